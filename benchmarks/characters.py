@@ -1,8 +1,9 @@
-"""More characters that an editor can write: a copy of its bundle that answers as it did, to go on training from.
+"""More characters that an editor can write: a copy of its bundle to go on training from, without junctions.
 
     python -m benchmarks.characters BUNDLE COPY 봬뵐녘…
 
-A new character is read as one that the editor does not know, its letters besides, and is written with a small probability.
+It answers as it did: a new character is read as one that the editor does not know, its letters besides, and is written
+with a small probability.
 """
 
 import argparse
@@ -31,7 +32,7 @@ def main(bundle: Path, copy: Path, added: str) -> None:
     characters = replace(first.codec, known=(*first.codec.known, *new), junctions=None)
     _, arrays = parameters_of(first)
     table, tags, bias = (arrays[name] for name in ("reader.embedding.weight", "tag.weight", "tag.bias"))
-    # the rows of letters come after those of all characters; of tags, KEEP and DELETE are no characters'
+    # the rows of letters come after those of all characters; KEEP has no tag, so that of a character is one before its id
     rows = numpy.repeat(table[[UNKNOWN]], len(new), axis=0)
     arrays["reader.embedding.weight"] = numpy.concatenate([table[: len(first.codec)], rows, table[len(first.codec) :]])
     arrays["tag.weight"] = numpy.concatenate([tags, numpy.repeat(tags[END:].mean(0, keepdims=True), len(new), axis=0)])

@@ -293,7 +293,8 @@ def with_stem(word: list[tuple[str, str]], stem: str, is_free: bool, generator: 
 def beside_others(texts: list[str], reviews: list[str], generator: random.Random) -> Iterator[str]:
     """Yield texts before or behind others of them or of reviews, BESIDE each."""
     for text in texts * BESIDE:
-        pair = [text, generator.choice(generator.choice([texts, reviews]))]
+        other = generator.choice(generator.choice([texts, reviews]))
+        pair = [text, other if other != text else generator.choice(reviews)]
         generator.shuffle(pair)
         yield " ".join(pair)
 

@@ -27,8 +27,6 @@ from nsmc_attention.restoration.restorer import load_restorer
 from nsmc_attention.restoration.tags import aligned
 from nsmc_attention.restoration.task import EDITOR, WRITER
 
-from .other_words import is_held_out, written
-
 SENTENCES = Path(__file__).with_suffix(".tsv")
 OPTIONAL = "_"
 BESIDE = ("right, editor wrong", "wrong, editor right")
@@ -66,7 +64,9 @@ def read(path: Path = SENTENCES) -> list[Sentence]:
 
 
 def held_out() -> list[Sentence]:
-    """Return what is not learnt from of the sentences of every kind of text, by what they are of."""
+    """Return the sentences of written/ that are kept from training; the kind is the file's name."""
+    from .other_words import is_held_out, written
+
     return [Sentence(kind, text, "") for kind, text in written() if is_held_out(text)]
 
 

@@ -2,7 +2,7 @@
 
 Many of the words are too rare in reviews for the editor to tell which form is right. Of the list of `text.noise` the pairs
 of equal length are taken, but those found across two words without a space (지금 새벽, 본격 어드벤처, 불꽃 히어로, 삼촌
-쓰러졌다). How often the others are wrong: benchmarks/RESULTS.md.
+쓰러졌다, 승낙 여부). How often the others are wrong: benchmarks/RESULTS.md.
 """
 
 import re
@@ -14,24 +14,27 @@ from numpy.typing import NDArray
 from ..text.noise import MISTAKES
 from .characters import KEEP, SPACE, Characters, codes_of
 from .foreign import LINE
-from .spelling import VOWEL
 
-LEFT_OUT = ("금새", "격어", "꽃히", "꽃힌", "촌쓰러")
+LEFT_OUT = ("금새", "격어", "꽃히", "꽃힌", "촌쓰러", "낙여", "개구장이", "실껏", "아니였")
 # The right letters of each mistake, both without spaces
 CORRECTIONS = {
     wrong.replace(SPACE, ""): right.replace(SPACE, "")
     for right, wrong in MISTAKES
     if len(right) == len(wrong) and wrong not in LEFT_OUT
 }
-# Letters that are mistaken at the end of a word alone: 최고에요, 안 되; and 돼었
-LETTERS = {"에요": "예요", "되": "돼", "돼었": "되었"}
-AT_END = rf"(?<=[{VOWEL}])에요(?=[.!?~ ]|$)|(?<=[안잘못])되(?=[.!?~]|$)|(?<=[안잘못] )되(?=[.!?~]|$)|돼었"
+# What is mistaken at the end of a word alone: 안 되, 돼었, and 에요 after what is no place or time (어디 가세요? 학교에요)
+NO_PLACE = (
+    "거 최고 얼마 누구 뭐 영화 드라마 배우 노래 이야기 얘기 친구 여자 남자 가수 쓰레기 스토리 코미디 연기 재미".split()
+)
+ENDS = {"에요": "예요", "되": "돼", "돼었": "되었"}
+AFTER_NO_PLACE = "|".join(f"(?<={noun})" for noun in NO_PLACE)
+AT_END = rf"(?:{AFTER_NO_PLACE})에요(?=[.!?~ ]|$)|(?:(?<=[안잘못])|(?<=[안잘못] ))되(?=[.!?~]|$)|돼었"
 FOUND = re.compile(
     "|".join(wrong.replace(SPACE, f"{SPACE}?") for _, wrong in MISTAKES if wrong.replace(SPACE, "") in CORRECTIONS)
     + f"|{AT_END}",
     re.MULTILINE,
 )
-CORRECTIONS |= LETTERS
+CORRECTIONS |= ENDS
 # The probability of what the list decides, so that long nouns of the dictionary, which has some of them, do not keep it
 SURE = 0.99
 

@@ -15,14 +15,15 @@ from numpy.typing import NDArray
 
 from ..text.tokenizers import has_dictionary, path_cost
 from .characters import KEEP, Characters
+from .mistakes import SURE
 from .tags import tagged
 
-# What the log-odds of a change and 1,000 of cost weigh, of at most so many, and what is added
-OF_EDITOR, OF_COST, MOST_COST, ADDED = 0.62, 0.72, 3.0, -0.98
-# From here on a change is believed whatever it costs; what the dictionary makes likelier stays below
-SURE, MOST = 0.99, 0.98
+# Log-odds = EDITOR_WEIGHT * the editor's + COST_WEIGHT * (the cost saved / 1000, from -MOST_COST to MOST_COST) + BIAS
+EDITOR_WEIGHT, COST_WEIGHT, MOST_COST, BIAS = 0.62, 0.72, 3.0, -0.98
+# What is SURE, as all that the list of mistakes decides, is believed whatever it costs; nothing else becomes so
+MOST = SURE - 0.01
 # Words on each side of a change that are read with it, and most letters of them
-WORDS, LETTERS = 1, 20
+WORDS, MOST_LETTERS = 1, 20
 
 
 def rescored(
@@ -32,7 +33,9 @@ def rescored(
     follows: NDArray[numpy.bool_],
     characters: Characters,
 ) -> NDArray[numpy.float32]:
-    """Return the probability of each tag (S,) by the editor, and by MeCab where one changes a letter and is not SURE.
+    """Return the probability of each tag (S,): the editor's, corrected by MeCab where a letter changes and is not SURE.
+
+    Neighbours that change are one change, as likely as the surest of them.
 
     Parameters
     ----------
@@ -46,13 +49,13 @@ def rescored(
         return certainty
     found, letters = certainty.copy(), "".join(texts)
     for first, last, begin, end in changes(doubtful, numpy.cumsum([*map(len, texts)])):
-        own = around(first, last, max(begin, first - LETTERS), min(end, last + LETTERS), follows)
+        own = around(first, last, max(begin, first - MOST_LETTERS), min(end, last + MOST_LETTERS), follows)
         changed, spaces = tags[own].tolist(), follows[own].tolist()
         kept = [*changed[: first - own.start], *[KEEP] * (last - first), *changed[last - own.start :]]
-        before, after = (path_cost(tagged(letters[own], each, spaces, characters)[0]) for each in (kept, changed))
+        before, after = (path_cost(tagged(letters[own], choice, spaces, characters)[0]) for choice in (kept, changed))
         surest = float(certainty[first:last].max())
         cheaper = min(max((before - after) / 1000, -MOST_COST), MOST_COST)
-        odds = OF_EDITOR * math.log(surest / (1 - surest)) + OF_COST * cheaper + ADDED
+        odds = EDITOR_WEIGHT * math.log(surest / (1 - surest)) + COST_WEIGHT * cheaper + BIAS
         found[first:last] = min(1 / (1 + math.exp(-odds)), MOST)
     return found
 

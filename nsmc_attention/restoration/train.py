@@ -34,7 +34,8 @@ def train_restorer(
     Parameters
     ----------
     source : Texts
-        Reviews, of which the sentences are taken that seem to be spelt well (`restoration.spelling`); all with text.all_well_spelt.
+        Reviews, of which the sentences are taken that seem to be spelt well (`restoration.spelling`); with
+        text.all_well_spelt each is taken as one sentence.
     init_from : path or None
         A restorer's bundle of the same settings, whose parameters and characters the training begins with; of the
         other kind with the same sizes of the embedding and the encoder, whose reader it begins with.
@@ -49,7 +50,9 @@ def train_restorer(
     name, reviews = source.read()
     sentences = sentences_of(reviews, config)
     if len(sentences) < FEWEST:
-        raise DataError(f"{name}: expected at least {FEWEST} sentences that are spelt well, found {len(sentences)}")
+        raise DataError(
+            f"{name}: expected at least {FEWEST} sentences of at most {config.text.max_length} characters that are spelt well, found {len(sentences)}"
+        )
     first = first_bundle(init_from, LAYOUT)
     if first:
         same_kind = first.config.model.kind == config.model.kind
@@ -95,7 +98,7 @@ def sentences_of(reviews: Iterable[str], config: RestoreConfig) -> list[str]:
     """Return the sentences of reviews that a restorer of these settings learns from, each once."""
     texts = map(clean, reviews)
     chosen = dict.fromkeys(texts) if config.text.all_well_spelt else well_spelt(texts)
-    return [text for text in chosen if len(text) <= config.text.max_length]
+    return [text for text in chosen if text and len(text) <= config.text.max_length]
 
 
 def sizes_of_reader(config: RestoreConfig) -> dict[str, Any]:

@@ -102,7 +102,9 @@ def path_cost(text: str) -> int:
     decoder = installed_decoder()
     if decoder:
         return decoder.cost(text[:LONGEST])
-    return int(python_mecab()(text[:LONGEST]).eos_node().cost)
+    # a node lives as long as its lattice
+    lattice = python_mecab()(text[:LONGEST])
+    return int(lattice.eos_node().cost)
 
 
 def mecab_tags(text: str) -> list[tuple[int, int, str]]:

@@ -134,18 +134,24 @@ def test_verbs_of_deeds_get_other_deeds(words: Words) -> None:
     assert all(each and each[len("모두 함께 ") : -len("했다")] in words[DEED, ""] for each in found)
 
 
-def test_written_sentences_stand_beside_others_and_in_every_way() -> None:
+def test_written_sentences_stand_beside_others_and_in_every_way(words: Words) -> None:
     found = list(beside_others(["안녕하세요"], TEXTS, random.Random(0)))
     assert len(found) == BESIDE and all("안녕하세요" in each.split() for each in found) and len(set(found)) > len(TEXTS)
-    assert next(every_way(TEXTS[0], {}, random.Random(0))) == TEXTS[0]
+    text = "친구가 보는 영화를 두 번 봤다"
+    ways = [list(every_way(text, words, random.Random(seed))) for seed in range(20)]
+    assert all(each[0] == text and text not in each[1:] for each in ways)
+    assert max(map(len, ways)) >= 4 and len({way for each in ways for way in each}) > 40
 
 
 def test_written_sentences_share_no_ten_letters_with_those_that_restorers_are_judged_by() -> None:
     lines = [text for _, text in written()]
     judged = [sentence.text("") for path in (SENTENCES, SECOND) for sentence in read(path)]
-    runs = {run for text in (*judged, *(right for right, _ in misspellings.read())) for run in runs_of(text)}
+    judged += [right for right, _ in misspellings.read()]
+    runs = {run for text in judged for run in runs_of(text)}
     assert len(lines) == len(set(lines)) and all(line == " ".join(line.split()) for line in lines)
     assert not [line for line in lines if runs & runs_of(line)]
+    letters, short = "\n".join(lines).replace(" ", ""), [text.replace(" ", "") for text in judged]
+    assert not [text for text in short if 6 < len(text) < 10 and text in letters]
 
 
 def runs_of(text: str) -> set[str]:

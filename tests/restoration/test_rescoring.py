@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.restoration.characters import KEEP, Characters
-from nsmc_attention.restoration.rescoring import LETTERS, MOST, SURE, around, changes, rescored
+from nsmc_attention.restoration.rescoring import MOST, MOST_LETTERS, SURE, around, changes, rescored
 from nsmc_attention.text.tokenizers import has_dictionary, path_cost
 
 pytestmark = pytest.mark.skipif(not has_dictionary(), reason="no mecab-ko-dic")
@@ -63,7 +63,7 @@ def test_neighbours_that_change_are_one_change_within_their_text() -> None:
 def test_the_words_around_a_change_are_few_and_have_it(spaces: list[bool], data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(spaces) - 1))
     last = data.draw(st.integers(first + 1, min(len(spaces), first + 3)))
-    follows, low, high = numpy.array(spaces), max(0, first - LETTERS), min(len(spaces), last + LETTERS)
+    follows, low, high = numpy.array(spaces), max(0, first - MOST_LETTERS), min(len(spaces), last + MOST_LETTERS)
     own = around(first, last, low, high, follows)
     assert low <= own.start <= first and last <= own.stop <= high
     assert follows[own.start : first].sum() <= 2 and follows[last - 1 : own.stop].sum() <= 2
