@@ -53,13 +53,10 @@ def with_junctions(bundle: Path, junctions: Junctions) -> bytes:
     return json.dumps(values, ensure_ascii=False).encode()
 
 
-def write_copy(
-    bundle: Path, copy: Path, contents: dict[str, bytes], dev: Optional[dict[str, float]] = None, **values: int
-) -> None:
-    """Write a copy of a bundle with other files and values of its manifest; it and the card have this command, and figures of a dev part."""
+def write_copy(bundle: Path, copy: Path, contents: dict[str, bytes], **values: int) -> None:
+    """Write a copy of a bundle with other files and values of its manifest; it and the card have this command."""
     manifest = json.loads((bundle / "manifest.json").read_text("utf-8")) | values
     manifest["command"] += f" && {this_command()}"
-    manifest["metrics"]["dev"].update(dev or {})
     contents = {**contents, "README.md": model_card(LAYOUT, manifest).encode()}
     shutil.copytree(bundle, copy)
     for name, content in contents.items():

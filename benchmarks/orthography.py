@@ -6,7 +6,7 @@ affixes of the dictionary are those of 표준국어대사전. Where a rule canno
 
 import re
 
-from nsmc_attention.restoration.spelling import LETTERS
+from nsmc_attention.restoration.spelling import RIGHTED
 from nsmc_attention.text.hangul import parts
 from nsmc_attention.text.noise import MISTAKES
 
@@ -85,7 +85,7 @@ MISTAKEN = re.compile("|".join(sorted(RIGHT, key=len, reverse=True)))
 def respelt(text: str) -> str:
     """Return a text with the letters right that are never right as most write them: 되서, 최고에요, 몇일."""
     text = MISTAKEN.sub(lambda found: RIGHT[found[0]], text)
-    for pattern, replacement in LETTERS:
+    for pattern, replacement in RIGHTED:
         text = re.sub(pattern, replacement, text)
     return text
 

@@ -22,19 +22,24 @@ CORRECTIONS = {
     for right, wrong in MISTAKES
     if len(right) == len(wrong) and wrong not in LEFT_OUT
 }
-# What is mistaken at the end of a word alone: 안 되, 돼었, and 에요 after what is no place or time (어디 가세요? 학교에요)
+# At the end of a word alone: 에요 after what is no place or time (어디 가세요? 학교에요), and at that of a sentence 안 되
 NO_PLACE = (
-    "거 최고 얼마 누구 뭐 영화 드라마 배우 노래 이야기 얘기 친구 여자 남자 가수 쓰레기 스토리 코미디 연기 재미".split()
+    "최고 얼마 누구 뭐 영화 드라마 배우 노래 이야기 얘기 친구 여자 남자 가수 쓰레기 스토리 코미디 연기 재미".split()
 )
-ENDS = {"에요": "예요", "되": "돼", "돼었": "되었"}
-AFTER_NO_PLACE = "|".join(f"(?<={noun})" for noun in NO_PLACE)
-AT_END = rf"(?:{AFTER_NO_PLACE})에요(?=[.!?~ ]|$)|(?:(?<=[안잘못])|(?<=[안잘못] ))되(?=[.!?~]|$)|돼었"
+ENDS = {f"{noun}에요": (f"{noun}예요", "[.!?~ ]") for noun in NO_PLACE}
+ENDS |= {f"{word}되": (f"{word}돼", "[.!?~]") for word in "안잘못"}
+# Each begins with a letter, so that the search skips all places with other letters
 FOUND = re.compile(
-    "|".join(wrong.replace(SPACE, f"{SPACE}?") for _, wrong in MISTAKES if wrong.replace(SPACE, "") in CORRECTIONS)
-    + f"|{AT_END}",
+    "|".join(
+        [
+            "돼었",
+            *(wrong.replace(SPACE, f"{SPACE}?") for _, wrong in MISTAKES if wrong.replace(SPACE, "") in CORRECTIONS),
+            *(rf"{wrong[:-1]}{SPACE}?{wrong[-1]}(?={mark}|$)" for wrong, (_, mark) in ENDS.items()),
+        ]
+    ),
     re.MULTILINE,
 )
-CORRECTIONS |= ENDS
+CORRECTIONS |= {"돼었": "되었"} | {wrong: right for wrong, (right, _) in ENDS.items()}
 # The probability of what the list decides, so that long nouns of the dictionary, which has some of them, do not keep it
 SURE = 0.99
 

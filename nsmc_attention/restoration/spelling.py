@@ -21,8 +21,8 @@ ALLOWED = re.compile(r"[가-힣0-9A-Za-z .,!?~'\"()%:;/-]+")
 END = re.compile(r"(?<=[.!?~])\s+")
 # Syllables without a final after which 에요 is 예요
 VOWEL = "".join(chr(code) for code in range(ord("가"), ord("힣") + 1, len(FINALS)) if chr(code) not in "니이")
-# Letters that most get wrong where what is around them decides, and what is right
-LETTERS = [
+# What most get wrong where the letters around it decide, and what is right
+RIGHTED = [
     (rf"(?<=[{VOWEL}])에요", "예요"),
     (r"되 ?(?=[보주줘버]|있[다는었어을음])", "돼 "),
     (r"(?<=[안잘못])( ?)되(?=[.!?~ ]|$)", r"\1돼"),
@@ -39,7 +39,7 @@ WRONG = re.compile(
     r"[할갈볼될을일줄올날걸쓸칠릴만]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|일부로|"
     r"만타|(?<![가-힣])(?:조아|조타|시러|(?:마니|넘|걍|젤) )|잼|먄|꺄|갠적|욤|[네어봐해]여$|[네어요세]염|[했았었네겠]당$|긔|"
     r"([가-힣])\1\1|ㅡ|아아|어어|으으|"
-    + "|".join([wrong for _, wrong in MISTAKES] + [pattern for pattern, _ in LETTERS])
+    + "|".join([wrong for _, wrong in MISTAKES] + [pattern for pattern, _ in RIGHTED])
 )
 # How many times commoner the other spelling must be, by the kind of the misspelling: 또 and 도 are both words. And how
 # often at least it is found
