@@ -1,5 +1,6 @@
 """The application's routes over its models."""
 
+import asyncio
 import io
 import json
 import logging
@@ -277,9 +278,11 @@ class Service:
                 raise HTTPException(503, "too many tables are being scored; try again in a second")
             return await respond(table)
         except BaseException as problem:
-            if table:
-                table.close()
+            removed = table.close() if table else None
             if isinstance(problem, OSError):
+                # a smaller table, sent at the answer, has the space of this one
+                if removed:
+                    await asyncio.wrap_future(removed)
                 # no space, too many open files; the log names the file
                 LOG.warning("table: %s", problem)
                 raise HTTPException(503, "no space for a table; try again later") from problem

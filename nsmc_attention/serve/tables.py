@@ -4,7 +4,7 @@ import asyncio
 import errno
 import io
 import json
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from tempfile import TemporaryFile
 from threading import Event, Lock
@@ -251,10 +251,10 @@ class Table:
         with self.lock:
             return function(*arguments)
 
-    def close(self) -> None:
-        """Remove the file as soon as no thread uses it."""
+    def close(self) -> Future[None]:
+        """Remove the file as soon as no thread uses it; the result is there when it is removed."""
         self.closed.set()
-        self.threads.submit(self.locked, self.remove)
+        return self.threads.submit(self.locked, self.remove)
 
     def remove(self) -> None:
         try:
