@@ -7,8 +7,8 @@
 doubtful. An underscore stands where both a space and none are right: nobody gains or loses there. `spacing_2.tsv` has
 others, written before a restorer's answers to them were looked at. The packaged editor and writer, the bundles and kiwi get
 the sentences without spaces, and once more with the right ones. Where a restorer changed letters, they are aligned with
-those of the sentence; one that it left out has no space after it. --held-out takes the
-sentences of written/ that `other_words` keeps from training, which no rule marks. --wrong lists the sentences that are not right,
+those of the sentence; one that it left out has no space after it. --held-out takes the sentences of written/ that
+`other_words` keeps from training, none of them with an underscore. --wrong lists the sentences that are not right,
 --min-probability adds the packaged editor with these least probabilities.
 """
 

@@ -16,30 +16,23 @@ from .characters import KEEP, SPACE, Characters, codes_of
 from .foreign import LINE
 
 LEFT_OUT = ("금새", "격어", "꽃히", "꽃힌", "촌쓰러", "낙여", "개구장이", "실껏", "아니였")
-# The right letters of each mistake, both without spaces
-CORRECTIONS = {
-    wrong.replace(SPACE, ""): right.replace(SPACE, "")
-    for right, wrong in MISTAKES
+# What is right, and what is wrong wherever it stands, with its space and without
+PAIRS = [
+    (right, wrong)
+    for right, wrong in [*MISTAKES, ("되었", "돼었")]
     if len(right) == len(wrong) and wrong not in LEFT_OUT
-}
+]
 # At the end of a word alone: 에요 after what is no place or time (어디 가세요? 학교에요), and at that of a sentence 안 되
-NO_PLACE = (
-    "최고 얼마 누구 뭐 영화 드라마 배우 노래 이야기 얘기 친구 여자 남자 가수 쓰레기 스토리 코미디 연기 재미".split()
-)
-ENDS = {f"{noun}에요": (f"{noun}예요", "[.!?~ ]") for noun in NO_PLACE}
+NO_PLACE = "최고 얼마 누구 뭐 영화 드라마 배우 노래 이야기 얘기 친구 여자 남자 가수 쓰레기 스토리 코미디 연기 재미"
+ENDS = {f"{noun}에요": (f"{noun}예요", "[.!?~ ]") for noun in NO_PLACE.split()}
 ENDS |= {f"{word}되": (f"{word}돼", "[.!?~]") for word in "안잘못"}
+# The right letters of each mistake, both without spaces
+CORRECTIONS = {wrong.replace(SPACE, ""): right.replace(SPACE, "") for right, wrong in PAIRS}
+CORRECTIONS |= {wrong: right for wrong, (right, _) in ENDS.items()}
 # Each begins with a letter, so that the search skips all places with other letters
-FOUND = re.compile(
-    "|".join(
-        [
-            "돼었",
-            *(wrong.replace(SPACE, f"{SPACE}?") for _, wrong in MISTAKES if wrong.replace(SPACE, "") in CORRECTIONS),
-            *(rf"{wrong[:-1]}{SPACE}?{wrong[-1]}(?={mark}|$)" for wrong, (_, mark) in ENDS.items()),
-        ]
-    ),
-    re.MULTILINE,
-)
-CORRECTIONS |= {"돼었": "되었"} | {wrong: right for wrong, (right, _) in ENDS.items()}
+FORMS = [wrong.replace(SPACE, f"{SPACE}?") for _, wrong in PAIRS]
+FORMS += [rf"{wrong[:-1]}{SPACE}?{wrong[-1]}(?={mark}|$)" for wrong, (_, mark) in ENDS.items()]
+FOUND = re.compile("|".join(FORMS), re.MULTILINE)
 # The probability of what the list decides, so that long nouns of the dictionary, which has some of them, do not keep it
 SURE = 0.99
 
@@ -47,7 +40,7 @@ SURE = 0.99
 def with_known_mistakes_righted(
     texts: Sequence[str], tags: NDArray[numpy.int32], certainty: NDArray[numpy.float32], characters: Characters
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float32]]:
-    """Return the tags of the letters of texts, and the probability of each (S,), with those of CORRECTIONS where one is mistaken.
+    """Return the tags of the letters of texts, and the probability of each (S,), with CORRECTIONS where one is mistaken.
 
     The letters of a mistake that are right are kept; one that the characters lack is left to the editor.
     """

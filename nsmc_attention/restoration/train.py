@@ -50,9 +50,8 @@ def train_restorer(
     name, reviews = source.read()
     sentences = sentences_of(reviews, config)
     if len(sentences) < FEWEST:
-        raise DataError(
-            f"{name}: expected at least {FEWEST} sentences of at most {config.text.max_length} characters that are spelt well, found {len(sentences)}"
-        )
+        expected = f"{FEWEST} sentences of at most {config.text.max_length} characters that are spelt well"
+        raise DataError(f"{name}: expected at least {expected}, found {len(sentences)}")
     first = first_bundle(init_from, LAYOUT)
     if first:
         same_kind = first.config.model.kind == config.model.kind

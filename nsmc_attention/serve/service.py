@@ -280,7 +280,7 @@ class Service:
         except BaseException as problem:
             removed = table.close() if table else None
             if isinstance(problem, OSError):
-                # a smaller table, sent at the answer, has the space of this one
+                # who is told to try again later finds the space of this table free
                 if removed:
                     await asyncio.wrap_future(removed)
                 # no space, too many open files; the log names the file

@@ -99,11 +99,10 @@ def morphemes(text: str) -> list[tuple[str, str]]:
 
 def path_cost(text: str) -> int:
     """Return what the cheapest path of a clean text costs, as MeCab has it: the smaller, the likelier is such a text."""
-    decoder = installed_decoder()
-    if decoder:
-        return decoder.cost(text[:LONGEST])
+    if decoder := installed_decoder():
+        return decoder.cost(text)
     # a node lives as long as its lattice
-    lattice = python_mecab()(text[:LONGEST])
+    lattice = python_mecab()(text)
     return int(lattice.eos_node().cost)
 
 
