@@ -1,8 +1,8 @@
 """Mistakes that most make, which are never right: 되서, 몇일, 할께요. A list decides them, the editor all others.
 
 Many of the words are too rare in reviews for the editor to tell which form is right. Of the list of `text.noise` the pairs
-of equal length are taken, but those found across two words without a space (지금 새벽, 본격 어드벤처, 불꽃 히어로, 삼촌
-쓰러졌다, 승낙 여부). How often the others are wrong: benchmarks/RESULTS.md.
+of equal length are taken, but those found across two words without a space (본격 어드벤처, 불꽃 히어로, 삼촌 쓰러졌다, 승낙
+여부). How often the others are wrong: benchmarks/RESULTS.md.
 """
 
 import re
@@ -15,7 +15,9 @@ from ..text.noise import MISTAKES
 from .characters import KEEP, SPACE, Characters, codes_of
 from .foreign import LINE
 
-LEFT_OUT = ("금새", "격어", "꽃히", "꽃힌", "촌쓰러", "낙여", "개구장이", "실껏", "아니였")
+LEFT_OUT = ("격어", "꽃히", "꽃힌", "촌쓰러", "낙여", "실껏", "아니였")
+# At the start of a word alone: elsewhere they may be of two (지금 새벽, 5개 구장이)
+AT_START = ("금새", "개구장이")
 # What is right, and what is wrong wherever it stands, with its space and without
 PAIRS = [
     (right, wrong)
@@ -23,14 +25,18 @@ PAIRS = [
     if len(right) == len(wrong) and wrong not in LEFT_OUT
 ]
 # At the end of a word alone: 에요 after what is no place or time (어디 가세요? 학교에요), and at that of a sentence 안 되
-NO_PLACE = "최고 얼마 누구 뭐 영화 드라마 배우 노래 이야기 얘기 친구 여자 남자 가수 쓰레기 스토리 코미디 연기 재미"
+NO_PLACE = (
+    "최고 별로 강추 비추 얼마 누구 뭐 정도 영화 드라마 만화 배우 노래 이야기 얘기 친구 여자 남자 가수 천재 캐릭터 분위기 "
+    "쓰레기 난리 스토리 코미디 연기 재미"
+)
 ENDS = {f"{noun}에요": (f"{noun}예요", "[.!?~ ]") for noun in NO_PLACE.split()}
 ENDS |= {f"{word}되": (f"{word}돼", "[.!?~]") for word in "안잘못"}
 # The right letters of each mistake, both without spaces
 CORRECTIONS = {wrong.replace(SPACE, ""): right.replace(SPACE, "") for right, wrong in PAIRS}
 CORRECTIONS |= {wrong: right for wrong, (right, _) in ENDS.items()}
 # Each begins with a letter, so that the search skips all places with other letters
-FORMS = [wrong.replace(SPACE, f"{SPACE}?") for _, wrong in PAIRS]
+FORMS = [wrong.replace(SPACE, f"{SPACE}?") for _, wrong in PAIRS if wrong not in AT_START]
+FORMS += [rf"{wrong}(?<!\w{wrong})" for wrong in AT_START]
 FORMS += [rf"{wrong[:-1]}{SPACE}?{wrong[-1]}(?={mark}|$)" for wrong, (_, mark) in ENDS.items()]
 FOUND = re.compile("|".join(FORMS), re.MULTILINE)
 # The probability of what the list decides, so that long nouns of the dictionary, which has some of them, do not keep it
