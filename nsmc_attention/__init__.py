@@ -21,6 +21,8 @@ MODULES = {
     "language.model": "fill load_language_model LanguageModel Candidate Filling",
     "films.rater": "film load_film FilmRater Rating",
     "classification.columns": "score_column restore_column",
+    "classification.share": "positive_share",
+    "evaluation.share": "Share",
     "classification.settings": "Config preset",
     "classification.train": "train",
     "classification.adapt": "adapt",

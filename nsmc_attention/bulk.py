@@ -30,6 +30,7 @@ from .films.rater import FilmRater, Pools
 from .films.tables import names_of, shown_in, write_ratings
 from .inference.reference import Reference, Scorer, worker_scorer
 from .inference.scoring import MARK, marks, open_output, table_parts, texts_of
+from .inference.tally import Tally
 from .restoration.engines import engine_beside
 from .restoration.restorer import Restorer
 from .reviews import tables
@@ -96,8 +97,10 @@ def bulk(
     group_by: Optional[str] = None,
     film_bundle: Optional[Union[str, Path]] = None,
     sheet: Optional[str] = None,
-) -> dict[str, int]:
+) -> dict[str, Any]:
     """Score files of reviews on Dask; return the numbers of partitions, of those scored now, of their rows, of films.
+
+    `tally` has the estimated share of positive reviews in the rows scored now.
 
     Parameters
     ----------
@@ -137,23 +140,25 @@ def bulk(
     settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim, "sheet": sheet}
     check_plan(folder, {**plan, **settings, **fingerprints(rater or model)})
     missing = [part for part in partitions if part.missing(folder)]
-    counts = {"partitions": len(partitions), "scored": len(missing)}
+    counts: dict[str, Any] = {"partitions": len(partitions), "scored": len(missing)}
+    tally = Tally()
     others = (model, str(folder.resolve()), verbatim)
     try:
         with connected(scheduler, workers) as client:
             if not rater:
-                return {**counts, "rows": sum(results(client, score_partition, missing, *others))}
-            counts["rows"], shown = 0, shown_in(style)
+                tally = sum(results(client, score_partition, missing, *others), tally)
+                return {**counts, "rows": tally.rows, "tally": tally}
+            shown = shown_in(style)
             pools: Pools = {}
-            for rows, own in results(client, pool_partition, partitions, *others):
-                counts["rows"] += rows
+            for scored, own in results(client, pool_partition, partitions, *others):
+                tally += scored
                 merge(pools, own, shown)
     finally:
         # temporary files of workers that were killed
         sweep(folder)
     marked = any(marks(style, part.source, folder) for part in partitions)
     write_films(rater, pools, str(group_by), folder / FILMS / f"groups.{style}", verbatim, marked)
-    return {**counts, "films": len(pools)}
+    return {**counts, "rows": tally.rows, "tally": tally, "films": len(pools)}
 
 
 def results(client: Any, function: Callable[..., Any], partitions: list[Partition], *others: Any) -> Iterator[Any]:
@@ -272,16 +277,16 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
 
 
-def score_partition(partition: Partition, model: AnyReference, folder: str, verbatim: bool = False) -> int:
-    """Score a Partition in a worker and write its output; return the number of rows.
+def score_partition(partition: Partition, model: AnyReference, folder: str, verbatim: bool = False) -> Tally:
+    """Score a Partition in a worker and write its output; return the Tally of its rows.
 
     DataError if the source was modified: rows of two versions would be mixed.
     """
     return write_output(worker_scorer(model), partition, parts_of(partition), folder, verbatim)
 
 
-def pool_partition(partition: Partition, model: Reference, folder: str, verbatim: bool = False) -> tuple[int, Pools]:
-    """Return the rows that were scored for the output, none if there is one, and what is known of each film."""
+def pool_partition(partition: Partition, model: Reference, folder: str, verbatim: bool = False) -> tuple[Tally, Pools]:
+    """Return the Tally of rows scored for the output, none if there is one, and what is known of each film."""
     parts, again = tee(parts_of(partition))
     names = (name for part in again for name in names_of(part, str(partition.group_by), partition.source.path))
     scorer = PoolingScorer(worker_scorer(model), names, shown_in(Path(partition.output).suffix[1:]))
@@ -291,7 +296,7 @@ def pool_partition(partition: Partition, model: Reference, folder: str, verbatim
     for part in parts:
         deque(scorer.read(texts_of(part, partition.text_column)), maxlen=0)
     check_state(partition)
-    return 0, scorer.pools
+    return Tally(), scorer.pools
 
 
 def parts_of(partition: Partition) -> Iterator[tables.TablePart]:
@@ -301,18 +306,17 @@ def parts_of(partition: Partition) -> Iterator[tables.TablePart]:
 
 def write_output(
     scorer: Scorer, partition: Partition, parts: Iterator[tables.TablePart], folder: str, verbatim: bool
-) -> int:
-    """Write a Partition's output; return the number of rows."""
+) -> Tally:
+    """Write a Partition's output; return the Tally of its rows."""
     check_state(partition)
     output, table = Path(folder) / partition.output, tables.Table(partition.source, partition.text_column, parts)
     style = output.suffix[1:]
     with open_output(output, style) as file:
         if marks(style, partition.source, output):
             file.write(MARK)
-        written = table_parts(scorer, table, file, style, processes=1, verbatim=verbatim)
-        rows = sum(count for count, _ in written)
+        tally = sum(table_parts(scorer, table, file, style, processes=1, verbatim=verbatim), Tally())
         check_state(partition)
-    return rows
+    return tally
 
 
 def check_state(partition: Partition) -> None:

@@ -15,6 +15,7 @@ from typing import NamedTuple, Optional
 import numpy
 
 from ..evaluation.calibration import log_odds
+from ..text.hangul import HANGUL
 from .predictor import Classifier
 
 # Rows that are looked at, and the fewest of which anything is said
@@ -23,7 +24,7 @@ MOST, FEWEST = 1000, 20
 LIMIT, SPREAD = 0.2, 4.0
 # Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
 USUAL_RANK, USUAL_CERTAINTY = 97, 94
-HANGUL, LETTER = re.compile("[가-힣ㄱ-ㅣᄀ-ᇿ\uffa0-\uffdc]"), re.compile(r"[^\W\d_]")
+LETTER = re.compile(r"[^\W\d_]")
 ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
 
 

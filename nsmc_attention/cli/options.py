@@ -194,6 +194,18 @@ class Scoring(NamedTuple):
             return stdin_lines(self.encoding) if texts in ((), ("-",)) else texts
         return None
 
+    @property
+    def reading(self) -> Texts:
+        """The table of --input and how it is read."""
+        given = {"text_column": self.text_column, "encoding": self.encoding, "sheet": self.sheet, "kind": self.kind}
+        return Texts(str(self.source), **given)
+
+    def table(self, option: str) -> Texts:
+        """Return `reading` for an option that reads a table twice; ConfigError for lines, stdin or a pipe."""
+        if self.source is None or not self.source.is_file():
+            raise ConfigError(f"{option}: expected --input FILE, which is read twice, found none; or give a number")
+        return self.reading
+
     def score(
         self,
         scorer: "Scorer",
@@ -211,14 +223,15 @@ class Scoring(NamedTuple):
         if lines is not None:
             write = partial(score_lines, scorer, remembered(lines, first))
         else:
-            given = {"text_column": self.text_column, "encoding": self.encoding, "sheet": self.sheet, "kind": self.kind}
             look = partial(self.say, remark, where=self.source) if remark else None
-            write = partial(score_table, scorer, Texts(str(self.source), **given), excel=self.excel, look=look)
+            write = partial(score_table, scorer, self.reading, excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
         if remark and first:
             self.say(remark, first, "TEXT" if lines is texts else "stdin")
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
+        if self.source and "probability" in scorer.types:
+            print(f"{self.source}: {scored.tally.in_words()}", file=sys.stderr)
 
     @staticmethod
     def say(remark: Callable[[list[str]], Optional[str]], texts: list[str], where: object) -> None:

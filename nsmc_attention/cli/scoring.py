@@ -25,15 +25,20 @@ def predict(
     text: tuple[str, ...] = text_argument("score its rows with --input %s"),
     scoring: Scoring,
     weights: bool = option("with the attention weights (jsonl)"),
+    share: Optional[str] = option(
+        "add labels that lean to the commoner side: table, by the table's estimated share of positive reviews, or the share",
+        metavar="[table|0..1]",
+    ),
     restoring: Restoring,
     model: Model,
 ) -> None:
-    """Classify reviews as positive or negative.
+    """Classify reviews as positive or negative; of --input, estimate the share of positive ones.
 
     \b
     nsmc-attention predict "정말 재미있는 영화였어요"
     nsmc-attention predict --input reviews.csv --output scored.csv
     nsmc-attention predict --input reviews.csv --output scored.csv --restore
+    nsmc-attention predict --input reviews.csv --output scored.csv --share table
     cat reviews.txt | nsmc-attention predict --format jsonl
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
@@ -41,7 +46,27 @@ def predict(
     from ..classification.likeness import remark
 
     classifier = model.load()
-    scoring.score(restoring.over(classifier, model), text, weights, partial(remark, classifier))
+    scorer = restoring.over(classifier, model)
+    if share:
+        scorer = leaning(scorer, share, scoring)
+    scoring.score(scorer, text, weights, partial(remark, classifier))
+
+
+def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
+    """Return the scorer with labels by a share; ConfigError where there is no table to estimate it of."""
+    from ..classification.share import LabelsByShare, share_given
+    from ..inference.scoring import tally_table
+
+    number = share_given(share)
+    if number is None:
+        tally = tally_table(scorer, scoring.table("--share table"))
+        print(f"{scoring.source}: {tally.in_words()}", file=sys.stderr)
+        number = tally.share.share
+        if number is None:
+            raise ConfigError(
+                f"{scoring.source}: expected a share that can be estimated, found {tally.share}; name one"
+            )
+    return LabelsByShare(scorer, number)
 
 
 @command(TextCommand)
@@ -245,6 +270,7 @@ def report(
     group_by: Optional[str] = option("column to compare by, as the film; each group has stars, too"),
     film_bundle: Optional[Path] = options.FILM_BUNDLE,
     date_column: Optional[str] = option("column of dates, to show months"),
+    stars_column: Optional[str] = option("column of the table's own stars, to show them  [default: found]"),
     source: Texts = table(),
     date_format: str = option("order of numeric dates", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd"),
     title: Optional[str] = option("the page's heading"),
@@ -264,6 +290,7 @@ def report(
 
     refuse_without("--film-bundle", film_bundle, "--group-by", group_by)
     page = partial(write, title=title, language=language, date_format=date_format, tables_to=tables)
+    page = partial(page, stars_column=stars_column)
     page(model.load(), source, output, group_by=group_by, date_column=date_column, film_bundle=film_bundle)
     print(output)
 
@@ -308,6 +335,7 @@ def bulk(
         f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
         f"({counted(counts['rows'], 'review')}) now{films}"
     )
+    print(f"{output}: {counts['tally'].in_words()}", file=sys.stderr)
 
 
 @command()

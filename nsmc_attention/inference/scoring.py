@@ -10,7 +10,7 @@ worker processes, each with a whole predictor on one thread: tokenizing, which h
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.util import find_spec
@@ -27,6 +27,7 @@ from ..reviews.pieces import cut
 from ..reviews.sources import BINARY
 from ..text.encoding import clean
 from .reference import Row, Scorer, worker_scorer
+from .tally import Tally
 from .writers import WRITERS, Part
 
 if TYPE_CHECKING:
@@ -47,23 +48,24 @@ STYLES.update({".ndjson": "jsonl", ".txt": "text", "": "text"})
 
 
 class Scored:
-    """The numbers of rows scored and of those with an error; a bar on stderr where it takes seconds."""
+    """The `tally` of rows that were scored; a bar on stderr where it takes seconds."""
 
     def __init__(self, output: PathLike):
         # a bar would break the lines on a terminal
         shown = False if str(output) in STDOUT and sys.stdout.isatty() else None
-        self.rows, self.errors = 0, 0
+        self.tally = Tally()
         self.bar = progress_bar(shown=shown, unit=" reviews", delay=2)
 
     def __str__(self) -> str:
-        return f"{self.rows:,} review{'s' * (self.rows != 1)}, {self.errors:,} with an error"
+        rows = self.tally.rows
+        return f"{rows:,} review{'s' * (rows != 1)}, {self.tally.errors:,} with an error"
 
-    def count(self, progress: Iterable[tuple[int, int]]) -> "Scored":
-        """Add up numbers of rows and errors, and return these counts."""
+    def count(self, progress: Iterable[Tally]) -> "Scored":
+        """Add up tallies, and return these counts."""
         with self.bar:
-            for rows, errors in progress:
-                self.rows, self.errors = self.rows + rows, self.errors + errors
-                self.bar.update(rows)
+            for tally in progress:
+                self.tally += tally
+                self.bar.update(tally.rows)
         return self
 
 
@@ -146,8 +148,8 @@ def table_parts(
     weights: bool = False,
     processes: Optional[int] = None,
     verbatim: bool = False,
-) -> Iterator[tuple[int, int]]:
-    """Write what `score_table` does of a table; yield the numbers of rows and of errors of each few rows written."""
+) -> Iterator[Tally]:
+    """Write what `score_table` does of a table; yield the Tally of each few rows written."""
     from ..reviews import tables
 
     first = list(islice(table.parts, 1))
@@ -168,8 +170,8 @@ def table_parts(
 
 def write_parts(
     scorer: Scorer, parts: Iterable[Part], names: list[str], file: IO[Any], style: str, verbatim: bool
-) -> Iterator[tuple[int, int]]:
-    """Write scored parts of a table with these columns; yield the numbers of rows and of errors of each few rows."""
+) -> Iterator[Tally]:
+    """Write scored parts of a table with these columns; yield the Tally of each few rows."""
     with WRITERS[style](file, names, scorer.types, verbatim) as write:
         for part in parts:
             results = iter(part.results)
@@ -178,7 +180,17 @@ def write_parts(
                 rows, own = slice(start, start + step), list(islice(results, step))
                 columns = {name: cells[rows] for name, cells in part.columns.items()}
                 write(Part(columns, part.texts[rows], own, part.types))
-                yield len(own), sum("error" in row if style == "jsonl" else row[-1] is not None for row in own)
+                yield tally_of(scorer, part.texts[rows], own)
+
+
+def tally_of(scorer: Scorer, texts: Sequence[str], results: Sequence[Any]) -> Tally:
+    """Return the Tally of texts with their results: objects, or rows of the scorer's output columns."""
+    if results and isinstance(results[0], dict):
+        errors = sum("error" in result for result in results)
+        return Tally.of(texts, [result.get("probability") for result in results], errors)
+    errors = sum(result[-1] is not None for result in results)
+    place = [*scorer.types].index("probability") if "probability" in scorer.types else None
+    return Tally.of(texts, [] if place is None else [result[place] for result in results], errors)
 
 
 def score_window(reference: Any, texts: list[str]) -> list[tuple[Any, ...]]:
@@ -219,6 +231,17 @@ def parallel_rows(same: Any, windows: Iterable[list[str]], processes: int) -> It
                 yield done, list(zip(*future.result()))
         for done, future in pending:
             yield done, list(zip(*future.result()))
+
+
+def tally_table(scorer: Scorer, source: File, processes: Optional[int] = None) -> Tally:
+    """Return the Tally of a table, which is scored and not written; DataError as `open_table`."""
+    table, tally = open_file(source), Tally()
+    windows = (texts_of(part, table.text_column) for part in table.parts)
+    with progress_bar(unit=" reviews", desc="share", delay=2) as bar:
+        for texts, rows in row_stream(scorer, windows, processes):
+            tally += tally_of(scorer, texts, rows)
+            bar.update(len(texts))
+    return tally
 
 
 def texts_of(part: "TablePart", text_column: str) -> list[str]:

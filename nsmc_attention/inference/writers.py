@@ -47,6 +47,9 @@ def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verba
             shown = values.get("restored", clean(text))
             if values.get("error"):
                 shown = f"-\t-\t{shown}\t{values['error']}"
+            elif "label_by_share" in values:
+                probability = values["probability_by_share"]
+                shown = f"{values['label_by_share']}\t{max(probability, 1 - probability):.4f}\t{shown}"
             elif "label" in values:
                 shown = f"{values['label']}\t{values['score']:.4f}\t{shown}"
             print(shown, file=file)

@@ -10,14 +10,16 @@ from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
 from .._runtime.progress import progress_bar
 from ..classification.explain import Explainer
-from ..classification.likeness import unlike
+from ..classification.likeness import remark, unlike
 from ..classification.prediction import Prediction
 from ..classification.predictor import Classifier
-from ..errors import ConfigError, DataError, did_you_mean, list_names
+from ..errors import ColumnError, ConfigError, DataError, did_you_mean, list_names
 from ..evaluation.attention_statistics import by_word, token_table
 from ..films.rater import rater_of
+from ..inference.tally import Tally
 from ..reviews.data import File, open_file
-from ..reviews.tables import as_text, require_column
+from ..reviews.stars import Stars, star_column, stars_of
+from ..reviews.tables import TablePart, as_text, require_column
 from ..text.tokenizers import content_words
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
@@ -40,11 +42,13 @@ def report(
     language: str = "ko",
     date_format: str = "ymd",
     film_bundle: Optional[PathLike] = None,
+    stars_column: Optional[str] = None,
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
     Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
     tables as csv, which the page offers too. Groups have stars by a film network, see `films.rater.rater_of`.
+    Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
     `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
     DataError if the table cannot be read, lacks a column, has dates of another order, or no review with a word;
     ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
@@ -59,7 +63,7 @@ def report(
     if tables_to:
         check_folder(Path(tables_to))
     rater = rater_of(classifier.bundle, film_bundle) if group_by else None
-    path, frame = read(source, group_by, date_column, date_format)
+    path, frame, stars = read(source, group_by, date_column, date_format, stars_column)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
@@ -68,13 +72,20 @@ def report(
     frame["label"] = [prediction.label for prediction in predictions]
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{path}: expected reviews, found none with a word")
+    texts = frame["text"].tolist()
+    tally, other = Tally.of(texts, frame["probability"].tolist()), unlike(classifier, texts)
+    if found := remark(classifier, texts):
+        print(f"{path}: {found}", file=sys.stderr)
     tables, say = count(frame, predictions), phrases(language)
+    # trained on films alone
+    rater = None if other else rater
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
-    other = unlike(classifier, frame["text"].tolist())
-    content = Content(frame, predictions, tables, say, Explainer(classifier), group_by, rater, ratings, other)
+    explainer = Explainer(classifier)
+    content = Content(frame, predictions, tables, say, explainer, group_by, rater, ratings, other, tally, stars)
     write_text(output, report_page(content, title or say["title"], path.name, classifier.bundle, language))
     if tables_to:
         write_tables(Path(tables_to), tables)
+    print(f"{path}: {tally.in_words()}", file=sys.stderr)
     return tables
 
 
@@ -105,10 +116,14 @@ def write_tables(folder: Path, tables: Tables) -> None:
 
 
 def read(
-    source: File, group_by: Optional[str], date_column: Optional[str], date_format: str
-) -> tuple[Path, pandas.DataFrame]:
-    """Return the path and, of each review, text and, where asked for, group, date and month."""
-    frames, missing = [], set(filter(None, (group_by, date_column)))
+    source: File,
+    group_by: Optional[str],
+    date_column: Optional[str],
+    date_format: str,
+    stars_column: Optional[str] = None,
+) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
+    """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
+    frames, cells, missing = list[pandas.DataFrame](), list[str](), set(filter(None, (group_by, date_column, stars_column)))
     table = open_file(source)
     path = table.source.path
     for part in table.parts:
@@ -122,6 +137,10 @@ def read(
             where = f"{path}: column {date_column!r}"
             kept["date"] = [date_of(value, date_format, where) for value in part.get(date_column, absent)]
             kept["month"] = [date and date[:7] for date in kept["date"]]
+        if not frames:
+            stars_column = stars_column or found_stars(part, {table.text_column, group_by, date_column}, path)
+        if stars_column:
+            cells += map(as_text, part.get(stars_column, absent))
         frames.append(kept)
     if not frames:
         raise DataError(f"{path}: expected reviews, found no row")
@@ -130,7 +149,21 @@ def read(
     frame = pandas.concat(frames, ignore_index=True)
     if date_column and frame["month"].isna().all():
         print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    return path, frame
+    stars = stars_of(cells, f"{path}: column {stars_column!r}", str(stars_column)) if stars_column else None
+    if stars:
+        frame["stars"], frame["star_label"] = pandas.Series(stars.numbers, dtype="float64"), stars.labels
+        print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
+    return path, frame, stars
+
+
+def found_stars(part: TablePart, others: set[Optional[str]], path: Path) -> Optional[str]:
+    """Return the column of stars of a table's first rows, None where there is none, or several, which are named."""
+    columns = {name: list(map(as_text, cells)) for name, cells in part.items() if name not in others}
+    try:
+        return star_column(columns)
+    except ColumnError as problem:
+        print(f"{path}: {problem}", file=sys.stderr)
+        return None
 
 
 def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
@@ -138,9 +171,9 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
     scored = frame[frame["label"].notna()]
     tables: Tables = {}
     if "group" in scored:
-        tables["groups"] = shares_by(scored["group"], scored["label"]).sort_values("count", ascending=False)
+        tables["groups"] = shares_by(scored["group"], scored).sort_values("count", ascending=False)
     if "month" in scored:
-        tables["months"] = shares_by(scored["month"], scored["label"])
+        tables["months"] = shares_by(scored["month"], scored)
     labelled = [prediction for prediction in predictions if prediction.label]
     words = {text: content_words(text) for text in (prediction.text for prediction in labelled)}
     lists = [[word for *_, word in words[prediction.text] if word] for prediction in labelled]

@@ -18,14 +18,27 @@ def style(**lengths: float) -> str:
     return 'style="' + ";".join(f"{name}:{value:.2f}%" for name, value in lengths.items()) + '"'
 
 
-def interval_rows(rows: pandas.DataFrame, whole: float) -> str:
-    """Return one line a row of `shares_by`: name, share with its interval, number of reviews."""
+def interval_rows(rows: pandas.DataFrame, whole: float, unknown: str, stars: str = "") -> str:
+    """Return one line a row of `shares_by`: name, share with its interval, number of reviews.
+
+    `unknown` stands for a share that is not known, `whole` is NaN if that of all is not. With `stars`, a phrase, the mean
+    of the table's own stars follows.
+    """
     lines = []
     for name, row in rows.iterrows():
         at, low, high = (100 * row[column] for column in ("share", "low", "high"))
-        marks = f'<i class="mean" {style(left=100 * whole)}></i>{interval(at, low, high, bool(row["outlier"]))}'
-        lines.append(line(str(name), f"{at:.1f} % <small>({low:.0f}–{high:.0f})</small> · {row['count']:,}", marks))
+        known = at == at
+        value = f"{at:.0f} % <small>({low:.0f}–{high:.0f})</small>" if known else unknown
+        value += f" · {row['count']:,}"
+        if stars and row["mean_stars"] == row["mean_stars"]:
+            value += " · " + html.escape(stars.format(stars=row["mean_stars"]))
+        lines.append(line(str(name), value, mean(whole) + (interval(at, low, high, bool(row["outlier"])) if known else "")))
     return wide(lines, "0", "50", "100 %")
+
+
+def mean(whole: float) -> str:
+    """Return the mark of the share of all reviews, none where it is unknown."""
+    return f'<i class="mean" {style(left=100 * whole)}></i>' if whole == whole else ""
 
 
 def star_rows(rows: pandas.DataFrame, lowest: float, highest: float) -> str:
@@ -85,14 +98,16 @@ def columns(label: str, names: Sequence[str], marks: Sequence[str], whole: str =
 
 
 def interval_columns(rows: pandas.DataFrame, whole: float, label: str) -> str:
-    """Return `shares_by` over time, one column a row."""
-    marks = [
-        f'<i class="range" {style(bottom=100 * row["low"], height=100 * (row["high"] - row["low"]))}></i>'
-        f'<i class="dot{" far" * bool(row["outlier"])}" {style(bottom=100 * row["share"])}></i>'
-        for _, row in rows.iterrows()
-    ]
+    """Return `shares_by` over time, one column a row; a share that is not known has its interval alone."""
+    marks = []
+    for _, row in rows.iterrows():
+        mark = f'<i class="range" {style(bottom=100 * row["low"], height=100 * (row["high"] - row["low"]))}></i>'
+        if row["share"] == row["share"]:
+            mark += f'<i class="dot{" far" * bool(row["outlier"])}" {style(bottom=100 * row["share"])}></i>'
+        marks.append(mark)
     scale = "".join(f'<b class="scale" {style(bottom=at)}>{at}</b>' for at in (0, 50, 100))
-    return columns(label, list(rows.index), marks, f'{scale}<i class="mean" {style(bottom=100 * whole)}></i>')
+    line_of_all = f'<i class="mean" {style(bottom=100 * whole)}></i>' if whole == whole else ""
+    return columns(label, list(rows.index), marks, scale + line_of_all)
 
 
 def histogram(counts: Sequence[int], label: str) -> str:

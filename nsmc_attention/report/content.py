@@ -1,7 +1,7 @@
 """Content of a report's page, from its tables: key figures, findings, sections with charts, examples, remarks."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Optional
 
 import numpy
@@ -11,11 +11,14 @@ from ..classification.explain import Explainer
 from ..classification.likeness import Unlike
 from ..classification.prediction import Prediction
 from ..classification.task import LAYOUT, ClassifierBundle
+from ..evaluation.share import Share
 from ..films.rater import FilmRater, Rating
+from ..inference.tally import Tally
+from ..reviews.stars import FEW, MANY, Stars
 from ..version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
 from .page import Example, ExampleList, Figure, Section
-from .statistics import Z95, share, shares_by
+from .statistics import Z95, by_stars, shares_by
 
 # Groups and words of a figure; the tables have all. More months than these are drawn as years
 GROUPS, WORDS, MONTHS, BINS = 20, 12, 48, 20
@@ -44,7 +47,8 @@ class Content:
 
     `frame` has text, probability and label of each review, with `group_by` its group, and perhaps date and month;
     `ratings` are those of the largest groups by the rater, without which there are no stars; `unlike` says how the
-    reviews are unlike those that the model was trained on.
+    reviews are unlike those that the model was trained on, `tally` has their estimated share of positive ones, `stars`
+    are the table's own, whose numbers are in the frame.
     """
 
     frame: pandas.DataFrame
@@ -56,15 +60,22 @@ class Content:
     rater: Optional[FilmRater] = None
     ratings: Optional[dict[str, Rating]] = None
     unlike: Optional[Unlike] = None
+    tally: Tally = field(default_factory=Tally)
+    stars: Optional[Stars] = None
 
     def key_figures(self) -> list[Figure]:
-        say, label = self.say, self.frame["label"].dropna()
-        positive = int((label == "positive").sum())
-        percent = {name: 100 * value for name, value in share(positive, len(label)).items()}
+        say, tally = self.say, self.tally
+        share, counted = self.share, 100 * tally.positive / max(1, tally.evidence.n)
+        bounds = {"low": 100 * share.low, "high": 100 * share.high, "counted": counted}
         figures = [
-            Figure(say["key_share"], f"{percent['share']:.1f} %", say["key_interval"].format(**percent)),
-            Figure(say["key_count"], f"{len(label):,}", say["key_positive"].format(count=positive)),
+            Figure(say["key_share"], self.share_in_words(), say["key_interval"].format(**bounds)),
+            Figure(say["key_count"], f"{tally.evidence.n:,}", say["key_positive"].format(count=tally.positive)),
         ]
+        if self.stars:
+            polar = by_stars(self.frame).dropna()
+            mean, given = self.frame["stars"].mean(), 100 * polar.mean() if len(polar) else float("nan")
+            more = say["key_stars_more"].format(share=given, few=self.stars.scale * FEW, many=self.stars.scale * MANY)
+            figures.append(Figure(say["key_stars"], f"{mean:.2f} / {self.stars.scale}", more))
         if "groups" in self.tables:
             groups = self.tables["groups"]
             far = say["key_outliers"].format(count=int(groups["outlier"].sum()))
@@ -75,14 +86,32 @@ class Content:
             figures.append(Figure(say["key_period"], period, say["key_months"].format(count=len(months))))
         return figures
 
+    @property
+    def share(self) -> Share:
+        """The share of positive reviews of the whole table."""
+        return self.tally.share
+
+    def share_in_words(self) -> str:
+        """Return the share as a key figure: a number, a bound, or that it is unknown."""
+        share, say = self.share, self.say
+        if share.share is None:
+            return say["share_unknown"]
+        if share.high >= 1 or share.low <= 0:
+            key, bound = ("share_at_least", share.low) if share.high >= 1 else ("share_at_most", share.high)
+            return say[key].format(share=100 * bound)
+        return say["share_about"].format(share=100 * share.share)
+
+    def shown_groups(self) -> pandas.DataFrame:
+        """Return the groups of the figure, which are those that the findings name, too."""
+        return self.tables["groups"].head(GROUPS).sort_values("share", ascending=False)
+
     def findings(self) -> list[tuple[str, str]]:
         """Return the lines at the page's head: groups and words that differ by more than chance."""
         lines = []
         if "groups" in self.tables:
-            groups = self.tables["groups"]
-            far = groups[groups["outlier"]].sort_values("share", ascending=False)
-            whole = groups["positive"].sum() / max(1, groups["count"].sum())
-            above, below = far[far["share"] > whole], far[far["share"] < whole][::-1]
+            groups = self.shown_groups()
+            far = groups[groups["outlier"] & groups["share"].notna()]
+            above, below = far[far["above"]], far[~far["above"]][::-1]
             lines += [("found_above", shares_in_words(above)), ("found_below", shares_in_words(below))]
         clear = (words[words["z"].abs() >= Z95] for words in self.praise_and_blame(5))
         praise, blame = (", ".join(words["word"]) for words in clear)
@@ -97,18 +126,20 @@ class Content:
     def sections(self) -> Iterator[Section]:
         """Yield the figures of the page, then its examples."""
         scored = self.frame[self.frame["label"].notna()]
-        whole = float((scored["label"] == "positive").mean())
+        whole = float("nan") if self.share.share is None else self.share.share
+        values = {"name": self.group_by, "whole": self.share_in_words()}
         if len(self.tables.get("groups", ())):
-            rows = self.tables["groups"].head(GROUPS).sort_values("share", ascending=False)
-            values = {"name": self.group_by, "whole": 100 * whole, "which": self.which(len(rows))}
-            yield Section("groups", interval_rows(rows, whole), values)
+            rows = self.shown_groups()
+            stars = self.say["stars_given"] if self.stars else ""
+            chart = interval_rows(rows, whole, self.say["share_unknown"], stars)
+            yield Section("groups", chart, {**values, "which": self.which(len(rows))})
             if self.rater:
                 yield self.films(self.rater.scale.lowest, self.rater.scale.highest)
         if len(self.tables.get("months", ())):
             months = self.tables["months"]
             # otherwise each has few reviews and a wide interval
-            rows = months if len(months) <= MONTHS else shares_by(scored["month"].dropna().str[:4], scored["label"])
-            yield Section("times", interval_columns(rows, whole, self.say["times"]), {"whole": 100 * whole})
+            rows = months if len(months) <= MONTHS else shares_by(scored["month"].dropna().str[:4], scored)
+            yield Section("times", interval_columns(rows, whole, self.say["times"]), values)
         # few reviews have few words of which anything can be said
         most = min(WORDS, 2 + len(scored) // 20)
         yield Section("words", pair(*self.words(most)))
@@ -167,6 +198,10 @@ class Content:
             examples[kind].append(Example(shown, origin))
         return [ExampleList(self.say[f"most_{kind}"], reviews) for kind, reviews in examples.items()]
 
+    def warnings(self) -> list[str]:
+        """Return what stands at the top of the page: why the figures may be wrong."""
+        return [self.say["unlike"].format(**asdict(self.unlike))] if self.unlike else []
+
     def remarks(self, bundle: ClassifierBundle) -> list[str]:
         """Return how the figures came about: what was left out, what the model and the intervals are."""
         say, frame = self.say, self.frame
@@ -178,13 +213,13 @@ class Content:
             after, low, high = (100 * share for share in (adapted["after"], *adapted["interval"]))
             rows = bundle.manifest["data"]["train"]["used"]
             lines.append(say["method_adapted"].format(rows=rows, after=after, low=low, high=high))
-        if self.unlike:
-            lines.append(say["unlike"].format(**asdict(self.unlike)))
-        lines += [say["method_intervals"], say["method_writers"]]
+        lines += [say["method_share"], say["method_writers"]]
         for key, column in (("left_out", "label"), ("undated", "month"), ("nameless", "group")):
             if column in frame and (count := int(frame[column].isna().sum())):
                 lines.append(say[key].format(count=count, name=self.group_by))
-        if self.group_by and not self.rater:
+        if self.group_by and self.unlike:
+            lines.append(say["films_unlike"])
+        elif self.group_by and not self.rater:
             lines.append(say["films_other"].format(classifier=LAYOUT.packaged[0].name))
         return lines
 

@@ -65,6 +65,7 @@ def report_page(content: "Content", title: str, source: str, bundle: ClassifierB
     body = "\n".join(
         [
             f"<header><h1>{html.escape(title)}</h1><p>{html.escape(source)}</p></header><main>",
+            *(f'<p class="warning">{html.escape(line)}</p>' for line in content.warnings()),
             f'<dl class="figures">{"".join(map(tile, content.key_figures()))}</dl>',
             f'<dl class="findings">{"".join(map(finding, content.findings()))}</dl>',
             *(section_html(section, say) for section in sections),

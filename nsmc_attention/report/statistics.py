@@ -1,15 +1,16 @@
-"""Statistics of scored reviews: shares of positive reviews with intervals, distinctive words, extreme reviews."""
+"""Statistics of scored reviews: estimated shares of positive reviews, distinctive words, extreme reviews."""
 
 import datetime
 import re
 from collections import Counter
-from typing import Any, Iterable, Optional, Sequence
+from typing import Iterable, Optional, Sequence
 
 import numpy
 import pandas
 from numpy.typing import ArrayLike
 
 from ..errors import DataError
+from ..evaluation.share import Evidence, Share, shrunk
 
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
 Z95, Z998 = 1.96, 3.09
@@ -24,29 +25,33 @@ ORDERS = ("ymd", "dmy", "mdy")
 YEAR_LAST = re.compile(r"(\d{1,2})\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{4}|\d\d)(?![\d:])")
 
 
-def share(positive: ArrayLike, count: ArrayLike) -> dict[str, Any]:
-    """Return share, low and high of numbers or arrays, with Wilson's 95 % interval (1927); NaN where count is 0."""
-    positive, count = numpy.asarray(positive, dtype="float64"), numpy.asarray(count, dtype="float64")
-    with numpy.errstate(invalid="ignore", divide="ignore"):
-        ratio = positive / count
-        middle = (ratio + Z95**2 / (2 * count)) / (1 + Z95**2 / count)
-        half = Z95 / (1 + Z95**2 / count) * numpy.sqrt(ratio * (1 - ratio) / count + Z95**2 / (4 * count**2))
-    # at 0 and 1 rounding would put the bound beyond the share
-    return {"share": ratio, "low": numpy.clip(middle - half, 0, ratio), "high": numpy.clip(middle + half, ratio, 1)}
-
-
-def shares_by(keys: pandas.Series, label: pandas.Series) -> pandas.DataFrame:
+def shares_by(keys: pandas.Series, frame: pandas.DataFrame) -> pandas.DataFrame:
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
-    outlier is whether the share lies beyond what 99.8 % of groups of that size would have if their reviews were drawn
-    from all (a funnel plot's limits, Spiegelhalter 2005).
+    `frame` has label and probability, and perhaps stars and star_label. positive counts labels; share, low and high are
+    estimated (`evaluation.share.shrunk`), share is NaN where it is unknown. outlier is whether the labels differ from all
+    by more than 99.8 % of groups of that size would if their reviews were drawn from all (a funnel plot's limits,
+    Spiegelhalter 2005); above is the side. With stars, mean_stars and share_by_stars are those of the table's own.
     """
-    positive = (label == "positive").groupby(keys)
+    positive = (frame["label"] == "positive").groupby(keys)
     rows = pandas.DataFrame({"count": positive.size(), "positive": positive.sum().astype(int)})
-    rows = rows.assign(**share(rows["positive"], rows["count"]))
-    whole = (label == "positive").mean()
+    found = shrunk([Evidence.of(own) for _, own in frame["probability"].groupby(keys)])
+    estimated = pandas.DataFrame(found, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
+    difference = rows["positive"] / rows["count"] - (whole := (frame["label"] == "positive").mean())
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / rows["count"])
-    return rows.assign(outlier=(rows["share"] - whole).abs() > limit)
+    rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0)
+    return rows.join(stars_by(keys, frame)) if "stars" in frame else rows
+
+
+def stars_by(keys: pandas.Series, frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Return mean_stars and share_by_stars of each key, NaN where it has none."""
+    grouped = {"mean_stars": frame["stars"].groupby(keys).mean(), "share_by_stars": by_stars(frame).groupby(keys).mean()}
+    return pandas.DataFrame(grouped)
+
+
+def by_stars(frame: pandas.DataFrame) -> pandas.Series:
+    """Return 1 for reviews of many stars and 0 for those of few, NaN for the others."""
+    return frame["star_label"].map({"1": 1.0, "0": 0.0}).astype("float64")
 
 
 def date_of(value: object, order: str = "ymd", where: str = "date") -> Optional[str]:

@@ -1,8 +1,12 @@
 """Hangul syllables and their letters."""
 
+import re
+
 INITIALS, VOWELS = "ㄱㄲㄴㄷㄸㄹㅁㅂㅃㅅㅆㅇㅈㅉㅊㅋㅌㅍㅎ", "ㅏㅐㅑㅒㅓㅔㅕㅖㅗㅘㅙㅚㅛㅜㅝㅞㅟㅠㅡㅢㅣ"
 FINALS = ("", *"ㄱㄲㄳㄴㄵㄶㄷㄹㄺㄻㄼㄽㄾㄿㅀㅁㅂㅄㅅㅆㅇㅈㅊㅋㅌㅍㅎ")
 FIRST = ord("가")
+# A syllable or a letter, also one of half width
+HANGUL = re.compile("[가-힣ㄱ-ㅣᄀ-ᇿ\uffa0-\uffdc]")
 
 
 def parts(syllable: str) -> tuple[str, str, str]:

@@ -1,0 +1,168 @@
+"""The share of positive reviews in a table, and labels that lean to the side which is commoner there.
+
+>>> from nsmc_attention import positive_share
+>>> positive_share([0.99] * 95 + [0.02] * 5).n
+100
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ..errors import ConfigError, DataError
+from ..evaluation.share import Evidence, Share, by_odds, odds_of
+from ..inference.reference import Row, Scorer
+from ..inference.tally import Tally
+from .predictor import WINDOW, Classifier, packaged
+from .settings import LABELS
+
+if TYPE_CHECKING:
+    import pandas
+
+    Reviews = Union[Iterable[str], "pandas.Series[Any]"]
+    Probabilities = Union[Iterable[Optional[float]], NDArray[Any], "pandas.Series[Any]"]
+
+# The output columns of labels by a share, and their types
+LEANING = {"label_by_share": "string", "probability_by_share": "double", "share": "double"}
+# What --share may be beside a number
+TABLE = "table"
+
+
+def positive_share(reviews: "Union[Reviews, Probabilities]", classifier: Optional[Classifier] = None) -> Share:
+    """Estimate the share of positive reviews among texts, or among reviews with these probabilities of positive.
+
+    A count of labels is biased towards one half; this corrects it for the share itself (Saerens et al. 2002, see
+    `evaluation.share`). Stars in the middle are no part of the model: neutral reviews count on either side.
+
+    Parameters
+    ----------
+    reviews : iterable of str, or of float in 0..1
+        Texts, or probabilities as of a `Classifier`; None, NaN and blank texts are left out.
+    classifier : Classifier or None
+        Scores texts; None is the bundle that ships with the package.
+
+    Returns
+    -------
+    Share(share, low, high, n)
+        share is None where it cannot be known: fewer than 6 reviews, most of them without Hangul, or an interval wider
+        than 0.65. low and high are the ends of the 95 % interval.
+
+    Raises
+    ------
+    DataError
+        For one string, a DataFrame, or anything but texts or probabilities.
+    """
+    if isinstance(reviews, (str, bytes, Mapping)) or hasattr(reviews, "columns") or not isinstance(reviews, Iterable):
+        expected = 'expected a list or a column of reviews or probabilities (frame["review"])'
+        raise DataError(f"positive_share: {expected}, found {type(reviews).__name__}")
+    values = iter(reviews)
+    ahead: list[Any] = []
+    for value in values:
+        ahead.append(value)
+        if not missing(value):
+            break
+    if ahead and isinstance(ahead[-1], str):
+        return share_of_texts(chain(ahead, values), classifier or packaged())
+    return Evidence.of(checked_probabilities(chain(ahead, values))).share
+
+
+def missing(value: Any) -> bool:
+    """Return whether a cell is None, NaN or pandas' NA."""
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or isinstance(value, float) and value != value
+
+
+def share_of_texts(texts: Iterable[Any], classifier: Classifier) -> Share:
+    tally, window = Tally(), list[str]()
+    for index, text in enumerate(texts):
+        if not isinstance(text, str) and not missing(text):
+            raise DataError(
+                f"texts[{index}]: expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}"
+            )
+        window.append(text if isinstance(text, str) else "")
+        if len(window) == WINDOW:
+            tally, window = tally + Tally.of(window, classifier.probabilities(window).tolist()), []
+    return (tally + Tally.of(window, classifier.probabilities(window).tolist())).share
+
+
+def checked_probabilities(values: Iterable[Any]) -> list[float]:
+    """Return probabilities as floats, NaN for a missing one; DataError for what is none."""
+    numbers: list[float] = []
+    for index, value in enumerate(values):
+        try:
+            number = float("nan") if missing(value) else float(value)
+        except (TypeError, ValueError):
+            number = -1.0
+        if isinstance(value, (str, bool, numpy.bool_)) or number < 0 or number > 1:
+            expected = "expected a probability of positive, 0 to 1"
+            raise DataError(f"probabilities[{index}]: {expected}, found {str(value)[:40]!r}")
+        numbers.append(number)
+    return numbers
+
+
+@dataclass(frozen=True)
+class LeaningReference:
+    """The arguments that load a LabelsByShare in another process."""
+
+    scorer: Any
+    share: float
+
+    def load(self, device: str = "auto", threads: Optional[int] = None) -> "LabelsByShare":
+        return LabelsByShare(self.scorer.load(device, threads), self.share)
+
+
+@dataclass(frozen=True)
+class LabelsByShare:
+    """A scorer whose reviews also get a label by the share of positive reviews in their table.
+
+    `label` and `probability` stay the review's own. `probability_by_share` has the odds of the share in it, at most 4 to
+    1, and `label_by_share` follows it: more labels are right, but the rarer one is given less often.
+    """
+
+    scorer: Scorer
+    share: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise ConfigError(f"share (--share): expected table, or a number between 0 and 1, found {self.share:g}")
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        *names, reason = self.scorer.types
+        own = self.scorer.types
+        return {**{name: own[name] for name in names}, **LEANING, reason: own[reason]}
+
+    @property
+    def reference(self) -> LeaningReference:
+        return LeaningReference(self.scorer.reference, self.share)
+
+    def leaning(self, probability: Optional[float]) -> tuple[Optional[str], Optional[float], Optional[float]]:
+        """Return the values of LEANING for a review's own probability of positive, None for a blank one."""
+        if probability is None or probability != probability:
+            return None, None, None
+        leaning = by_odds(probability, odds_of(self.share))
+        return LABELS[leaning >= 0.5], leaning, self.share
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        place = [*self.scorer.types].index("probability")
+        return [(*row[:-1], *self.leaning(row[place]), row[-1]) for row in self.scorer.rows(texts)]
+
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+        for values in self.scorer.objects(texts, weights):
+            yield {**values, **dict(zip(LEANING, self.leaning(values["probability"])))}
+
+
+def share_given(value: str) -> Optional[float]:
+    """Return the number of a `--share`, None for "table"; ConfigError for anything else."""
+    if value == TABLE:
+        return None
+    try:
+        number = float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
+    except ValueError:
+        number = float("nan")
+    if not 0 < number < 1:
+        raise ConfigError(f"--share: expected table, or a number between 0 and 1, found {value[:40]!r}")
+    return number
