@@ -214,7 +214,7 @@ class Cells:
 
     def check_plain(self, plain: list[tuple[float, int]], known: set[int], usual: int) -> None:
         """Raise DataError where the scale of a plain number is open, or the numbers are shares of 1."""
-        largest, row = max(plain, default=(0, 0))
+        largest, row = max(plain, key=lambda pair: pair[0], default=(0, 0))
         if plain and (largest > usual or len(known) > 1) and known:
             written = next(cell for cell in self.cells if not is_blank(cell) and (star(cell) or (0, None))[1])
             beside = f" beside {written[:20]!r}"
