@@ -188,11 +188,11 @@ def compare_choices(path: Path, count: int, draws: int) -> None:
 
 def chosen_score(known: pandas.DataFrame, held_out: pandas.DataFrame, seed: int) -> tuple[float, ...]:
     """Return accuracy (%) and log loss on hidden comments, what `adapt` says after and before (%), 1 if it refuses."""
-    with tempfile.TemporaryDirectory() as folder:
-        adapted = adapt(known[["review", "label"]], Path(folder) / "run", seed=seed, force=True, quiet=True)
+    adapted, refused = adapted_or_forced(known, seed)
+    if adapted is None:
+        raise SystemExit(f"draw {seed}: too few of a label")
     figures = headline(held_out["label"].to_numpy(), adapted.probabilities(held_out["review"]))
-    own, positive = adapted.bundle.manifest["adapted"], known["label"].mean()
-    refused = own["interval"][0] <= max(positive, 1 - positive) or own["after"] <= own["before"]
+    own = adapted.bundle.manifest["adapted"]
     return 100 * figures["accuracy"], figures["log_loss"], 100 * own["after"], 100 * own["before"], float(refused)
 
 

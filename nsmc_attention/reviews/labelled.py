@@ -130,7 +130,8 @@ def hints(others: Columns, taken: Collection[str] = ()) -> str:
     """Return the options that name a column of labels or stars, with those that it may be; "" for none beside `taken`."""
     rest = {name: cells for name, cells in others.items() if name not in taken}
     coded = [name for name in rest if labels.is_labels(rest[name])]
-    starred = [name for name in rest if name not in coded and stars.has_stars(rest[name])]
+    called_otherwise = [name for name in rest if stars.OTHERS.search(stars.plain_name(name))]
+    starred = [name for name in rest if name not in [*coded, *called_otherwise] and stars.has_stars(rest[name])]
     options = [f"--label-column {name!r}" for name in coded[:3]] + [f"--stars-column {name!r}" for name in starred[:3]]
     if not options and not taken:
         options = ["--label-column", "--stars-column"]
@@ -170,7 +171,12 @@ def read_labels(cells: Sequence[str], choice: Choice, path: Path, positive: Opti
 def row_of(cells: Sequence[str], positive: Optional[str]) -> str:
     """Return the row of the first label that does not go with those before it."""
     rows = [(row, cell) for row, cell in enumerate(cells, start=1) if not is_neither(cell)]
-    return f" row {rows[tables.first_unknown([cell for _, cell in rows]) - 1][0]}" if rows and positive is None else ""
+    sides = [labels.side_of(labels.plain_label(cell)) for _, cell in rows]
+    if positive is not None or not rows:
+        return ""
+    # after words that say it by themselves, the first that does not
+    first = sides.index(None) if sides[0] is not None else tables.first_unknown([cell for _, cell in rows]) - 1
+    return f" row {rows[first][0]}"
 
 
 def is_neither(cell: str) -> bool:

@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Optional
 
 from ..errors import ColumnError, DataError, list_names
@@ -29,11 +30,12 @@ NAMES = set(
     "사용자평점 고객평점 관람객평점 네티즌평점 종합평점 상품평점 평가별점 평가점수 총평점".split()
 )
 WEAK = set("score scores 점수 만족도 고객만족도 만족도점수 overall grade points point 총점 평가".split())
+ENDINGS = re.compile("(rating|stars?|별점|평점)s?$")
 # Parts of a name that say that numbers are something else
 OTHERS = re.compile(
-    r"추천|좋아요|공감|조회|나이|연령|번호|순번|순위|수량|가격|회차|길이|날짜|연도|년도|[^점]수$|^[년월일시]$|라벨|레이블|감성|감정"
-    r"|likes?$|views?$|helpful|votes?$|thumb|count|^n$|num|age$|year|month|^day|hour|date|rank|id$|idx|index|^no$"
-    r"|length|size|qty|quantity|price|version|cluster|topic|label|sentiment|class|target|season|episode|group|unnamed"
+    r"추천|좋아요|공감|조회|나이|연령|번호|순번|순위|수량|가격|회차|길이|날짜|연도|년도|요일|분기|일자|시간|계절|[^점]수$|^[년월일시층]$|라벨|레이블|감성|감정"
+    r"|likes?$|views?$|helpful|votes?$|thumb|count|^n$|num|age$|year|month|quarter|week|^day|hour|date|rank|id$|idx|index|^no$"
+    r"|length|size|qty|quantity|price|version|cluster|topic|label|sentiment|class|target|season|episode|group|unnamed|avg|average|mean|평균"
 )
 WORDS = dict(zip("하나 한 둘 두 셋 세 넷 네 다섯 one two three four five".split(), "11223344512345"))
 NUMBER = r"(\d{1,3}(?:[.,]\d{1,4})?)"
@@ -97,7 +99,13 @@ def star(cell: str) -> Pair:
 
     Hollow stars alone are (-N, 5): whether they are N stars or none depends on the other cells.
     """
-    text = normal(cell) if len(cell) <= LONGEST else ""
+    return read_star(cell) if len(cell) <= LONGEST else None
+
+
+# a column has few different cells
+@lru_cache(maxsize=4096)
+def read_star(cell: str) -> Pair:
+    text = normal(cell)
     filled, hollow = (sum(map(text.count, signs)) for signs in (FILLED, HOLLOW))
     if filled or hollow:
         return of_signs(filled, hollow, re.sub(f"[{FILLED}{HOLLOW}\\s]", "", text))
@@ -258,15 +266,16 @@ def choose(names: Sequence[str]) -> str:
 
 def star_columns(columns: Mapping[str, Sequence[str]], exclude: Collection[str] = ()) -> tuple[list[str], str]:
     """Return the columns that could have the stars, and by which they are known: "name" or "cells"."""
-    names = [name for name in columns if name not in exclude]
-    called = [name for name in names if plain_name(name) in NAMES | WEAK]
-    # blank in this table
-    rated = [name for name in called if has_stars(columns[name])]
-    if rated:
-        return rated, "name"
-    if called := [name for name in called if plain_name(name) in NAMES and any(map(str.strip, columns[name]))]:
-        return called, "name"
-    return [name for name in names if not OTHERS.search(plain_name(name)) and looks_rated(columns[name])], "cells"
+    names = {name: plain_name(name) for name in columns if name not in exclude}
+    called = [name for name, plain in names.items() if plain in NAMES | WEAK]
+    others = [name for name, plain in names.items() if name not in called and not OTHERS.search(plain)]
+    for candidates in (called, [name for name in others if ENDINGS.search(names[name])]):
+        if rated := [name for name in candidates if has_stars(columns[name])]:
+            return rated, "name"
+    # so that a cell is refused that is no star
+    if named := [name for name in called if names[name] in NAMES and any(map(str.strip, columns[name]))]:
+        return named, "name"
+    return [name for name in others if looks_rated(columns[name])], "cells"
 
 
 def has_stars(cells: Sequence[str]) -> bool:

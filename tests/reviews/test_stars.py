@@ -105,6 +105,7 @@ def test_what_is_no_star_is_refused_by_its_row(cells, message):
         "Overall",
         "평점(5점)",
         "SCORE",
+        "reviews.rating",
     ],
 )
 def test_a_column_of_stars_is_found_by_its_name(name):
@@ -150,7 +151,9 @@ def test_other_numbers_are_no_stars(cells):
     assert star_column({"review": ["좋다"] * len(cells), "q": cells}) is None
 
 
-@pytest.mark.parametrize("name", ["age", "좋아요", "추천수", "조회수", "year", "id", "helpful_votes", "n", "cluster"])
+@pytest.mark.parametrize(
+    "name", ["avg_rating", "요일", "age", "좋아요", "추천수", "조회수", "year", "id", "helpful_votes", "n", "cluster"]
+)
 def test_a_name_of_something_else_is_not_taken_by_its_cells(name):
     assert star_column({"review": ["좋다"] * len(RATED), name: RATED}) is None
 
