@@ -5,12 +5,14 @@
     python -m benchmarks.adapting FOLDER/val.tsv train [COUNT]
     python -m benchmarks.adapting FOLDER/val.tsv neutral [COUNT]
     python -m benchmarks.adapting FOLDER/val.tsv middle [COUNT]
+    python -m benchmarks.adapting FOLDER/val.tsv skewed [DRAWS SHARE ...]
 
 The first, for all of LABELS, writes notebooks/adapting.csv and draws docs/pictures/adapting.png. The second compares which
 COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the third trains on COUNT (2,700) by
 `train --init-from pretrained` and from random numbers; the fourth asks how well |p - 0.5| tells comments with a clear polarity
 from the others, before and after adapting to COUNT (2,700); the fifth fine-tunes one network on COUNT (1,000) clear ones, and
-on these and others in their share with a target of 0.5, as stars in the middle might be used.
+on these and others in their share with a target of 0.5, as stars in the middle might be used; the sixth adapts to 100 comments,
+in DRAWS (5) draws each from a table of which SHARE (of SHARES) are positive.
 
 The file is KOTE's (arXiv:2205.05300), comments from twelve kinds of places: positive has at least two emotions of POSITIVE and
 none of NEGATIVE, and the other way round; others are left out. Of each of five folds by id, labels are drawn from the other
@@ -23,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Optional
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
@@ -30,16 +33,19 @@ import numpy
 import pandas
 from scipy import stats
 
-from nsmc_attention import adapt, load_classifier, preset, train
+from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.adapt import adapting
 from nsmc_attention.classification.batches import EncodedPart, encode
 from nsmc_attention.classification.comparison import baseline
 from nsmc_attention.classification.folds import odds_of, passes
+from nsmc_attention.classification.gain import balanced_accuracy
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.task import LAYOUT, ClassifierBundle
 from nsmc_attention.classification.train import continuing, tokenized_part
 from nsmc_attention.drawing.figure import new_figure, save_figure
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.evaluation.calibration import log_odds
 from nsmc_attention.evaluation.metrics import headline
 from nsmc_attention.films.vectors import ReviewReader
 from nsmc_attention.inference.engines import parameters_of
@@ -53,6 +59,8 @@ ROOT = Path(__file__).parent.parent
 PICTURE, FIGURES = ROOT / "docs" / "pictures" / "adapting.png", ROOT / "notebooks" / "adapting.csv"
 # Of so many times as many uncertain rows those are chosen that are unlike each other
 AMONG = 5
+# Positive shares of skewed tables
+SHARES = (0.71, 0.8, 0.85, 0.9, 0.2)
 
 
 def comments(path: Path, clear: bool = True) -> pandas.DataFrame:
@@ -180,11 +188,11 @@ def compare_choices(path: Path, count: int, draws: int) -> None:
 
 def chosen_score(known: pandas.DataFrame, held_out: pandas.DataFrame, seed: int) -> tuple[float, ...]:
     """Return accuracy (%) and log loss on hidden comments, what `adapt` says after and before (%), 1 if it refuses."""
-    with tempfile.TemporaryDirectory() as folder:
-        adapted = adapt(known[["review", "label"]], Path(folder) / "run", seed=seed, force=True, quiet=True)
+    adapted, refused = adapted_or_forced(known, seed)
+    if adapted is None:
+        raise SystemExit(f"draw {seed}: too few of a label")
     figures = headline(held_out["label"].to_numpy(), adapted.probabilities(held_out["review"]))
-    own, positive = adapted.bundle.manifest["adapted"], known["label"].mean()
-    refused = own["interval"][0] <= max(positive, 1 - positive) or own["after"] <= own["before"]
+    own = adapted.bundle.manifest["adapted"]
     return 100 * figures["accuracy"], figures["log_loss"], 100 * own["after"], 100 * own["before"], float(refused)
 
 
@@ -262,6 +270,58 @@ def tuned_accuracy(
     return 100 * float(numpy.mean((odds > 0) == (judged.labels > 0.5)))
 
 
+def adapt_to_skewed(path: Path, draws: int, shares: Sequence[float]) -> None:
+    """Print for each share the accuracy and balanced accuracy on hidden comments, before and after; and the refusals.
+
+    Hidden comments count as if they had the same share.
+    """
+    frame, packaged = comments(path), load_classifier()
+    for share in shares:
+        rows, refused = [], 0
+        for draw in range(draws):
+            random = numpy.random.RandomState(10_000 + draw)
+            counts = dict(zip((0, 1), random.multinomial(100, [1 - share, share])))
+            parts = [
+                frame[frame["label"] == label].sample(count, random_state=random) for label, count in counts.items()
+            ]
+            known = pandas.concat(parts)
+            hidden = frame.drop(known.index)
+            adapted, was_refused = adapted_or_forced(known, draw)
+            refused += was_refused
+            if adapted is None:
+                continue
+            labels = hidden["label"].to_numpy()
+            weights = numpy.where(labels == 1, share / labels.mean(), (1 - share) / (1 - labels.mean()))
+            found = []
+            for classifier in (packaged, adapted):
+                odds = log_odds(classifier.probabilities(hidden["review"]))
+                found += [numpy.average((odds > 0) == labels, weights=weights), balanced_accuracy(odds, labels)]
+            rows.append([100 * figure for figure in found])
+            print(share, draw, counts, numpy.round(rows[-1], 1), was_refused, file=sys.stderr, flush=True)
+        before, balanced_before, after, balanced = numpy.mean(rows, axis=0)
+        more = numpy.array(rows)[:, 2:] - numpy.array(rows)[:, :2]
+        spreads = numpy.std(more, axis=0, ddof=1)
+        gains = " | ".join(f"{gain:+.1f} ± {spread:.1f}" for gain, spread in zip(more.mean(axis=0), spreads))
+        cells = f"{before:.1f} | {after:.1f} | {balanced_before:.1f} | {balanced:.1f} | {gains}"
+        print(f"| {100 * share:.0f} % | {cells} | {refused} of {draws} |", flush=True)
+
+
+def adapted_or_forced(known: pandas.DataFrame, seed: int) -> tuple[Optional[Classifier], bool]:
+    """Return the adapted classifier, None where there are too few of a label, and whether it was refused."""
+    for force in (False, True):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                return adapt(
+                    known[["review", "label"]], Path(folder) / "run", seed=seed, force=force, quiet=True
+                ), force
+            except ConfigError as problem:
+                print(problem, file=sys.stderr)
+            except DataError as problem:
+                print(problem, file=sys.stderr)
+                break
+    return None, True
+
+
 if __name__ == "__main__":
     if sys.argv[2:3] == ["choose"]:
         compare_choices(Path(sys.argv[1]), *map(int, sys.argv[3:] or (100, 5)))
@@ -269,6 +329,8 @@ if __name__ == "__main__":
         tell_neutral(Path(sys.argv[1]), *map(int, sys.argv[3:] or (2700,)))
     elif sys.argv[2:3] == ["middle"]:
         learn_middle(Path(sys.argv[1]), *map(int, sys.argv[3:] or (1000,)))
+    elif sys.argv[2:3] == ["skewed"]:
+        adapt_to_skewed(Path(sys.argv[1]), int((sys.argv[3:] or ["5"])[0]), list(map(float, sys.argv[4:])) or SHARES)
     elif sys.argv[2:3] == ["train"]:
         compare_beginnings(Path(sys.argv[1]), *map(int, sys.argv[3:] or (2700,)))
     else:

@@ -7,9 +7,6 @@ The predictions of held-out folds are what the accuracy, the calibration and the
 
 import shlex
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -21,21 +18,21 @@ from scipy.special import expit
 from .._io.atomic import write_text
 from .._io.spreadsheets import as_csv
 from ..bundle.format import load_bundle
-from ..errors import ConfigError, DataError
-from ..evaluation.calibration import calibrated, calibration, temperature
-from ..evaluation.metrics import share_interval
+from ..errors import ConfigError
+from ..evaluation.calibration import calibrated, temperature
 from ..inference.engines import DeviceName, parameters_of
 from ..model.parameters import NGRAM_TABLE, Arrays, round_tables, wide_scale
-from ..reviews import nsmc, tables
+from ..reviews import nsmc
 from ..reviews.corpus import Reviews, read_bytes, sha256
 from ..reviews.data import Labelled
-from ..reviews.labels import plain_label
+from ..reviews.labelled import labelled_rows
 from ..reviews.raw import folded
-from ..text.encoding import ReviewEncoder, clean
+from ..text.encoding import ReviewEncoder
 from ..training.description import in_words, manifest_of, options
 from ..training.runs import Run
 from .batches import Batches, EncodedPart, TrainingPart, encode
 from .comparison import baseline
+from .gain import Judgement, check_counts, held_out_calibration
 from .predictor import Classifier
 from .settings import LABELS, Config
 from .task import LAYOUT, ClassifierBundle
@@ -44,8 +41,6 @@ from .train import tokenized, write_classifier
 if TYPE_CHECKING:
     from .stages import ClassifierTrainer
 
-# Fewest labelled reviews, and of each label
-FEWEST, FEWEST_OF_LABEL = 40, 10
 # Steps of each fold, in so many passes: reviews of the same length are few, so batches are small
 STEPS, BATCH, PASSES = 600, 16, (6, 30)
 # Chosen for the packaged network, on comments of another kind: RESULTS.md
@@ -54,41 +49,6 @@ RATE = 2e-3
 SURPRISING = 0.1
 # A larger share of reviews that were trained on before is said: of them the packaged classifier gets 94 % right, not 90 %
 SEEN = 0.1
-
-
-@dataclass(frozen=True)
-class Judgement:
-    """Accuracies on N labelled reviews, by predictions of models that have not seen them; `adapted` (N,) are log-odds.
-
-    `seen` is how many of the reviews the bundle as it was had been trained on, 0 where these are few.
-    """
-
-    labels: NDArray[numpy.int64]
-    adapted: NDArray[numpy.float64]
-    before: float
-    baseline: float
-    seen: int = 0
-
-    @property
-    def after(self) -> float:
-        return float(numpy.mean((self.adapted > 0) == self.labels))
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of `after`."""
-        return share_interval(self.after, len(self.labels))
-
-    def in_words(self) -> str:
-        low, high = (f"{100 * bound:.1f}" for bound in self.interval)
-        after, before, other = (f"{100 * share:.1f} %" for share in (self.after, self.before, self.baseline))
-        return f"adapted {after} ({low} to {high}), as it was {before}, logistic regression on TF-IDF {other}"
-
-    def objection(self) -> Optional[str]:
-        """Return why the adapted bundle should not be used, None if it should."""
-        commoner = max(self.labels.mean(), 1 - self.labels.mean())
-        if self.interval[0] <= commoner:
-            return f"not clearly above always answering with the commoner label ({100 * commoner:.1f} %): are the labels right"
-        return None if self.after > self.before else "no better than the bundle as it was: use that, or label more"
 
 
 def adapt(
@@ -105,9 +65,9 @@ def adapt(
 ) -> Classifier:
     """Continue a classifier on labelled reviews; return it, loaded from out/bundle.
 
-    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and that of a
-    `baseline`, all of reviews that the judged model has not seen; but for those that the first bundle was trained on, whose
-    number is `seen` where they are known and many.
+    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, the balanced
+    ones, and that of a `baseline`, all of reviews that the judged model has not seen; but for those that the first bundle was
+    trained on, whose number is `seen` where they are known and many. `positive` is the share of the labels.
 
     Parameters
     ----------
@@ -157,16 +117,17 @@ def adapt_classifier(
     # a folder that is taken is reported before the work
     run.check({})
     first = load_bundle(bundle, LAYOUT)
-    rows, left_out = labelled_rows(source, stars_column)
+    table = labelled_rows(source, stars_column)
+    rows = table.reviews
     part = tokenized(rows, first.config)
     check_counts(part.labels, rows.name)
     encoded = encode(part, first.codec)
     config = adapting(first.config, encoded, first.codec, seed)
     run.say(f"data: {rows.name}, {len(part.labels):,} labelled reviews, {int(part.labels.sum()):,} positive")
-    if any(left_out.values()):
-        run.say(f"left out: {in_words(left_out)}")
-    if "stars" in rows.columns:
-        run.say(f"labels are the stars in column {rows.columns['stars']}: {rows.columns['scale']}")
+    if any(table.left_out.values()):
+        run.say(f"left out: {in_words(table.left_out)}")
+    for note in table.notes:
+        run.say(note)
     # imports MXNet
     from .folds import fine_tuned
     from .stages import ClassifierTrainer
@@ -174,8 +135,10 @@ def adapt_classifier(
     trainer = ClassifierTrainer(config, first.codec, run)
     arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1], mix)
     arrays, odds = continue_ngrams(trainer, encoded, arrays, odds)
-    judgement = judge(part, before, odds, config, seen_before(part, rows.sha256, first))
-    run.say(f"accuracy, each review predicted by networks that have not seen it: {judgement.in_words()}")
+    calibration = held_out_calibration(odds, part.labels.astype(int), mix)
+    judgement = judge(part, before, odds, calibration, config, seen_before(part, rows.sha256, first))
+    for line in judgement.in_words():
+        run.say(line)
     if judgement.seen:
         share = f"{judgement.seen:,} of {len(part.labels):,} reviews"
         run.say(
@@ -188,8 +151,10 @@ def adapt_classifier(
     objection = judgement.objection()
     if objection and not force:
         raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
+    if warning := judgement.warning():
+        run.say(warning)
     run.out.mkdir(parents=True, exist_ok=True)
-    adapted = write(trainer, rows, judgement, arrays, first, mix)
+    adapted = write(trainer, rows, judgement, calibration, arrays, first, mix)
     write_text(run.out / "surprising.csv", as_csv(surprising))
     return Classifier.from_bundle(adapted)
 
@@ -227,82 +192,6 @@ def adapting(config: Config, part: EncodedPart, encoder: ReviewEncoder, seed: in
     return config.with_fields(**stages, batch_size=BATCH, seed=seed)
 
 
-def labelled_rows(source: Labelled, stars_column: Optional[str]) -> tuple[Reviews, dict[str, int]]:
-    """Return the rows with text and a label, or stars not in the middle, each text once; and {why: left out}."""
-    table, path = source.open(), Path(source.data)
-    parts = list(table.parts)
-    names = dict.fromkeys(chain.from_iterable(parts))
-    known = {name.strip().lower() for name in names}
-    if source.label_column is None and stars_column is None and not known & set(tables.LABEL_COLUMNS):
-        stars_column = next((name for name in names if name.strip().lower() in tables.STAR_COLUMNS), None)
-    column = stars_column or tables.find_column(
-        names, source.label_column, path, tables.LABEL_COLUMNS, tables.LABEL_HINT
-    )
-    tables.require_column(names, column, path)
-    cells, documents = (list(map(tables.as_text, tables.cells_of(parts, name))) for name in (column, table.text_column))
-    labels, scale = labels_of_stars(cells, f"{path}: column {column}") if stars_column else (cells, None)
-    frame = pandas.DataFrame({"row": range(1, len(labels) + 1), "document": documents, "label": labels})
-    frame, left_out = usable(frame, cells)
-    if frame.empty:
-        raise DataError(f"{path}: expected labels in column {column}, found none")
-    frame["label"] = tables.label_numbers(frame["label"].tolist(), path, source.positive)
-    kind = "stars" if stars_column else "label"
-    given = {
-        "text": table.text_column,
-        kind: column,
-        "positive": source.positive,
-        "sheet": source.sheet,
-        "scale": scale,
-    }
-    columns = {name: value for name, value in given.items() if value is not None}
-    return Reviews(frame.reset_index(drop=True), path.name, sha256(read_bytes(path)), columns), left_out
-
-
-def usable(frame: pandas.DataFrame, cells: Sequence[str]) -> tuple[pandas.DataFrame, dict[str, int]]:
-    """Return the rows (`document`, `label`) to learn from, and for each reason how many are left out for it.
-
-    `cells` are what the labels were read from: of a row without a label, that is blank or has stars in the middle.
-    """
-    blank = numpy.array([not cell.strip() for cell in cells], dtype=bool)
-    unlabelled = frame["label"].str.strip() == ""
-    labelled = frame[~unlabelled]
-    written = labelled[labelled["document"].map(clean) != ""]
-    kept = written.drop_duplicates("document")
-    return kept, {
-        "without_a_label": int(blank.sum()),
-        "of_middle_stars": int((unlabelled & ~blank).sum()),
-        "without_text": len(labelled) - len(written),
-        "repeated": len(written) - len(kept),
-    }
-
-
-def labels_of_stars(cells: Sequence[str], where: str) -> tuple[list[str], str]:
-    """Return "1" for many stars, "0" for few and "" for the middle and for blank cells; and what was taken for which.
-
-    Of 5 stars these are 4 and 5, 1 and 2; of 10 they are 8 to 10 and 1 to 4. DataError, with the row, for anything else.
-    """
-    stars: list[Optional[float]] = []
-    for row, cell in enumerate(map(plain_label, cells), start=1):
-        try:
-            stars.append(float(cell) if cell else None)
-        except ValueError:
-            stars.append(numpy.nan)
-        if stars[-1] is not None and not 0 <= stars[-1] <= 10:
-            raise DataError(f"{where} row {row}: expected 1 to 5 or 1 to 10 stars, found {cell[:20]!r}")
-    few, many = (2, 4) if max((star for star in stars if star is not None), default=0) <= 5 else (4, 8)
-    labels = ["" if star is None or few < star < many else str(int(star >= many)) for star in stars]
-    return labels, f"of {5 if few == 2 else 10}, up to {few} negative, from {many} on positive, the middle left out"
-
-
-def check_counts(labels: NDArray[Any], name: str) -> None:
-    counts = numpy.bincount(labels.astype(int), minlength=2)
-    if len(labels) < FEWEST or counts.min() < FEWEST_OF_LABEL:
-        raise DataError(
-            f"{name}: expected {FEWEST} labelled reviews that differ, and {FEWEST_OF_LABEL} of each label, found {counts[0]} "
-            f"negative and {counts[1]} positive ones; label more"
-        )
-
-
 def seen_before(part: TrainingPart[list[str]], sha256_of_data: str, first: ClassifierBundle) -> int:
     """Return how many reviews the bundle was trained on, 0 where these are at most SEEN of them or not known.
 
@@ -319,7 +208,12 @@ def seen_before(part: TrainingPart[list[str]], sha256_of_data: str, first: Class
 
 
 def judge(
-    part: TrainingPart[list[str]], before: NDArray[Any], odds: NDArray[Any], config: Config, seen: int
+    part: TrainingPart[list[str]],
+    before: NDArray[Any],
+    odds: NDArray[Any],
+    calibration: dict[str, Any],
+    config: Config,
+    seen: int,
 ) -> Judgement:
     """Compare with the bundle as it was, and with a baseline that is fitted to the same folds."""
     from sklearn.model_selection import cross_val_predict
@@ -329,8 +223,8 @@ def judge(
     labels = part.labels.astype(int)
     folds = fold_splits(labels, config.training.seed)
     predicted = cross_val_predict(baseline("tfidf", config.text.tokenizer), part.frame["document"], labels, cv=folds)
-    was, other = (float(numpy.mean(found == labels)) for found in (before > 0, predicted))
-    return Judgement(labels, odds, was, other, seen)
+    right, shift = float(numpy.mean(predicted == labels)), calibration["bias"]
+    return Judgement(labels, calibration["scale"] * odds + shift, before, right, shift, seen)
 
 
 def surprising_labels(part: TrainingPart[list[str]], odds: NDArray[Any]) -> pandas.DataFrame:
@@ -347,20 +241,20 @@ def write(
     trainer: "ClassifierTrainer",
     rows: Reviews,
     judgement: Judgement,
+    calibration: dict[str, Any],
     arrays: Arrays,
     first: ClassifierBundle,
     mix: float,
 ) -> ClassifierBundle:
-    """Calibrate the network on the held-out predictions and write the bundle."""
-    figures = calibration(judgement.adapted, judgement.labels)
+    """Calibrate the network, as its predictions of held-out reviews were, and write the bundle."""
+    figures = dict(calibration)
     if trainer.config.text.ngram_buckets:
         figures["wide_scale"] = figures["scale"] * wide_scale(arrays)
     network = trainer.network_of(calibrated(arrays, figures), dropout=False)
     round_tables(network)
     data = {"train": {**rows.describe(), "used": len(judgement.labels)}, "dev": {"split_off": rows.name, "used": 0}}
     is_column = ("text", "label", "stars")
-    columns = {name: value for name, value in rows.columns.items() if name != "scale"}
-    given = {f"{name}_column" if name in is_column else name: value for name, value in columns.items()}
+    given = {f"{name}_column" if name in is_column else name: value for name, value in rows.columns.items()}
     begun_with = {"bundle": None if first.folder in LAYOUT.packaged else first.name}
     words = options(
         {**given, **begun_with, "seed": trainer.config.training.seed or None, "mix": mix if mix < 1 else None}
@@ -372,13 +266,7 @@ def write(
         "vocabulary": len(first.codec),
         **manifest_of(LAYOUT, trainer.config, data, figures["after"], command, first),
         "calibration": figures,
-        "adapted": {
-            "before": judgement.before,
-            "after": judgement.after,
-            "interval": judgement.interval,
-            "baseline": judgement.baseline,
-            **({"seen": judgement.seen} if judgement.seen else {}),
-        },
+        "adapted": judgement.figures,
     }
     codec = first.read("vocab.json"), first.codec
     return write_classifier(trainer.run, network, trainer.config, codec, manifest, rows.documents)

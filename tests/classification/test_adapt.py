@@ -8,7 +8,9 @@ import pytest
 
 from nsmc_attention import adapt, load_classifier
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.adapt import SURPRISING, labels_of_stars, usable
+from nsmc_attention.classification.adapt import SURPRISING, seen_before
+from nsmc_attention.classification.batches import TrainingPart
+from nsmc_attention.classification.gain import threshold_shift
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.engines import parameters_of
@@ -110,7 +112,7 @@ def test_labels_without_a_meaning_are_refused(bundle_folder, tmp_path, command):
     given = ["adapt", table, "--bundle", bundle_folder, "--out", tmp_path / "run"]
     done = command(*given)
     assert done.returncode == 2 and "no bundle is written, --force writes it" in done.stderr
-    assert "not clearly above always answering with the commoner label (50.0 %)" in done.stderr
+    assert "in.csv: no better than chance, nor is the bundle as it was: are the labels right;" in done.stderr
     assert not (tmp_path / "run").exists()
     before = {path.name: path.read_bytes() for path in bundle_folder.iterdir()}
     done = command(*given, "--force")
@@ -126,43 +128,33 @@ def test_labels_without_a_meaning_are_refused(bundle_folder, tmp_path, command):
 
 
 @pytest.mark.parametrize(("share", "seen"), [(1, 60), (2, 30), (20, 0)])
-def test_reviews_that_were_trained_on_are_said(bundle_folder, tmp_path, capsys, monkeypatch, share, seen):
+def test_reviews_that_were_trained_on_are_known(bundle_folder, monkeypatch, share, seen):
     """Where the bundle's training file is at NSMC's place; white space differs."""
     monkeypatch.setenv("NSMC_ATTENTION_DATA", str(nsmc.sample_folder()))
-    known = nsmc.load("sample", "train").frame.drop_duplicates("document")
-    rows = [(text.replace(" ", "  "), label) for text, label in zip(known["document"], known["label"])][:60]
-    table = written(
-        tmp_path / "in.csv", [(text + "그래" * (i % share > 0), label) for i, (text, label) in enumerate(rows)]
-    )
-    manifest = adapt(table, tmp_path / "run", bundle_folder, force=True).bundle.manifest
-    said = capsys.readouterr().err
-    assert manifest["adapted"].get("seen", 0) == seen
-    assert (f"{seen} of 60 reviews are in the training data of the bundle it began with" in said) == bool(seen)
-    assert ("in the training data" in said) == bool(seen)
+    texts = nsmc.load("sample", "train").frame["document"].drop_duplicates().str.replace(" ", "  ")[:60]
+    frame = pandas.DataFrame({"document": [text + "그래" * (i % share > 0) for i, text in enumerate(texts)]})
+    part, first = TrainingPart([[]] * 60, numpy.zeros(60), frame), load_bundle(bundle_folder, LAYOUT)
+    assert seen_before(part, "of another file", first) == seen
 
 
-def test_the_file_that_a_bundle_was_trained_on_is_known(bundle_folder, tmp_path, capsys, monkeypatch):
+def test_the_file_that_a_bundle_was_trained_on_is_known_and_said(bundle_folder, tmp_path, capsys, monkeypatch):
     monkeypatch.setenv("NSMC_ATTENTION_DATA", str(tmp_path))
     monkeypatch.setenv("NSMC_ATTENTION_CACHE", str(tmp_path))
-    adapt(nsmc.sample_folder() / nsmc.FILES["train"], tmp_path / "run", bundle_folder, force=True)
-    assert "540 of 540 reviews are in the training data" in capsys.readouterr().err
-
-
-def test_stars_are_labels_without_their_middle():
-    labels, scale = labels_of_stars(["1", "2.0", "3", "4", "5", ""], "t")
-    assert labels == ["0", "0", "", "1", "1", ""] and scale.startswith("of 5, up to 2 negative, from 4 on positive")
-    labels, scale = labels_of_stars(["10", "8", "7", "5", "4", "1"], "t")
-    assert labels == ["1", "1", "", "", "0", "0"] and scale.startswith("of 10, up to 4 negative, from 8 on positive")
-    with pytest.raises(DataError, match="t row 2: expected 1 to 5 or 1 to 10 stars, found '좋음'"):
-        labels_of_stars(["5", "좋음"], "t")
+    table = nsmc.sample_folder() / nsmc.FILES["train"]
+    manifest = adapt(table, tmp_path / "run", bundle_folder, force=True).bundle.manifest
+    assert manifest["adapted"]["seen"] == 540
+    said = "540 of 540 reviews are in the training data of the bundle it began with: these accuracies are too good"
+    assert said in capsys.readouterr().err
 
 
 def test_rows_that_are_left_out_are_counted(bundle_folder, tmp_path, capsys):
-    starred = [(text, "5" if label == "1" else "1") for text, label in ROWS]
+    stars = {"1": ["5점", "★★★★★", "4/5"], "0": ["1/5", "★☆☆☆☆", "2점"]}
+    starred = [(text, stars[label][i % 3]) for i, (text, label) in enumerate(ROWS)][:44]
     others = [
         ("보통", "3"),
         ("글쎄", "3"),
         ("양말", ""),
+        ("장화", "평가 없음"),
         ("", ""),
         (" \u200b", "5"),
         starred[0],
@@ -170,27 +162,44 @@ def test_rows_that_are_left_out_are_counted(bundle_folder, tmp_path, capsys):
         starred[1],
     ]
     table = written(tmp_path / "in.csv", [*others, *starred], ("review", "별점"))
-    adapt(table, tmp_path / "run", bundle_folder, force=True)
+    manifest = adapt(table, tmp_path / "run", bundle_folder, force=True).bundle.manifest
     said = capsys.readouterr().err.splitlines()
-    assert said[:2] == [
-        "data: in.csv, 64 labelled reviews, 32 positive",
-        "left out: 2 without a label, 2 of middle stars, 1 without text, 3 repeated",
+    assert said[:3] == [
+        "data: in.csv, 44 labelled reviews, 32 positive",
+        "left out: 3 without a label, 2 of middle stars, 1 without text, 3 repeated",
+        "labels are the stars in column 별점: of 5, up to 2 negative, from 4 on positive, the middle left out",
     ]
-
-
-def test_labels_have_a_reason_to_be_left_out():
-    frame = pandas.DataFrame({"document": ["가", "", "가", "나"], "label": ["1", "0", "0", " "]})
-    kept, left_out = usable(frame, frame["label"])
-    assert kept.index.tolist() == [0]
-    assert left_out == {"without_a_label": 1, "of_middle_stars": 0, "without_text": 1, "repeated": 1}
+    figures = manifest["adapted"]
+    assert figures["positive"] == 32 / 44 and 0 <= figures["balanced_before"] < figures["balanced_after"] <= 1
+    assert (
+        f"balanced accuracy, the mean of the shares of both labels: adapted {100 * figures['balanced_after']:.1f} %"
+        in said[4]
+    )
+    card = (tmp_path / "run" / "bundle" / "README.md").read_text("utf-8")
+    assert f"The balanced accuracy is\n{figures['balanced_after']:.1%}" in card
+    # so that the rarer label is still found
+    assert manifest["calibration"]["bias"] == threshold_shift(numpy.repeat([1, 0], [32, 12])) < 0
 
 
 @pytest.mark.parametrize(
     ("header", "rows", "message"),
     [
-        (("review", "label"), ROWS[::4], "expected 40 labelled reviews .* found 8 negative and 8 positive ones"),
+        (
+            ("review", "label"),
+            ROWS[::4],
+            "expected 40 labelled reviews .* 8 negative and 8 positive ones; label 24 more",
+        ),
+        (
+            ("review", "label"),
+            ROWS[:35],
+            "found 3 negative and 32 positive ones; label 2 more negative ones and 3 others",
+        ),
         (("review", "label"), [(text, "") for text, _ in ROWS], "expected labels in column label, found none"),
-        (("review", "note"), ROWS, "expected one column called label"),
+        (
+            ("review", "note"),
+            [(text, "글") for text, _ in ROWS],
+            "expected a column of labels or stars, .* found note; name",
+        ),
         (("review", "평점"), [(text, "11") for text, _ in ROWS], "row 1: expected 1 to 5 or 1 to 10 stars, found '11'"),
     ],
 )

@@ -1,0 +1,198 @@
+"""The rows of a table to adapt a classifier to: a column of labels or stars is found, and what is neither left out.
+
+    Labelled -> columns -> labels or stars (`labels`, `stars`) -> LabelledRows, with what is left out and why
+
+A column that is named wins, then one whose name is known, then one whose cells are labels or stars.
+"""
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+from typing import Optional
+
+import pandas
+
+from ..errors import ColumnError, ConfigError, DataError, list_names
+from ..text.encoding import clean
+from . import labels, stars, tables
+from .corpus import Reviews, read_bytes, sha256
+from .data import Labelled
+
+Columns = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class LabelledRows:
+    """Reviews that differ, each with a label; {why: how many rows are left out}; and `notes`, which columns were taken."""
+
+    reviews: Reviews
+    left_out: dict[str, int]
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The column that is taken: whether it has stars, and how it was found, "" where it was named or has a known name."""
+
+    name: str
+    of_stars: bool
+    how: str = ""
+
+
+def labelled_rows(source: Labelled, stars_column: Optional[str] = None) -> LabelledRows:
+    """Return the rows with text and a label, or stars not in the middle, each text once."""
+    table, path = source.open(), Path(source.data)
+    parts = list(table.parts)
+    names = list(dict.fromkeys(chain.from_iterable(parts)))
+    cells = {name: list(map(tables.as_text, tables.cells_of(parts, name))) for name in names}
+    others = {name: cells[name] for name in names if name != table.text_column}
+    choice = choose(others, names, source.label_column, stars_column, path)
+    read = read_stars if choice.of_stars else read_labels
+    numbers, without, middle, note = read(cells[choice.name], choice, path, source.positive, others)
+    frame = pandas.DataFrame({"document": cells[table.text_column], "label": numbers})
+    frame.insert(0, "row", range(1, len(frame) + 1))
+    kept, left_out = usable(frame)
+    if kept.empty:
+        raise no_labels(path, choice, others)
+    reasons = {"without_a_label": without, ("of_middle_stars" if choice.of_stars else "neutral"): middle, **left_out}
+    columns = {
+        "text": table.text_column,
+        "stars" if choice.of_stars else "label": choice.name,
+        "positive": source.positive,
+        "sheet": source.sheet,
+    }
+    given = {name: value for name, value in columns.items() if value is not None}
+    kept = kept.astype({"label": int}).reset_index(drop=True)
+    return LabelledRows(Reviews(kept, path.name, sha256(read_bytes(path)), given), reasons, note)
+
+
+def choose(
+    others: Columns, names: Sequence[str], label_column: Optional[str], stars_column: Optional[str], path: Path
+) -> Choice:
+    """Return the column that has the labels or stars; DataError, with what to do, where that is not clear."""
+    if label_column is not None and stars_column is not None:
+        found = f"{label_column!r} and {stars_column!r}"
+        raise ConfigError(f"{path}: expected a column of labels or one of stars, found {found}; leave one of them out")
+    for name, hint in ((label_column, tables.LABEL_HINT), (stars_column, STARS_HINT)):
+        if name is not None:
+            tables.require_column(names, name, path, hint)
+            return Choice(name, of_stars=name == stars_column)
+    called = [name for name in others if is_called_label(name) and filled(others[name])]
+    if called:
+        return Choice(only(called, others, path, "labels", "label"), of_stars=False)
+    opinions = [name for name in others if labels.is_labels(others[name], opinions=True)]
+    if opinions:
+        return Choice(only(opinions, others, path, "labels", "label"), of_stars=False, how=FOUND)
+    starred, how = stars.star_columns(others)
+    if starred and how == "name":
+        return Choice(only(starred, others, path, "stars", "stars"), of_stars=True)
+    coded = [name for name in others if may_be_called_label(name) and labels.is_labels(others[name])]
+    if coded:
+        return Choice(only(coded, others, path, "labels", "label"), of_stars=False, how=FOUND)
+    if starred:
+        return Choice(only(starred, others, path, "stars", "stars"), of_stars=True, how=FOUND)
+    empty = [name for name in others if is_called_label(name)]
+    if len(empty) == 1:
+        return Choice(empty[0], of_stars=False)
+    raise ColumnError(f"{path}: {EXPECTED}, found {list_names(others)}{hints(others)}", names)
+
+
+FOUND = ", which was found by its cells"
+STARS_HINT = "; name the one of the stars by stars_column (--stars-column)"
+EXPECTED = "expected a column of labels or stars, as label, sentiment, 라벨, stars, rating or 별점"
+
+
+def filled(cells: Sequence[str]) -> bool:
+    return any(not stars.is_blank(cell) for cell in cells)
+
+
+def is_called_label(name: str) -> bool:
+    return name.strip().lower() in tables.LABEL_COLUMNS or stars.plain_name(name) in labels.NAMES
+
+
+def may_be_called_label(name: str) -> bool:
+    """Return whether a column of 0 and 1 may be the one of the labels: not where its name says something else."""
+    plain = stars.plain_name(name)
+    return plain in labels.WEAK_NAMES or not (labels.FLAG.search(plain) or stars.OTHERS.search(plain))
+
+
+def only(names: Sequence[str], columns: Columns, path: Path, kind: str, option: str) -> str:
+    """Return the only name; ColumnError, with all and the option that chooses one, where there are more."""
+    if len(names) == 1:
+        return names[0]
+    advice = f"choose by {option}_column (--{option}-column {names[0]!r})"
+    raise ColumnError(f"{path}: expected one column of {kind}, found {list_names(names)}; {advice}", columns)
+
+
+def hints(others: Columns, taken: Collection[str] = ()) -> str:
+    """Return the options that name a column of labels or stars, with those that it may be; "" for none beside `taken`."""
+    rest = {name: cells for name, cells in others.items() if name not in taken}
+    coded = [name for name in rest if labels.is_labels(rest[name])]
+    called_otherwise = [name for name in rest if stars.OTHERS.search(stars.plain_name(name))]
+    starred = [name for name in rest if name not in [*coded, *called_otherwise] and stars.has_stars(rest[name])]
+    options = [f"--label-column {name!r}" for name in coded[:3]] + [f"--stars-column {name!r}" for name in starred[:3]]
+    if not options and not taken:
+        options = ["--label-column", "--stars-column"]
+    return f"; name the column of labels or stars by {' or '.join(options)}" if options else ""
+
+
+def no_labels(path: Path, choice: Choice, others: Columns) -> DataError:
+    kind = "stars" if choice.of_stars else "labels"
+    advice = hints(others, [choice.name]) or "; fill it for 100 rows"
+    return DataError(f"{path}: expected {kind} in column {choice.name}, found none with text{advice}")
+
+
+Read = tuple[list[Optional[int]], int, int, list[str]]
+
+
+def read_stars(cells: Sequence[str], choice: Choice, path: Path, positive: Optional[str], others: Columns) -> Read:
+    """Return the labels of stars, how many cells are blank and how many in the middle, and what was taken for what."""
+    if positive is not None:
+        raise ConfigError(f"{path}: expected no --positive for column {choice.name}, which has stars; leave it out")
+    found = stars.stars_of(cells, f"{path}: column {choice.name}", choice.name)
+    numbers = [int(label) if label else None for label in found.labels]
+    note = f"labels are the stars in column {choice.name}{choice.how}: {found.in_words()}"
+    return numbers, found.blank, numbers.count(None) - found.blank, [note]
+
+
+def read_labels(cells: Sequence[str], choice: Choice, path: Path, positive: Optional[str], others: Columns) -> Read:
+    """Return the labels, how many cells have none and how many a neutral one, and which column it is."""
+    try:
+        numbers, neutral = labels.polarities(cells, positive)
+    except DataError as problem:
+        stars_there = hints(others, [choice.name]) or hint_of_stars(cells, choice.name)
+        raise DataError(f"{path}: column {choice.name}{row_of(cells, positive)}: {problem}{stars_there}") from problem
+    notes = [f"labels are in column {choice.name}{choice.how}"] if choice.how else []
+    return numbers, numbers.count(None) - neutral, neutral, notes
+
+
+def row_of(cells: Sequence[str], positive: Optional[str]) -> str:
+    """Return the row of the first label that does not go with those before it."""
+    rows = [(row, cell) for row, cell in enumerate(cells, start=1) if not is_neither(cell)]
+    sides = [labels.side_of(labels.plain_label(cell)) for _, cell in rows]
+    if positive is not None or not rows:
+        return ""
+    # after words that say it by themselves, the first that does not
+    first = sides.index(None) if sides[0] is not None else tables.first_unknown([cell for _, cell in rows]) - 1
+    return f" row {rows[first][0]}"
+
+
+def is_neither(cell: str) -> bool:
+    plain = labels.plain_label(cell)
+    return stars.is_blank(plain) or plain in labels.NEUTRAL
+
+
+def hint_of_stars(cells: Sequence[str], name: str) -> str:
+    numbers = {cell for cell in map(labels.plain_label, cells) if cell}
+    rated = stars.has_stars(cells) and not numbers <= {"0", "1", "2"} and not re.search("[-]", "".join(numbers))
+    return f"; if these are stars, name it by stars_column (--stars-column {name!r})" if rated else ""
+
+
+def usable(frame: pandas.DataFrame) -> tuple[pandas.DataFrame, dict[str, int]]:
+    """Return the rows (`document`, `label`, NaN for none) to learn from, and why others with a label are left out."""
+    labelled = frame[frame["label"].notna()]
+    written = labelled[labelled["document"].map(clean) != ""]
+    kept = written.drop_duplicates("document")
+    return kept, {"without_text": len(labelled) - len(written), "repeated": len(written) - len(kept)}
