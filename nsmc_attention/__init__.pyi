@@ -13,8 +13,8 @@ from .classification.predictor import Classifier as Classifier
 from .classification.predictor import load_classifier as load_classifier
 from .classification.predictor import predict as predict
 from .classification.settings import Config as Config
-from .classification.share import positive_share as positive_share
 from .classification.settings import preset as preset
+from .classification.share import positive_share as positive_share
 from .classification.train import train as train
 from .errors import NsmcError as NsmcError
 from .evaluation.share import Share as Share

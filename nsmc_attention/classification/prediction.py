@@ -55,6 +55,8 @@ class Prediction:
         """(T,) float32, sums to 1: the weight of each token, the mean of `weights` over every axis but the keys."""
         if not self.tokens:
             return numpy.zeros(0, dtype="float32")
+        if self.weights.ndim == 1:
+            return self.weights
         return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
 
     def of_hop(self, hop: int) -> "Prediction":

@@ -31,6 +31,8 @@ SHIFT, SHIFTS = 0.4, 7
 COVERAGE = 0.95
 # Fewer reviews, or a wider interval, say too little for a number
 FEWEST, WIDEST = 6, 0.65
+# Of an interval's length, how near 0 or 1 the mean is where the posterior is densest there: an exponential's has a third
+EDGE = 0.36
 # Width of a bin of log-odds, bins on either side of 0, and shares that are weighed
 WIDTH, SIDE, SHARES = 0.1, 150, 200
 # Numbers of reviews that the prior of groups may be worth
@@ -62,12 +64,20 @@ class Share(NamedTuple):
         low, high = math.floor(round(100 * self.low, 6)), math.ceil(round(100 * self.high, 6))
         if self.share is None:
             return f"unknown ({low} to {high} %)"
-        # a share at the end of its interval is no estimate but a bound
-        if self.high >= 1:
-            return f"{low} % or more"
-        if self.low <= 0:
-            return f"{high} % or less"
-        return f"about {round(100 * self.share)} % ({low} to {high})"
+        bound = {None: f"about {100 * self.share:.0f} % ({low} to {high})", "low": f"{low} % or more"}
+        return {**bound, "high": f"{high} % or less"}[self.bound]
+
+    @property
+    def bound(self) -> Optional[str]:
+        """The end of the interval that is all that is known, "low" or "high"; None where the share is an estimate.
+
+        It is a bound where reviews of the other side may be missing altogether: the likeliest share is 0 or 1.
+        """
+        if self.share is None:
+            return None
+        if self.high >= 1 and 1 - self.share < max(EDGE * (1 - self.low), 1 / SHARES):
+            return "low"
+        return "high" if self.low <= 0 and self.share < max(EDGE * self.high, 1 / SHARES) else None
 
 
 UNKNOWN = Share(None, 0.0, 1.0, 0)

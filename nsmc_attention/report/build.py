@@ -1,18 +1,20 @@
 """From a table of reviews to a report: score it, count it, draw it, write the page."""
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 import pandas
 
 from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
+from .._runtime.processes import cores, workers
 from .._runtime.progress import progress_bar
 from ..classification.explain import Explainer
 from ..classification.likeness import remark, unlike
 from ..classification.prediction import Prediction
-from ..classification.predictor import Classifier
+from ..classification.predictor import WINDOW, Classifier
 from ..errors import ColumnError, ConfigError, DataError, did_you_mean, list_names
 from ..evaluation.attention_statistics import by_word, token_table
 from ..films.rater import rater_of
@@ -123,7 +125,11 @@ def read(
     stars_column: Optional[str] = None,
 ) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
     """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
-    frames, cells, missing = list[pandas.DataFrame](), list[str](), set(filter(None, (group_by, date_column, stars_column)))
+    frames, cells, missing = (
+        list[pandas.DataFrame](),
+        list[str](),
+        set(filter(None, (group_by, date_column, stars_column))),
+    )
     table = open_file(source)
     path = table.source.path
     for part in table.parts:
@@ -166,6 +172,22 @@ def found_stars(part: TablePart, others: set[Optional[str]], path: Path) -> Opti
         return None
 
 
+def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:
+    """Return {text: its `content_words`}; many texts are shared by all cores."""
+    windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
+    pooled: Any = workers(cores()) if len(windows) > 1 else nullcontext()
+    found: list[list[tuple[int, int, str]]] = []
+    with progress_bar(total=len(texts), desc="words", unit=" reviews") as bar, pooled as pool:
+        for words in (pool.map if pool else map)(words_of, windows):
+            found += words
+            bar.update(len(words))
+    return dict(zip(texts, found))
+
+
+def words_of(texts: list[str]) -> list[list[tuple[int, int, str]]]:
+    return [content_words(text) for text in texts]
+
+
 def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
     """Return the report's tables."""
     scored = frame[frame["label"].notna()]
@@ -175,7 +197,7 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
     if "month" in scored:
         tables["months"] = shares_by(scored["month"], scored)
     labelled = [prediction for prediction in predictions if prediction.label]
-    words = {text: content_words(text) for text in (prediction.text for prediction in labelled)}
+    words = words_by_text(list(dict.fromkeys(prediction.text for prediction in labelled)))
     lists = [[word for *_, word in words[prediction.text] if word] for prediction in labelled]
     tables["words_by_log_odds"] = distinctive_words(lists, scored["label"])
     table = token_table(labelled, words.__getitem__)

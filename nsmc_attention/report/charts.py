@@ -32,7 +32,9 @@ def interval_rows(rows: pandas.DataFrame, whole: float, unknown: str, stars: str
         value += f" · {row['count']:,}"
         if stars and row["mean_stars"] == row["mean_stars"]:
             value += " · " + html.escape(stars.format(stars=row["mean_stars"]))
-        lines.append(line(str(name), value, mean(whole) + (interval(at, low, high, bool(row["outlier"])) if known else "")))
+        lines.append(
+            line(str(name), value, mean(whole) + (interval(at, low, high, bool(row["outlier"])) if known else ""))
+        )
     return wide(lines, "0", "50", "100 %")
 
 

@@ -96,8 +96,8 @@ class Content:
         share, say = self.share, self.say
         if share.share is None:
             return say["share_unknown"]
-        if share.high >= 1 or share.low <= 0:
-            key, bound = ("share_at_least", share.low) if share.high >= 1 else ("share_at_most", share.high)
+        if share.bound:
+            key, bound = ("share_at_least", share.low) if share.bound == "low" else ("share_at_most", share.high)
             return say[key].format(share=100 * bound)
         return say["share_about"].format(share=100 * share.share)
 

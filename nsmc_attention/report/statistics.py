@@ -45,7 +45,10 @@ def shares_by(keys: pandas.Series, frame: pandas.DataFrame) -> pandas.DataFrame:
 
 def stars_by(keys: pandas.Series, frame: pandas.DataFrame) -> pandas.DataFrame:
     """Return mean_stars and share_by_stars of each key, NaN where it has none."""
-    grouped = {"mean_stars": frame["stars"].groupby(keys).mean(), "share_by_stars": by_stars(frame).groupby(keys).mean()}
+    grouped = {
+        "mean_stars": frame["stars"].groupby(keys).mean(),
+        "share_by_stars": by_stars(frame).groupby(keys).mean(),
+    }
     return pandas.DataFrame(grouped)
 
 
