@@ -78,7 +78,8 @@ def adapt(
     bundle : path or None
         The classifier to begin with; None is the packaged one.
     stars_column : str or None
-        A column of 1 to 5 or 1 to 10 stars in place of labels; the middle (3; 5 to 7) is left out.
+        A column of stars in place of labels, 1 to 5, 1 to 10 or written as "★★★★☆" or "8/10"; the middle is left out. None
+        takes a column with labels, else one with stars, by its name or its cells.
     force : bool
         Write the bundle even if it is no better.
     mix : float
@@ -91,7 +92,8 @@ def adapt(
     DataError
         The table is missing or malformed, or has fewer than FEWEST labelled reviews, or FEWEST_OF_LABEL of a label.
     ConfigError
-        The folder is taken, the adapted network is no better, or mix is out of range.
+        The folder is taken, the adapted network is worse or no better than chance, mix is out of range, or columns of both
+        labels and stars are named.
     """
     run = Run(Path(out), device=device, quiet=quiet)
     if not isinstance(data, pandas.DataFrame):

@@ -117,6 +117,8 @@ class Judgement:
     def warning(self) -> Optional[str]:
         """Return what to do where the gain is not shown yet, None where it is."""
         label, count = self.rarer
+        if self.after < self.before and self.balanced_after < self.balanced_before:
+            return "neither accuracy is higher than as it was, though it may be chance: label more, or use that bundle"
         if self.balanced_after < self.balanced_before and count < ENOUGH:
             return f"there are few {label} reviews, {count}: label more of them to find them as often as before"
         if self.larger_loss < 1 - LOSS:

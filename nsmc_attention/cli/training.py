@@ -157,7 +157,7 @@ def adapt(
     *,
     reviews: Labelled = labelled_table(),
     stars_column: Optional[str] = option(
-        "stars in place of labels, 1 to 5 or 1 to 10  [default: without labels, the one called rating, 별점, ...]"
+        "stars in place of labels, as 4, ★★★★☆ or 8/10  [default: without labels, the one called rating, 별점, ...]"
     ),
     out: Path = option("new folder", required=True),
     bundle: Optional[Path] = BUNDLE,

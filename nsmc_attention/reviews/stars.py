@@ -194,7 +194,7 @@ class Cells:
         found = star(self.cells[row])
         if found and (found[1] or found[0] <= (self.named or 10)):
             return found
-        hundred = found and not found[1] and found[0] <= 100
+        hundred = found and not found[1] and 10 < found[0] <= 100
         advice = "of 100 points write 85/100" if hundred else "mend it, or leave it blank"
         raise self.problem(row, "1 to 5 or 1 to 10 stars", advice)
 

@@ -64,6 +64,12 @@ def test_a_gain_that_may_be_chance_is_said():
     same = informed(labels, 2)
     assert Judgement(labels, same / 1.01, same, 0.5).warning() == "the gain may be chance: label more to be sure of it"
     assert Judgement(labels, informed(labels, 4), informed(labels, 1), 0.5).warning() is None
+    # one more is wrong, and the others are a little surer
+    right = numpy.flatnonzero((same > 0) == labels)
+    nearly = right[numpy.argmin(abs(same[right]))]
+    lower = Judgement(labels, numpy.where(numpy.arange(100) == nearly, -same, 1.01 * same), same, 0.5)
+    assert lower.objection() is None and lower.after < lower.before
+    assert str(lower.warning()).startswith("neither accuracy is higher than as it was")
     few = sides(6, 94)
     warning = Judgement(few, numpy.full(100, 1.0), informed(few, 3), 0.5).warning()
     assert warning is not None and warning.startswith("there are few negative reviews, 6: label more")
