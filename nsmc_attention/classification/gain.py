@@ -15,12 +15,10 @@ from scipy.special import expit
 from ..errors import DataError
 from ..evaluation.calibration import temperature
 from ..evaluation.metrics import headline, share_interval
-from .settings import LABELS
+from .settings import KEPT_ODDS, LABELS
 
 # Fewest labelled reviews, and of each label: each fold has one
 FEWEST, FEWEST_OF_LABEL = 40, 5
-# Of the labels' odds, so much is left in the log-odds: at more, the rarer label is found less often than before
-KEPT_ODDS = 1.75
 # The probability by chance below which something is shown, and that of a loss by which a bundle is refused
 CHANCE, LOSS = 0.025, 0.05
 # A rarer label with fewer reviews says little

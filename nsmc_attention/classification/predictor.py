@@ -7,19 +7,20 @@ grow with their number.
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
 
 from ..errors import BundleError
+from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..model.interfaces import AXES
 from ..text.encoding import Encoded, ReviewEncoder
 from .engines import Engine, load_engine
 from .prediction import TYPES, Prediction, output_row
-from .settings import LABELS, Config
+from .settings import KEPT_ODDS, LABELS, Config
 from .task import LAYOUT, ClassifierBundle
 
 WINDOW = 4096
@@ -102,6 +103,11 @@ class Classifier(Predictor):
     def __repr__(self) -> str:
         return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"
 
+    @property
+    def prior(self) -> float:
+        """The log-odds of positive labels that its probabilities lean by: 0 for training data of both in equal parts."""
+        return leaning_of(self.bundle.manifest)
+
     def __call__(self, texts: Union[str, Iterable[str]]) -> list[dict[str, Any]]:
         """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return."""
         many = [texts] if isinstance(texts, str) else texts
@@ -147,6 +153,20 @@ class Classifier(Predictor):
         iterator = check_texts(texts, "reviews", "use predict() for one review")
         while window := list(islice(iterator, WINDOW)):
             yield self.bundle.codec.encode_many(window)
+
+
+def leaning_of(manifest: Mapping[str, Any]) -> float:
+    """Return the log-odds of positive labels in the data that a classifier was calibrated on, by its manifest.
+
+    `adapt` leaves at most KEPT_ODDS of those of its table.
+    """
+    if adapted := manifest.get("adapted"):
+        kept = float(numpy.log(KEPT_ODDS))
+        return float(numpy.clip(log_odds(adapted.get("positive", 0.5), 1e-2), -kept, kept))
+    train = manifest["data"].get("train", {})
+    return (
+        float(log_odds(train["positive"] / train["rows"], 1e-2)) if train.get("rows") and "positive" in train else 0.0
+    )
 
 
 def load_classifier(

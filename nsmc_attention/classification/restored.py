@@ -48,6 +48,10 @@ class RestoringClassifier:
         return {**self.restorer.types, **self.classifier.types}
 
     @property
+    def prior(self) -> float:
+        return self.classifier.prior
+
+    @property
     def reference(self) -> RestoringReference:
         return RestoringReference(self.restorer.reference, self.classifier.reference)
 

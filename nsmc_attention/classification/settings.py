@@ -14,6 +14,8 @@ from ..settings import Settings, kinds, section, setting
 from ..text.settings import TextConfig
 
 LABELS = ("negative", "positive")
+# Of the odds of the labels that `adapt` learns, so much is kept: at more, the rarer label is found less often than before
+KEPT_ODDS = 1.75
 
 
 class ClassifierConfig(Settings):

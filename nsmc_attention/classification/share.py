@@ -5,6 +5,7 @@
 100
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from ..errors import ConfigError, DataError
 from ..evaluation.share import Evidence, Share, by_odds, odds_of
 from ..inference.reference import Row, Scorer
+from ..inference.scoring import tally_of
 from ..inference.tally import Tally
 from .predictor import WINDOW, Classifier, packaged
 from .settings import LABELS
@@ -43,7 +45,7 @@ def positive_share(reviews: "Union[Reviews, Probabilities]", classifier: Optiona
     reviews : iterable of str, or of float in 0..1
         Texts, or probabilities as of a `Classifier`; None, NaN and blank texts are left out.
     classifier : Classifier or None
-        Scores texts; None is the bundle that ships with the package.
+        Scores the texts, or made the probabilities; None is the bundle that ships with the package.
 
     Returns
     -------
@@ -67,7 +69,8 @@ def positive_share(reviews: "Union[Reviews, Probabilities]", classifier: Optiona
             break
     if ahead and isinstance(ahead[-1], str):
         return share_of_texts(chain(ahead, values), classifier or packaged())
-    return Evidence.of(checked_probabilities(chain(ahead, values))).share
+    prior = classifier.prior if classifier else 0.0
+    return Evidence.of(checked_probabilities(chain(ahead, values)), prior).share
 
 
 def missing(value: Any) -> bool:
@@ -84,8 +87,8 @@ def share_of_texts(texts: Iterable[Any], classifier: Classifier) -> Share:
             )
         window.append(text if isinstance(text, str) else "")
         if len(window) == WINDOW:
-            tally, window = tally + Tally.of(window, classifier.probabilities(window).tolist()), []
-    return (tally + Tally.of(window, classifier.probabilities(window).tolist())).share
+            tally, window = tally + tally_of(classifier, window, classifier.rows(window)), []
+    return (tally + tally_of(classifier, window, classifier.rows(window))).share
 
 
 def checked_probabilities(values: Iterable[Any]) -> list[float]:
@@ -139,11 +142,15 @@ class LabelsByShare:
     def reference(self) -> LeaningReference:
         return LeaningReference(self.scorer.reference, self.share)
 
+    @property
+    def prior(self) -> float:
+        return self.scorer.prior
+
     def leaning(self, probability: Optional[float]) -> tuple[Optional[str], Optional[float], Optional[float]]:
         """Return the values of LEANING for a review's own probability of positive, None for a blank one."""
         if probability is None or probability != probability:
             return None, None, None
-        leaning = by_odds(probability, odds_of(self.share))
+        leaning = by_odds(probability, odds_of(self.share) / math.exp(self.prior))
         return LABELS[leaning >= 0.5], leaning, self.share
 
     def rows(self, texts: Iterable[str]) -> list[Row]:

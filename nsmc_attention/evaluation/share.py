@@ -90,12 +90,15 @@ class Evidence:
     counts: NDArray[numpy.int64]
 
     @classmethod
-    def of(cls, probabilities: ArrayLike = ()) -> "Evidence":
-        """Count (N,) probabilities of positive, each 0..1; None and NaN are blank reviews and left out."""
+    def of(cls, probabilities: ArrayLike = (), prior: float = 0.0) -> "Evidence":
+        """Count (N,) probabilities of positive, each 0..1; NaN is a blank review and left out.
+
+        `prior` is the log-odds of positive labels in the data on which the probabilities were calibrated.
+        """
         values = numpy.asarray(probabilities, dtype="float64").ravel()
         values = values[~numpy.isnan(values)]
         clipped = numpy.clip(values, 1e-12, 1 - 1e-12)
-        bins = numpy.rint((numpy.log(clipped) - numpy.log1p(-clipped)) / WIDTH).clip(-SIDE, SIDE)
+        bins = numpy.rint((numpy.log(clipped) - numpy.log1p(-clipped) - prior) / WIDTH).clip(-SIDE, SIDE)
         return cls(numpy.bincount(bins.astype("int64") + SIDE, minlength=2 * SIDE + 1))
 
     def __add__(self, other: "Evidence") -> "Evidence":

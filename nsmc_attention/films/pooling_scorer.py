@@ -9,7 +9,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..classification.prediction import TYPES, Prediction, Row, output_row
-from ..classification.predictor import WINDOW
+from ..classification.predictor import WINDOW, leaning_of
 from ..text.encoding import Encoded
 from .pooling import Pool
 from .rater import FilmRater, Pools
@@ -33,6 +33,10 @@ class PoolingScorer:
     @property
     def reference(self) -> Any:
         return self.rater.reference
+
+    @property
+    def prior(self) -> float:
+        return leaning_of(self.rater.classifier.manifest)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return (label, score, probability, error) of each review."""

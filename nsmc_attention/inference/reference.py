@@ -32,6 +32,10 @@ class Scorer(Protocol):
     def reference(self) -> Any:
         """A hashable value whose `load(device, threads)` loads the same in another process."""
 
+    @property
+    def prior(self) -> float:
+        """The log-odds of positive labels in the data on which its probabilities, if any, were calibrated."""
+
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return for each text the values of `types`."""
 
@@ -106,6 +110,11 @@ class Predictor:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
+
+    @property
+    def prior(self) -> float:
+        """Of a predictor without probabilities of positive; a classifier's is another."""
+        return 0.0
 
     @property
     def options(self) -> dict[str, Any]:

@@ -187,10 +187,10 @@ def tally_of(scorer: Scorer, texts: Sequence[str], results: Sequence[Any]) -> Ta
     """Return the Tally of texts with their results: objects, or rows of the scorer's output columns."""
     if results and isinstance(results[0], dict):
         errors = sum("error" in result for result in results)
-        return Tally.of(texts, [result.get("probability") for result in results], errors)
+        return Tally.of(texts, [result.get("probability") for result in results], errors, scorer.prior)
     errors = sum(result[-1] is not None for result in results)
     place = [*scorer.types].index("probability") if "probability" in scorer.types else None
-    return Tally.of(texts, [] if place is None else [result[place] for result in results], errors)
+    return Tally.of(texts, [] if place is None else [result[place] for result in results], errors, scorer.prior)
 
 
 def score_window(reference: Any, texts: list[str]) -> list[tuple[Any, ...]]:

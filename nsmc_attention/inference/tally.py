@@ -22,11 +22,13 @@ class Tally:
     evidence: Evidence = field(default_factory=Evidence.of)
 
     @classmethod
-    def of(cls, texts: Sequence[str], probabilities: Sequence[Optional[float]], errors: int = 0) -> "Tally":
-        """Count texts with their probabilities of positive, None or NaN for a blank one."""
+    def of(
+        cls, texts: Sequence[str], probabilities: Sequence[Optional[float]], errors: int = 0, prior: float = 0.0
+    ) -> "Tally":
+        """Count texts with their probabilities of positive, None or NaN for a blank one; `prior` as in Evidence."""
         known = [value for value in probabilities if value is not None and value == value]
         korean = sum(1 for text in texts if HANGUL.search(text))
-        return cls(len(texts), errors, sum(value >= 0.5 for value in known), korean, Evidence.of(known))
+        return cls(len(texts), errors, sum(value >= 0.5 for value in known), korean, Evidence.of(known, prior))
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(*(getattr(self, name) + getattr(other, name) for name in FIELDS))

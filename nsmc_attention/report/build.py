@@ -75,10 +75,10 @@ def report(
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{path}: expected reviews, found none with a word")
     texts = frame["text"].tolist()
-    tally, other = Tally.of(texts, frame["probability"].tolist()), unlike(classifier, texts)
+    tally, other = Tally.of(texts, frame["probability"].tolist(), prior=classifier.prior), unlike(classifier, texts)
     if found := remark(classifier, texts):
         print(f"{path}: {found}", file=sys.stderr)
-    tables, say = count(frame, predictions), phrases(language)
+    tables, say = count(frame, predictions, classifier.prior), phrases(language)
     # trained on films alone
     rater = None if other else rater
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
@@ -188,14 +188,14 @@ def words_of(texts: list[str]) -> list[list[tuple[int, int, str]]]:
     return [content_words(text) for text in texts]
 
 
-def count(frame: pandas.DataFrame, predictions: list[Prediction]) -> Tables:
+def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float = 0.0) -> Tables:
     """Return the report's tables."""
     scored = frame[frame["label"].notna()]
     tables: Tables = {}
     if "group" in scored:
-        tables["groups"] = shares_by(scored["group"], scored).sort_values("count", ascending=False)
+        tables["groups"] = shares_by(scored["group"], scored, prior).sort_values("count", ascending=False)
     if "month" in scored:
-        tables["months"] = shares_by(scored["month"], scored)
+        tables["months"] = shares_by(scored["month"], scored, prior)
     labelled = [prediction for prediction in predictions if prediction.label]
     words = words_by_text(list(dict.fromkeys(prediction.text for prediction in labelled)))
     lists = [[word for *_, word in words[prediction.text] if word] for prediction in labelled]

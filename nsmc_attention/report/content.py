@@ -138,7 +138,11 @@ class Content:
         if len(self.tables.get("months", ())):
             months = self.tables["months"]
             # otherwise each has few reviews and a wide interval
-            rows = months if len(months) <= MONTHS else shares_by(scored["month"].dropna().str[:4], scored)
+            rows = (
+                months
+                if len(months) <= MONTHS
+                else shares_by(scored["month"].dropna().str[:4], scored, self.explainer.classifier.prior)
+            )
             yield Section("times", interval_columns(rows, whole, self.say["times"]), values)
         # few reviews have few words of which anything can be said
         most = min(WORDS, 2 + len(scored) // 20)

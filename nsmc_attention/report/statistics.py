@@ -25,17 +25,17 @@ ORDERS = ("ymd", "dmy", "mdy")
 YEAR_LAST = re.compile(r"(\d{1,2})\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{4}|\d\d)(?![\d:])")
 
 
-def shares_by(keys: pandas.Series, frame: pandas.DataFrame) -> pandas.DataFrame:
+def shares_by(keys: pandas.Series, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.DataFrame:
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
-    `frame` has label and probability, and perhaps stars and star_label. positive counts labels; share, low and high are
+    `frame` has label and probability (`prior` as in Evidence), and perhaps stars and star_label. positive counts labels; share, low and high are
     estimated (`evaluation.share.shrunk`), share is NaN where it is unknown. outlier is whether the labels differ from all
     by more than 99.8 % of groups of that size would if their reviews were drawn from all (a funnel plot's limits,
     Spiegelhalter 2005); above is the side. With stars, mean_stars and share_by_stars are those of the table's own.
     """
     positive = (frame["label"] == "positive").groupby(keys)
     rows = pandas.DataFrame({"count": positive.size(), "positive": positive.sum().astype(int)})
-    found = shrunk([Evidence.of(own) for _, own in frame["probability"].groupby(keys)])
+    found = shrunk([Evidence.of(own, prior) for _, own in frame["probability"].groupby(keys)])
     estimated = pandas.DataFrame(found, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
     difference = rows["positive"] / rows["count"] - (whole := (frame["label"] == "positive").mean())
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / rows["count"])

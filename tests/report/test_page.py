@@ -21,7 +21,7 @@ INSIDE = """[...document.querySelectorAll(".ticks b")].every(name =>
 def pages(tmp_path_factory):
     """The report of the sample's test reviews in both languages, in a folder of its own."""
     folder = tmp_path_factory.mktemp("report")
-    texts = [f"{SCRIPT} {text}" for text in nsmc.load("sample", "test").documents]
+    texts = [text if n % 9 else f"{SCRIPT} {text}" for n, text in enumerate(nsmc.load("sample", "test").documents)]
     frame = pandas.DataFrame(
         {"document": texts, "date": [f"{2025 + n % 13 // 12}.{1 + n % 13 % 12}.3" for n in range(len(texts))]}
     )
@@ -40,7 +40,7 @@ def test_a_report_fits_the_screen_and_shades_every_example(chromium, pages, size
     page.on("console", lambda message: problems.append(message.text))
     page.on("dialog", lambda dialog: (problems.append("dialog"), dialog.dismiss()))
     page.goto((pages / "ko.html").as_uri())
-    assert page.locator("main img").count() == 0 and SCRIPT in page.inner_text(".examples >> nth=-1")
+    assert page.locator("main img").count() == 0 and SCRIPT in "".join(page.locator(".examples").all_inner_texts())
     assert "2개를 모두" in page.inner_text("main")
     assert page.evaluate(INSIDE), "the last month is whole"
     assert page.evaluate("document.documentElement.scrollWidth") == SIZES[size]["width"]

@@ -3,38 +3,36 @@ import pandas
 import pytest
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.report.statistics import date_of, distinctive_words, extreme_reviews, share, shares_by
+from nsmc_attention.report.statistics import date_of, distinctive_words, extreme_reviews, shares_by
 
 
-@pytest.mark.parametrize("positive", [lambda count: 0 * count, lambda count: count // 3, lambda count: count])
-def test_an_interval_holds_its_share_and_stays_within_0_and_1(positive):
-    """To the last bit: a bar of negative length cannot be drawn."""
-    count = numpy.arange(1, 5000)
-    found = share(positive(count), count)
-    assert (found["low"] >= 0).all() and (found["high"] <= 1).all()
-    assert (found["low"] <= found["share"]).all() and (found["share"] <= found["high"]).all()
-
-
-def test_wilson_s_interval_is_the_textbook_s():
-    # Newcombe 1998, table I, method 3: 81 of 263
-    found = share(81, 263)
-    assert [found["low"], found["high"]] == pytest.approx([0.2553, 0.3662], abs=1e-4)
-
-
-def test_intervals_hold_the_truth_as_often_as_they_say():
-    random = numpy.random.RandomState(0)
-    found = share(random.binomial(50, 0.8, 4000), 50)
-    assert ((found["low"] <= 0.8) & (found["high"] >= 0.8)).mean() == pytest.approx(0.95, abs=0.02)
+def scored(probabilities):
+    labels = ["positive" if value >= 0.5 else "negative" for value in probabilities]
+    return pandas.DataFrame({"label": labels, "probability": probabilities})
 
 
 def test_groups_are_counted_and_what_differs_is_an_outlier():
     keys = pandas.Series(["가"] * 400 + ["나"] * 400 + [None] * 10)
-    label = pandas.Series(["positive", "negative"] * 200 + ["positive"] * 400 + ["negative"] * 10)
-    rows = shares_by(keys, label)
+    rows = shares_by(keys, scored([0.95, 0.05] * 200 + [0.95] * 400 + [0.05] * 10))
     assert rows.index.tolist() == ["가", "나"] and rows["count"].tolist() == [400, 400]
-    assert rows["positive"].tolist() == [200, 400] and rows["outlier"].all()
-    same = shares_by(pandas.Series(["가", "나"] * 200), pandas.Series(["positive"] * 200 + ["negative"] * 200))
+    assert rows["positive"].tolist() == [200, 400] and rows["outlier"].all() and rows["above"].tolist() == [False, True]
+    same = shares_by(pandas.Series(["가", "나"] * 200), scored([0.95] * 200 + [0.05] * 200))
     assert not same["outlier"].any()
+
+
+def test_a_share_is_estimated_and_one_of_few_reviews_is_unknown():
+    keys = pandas.Series(["가"] * 300 + ["나"] * 3)
+    rows = shares_by(keys, scored([0.95] * 240 + [0.3] * 60 + [0.9] * 3))
+    assert rows.loc["가", "low"] <= rows.loc["가", "share"] <= rows.loc["가", "high"]
+    # labels count 80 %
+    assert rows.loc["가", "share"] > 0.85 and numpy.isnan(rows.loc["나", "share"])
+
+
+def test_stars_of_the_table_stand_beside_the_estimate():
+    keys = pandas.Series(["가", "가", "나", "나"])
+    frame = scored([0.9, 0.1, 0.9, 0.8]).assign(stars=[5.0, 3.0, 1.0, None], star_label=["1", "", "0", ""])
+    rows = shares_by(keys, frame)
+    assert rows["mean_stars"].tolist() == [4.0, 1.0] and rows["share_by_stars"].tolist() == [1.0, 0.0]
 
 
 def test_dates_are_read_as_koreans_write_them():
