@@ -28,6 +28,7 @@ LESSER_COLUMNS = frozenset(
     코멘트내용 의견내용 사용자리뷰 고객리뷰 리뷰전문 대화내용
     """.split()
 )
+NAMED = frozenset(TEXT_COLUMNS) | LESSER_COLUMNS
 # Names of columns beside the texts, by which a header is known
 OTHER_COLUMNS = frozenset(
     """
@@ -40,7 +41,7 @@ OTHER_COLUMNS = frozenset(
     긍부정 출처 종류 유형 조회수 성별 나이 연령 연령대 장르 매장 매장명 가게 지역 브랜드 옵션 정답 구분
     """.split()
 )
-KNOWN = frozenset(TEXT_COLUMNS) | LESSER_COLUMNS | OTHER_COLUMNS
+KNOWN = NAMED | OTHER_COLUMNS
 NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?%?", re.IGNORECASE)
 DATE = re.compile(
     r"\d{2,4}\s*[-./년]\s*\d{1,2}\s*[-./월]\s*\d{1,2}\s*[일.]?(?:[\sT,]*(?:오전|오후|AM|PM)?\s*\d{1,2}:\d{2}[\d:.+Z]*)?|"
@@ -181,7 +182,7 @@ def choose_text(part: Mapping[str, Sequence[Any]], given: object, where: object)
         return Choice(find_column(part, str(given), where))
     profiles = {name: Profile.of(cells[:JUDGED]) for name, cells in part.items()}
     plain = [name for name in part if normalized(name) in TEXT_COLUMNS]
-    named = [name for name in part if name not in plain and known_in(name, LESSER_COLUMNS | set(TEXT_COLUMNS))]
+    named = [name for name in part if name not in plain and known_in(name, NAMED)]
     for names in (plain, plain + named):
         textual = [name for name in names if not profiles[name].count or profiles[name].may_be_text]
         if len(textual) > 1:
@@ -199,21 +200,23 @@ def by_content(
     """Return the only column of texts, judged by the cells alone; `refused` have a known name, but no texts."""
     others = [name for name in part if name not in refused and profiles[name].count]
     sentences = [name for name in others if profiles[name].has_sentences]
-    only = [name for name in part if len(part) == 1 and profiles[name].may_be_text and is_wordy(profiles[name])]
-    found = plainly(sentences, profiles) or sentences or only
+    found = plainly(sentences, profiles) or sentences or only_texts(profiles, others)
     if len(found) > 1:
         raise no_column(part, found, where, TEXT_COLUMNS, TEXT_HINT)
     if found:
         return said(found[0], True)
     if refused:
         # `refuse_values` says what is in it
-        return Choice(refused[0])
+        return said(refused[0], True)
     raise no_column(part, [], where, TEXT_COLUMNS, TEXT_HINT)
 
 
-def is_wordy(profile: Profile) -> bool:
-    """Return whether cells of a single column are texts: with Hangul, or of several words."""
-    return profile.count > 0 and (profile.syllables >= 1 or profile.words >= 2)
+def only_texts(profiles: Mapping[str, Profile], names: Sequence[str]) -> list[str]:
+    """Return the only column that has texts beside numbers and the like, as a list; short ones only if it is alone."""
+    texts = [name for name in names if profiles[name].may_be_text and not known_in(name, OTHER_COLUMNS)]
+    least = 1 if len(profiles) == 1 else 4
+    wordy = [name for name in texts if profiles[name].syllables >= least or profiles[name].words >= 2]
+    return wordy if len(texts) == 1 else []
 
 
 def plainly(names: Sequence[str], profiles: Mapping[str, Profile]) -> list[str]:

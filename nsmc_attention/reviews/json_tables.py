@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import DataError
+from .columns import NAMED, known_in
 from .pieces import LINE
 
 # Characters read at a time, and of a file that is parsed whole
@@ -68,6 +69,8 @@ def rows_of(value: Any, path: Path) -> list[Any]:
     """Return the rows of an object: its only list of objects, its columns (pandas), or itself."""
     if not isinstance(value, dict):
         raise DataError(f"{path}: expected a JSON list or object, found {type(value).__name__}; {AS_LINES}")
+    if any(isinstance(cell, str) and known_in(name, NAMED) for name, cell in value.items()):
+        return [value]
     if isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
         return [dict(zip(map(str, value["columns"]), row)) for row in value["data"] if isinstance(row, list)]
     lists = [each for each in value.values() if isinstance(each, list) and each and isinstance(each[0], dict)]

@@ -54,8 +54,7 @@ def json_kind(text: str, whole: bool) -> Optional[str]:
         value = json.loads(first)
     except (ValueError, RecursionError):
         return "json" if plausible_object(text) else None
-    nested = [each for each in value.values() if isinstance(each, (list, dict))]
-    return "json" if not rest.strip() and whole and any(map(holds_rows, nested)) else "jsonl"
+    return "json" if not rest.strip() and whole and holds_rows(value) else "jsonl"
 
 
 def plausible_object(text: str) -> bool:
@@ -63,14 +62,17 @@ def plausible_object(text: str) -> bool:
     return re.match(r'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:', text) is not None
 
 
-def holds_rows(value: object) -> bool:
-    """Return whether a value of an object holds a whole table: a list of objects, or a column."""
-    inside = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else []
-    return bool(inside) and (isinstance(value, dict) or isinstance(inside[0], dict))
+def holds_rows(value: dict[str, object]) -> bool:
+    """Return whether an object holds a whole table: its columns, or a list of objects or rows."""
+    nested = [each for each in value.values() if isinstance(each, (list, dict))]
+    rows = any(isinstance(each, list) and each and isinstance(each[0], (dict, list)) for each in nested)
+    return rows or len(nested) == len(value) > 0
 
 
 def table_in(text: str, whole: bool) -> Optional[str]:
     """Return the delimiter of a table whose name does not say so, by its header and the rows; None for plain lines."""
+    if is_table(first_rows(text, "\t", whole, quoted=False)):
+        return "\t"
     return next((each for each in DELIMITERS if is_table(first_rows(text, each, whole))), None)
 
 
@@ -90,9 +92,9 @@ def is_table(rows: Sequence[Sequence[str]]) -> bool:
     # without a header
     if len(rows) < 3 or not numeric or not without_header(first, below):
         return False
-    return all(is_value(first[place]) for place in numeric) and any(
-        Profile.of([row[place] for row in cells]).has_sentences for place in range(len(first))
-    )
+    profiles = (Profile.of([row[place] for row in cells]) for place in range(len(first)) if place not in numeric)
+    texts = sum(each.has_sentences or each.syllables >= 4 for each in profiles)
+    return all(is_value(first[place]) for place in numeric) and texts > 0
 
 
 def delimiter_of(text: str, whole: bool) -> str:

@@ -6,7 +6,8 @@ and a review that begins with a quote would swallow the rows up to the next one.
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TextIO
+from dataclasses import dataclass
+from typing import Optional, TextIO
 
 from .columns import is_value
 from .pieces import LINE
@@ -32,45 +33,64 @@ def physical(file: TextIO) -> Iterator[str]:
         yield line
 
 
-def lines_agree(lines: Iterable[str]) -> tuple[int, int]:
-    """Return how many tabs each line has that is not blank, -1 where they differ, and how many lines there are.
+@dataclass
+class Reading:
+    """One way to read tab-separated text: its width, 0 for rows that differ, its rows, and the columns of values alone."""
 
-    A title above the first line that has tabs is left out.
-    """
-    tabs, count = 0, 0
+    width: int = 0
+    rows: int = 0
+    values: Optional[set[int]] = None
+
+    def add(self, row: Sequence[str]) -> bool:
+        """Count a row; return whether it is as wide as the others. The first one names the columns."""
+        self.rows += 1
+        if self.rows == 1:
+            self.width = len(row)
+            return True
+        left = range(len(row)) if self.values is None else self.values
+        if left or self.values is None:
+            self.values = {place for place in left if place < len(row) and is_value(row[place].strip())}
+        return len(row) == self.width
+
+
+def read_letters(lines: Iterable[str]) -> Reading:
+    """Read each line as a row. A title above the first line that has tabs is left out."""
+    reading = Reading()
     for line in lines:
+        row = line.rstrip("\r\n").split("\t")
         if not line.strip():
             continue
-        found, count = line.count("\t"), count + 1
-        if found and not tabs:
-            tabs, count = found, 1
-        if found != tabs:
-            return -1, count
-    return tabs, count
+        if len(row) > 1 and reading.width == 1:
+            reading = Reading()
+        if not reading.add(row):
+            return Reading()
+    return reading
 
 
-def quoted_rows(lines: Iterable[str]) -> tuple[bool, int]:
-    """Return whether each quote is closed and the rows agree; and how many there are."""
+def read_quoted(lines: Iterable[str]) -> Reading:
+    """Read fields that quotes enclose; the width is 0 where one is not closed."""
     csv.field_size_limit(LINE)
-    width, count = 0, 0
+    reading = Reading()
     try:
         for row in csv.reader(lines, delimiter="\t", strict=True):
-            if any(map(str.strip, row)):
-                width, count = width or len(row), count + 1
-                if len(row) != width:
-                    return False, count
+            if any(map(str.strip, row)) and not reading.add(row):
+                return Reading()
     except csv.Error:
-        return False, count
-    return True, count
+        return Reading()
+    return reading
 
 
-def encloses(lines: tuple[int, int], quoted: tuple[bool, int]) -> bool:
-    """Return whether quotes enclose fields, by `lines_agree` and `quoted_rows` of the same table.
+def encloses(letters: Reading, quoted: Reading) -> bool:
+    """Return whether quotes enclose fields, by `read_letters` and `read_quoted` of the same table.
 
-    They are letters where each line is a row by itself and the quotes are not closed, or would make fewer rows.
+    They are letters where each line is a row by itself and the quotes are not closed, or would make fewer rows, unless
+    only these rows have a column of numbers.
     """
-    (tabs, count), (closed, rows) = lines, quoted
-    return closed and (tabs < 1 or rows == count) or not closed and tabs < 0
+    if not letters.width or not quoted.width:
+        return not letters.width
+    if letters.width == 1 or letters.rows == quoted.rows:
+        return True
+    return bool((quoted.values or set()) - (letters.values or set()))
 
 
 def swallowed(row: Sequence[str], delimiter: str) -> bool:

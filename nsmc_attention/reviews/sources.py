@@ -17,7 +17,7 @@ from .encodings import NAMES, detect
 from .headers import Header, find_header, named_row, row_of
 from .kinds import AGREEING, DELIMITERS, LIST, delimiter_of, first_rows, foreign, json_kind, table_in
 from .pieces import STDIN, lines, say_once
-from .quotes import any_leading, encloses, lines_agree, physical, quoted_rows
+from .quotes import any_leading, encloses, physical, read_letters, read_quoted
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 SUFFIXES.update({".xlsx": "xlsx", ".xlsm": "xlsx", ".json": "jsonl"})
@@ -267,7 +267,7 @@ def has_quotes(file: BinaryIO, mark: int, codec: str, head: Optional[str]) -> bo
 
     if not any_leading(text()):
         return True
-    return encloses(lines_agree(physical(text())), quoted_rows(physical(text())))
+    return encloses(read_letters(physical(text())), read_quoted(physical(text())))
 
 
 class Kept(io.RawIOBase):

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, TextIO, Union
 from .._io.bounded import read_json
 from ..errors import ConfigError, DataError, list_names, nearest
 from .columns import LABEL_COLUMNS as LABEL_COLUMNS
-from .columns import LESSER_COLUMNS, TEXT_COLUMNS, choose_text, known_in, refuse_values
+from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values
 from .columns import STAR_COLUMNS as STAR_COLUMNS
 from .columns import find_column as find_column
 from .columns import require_column as require_column
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 PART_ROWS = 8192
 # Characters of a csv that are read at a time
 BLOCK = 1 << 16
-NAMED = LESSER_COLUMNS | set(TEXT_COLUMNS)
 # Texts of the first part on which something may be remarked
 REMARKED = 1000
 # What has a test file of its own
@@ -45,9 +44,12 @@ CORPORA = ("nsmc", "sample")
 
 
 class TablePart(dict[str, list[Any]]):
-    """Some rows of a table: {column: its cells}, equally many. `types` are those of a parquet file's columns."""
+    """Some rows of a table: {column: its cells}, equally many. `types` are those of a parquet file's columns,
+    `remark` is what is to be said of the header, in the first part of a workbook.
+    """
 
     types: Mapping[str, Any] = {}
+    remark: str = ""
 
     @property
     def rows(self) -> int:
@@ -82,12 +84,11 @@ def open_table(
     the column of the texts (a name, or a number from 1) by `columns.choose_text`; the `kind` (csv, tsv, jsonl, parquet,
     xlsx, nsmc, or lines of one review each) by the name and the content; the encoding (utf-8, cp949, euc-kr, utf-16); the
     first visible sheet, or the only one with texts; the `header`, a row from 1 or "none", by `headers.find_header`. The
-    delimiter of csv is found in any case. `note` is called with the Source before and after the column is found: it says
-    on stderr, once, what is not as the file's name promises. DataError, also while the parts are read, where the file is missing, empty, of no known kind or
+    delimiter of csv is found in any case. `note` is called once with the Source: it says on stderr what is not as the
+    file's name promises. DataError, also while the parts are read, where the file is missing, empty, of no known kind or
     encoding, or malformed (with its line); where no column is the text's, or it has numbers.
     """
     source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet, header)
-    note(source)
     try:
         table = opened(source, text_column, rows)
         # a cover with a sentence may be taken for a table
@@ -98,6 +99,7 @@ def open_table(
     if not sure and source.guessed and source.other_sheets:
         table = on_another_sheet(source, text_column, rows, problem) or table
     if table is None:
+        note(source)
         raise problem or DataError(f"{source.path}: expected reviews, found none")
     note(table.source)
     return table
@@ -110,11 +112,14 @@ def opened(source: Source, text_column: Optional[object], rows: int) -> "Table":
     if not first or source.kind == "lines":
         column = str(text_column or TEXT_COLUMNS[0])
     else:
+        source = replace(source, remarks=(*source.remarks, *filter(None, [first[0].remark])))
         choice = choose_text(first[0], text_column, source.path)
         column = choice.column
         refuse_values(first[0], column, source.path)
         source = replace(source, remarks=(*source.remarks, *filter(None, [choice.note])))
-    remark = oddity([as_text(cell) for cell in first[0][column][:REMARKED]]) if first else None
+    # a column that is given may not be there, which `with_column` says
+    cells = first[0].get(column, []) if first else []
+    remark = oddity([as_text(cell) for cell in cells[:REMARKED]])
     source = replace(source, remarks=(*source.remarks, *filter(None, [remark])))
     return Table(source, column, with_column(chain(first, parts), column, source.path))
 
@@ -310,11 +315,14 @@ def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TableP
 
 
 def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
-    records = xlsx_rows(source)
+    remarks: list[str] = []
+    records = xlsx_rows(source, remarks)
     header = next(records)
     check_columns(header, f"{source.path} row {source.header or 1}")
     for part in parts_with(header, records, rows, characters):
-        yield TablePart((name, plain_dates(cells)) for name, cells in part.items())
+        dated = TablePart((name, plain_dates(cells)) for name, cells in part.items())
+        dated.remark = remarks.pop() if remarks else ""
+        yield dated
 
 
 def parts_with(

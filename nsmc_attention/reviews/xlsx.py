@@ -82,8 +82,10 @@ def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[s
     return name, [str(sheet.name) for sheet, _ in every if sheet.name != name]
 
 
-def xlsx_rows(source: "Source") -> Iterator[list[Any]]:
+def xlsx_rows(source: "Source", remarks: Optional[list[str]] = None) -> Iterator[list[Any]]:
     """Yield the column names of a workbook's sheet, then its rows up to the last that is not blank, equally long.
+
+    What is to be said of the header is added to `remarks`.
 
     DataError where the file is damaged, protected or too large, a row is longer than the header, or a formula has no
     value.
@@ -92,7 +94,7 @@ def xlsx_rows(source: "Source") -> Iterator[list[Any]]:
     with opened_sheet(source) as rows:
         every = filled_rows(rows, path)
         first = list(itertools.islice(every, max(SEARCHED_ROWS, source.header or 0)))
-        header, before = header_of(source, first)
+        header, before = header_of(source, first, [] if remarks is None else remarks)
         yield header
         repeated = 0
         for number, row in itertools.chain(first[before:], every):
@@ -124,7 +126,7 @@ def filled_rows(rows: Iterable[tuple[int, list[dict[str, Any]]]], path: Path) ->
         last = number
 
 
-def header_of(source: "Source", first: list[tuple[int, list[Any]]]) -> tuple[list[Any], int]:
+def header_of(source: "Source", first: list[tuple[int, list[Any]]], remarks: list[str]) -> tuple[list[Any], int]:
     """Return the names of the columns, and how many of the first rows are not reviews; DataError for an empty sheet."""
     rows = [row for _, row in first]
     if not any(rows):
@@ -134,7 +136,7 @@ def header_of(source: "Source", first: list[tuple[int, list[Any]]]) -> tuple[lis
     else:
         header = find_header(rows, source.path)
         if header:
-            say_once(f"{source.path}: sheet {source.sheet!r}: {header.note}")
+            remarks.append(header.note)
     if header:
         return [name or column_name(None, column) for column, name in enumerate(header.names, start=1)], header.before
     before = next(place for place, row in enumerate(rows) if row)
