@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ..errors import ConfigError, DataError
-from .columns import KNOWN, LESSER_COLUMNS, SYLLABLE, TEXT_COLUMNS, is_sentence, is_value, known_in
+from .columns import KNOWN, NAMED, SYLLABLE, is_sentence, is_value, known_in
 
 # Rows in which a header is sought
 SEARCHED = 10
@@ -99,7 +99,8 @@ def below_titles(rows: Sequence[Sequence[str]], filled: Sequence[int]) -> int:
     """Return the place of the header below a title or a date: the first row of names that has more cells than those."""
     first = rows[filled[0]]
     count = sum(map(bool, first))
-    if any(known_in(cell, TEXT_COLUMNS) or known_in(cell, LESSER_COLUMNS) for cell in first):
+    named = any(known_in(cell, NAMED) for cell in first)
+    if named and count > 1:
         return filled[0]
     if names_columns(first) and count > 2:
         return filled[0]
@@ -109,7 +110,10 @@ def below_titles(rows: Sequence[Sequence[str]], filled: Sequence[int]) -> int:
         if len(cells) <= max(sum(map(bool, each)) for each in above) or not all(map(is_name, cells)):
             continue
         below = [rows[number] for number in filled if number > place]
-        if names_columns(row) or count == 1 and differs(row, below):
+        # one known name may be a title, too, where two are below it
+        if names_columns(row) and (not named or sum(known_in(cell, KNOWN) for cell in cells) > 1):
+            return place
+        if count == 1 and not named and differs(row, below):
             return place
     return filled[0]
 
@@ -161,6 +165,6 @@ def counted(first: Sequence[str]) -> bool:
 
 def in_doubt(cell: str) -> bool:
     """Return whether a cell above sentences may be a short review: Hangul of several words, or with the end of one."""
-    if not SYLLABLE.search(cell):
+    if not SYLLABLE.search(cell) or len(cell) < 2:
         return False
     return " " in cell or not SHORT.fullmatch(cell) or cell[-1] in "다요네죠음임.!?~ㅋㅎㅠㅜ"

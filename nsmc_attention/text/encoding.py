@@ -8,6 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
+from html.entities import html5
 from itertools import chain
 from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
 
@@ -52,9 +53,15 @@ def clean(review: str) -> str:
 
 def without_entities(review: str) -> str:
     """Return a text with the characters that its entities stand for, also where they were escaped twice."""
-    while (text := ENTITY.sub(lambda entity: html.unescape(entity[0]), review)) != review:
+    while (text := ENTITY.sub(meant, review)) != review:
         review = text
     return review
+
+
+def meant(entity: "re.Match[str]") -> str:
+    """Return the character of an entity; one of an unknown name stays, which `html.unescape` would cut."""
+    name = entity[0][1:]
+    return html.unescape(entity[0]) if name.startswith("#") else html5.get(name, entity[0])
 
 
 def is_visible(character: str) -> bool:
