@@ -38,13 +38,13 @@ OTHER_COLUMNS = frozenset(
     age genre store region brand option platform reviewid commentid votes helpful
     번호 순번 연번 닉네임 작성자 글쓴이 이름 아이디 날짜 일자 작성일 작성일자 작성일시 등록일 등록일자 시간 일시 제목 영화 영화명
     영화제목 상품 상품명 제품 제품명 분류 카테고리 링크 좋아요 공감 공감수 추천 추천수 별점 평점 점수 등급 평가 라벨 레이블 감성 감정
-    긍부정 출처 종류 유형 조회수 성별 나이 연령 연령대 장르 매장 매장명 가게 지역 브랜드 옵션 정답 구분
+    긍부정 타임스탬프 만족도 출처 종류 유형 조회수 성별 나이 연령 연령대 장르 매장 매장명 가게 지역 브랜드 옵션 정답 구분
     """.split()
 )
 KNOWN = NAMED | OTHER_COLUMNS
 NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?%?", re.IGNORECASE)
 DATE = re.compile(
-    r"\d{2,4}\s*[-./년]\s*\d{1,2}\s*[-./월]\s*\d{1,2}\s*[일.]?(?:[\sT,]*(?:오전|오후|AM|PM)?\s*\d{1,2}:\d{2}[\d:.+Z]*)?|"
+    r"\d{2,4}\s*[-./년]\s*\d{1,2}\s*[-./월]\s*\d{1,2}\s*[일.]?(?:[\sT,]*(?:오전|오후|AM|PM)?\s*\d{1,2}:\d{2}[\d:.+Z]*(?:\s*(?:오전|오후|AM|PM))?)?|"
     r"\d{1,2}:\d{2}(?::\d{2})?",
     re.IGNORECASE,
 )
@@ -54,7 +54,7 @@ CODE = re.compile(r"(?=(?:\D*\d){3})[A-Za-z0-9_:#=@./+-]+|[0-9a-fA-F]{8}-[0-9a-f
 SYLLABLE = re.compile("[가-힣]")
 SENTENCE_END = re.compile(r"(?:[다요죠네까음함임됨지]|[ㅋㅎㅠㅜ]|[.!?~…])[\s.!?~…ㅋㅎㅠㅜ^]*$")
 # Rows by which a column is judged
-JUDGED = 1000
+JUDGED = 500
 TEXT_HINT = "; name the one of the texts by text_column (--text-column NAME or NUMBER)"
 
 
@@ -119,6 +119,18 @@ class Profile:
         return self.may_be_text and self.sentences >= 0.4 and not repeated
 
 
+class Profiles(dict[str, Profile]):
+    """The Profile of each column of some rows, made when it is asked for."""
+
+    def __init__(self, part: Mapping[str, Sequence[Any]]):
+        super().__init__()
+        self.part = part
+
+    def __missing__(self, name: str) -> Profile:
+        self[name] = Profile.of(self.part[name][:JUDGED])
+        return self[name]
+
+
 @dataclass(frozen=True)
 class Choice:
     """The column of the texts, and what is to be said of it."""
@@ -180,7 +192,7 @@ def choose_text(part: Mapping[str, Sequence[Any]], given: object, where: object)
     """
     if given is not None:
         return Choice(find_column(part, str(given), where))
-    profiles = {name: Profile.of(cells[:JUDGED]) for name, cells in part.items()}
+    profiles = Profiles(part)
     plain = [name for name in part if normalized(name) in TEXT_COLUMNS]
     named = [name for name in part if name not in plain and known_in(name, NAMED)]
     for names in (plain, plain + named):
@@ -200,7 +212,7 @@ def by_content(
     """Return the only column of texts, judged by the cells alone; `refused` have a known name, but no texts."""
     others = [name for name in part if name not in refused and profiles[name].count]
     sentences = [name for name in others if profiles[name].has_sentences]
-    found = plainly(sentences, profiles) or sentences or only_texts(profiles, others)
+    found = plainly(sentences, profiles) or sentences or only_texts(profiles, others, len(part) == 1)
     if len(found) > 1:
         raise no_column(part, found, where, TEXT_COLUMNS, TEXT_HINT)
     if found:
@@ -211,10 +223,10 @@ def by_content(
     raise no_column(part, [], where, TEXT_COLUMNS, TEXT_HINT)
 
 
-def only_texts(profiles: Mapping[str, Profile], names: Sequence[str]) -> list[str]:
+def only_texts(profiles: Mapping[str, Profile], names: Sequence[str], alone: bool) -> list[str]:
     """Return the only column that has texts beside numbers and the like, as a list; short ones only if it is alone."""
     texts = [name for name in names if profiles[name].may_be_text and not known_in(name, OTHER_COLUMNS)]
-    least = 1 if len(profiles) == 1 else 4
+    least = 1 if alone else 4
     wordy = [name for name in texts if profiles[name].syllables >= least or profiles[name].words >= 2]
     return wordy if len(texts) == 1 else []
 

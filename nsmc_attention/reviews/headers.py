@@ -13,7 +13,9 @@ from .columns import KNOWN, NAMED, SYLLABLE, is_sentence, is_value, known_in
 
 # Rows in which a header is sought
 SEARCHED = 10
-SHORT = re.compile(r"[^\s]{1,6}")
+SHORT = re.compile(r"[^\s]{1,12}")
+# The end of a survey's question, which is a name as well as a sentence
+QUESTION = re.compile(r".*(?:주세요|주십시오|바랍니다|니까|나요|까요|인가요)[\s.?)]*", re.DOTALL)
 ADVICE = "name its row by header (--header ROW), or say --header none and the texts' column by --text-column NUMBER"
 
 
@@ -152,7 +154,7 @@ def without_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> Opti
     if any(is_value(cell) and all(map(is_value, under)) for cell, under in pairs):
         return True
     texts = [(cell, under) for cell, under in pairs if sum(map(is_sentence, under)) * 2 >= len(under)]
-    if any(is_sentence(cell) for cell, _ in texts):
+    if any(is_sentence(cell) and not QUESTION.fullmatch(cell) for cell, _ in texts):
         return True
     return None if any(in_doubt(cell) for cell, _ in texts) else False
 

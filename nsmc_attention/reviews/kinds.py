@@ -71,15 +71,16 @@ def holds_rows(value: dict[str, object]) -> bool:
 
 def table_in(text: str, whole: bool) -> Optional[str]:
     """Return the delimiter of a table whose name does not say so, by its header and the rows; None for plain lines."""
-    if is_table(first_rows(text, "\t", whole, quoted=False)):
+    if is_table(first_rows(text, "\t", whole, quoted=False), least=2):
         return "\t"
     return next((each for each in DELIMITERS if is_table(first_rows(text, each, whole))), None)
 
 
-def is_table(rows: Sequence[Sequence[str]]) -> bool:
+def is_table(rows: Sequence[Sequence[str]], least: int = 3) -> bool:
     """Return whether rows agree, and are below a header with the name of a text, label or star column, or are data.
 
-    Reviews with commas are none: of two names one more must be known, or a column be all numbers or dates.
+    Reviews with commas are none: of two names one more must be known, or a column be all numbers or dates. Without a
+    header there are `least` rows.
     """
     if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return False
@@ -90,7 +91,7 @@ def is_table(rows: Sequence[Sequence[str]]) -> bool:
         known = sum(known_in(cell, KNOWN) for cell in first)
         return known > 1 or bool(numeric)
     # without a header
-    if len(rows) < 3 or not numeric or not without_header(first, below):
+    if len(rows) < least or not numeric or not without_header(first, below):
         return False
     profiles = (Profile.of([row[place] for row in cells]) for place in range(len(first)) if place not in numeric)
     texts = sum(each.has_sentences or each.syllables >= 4 for each in profiles)

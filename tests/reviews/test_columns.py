@@ -129,6 +129,16 @@ def test_a_table_without_a_header_loses_no_row(table, capsys, name, kind):
         table({"S": rows} if kind == "xlsx" else content, f"a.{kind}", text_column="아무거나")
 
 
+def test_the_questions_of_a_survey_are_names(table):
+    names = ["타임스탬프", "영화를 보고 느낀 점을 적어 주세요.", "만족도는 몇 점인가요?"]
+    opened, read = table(
+        csv_of(names, ["2024/01/03 3:12:00 오후", "2024. 1. 3 오후 3:12:00", "2024-01-03 15:12"], TEXTS, [5, 1, 4])
+    )
+    assert opened.text_column == names[1] and len(read) == 3
+    with pytest.raises(DataError, match="found no known name of a column.*--header ROW"):
+        table("\n".join([names[1], *TEXTS]))
+
+
 def test_a_first_row_that_may_be_a_review_is_refused_with_what_to_type(table):
     content = "재밌었다\n" + "\n".join(TEXTS)
     with pytest.raises(
