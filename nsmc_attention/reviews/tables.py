@@ -97,7 +97,11 @@ def open_table(
     except DataError as error:
         table, sure, problem = None, False, error
     if not sure and source.guessed and source.other_sheets:
-        table = on_another_sheet(source, text_column, rows, problem) or table
+        try:
+            table = on_another_sheet(source, text_column, rows, problem) or table
+        except DataError:
+            note(source)
+            raise
     if table is None:
         note(source)
         raise problem or DataError(f"{source.path}: expected reviews, found none")
@@ -344,13 +348,13 @@ def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[Tabl
 
 
 def up_to_the_last(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Yield (number, line) up to the last line that is not blank; a blank one is empty."""
+    """Yield (number, line) from the first to the last line of a file that is not blank; a blank one is empty."""
     blank: list[int] = []
     for number, line in numbered:
         if not line.strip():
             blank.append(number)
             continue
-        yield from ((each, "") for each in blank)
+        yield from ((each, "") for each in blank if blank[0] > 1)
         blank.clear()
         yield number, line
 

@@ -82,7 +82,7 @@ def rows_of(path, **options):
         ("a.csv", "document\n가\n\n나\n\n\n"),
         ("a.csv", "\ndocument,film\n가,A\n\n나,B\n\n \n"),
         ("a.tsv", "document\tfilm\n가\tA\n\n나\tB\n\n"),
-        ("a.jsonl", '{"document": "가"}\n\n{"document": "나"}\n\n'),
+        ("a.jsonl", '\n \n{"document": "가"}\n\n{"document": "나"}\n\n'),
         ("a.xlsx", [["document", "film"], ["가", "A"], [], ["나", "B"], []]),
     ],
 )
