@@ -239,8 +239,10 @@ def csv_rows(source: RowLines, table: Source, header: Sequence[str] = ()) -> Ite
             names = names_of(records, table, source)
             yield names
         source.length, begun, width = 0, source.number + 1, len(names)
+        # the quotes of a whole tab-separated file were judged before
+        doubtful = table.delimiter != "\t" or table.stream is not None
         for row in records:
-            if source.number != begun and swallowed(row, table.delimiter):
+            if source.number != begun and doubtful and swallowed(row, table.delimiter):
                 raise DataError(swallowing(source, begun))
             source.length, begun = 0, source.number + 1
             if len(row) == width:
