@@ -97,6 +97,7 @@ def bulk(
     group_by: Optional[str] = None,
     film_bundle: Optional[Union[str, Path]] = None,
     sheet: Optional[str] = None,
+    header: Optional[str] = None,
 ) -> dict[str, Any]:
     """Score files of reviews on Dask; return the numbers of partitions, of those scored now, of their rows, of films.
 
@@ -106,7 +107,7 @@ def bulk(
     ----------
     sources : list of str
         csv, tsv, jsonl, parquet, xlsx or txt files, patterns (`*.csv`) and folders of such files; of each, what is None
-        of `text_column`, `encoding` and `sheet` is found.
+        of `text_column`, `encoding`, `sheet` and `header` is found.
     output : path
         A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
         the rows' columns, label, score, probability, error; with `restore`, before these restored and restore_error.
@@ -134,10 +135,11 @@ def bulk(
     model = rater.reference if rater else model_of(bundle, engine, restore)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
-    columns = (text_column, encoding, group_by, sheet)
+    columns = (text_column, encoding, group_by, sheet, header)
     partitions = [part for number, path in enumerate(files) for part in split(path, number, style, rows, *columns)]
     plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, "group_by": group_by}
     settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim, "sheet": sheet}
+    settings["header"] = header
     check_plan(folder, {**plan, **settings, **fingerprints(rater or model)})
     missing = [part for part in partitions if part.missing(folder)]
     counts: dict[str, Any] = {"partitions": len(partitions), "scored": len(missing)}
@@ -203,7 +205,9 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
     for source in map(str, sources):
         folder = Path(source)
         if folder.is_dir():
-            paths = [path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES]
+            # an underscore hides what is no table, as the plan of an earlier bulk
+            tables_in = (path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+            paths = [path for path in tables_in if not path.name.startswith("_")]
         else:
             paths = [folder] if folder.is_file() else [Path(name) for name in glob.glob(source, recursive=True)]
         paths = [path.resolve() for path in sorted(paths) if path.is_file()]
@@ -222,18 +226,19 @@ def split(
     encoding: Optional[str] = None,
     group_by: Optional[str] = None,
     sheet: Optional[str] = None,
+    header: Optional[str] = None,
 ) -> Iterator[Partition]:
     """Yield the Partitions of a file; no row is cut, however many lines it has."""
-    state, source = state_of(path), find_source(path, encoding=encoding, sheet=sheet)
+    state, source = state_of(path), find_source(path, encoding=encoding, sheet=sheet, header=header)
     # reads the first rows only
     table = tables.open_table(source, text_column)
-    text_column = table.text_column
+    source, text_column = table.source, table.text_column
     for part in islice(table.parts, 1 if group_by else 0):
         names_of(part, str(group_by), path)
     spans: Iterable[Optional[Span]] = [None]
     if source.kind == "parquet":
         spans = (Span(*groups) for groups in row_groups(source, rows))
-    elif source.kind != "xlsx":
+    elif source.kind not in ("xlsx", "json"):
         spans = tables.spans(source, rows)
     for index, span in enumerate(spans):
         yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{index:05d}.{style}", state, group_by)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
 import click
 
 from ..errors import ConfigError
-from ..reviews.data import Labelled, Texts
+from ..reviews.data import Labelled, StdinTexts, Texts
 from ..reviews.encodings import ENCODINGS
 from .declare import Group, argument, choices, option
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..inference.reference import Scorer
     from ..language.model import Filling
     from ..restoration.restorer import Restorer
+    from ..reviews.sources import Source
 
 # Texts that something may be remarked on
 REMEMBERED = 1000
@@ -26,13 +27,14 @@ BUNDLE = option("bundle or run folder  [default: the packaged one]")
 ENGINE = option(default="auto", metavar=choices(["auto", "native", "native-bf16", "onnx", "gluon"]))
 DEVICE = option("of MXNet", default="auto", type=click.Choice(["auto", "cpu", "gpu"]))
 DATA_DIR = option("folder of the official files")
-TEXT_COLUMN = option("[default: the one called document, text, review, 리뷰, 내용, ...]")
-SHEET = option("of an xlsx file  [default: the first, and said on stderr]")
+TEXT_COLUMN = option("name, or number from 1  [default: found by its name and texts, and said on stderr]")
+HEADER = option("row of the columns' names, or none  [default: found, and said on stderr]", metavar="ROW|none")
+SHEET = option("of an xlsx file  [default: the first with texts, and said on stderr]")
 ENCODING = option(
     "of the input  [default: found, and said on stderr]", type=click.Choice(list(ENCODINGS), case_sensitive=False)
 )
 KIND_OF_INPUT = option(
-    "[default: by the file's suffix; of stdin, lines]",
+    "[default: by the file's suffix and content; of stdin, lines unless it is plainly a table]",
     "--input-format",
     type=click.Choice(["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]),
 )
@@ -51,7 +53,12 @@ JSON = option("one JSON object", "--json")
 
 
 # How a table is read; its path, `data`, is declared by each command
-READING = {"text_column": (TEXT_COLUMN, str), "sheet": (SHEET, str), "encoding": (ENCODING, str)}
+READING = {
+    "text_column": (TEXT_COLUMN, str),
+    "sheet": (SHEET, str),
+    "encoding": (ENCODING, str),
+    "header": (HEADER, str),
+}
 
 
 def table(**settings: Any) -> Any:
@@ -174,6 +181,7 @@ class Scoring(NamedTuple):
     style: Optional[str] = FORMAT
     text_column: Optional[str] = TEXT_COLUMN
     sheet: Optional[str] = SHEET
+    header: Optional[str] = HEADER
     excel: bool = option("csv, tsv: begin with the mark by which Excel shows Hangul")
     verbatim: bool = VERBATIM
 
@@ -185,26 +193,25 @@ class Scoring(NamedTuple):
             raise ConfigError(f"{command}: --input-format needs --input, which may be - for stdin")
         if self.sheet and not self.source:
             raise ConfigError(f"{command}: --sheet needs --input, a workbook")
+        if self.header and not self.source:
+            raise ConfigError(f"{command}: --header needs --input, a table")
 
-    def lines(self, texts: tuple[str, ...]) -> Optional[Iterable[str]]:
-        """Return the texts, or the lines of stdin; None where a table is given."""
-        from ..reviews.sources import stdin_lines
+    def lines(self, texts: tuple[str, ...]) -> tuple[Optional[Iterable[str]], Optional["Source"]]:
+        """Return the texts, or the lines of stdin; None, and the Source of stdin, where a table is given."""
+        if self.source is not None and (str(self.source) != "-" or self.kind or self.header):
+            return None, None
+        if texts not in ((), ("-",)):
+            return texts, None
+        from ..reviews.sources import find_source, source_lines
 
-        if self.source is None or str(self.source) == "-" and not self.kind:
-            return stdin_lines(self.encoding) if texts in ((), ("-",)) else texts
-        return None
+        source = find_source("-", encoding=self.encoding)
+        return (source_lines(source), None) if source.kind == "lines" else (None, source)
 
-    @property
-    def reading(self) -> Texts:
-        """The table of --input and how it is read."""
-        given = {"text_column": self.text_column, "encoding": self.encoding, "sheet": self.sheet, "kind": self.kind}
-        return Texts(str(self.source), **given)
-
-    def table(self, option: str) -> Texts:
-        """Return `reading` for an option that reads a table twice; ConfigError for lines, stdin or a pipe."""
+    def table_twice(self, option: str) -> Texts:
+        """Return `table` for an option that reads a table twice; ConfigError for lines, stdin or a pipe."""
         if self.source is None or not self.source.is_file():
             raise ConfigError(f"{option}: expected --input FILE, which is read twice, found none; or give a number")
-        return self.reading
+        return self.table()
 
     def score(
         self,
@@ -218,20 +225,28 @@ class Scoring(NamedTuple):
         `remark` returns what is to be said on stderr of the first texts, lines or rows, None for nothing.
         """
         from ..inference.scoring import STDOUT, score_lines, score_table
+        from ..reviews.oddities import oddity
 
-        lines, first = self.lines(texts), list[str]()
+        (lines, stdin), first = self.lines(texts), list[str]()
         if lines is not None:
             write = partial(score_lines, scorer, remembered(lines, first))
         else:
-            look = partial(self.say, remark, where=self.source) if remark else None
-            write = partial(score_table, scorer, self.reading, excel=self.excel, look=look)
+            look = partial(self.say, remark, where=self.source or "stdin") if remark else None
+            table = StdinTexts("-", text_column=self.text_column, source=stdin) if stdin else self.table()
+            write = partial(score_table, scorer, table, excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
-        if remark and first:
-            self.say(remark, first, "TEXT" if lines is texts else "stdin")
+        for each in (remark, oddity) if first else ():
+            if each:
+                self.say(each, first, "TEXT" if lines is texts else "stdin")
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
-        if self.source and "probability" in scorer.types:
-            print(f"{self.source}: {scored.tally.in_words()}", file=sys.stderr)
+        if (self.source or stdin) and "probability" in scorer.types:
+            print(f"{self.source or 'stdin'}: {scored.tally.in_words()}", file=sys.stderr)
+
+    def table(self) -> Texts:
+        """Return the table that --input names, and how it is read."""
+        given = {"text_column": self.text_column, "encoding": self.encoding, "sheet": self.sheet, "kind": self.kind}
+        return Texts(str(self.source), **given, header=self.header)
 
     @staticmethod
     def say(remark: Callable[[list[str]], Optional[str]], texts: list[str], where: object) -> None:

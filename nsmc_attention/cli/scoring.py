@@ -59,7 +59,7 @@ def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
 
     number = share_given(share)
     if number is None:
-        tally = tally_table(scorer, scoring.table("--share table"))
+        tally = tally_table(scorer, scoring.table_twice("--share table"))
         print(f"{scoring.source}: {tally.in_words()}", file=sys.stderr)
         number = tally.share.share
         if number is None:
@@ -303,6 +303,7 @@ def bulk(
     style: str = option(None, "--format", "-f", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"])),
     text_column: Optional[str] = options.TEXT_COLUMN,
     sheet: Optional[str] = options.SHEET,
+    header: Optional[str] = options.HEADER,
     group_by: Optional[str] = option("column of the films: rate each in a second table, in _groups/ of the output"),
     film_bundle: Optional[Path] = options.FILM_BUNDLE,
     scheduler: Optional[str] = option("address of a running Dask scheduler  [default: processes here]"),
@@ -327,6 +328,7 @@ def bulk(
     from .. import bulk as dask
 
     read = partial(dask.bulk, text_column=text_column, encoding=encoding, sheet=sheet, verbatim=verbatim, rows=rows)
+    read = partial(read, header=header)
     score = partial(read, bundle=bundle, engine=engine, restore=restoring.bundle)
     rate = partial(score, group_by=group_by, film_bundle=film_bundle)
     counts = rate(sources, output, style, scheduler=scheduler, workers=workers)

@@ -70,7 +70,7 @@ def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[s
                 raise ConfigError(f"nsmc: has films and stars of its own; leave {option} out, found {given!r}")
         frame = raw.load(raw.find(source.data_dir), [nsmc.load("nsmc", "test", source.data_dir).frame]).frame
         return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
-    table, path = tables.open_table(data, source.text_column, encoding=source.encoding, sheet=source.sheet), Path(data)
+    table, path = source.open(), Path(data)
     parts = list(table.parts)
     names = dict.fromkeys(chain.from_iterable(parts))
     group_by = tables.find_column(names, group_by, path, FILM_COLUMNS, FILM_HINT)

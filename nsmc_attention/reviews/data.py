@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 if TYPE_CHECKING:
     from .corpus import Reviews
+    from .sources import Source
     from .tables import Table
 
 
 @dataclass(frozen=True)
 class Texts:
-    """Reviews without labels: "nsmc", "sample" or a file; a column, encoding, sheet or kind that is None is found."""
+    """Reviews without labels: "nsmc", "sample" or a file; what is None of how a file is read is found.
+
+    `text_column` is a name or a number from 1; `header` the row that names the columns, or "none".
+    """
 
     data: Union[str, Path]
     data_dir: Optional[Union[str, Path]] = None
@@ -20,12 +24,15 @@ class Texts:
     encoding: Optional[str] = None
     sheet: Optional[str] = None
     kind: Optional[str] = None
+    header: Optional[str] = None
 
     def open(self) -> "Table":
         """Open the file, see `tables.open_table`."""
         from . import tables
+        from .sources import find_source
 
-        return tables.open_table(self.data, self.text_column, kind=self.kind, encoding=self.encoding, sheet=self.sheet)
+        source = find_source(self.data, self.kind, self.encoding, self.sheet, self.header)
+        return tables.open_table(source, self.text_column)
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -43,6 +50,18 @@ class Texts:
         table = self.open()
         texts = (tables.as_text(cell) for part in table.parts for cell in part[table.text_column])
         return Path(self.data).name, texts
+
+
+@dataclass(frozen=True)
+class StdinTexts(Texts):
+    """Reviews of a stream whose beginning was read, to find its kind."""
+
+    source: Optional["Source"] = None
+
+    def open(self) -> "Table":
+        from . import tables
+
+        return tables.open_table(self.source or str(self.data), self.text_column)
 
 
 # A file by its path alone, or with how it is read

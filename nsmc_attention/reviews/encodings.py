@@ -56,9 +56,30 @@ def detect(file: BinaryIO, path: Path, given: Optional[str] = None, whole: bool 
         return wanted, 0
     bad = first_bad(file, "utf-8", 0, whole)
     # text in CP949 has no syllable in UTF-8: a file that has some is UTF-8 with a damaged byte
-    if bad and (bad.syllables or first_bad(file, "cp949", 0, whole)):
+    if bad and bad.syllables:
         raise refused(path, "UTF-8", bad)
+    other = first_bad(file, "cp949", 0, whole) if bad else None
+    if bad and other:
+        raise likelier(file, path, bad, other)
     return ("cp949" if bad else "utf-8"), 0
+
+
+def likelier(file: BinaryIO, path: Path, bad: BadByte, other: BadByte) -> DataError:
+    """Return the error of a file that is neither UTF-8 nor CP949: the bad byte of the one with fewer of them."""
+    few, syllables = count_bad(file, "cp949")
+    if syllables and few < count_bad(file, "utf-8")[0]:
+        return refused(path, "CP949", other, ", which the rest of the file is")
+    return refused(path, "UTF-8", bad)
+
+
+def count_bad(file: BinaryIO, codec: str) -> tuple[int, int]:
+    """Return how many bytes of a file are not of a codec, and how many syllables are."""
+    decoder, bad, syllables = codecs.getincrementaldecoder(codec)("replace"), 0, 0
+    file.seek(0)
+    while piece := file.read(READ):
+        text = decoder.decode(piece)
+        bad, syllables = bad + text.count("\ufffd"), syllables + len(SYLLABLE.findall(text))
+    return bad, syllables
 
 
 def first_bad(file: BinaryIO, codec: str, start: int = 0, whole: bool = True) -> Optional[BadByte]:
@@ -85,6 +106,8 @@ def require_encoding(file: BinaryIO, path: Path, codec: str = "utf-8", start: in
         raise refused(path, NAMES[codec], bad)
 
 
-def refused(path: Path, name: str, bad: BadByte) -> DataError:
+def refused(path: Path, name: str, bad: BadByte, rest: str = "") -> DataError:
     advice = "save it as UTF-8 (in Excel: Save as, CSV UTF-8), or name its encoding by encoding (--encoding)"
-    return DataError(f"{path} line {bad.line}: expected {name} text, found byte 0x{bad.byte:02x}; {advice}")
+    if rest:
+        advice = "mend or remove that byte, or save the file as UTF-8 in the program it comes from"
+    return DataError(f"{path} line {bad.line}: expected {name} text{rest}, found byte 0x{bad.byte:02x}; {advice}")

@@ -1,5 +1,7 @@
 """Lines of bounded length and pieces of bounded size, whatever a file holds. Imports no pandas, which is slow."""
 
+import functools
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Callable, Collection, Iterable, Iterator, TextIO, TypeVar
@@ -44,3 +46,13 @@ def check_columns(names: Collection[str], where: object) -> None:
         raise DataError(f"{where}: expected at most {COLUMNS:,} columns, found {len(names):,}")
     if len(set(names)) < len(names):
         raise DataError(f"{where}: expected each column once, found {Counter(names).most_common(1)[0][0]!r} twice")
+
+
+@functools.lru_cache(maxsize=None)
+def say_once(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def left_out(path: Path, repeated: int) -> str:
+    """Return what is said of rows that repeat the header, as files that were put together have."""
+    return f"{path}: left out {repeated:,} row{'s' * (repeated != 1)} that repeat{'s' * (repeated == 1)} the header"

@@ -5,30 +5,32 @@
 Imports no pandas, which is slow.
 """
 
-import csv
-import functools
 import io
 import sys
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Iterator, Optional, TextIO, Union
 
 from ..errors import ConfigError, DataError, list_names
 from .encodings import NAMES, detect
-from .pieces import LINE, STDIN, lines
+from .headers import Header, find_header, named_row, row_of
+from .kinds import AGREEING, DELIMITERS, LIST, delimiter_of, first_rows, foreign, json_kind, table_in
+from .pieces import STDIN, lines, say_once
+from .quotes import any_leading, encloses, physical, read_letters, read_quoted
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
-SUFFIXES.update({".xlsx": "xlsx", ".xlsm": "xlsx"})
+SUFFIXES.update({".xlsx": "xlsx", ".xlsm": "xlsx", ".json": "jsonl"})
 # No text files
 BINARY = ("parquet", "xlsx")
 # Other spreadsheets, which Excel can save as .xlsx
 SPREADSHEETS = (".xls", ".xlsb", ".ods")
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".7z")
 NSMC_HEADER = ["id", "document", "label"]
-# What may separate the fields of a csv, first the one that its name promises
-DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab"}
-# Bytes by which kind and delimiter are found, rows that must agree, and bytes of ASCII after which a stream is UTF-8
-HEAD, AGREEING, ASCII = 2**16, 20, 2**20
+# Kinds with fields and a header
+FIELDS = ("csv", "tsv", "nsmc")
+# Bytes by which kind and delimiter are found, and bytes of ASCII after which a stream is UTF-8
+HEAD, ASCII = 2**16, 2**20
 # Bytes of a parquet or xlsx file from a stream, which is kept whole
 STREAM = 2**30
 
@@ -39,13 +41,18 @@ class Source:
 
     Attributes
     ----------
-    kind : csv, tsv, jsonl, lines, parquet, xlsx, or nsmc (tsv without quoting)
+    kind : csv, tsv, jsonl, json (one list or object), lines, parquet, xlsx, or nsmc (tsv without quoting)
     encoding : a codec: utf-8, cp949, utf-16-le or utf-16-be
     mark : bytes of the byte-order mark
     delimiter : of csv, tsv and nsmc
     stream : what is read where the path cannot be opened again: stdin or a pipe
     guessed : whether the encoding, or the sheet, was not given
     sheet, other_sheets : of xlsx, the one that is read and the names of the others
+    quoted : whether quotes enclose fields of csv and tsv; else they are letters
+    header : the row of xlsx that names the columns, if it was given, 0 for none
+    names, before : of csv and tsv, the columns and the rows before the first review; no names: of the first row
+    found : the kind, where it is not what the name promises
+    remarks : what else is to be said of how it is read
     """
 
     path: Path
@@ -57,6 +64,12 @@ class Source:
     guessed: bool = True
     sheet: str = ""
     other_sheets: tuple[str, ...] = ()
+    quoted: bool = True
+    header: Optional[int] = None
+    names: tuple[str, ...] = ()
+    before: int = 0
+    found: str = ""
+    remarks: tuple[str, ...] = ()
 
     @property
     def from_office(self) -> bool:
@@ -66,8 +79,9 @@ class Source:
     @property
     def surprises(self) -> str:
         """A note for the user on how it is read, or nothing: "CP949, semicolon-separated"."""
-        surprises = [NAMES[self.encoding]] if self.guessed and self.encoding != "utf-8" else []
-        if self.kind == "csv" and self.delimiter != ",":
+        surprises = [self.found] if self.found else []
+        surprises += [NAMES[self.encoding]] if self.guessed and self.encoding != "utf-8" else []
+        if self.kind == "csv" and (self.delimiter != "," or self.found):
             surprises.append(f"{DELIMITERS[self.delimiter]}-separated")
         if self.guessed and self.other_sheets:
             others = list_names(map(repr, self.other_sheets))
@@ -116,42 +130,47 @@ def announce(source: Source) -> None:
     """Say on stderr how a file is read, once a file, where its name does not say so."""
     if source.surprises:
         say_once(f"{source.path}: read as {source.surprises}")
-
-
-@functools.lru_cache(maxsize=None)
-def say_once(line: str) -> None:
-    print(line, file=sys.stderr)
+    for remark in source.remarks:
+        say_once(f"{source.path}: {remark}")
 
 
 def find_source(
-    path: Union[str, Path], kind: Optional[str] = None, encoding: Optional[str] = None, sheet: Optional[str] = None
+    path: Union[str, Path],
+    kind: Optional[str] = None,
+    encoding: Optional[str] = None,
+    sheet: Optional[str] = None,
+    header: Optional[object] = None,
 ) -> Source:
     """Return the Source at a path; "-" is stdin.
 
-    `kind` is by default that of the path's suffix, of stdin lines; `encoding` is one of `encodings.ENCODINGS`, by
-    default found; `sheet` is a workbook's, by default the first visible one. DataError where the path is missing, empty,
-    of an unknown kind, or in no known encoding, or has no such sheet; ConfigError for a sheet of another kind.
+    `kind` is by default that of the path's suffix, of stdin lines, or the one that the content plainly has; `encoding` is
+    one of `encodings.ENCODINGS`, by default found; `sheet` is a workbook's, by default the first visible one; `header` is
+    the row of the columns' names, or "none", by default found. DataError where the path is missing, empty, of an unknown
+    kind, or in no known encoding, or has no such sheet or row; ConfigError for a sheet or header of another kind.
     """
     path = STDIN if str(path) == "-" else Path(path)
     if path is not STDIN and (path.is_dir() or not path.exists()):
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
-    named, kind = kind is None and path is not STDIN, kind or ("lines" if path is STDIN else kind_of(path))
-    regular = path is not STDIN and path.is_file()
+    guess, kind = kind is None, kind or ("lines" if path is STDIN else kind_of(path))
+    regular, row = path is not STDIN and path.is_file(), row_of(header)
     if regular and path.stat().st_size == 0:
         raise DataError(f"{path}: the file is empty; expected reviews")
     if sheet is not None and kind != "xlsx":
         raise ConfigError(f"{path}: sheet (--sheet): expected an xlsx file, found {kind}; leave it out")
+    if row is not None and kind in ("jsonl", "parquet"):
+        raise ConfigError(f"{path}: header (--header): expected csv, tsv or xlsx, found {kind}; leave it out")
     if kind in BINARY:
         stream = None if regular else read_whole(path)
         from .xlsx import choose_sheet
 
         name, others = choose_sheet(path, stream, sheet) if kind == "xlsx" else ("", [])
-        return Source(path, kind, stream=stream, guessed=sheet is None, sheet=name, other_sheets=tuple(others))
+        guessed, sheets = sheet is None, tuple(others)
+        return Source(path, kind, stream=stream, guessed=guessed, sheet=name, other_sheets=sheets, header=row)
     if regular:
         with open(path, "rb") as file:
-            return text_source(path, kind, named, file, encoding)
+            return text_source(path, kind, guess, file, encoding, row)
     resumed = Resumed(sys.stdin.buffer if path is STDIN else open(path, "rb"))
-    return text_source(path, kind, named, io.BytesIO(resumed.head), encoding, resumed)
+    return text_source(path, kind, guess, io.BytesIO(resumed.head), encoding, row, resumed)
 
 
 def read_whole(path: Path) -> BinaryIO:
@@ -166,22 +185,119 @@ def read_whole(path: Path) -> BinaryIO:
 
 
 def text_source(
-    path: Path, kind: str, named: bool, file: BinaryIO, encoding: Optional[str], stream: Optional[Resumed] = None
+    path: Path,
+    kind: str,
+    guess: bool,
+    file: BinaryIO,
+    encoding: Optional[str],
+    header: Optional[int] = None,
+    stream: Optional[Resumed] = None,
 ) -> Source:
-    """Return the Source of a text file, or of a stream whose beginning is `file`; `named` is a kind by the suffix."""
+    """Return the Source of a text file, or of a stream whose beginning is `file`; `guess`: whether no kind was given."""
+    refuse_foreign(path, file)
     codec, mark = detect(file, path, encoding, whole=stream is None)
     file.seek(mark)
     content = file.read(HEAD)
-    text = content.decode(codec, "ignore")
-    first = text.partition("\n")[0].rstrip("\r")
-    if (kind == "tsv" or kind == "lines" and named) and first.split("\t") == NSMC_HEADER:
-        kind = "nsmc"
-    if kind == "lines" and named and "\t" in first:
-        expected = "expected one review a line, or the header 'id<tab>document<tab>label'"
-        raise DataError(f"{path} line 1: {expected}, found other columns; name a table .tsv")
-    delimiter = delimiter_of(text, len(content) < HEAD) if kind == "csv" else "\t" if kind in ("tsv", "nsmc") else ""
+    text, whole = content.decode(codec, "ignore"), len(content) < HEAD
+    promised = kind
+    kind, delimiter = kind_in(text, whole, kind, guess, header, path)
     rest: Any = io.BufferedReader(stream) if stream else None
-    return Source(path, kind, codec, mark, delimiter, rest, encoding is None)
+    found = "" if kind in (promised, "nsmc") else {"jsonl": "JSON Lines", "json": "JSON"}.get(kind, kind)
+    source = Source(path, kind, codec, mark, delimiter, rest, encoding is None, found=found)
+    if kind not in FIELDS:
+        return source
+    if kind != "nsmc" and delimiter == "\t":
+        source = replace(source, quoted=has_quotes(file, mark, codec, text if stream else None))
+    return source if kind == "nsmc" else with_header(source, text, whole, header)
+
+
+def refuse_foreign(path: Path, file: BinaryIO) -> None:
+    """Raise DataError for a file that has the name of text and is another, as a workbook called .csv."""
+    file.seek(0)
+    found = foreign(file.read(HEAD))
+    if found:
+        raise DataError(f"{path}: expected text, found {found}")
+
+
+def kind_in(text: str, whole: bool, kind: str, guess: bool, header: Optional[int], path: Path) -> tuple[str, str]:
+    """Return the kind and delimiter of a text by its beginning, where it plainly is not of the kind that is promised.
+
+    DataError for a file of lines whose first line has tabs, and that is no table.
+    """
+    first = text.partition("\n")[0].rstrip("\r")
+    if header is None and (kind == "tsv" or kind == "lines" and guess) and first.split("\t") == NSMC_HEADER:
+        return "nsmc", "\t"
+    if kind == "jsonl":
+        one = LIST.match(text) or path.suffix.lower() == ".json" and json_kind(text, whole) == "json"
+        return ("json" if one else kind), ""
+    if kind == "lines" and guess:
+        if json := json_kind(text, whole):
+            return json, ""
+        delimiter = table_in(text, whole)
+        if delimiter:
+            return ("tsv" if delimiter == "\t" else "csv"), delimiter
+    if kind == "lines" and header is not None:
+        return "csv", delimiter_of(text, whole)
+    if kind == "lines" and guess and "\t" in first:
+        refuse_tabs(text, whole, path)
+    if kind == "tsv" and guess and "\t" not in text:
+        delimiter = delimiter_of(text, whole)
+        return ("csv" if delimiter in first else "tsv"), (delimiter if delimiter in first else "\t")
+    return kind, delimiter_of(text, whole) if kind == "csv" else "\t" if kind == "tsv" else ""
+
+
+def refuse_tabs(text: str, whole: bool, path: Path) -> None:
+    """Raise DataError for a .txt whose first line has tabs, or lines that all have as many, and that is no table."""
+    rows = first_rows(text, "\t", whole, quoted=False)
+    if path is STDIN and (len(rows) < 2 or len(set(map(len, rows))) > 1):
+        return
+    expected = "expected one review a line, or the header 'id<tab>document<tab>label'"
+    advice = "name a table .tsv" if path is not STDIN else "for a table give --input - --input-format tsv"
+    raise DataError(f"{path} line 1: {expected}, found other columns; {advice}, and see --header")
+
+
+def has_quotes(file: BinaryIO, mark: int, codec: str, head: Optional[str]) -> bool:
+    """Return whether quotes enclose fields of a tab-separated file, or of a stream by its `head`."""
+
+    def text() -> TextIO:
+        if head is not None:
+            return io.StringIO(head[: head.rfind("\n") + 1] or head, newline="")
+        file.seek(mark)
+        return io.TextIOWrapper(io.BufferedReader(Kept(file)), codec, "replace", newline="")
+
+    if not any_leading(text()):
+        return True
+    return encloses(read_letters(physical(text())), read_quoted(physical(text())))
+
+
+class Kept(io.RawIOBase):
+    """A file that is read, and stays open when its reader is closed."""
+
+    def __init__(self, file: BinaryIO):
+        self.file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self.file.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def with_header(source: Source, text: str, whole: bool, given: Optional[int]) -> Source:
+    """Return a Source with the names of its columns, where they are not in the first row that is not blank."""
+    most = max(AGREEING, given or 0)
+    rows = first_rows(text, source.delimiter, whole, blank=True, quoted=source.quoted, most=most)
+    header: Optional[Header]
+    if given is not None:
+        header = named_row(rows, given, source.path)
+    else:
+        header = find_header(rows, source.path)
+    if header is None:
+        return source
+    remarks = (header.note,) if given is None else ()
+    return replace(source, names=header.names, before=header.before, remarks=remarks)
 
 
 def kind_of(path: Union[str, Path]) -> str:
@@ -189,41 +305,10 @@ def kind_of(path: Union[str, Path]) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         advice = "; save it as .xlsx in Excel" if suffix in SPREADSHEETS else ""
+        if suffix in PACKED:
+            advice = f"; unpack it first, or: zcat {path} | nsmc-attention predict --input - --input-format csv"
         raise DataError(f"{path}: unknown kind of file {suffix!r}; expected one of {', '.join(SUFFIXES)}{advice}")
     return SUFFIXES[suffix]
-
-
-def delimiter_of(text: str, whole: bool) -> str:
-    """Return what separates the fields at the beginning of a csv.
-
-    That is the first of DELIMITERS by which the header has several fields and the next rows as many; where rows differ
-    in all cases, the one of which the header has most.
-    """
-    tables = {delimiter: first_rows(text, delimiter, whole) for delimiter in DELIMITERS}
-    widths = {delimiter: len(rows[0]) if rows else 0 for delimiter, rows in tables.items()}
-    agreeing = [
-        delimiter
-        for delimiter in DELIMITERS
-        if widths[delimiter] > 1 and all(len(r) == widths[delimiter] for r in tables[delimiter])
-    ]
-    return agreeing[0] if agreeing else max(DELIMITERS, key=lambda delimiter: widths[delimiter])
-
-
-def first_rows(text: str, delimiter: str, whole: bool) -> list[list[str]]:
-    """Return the first rows that are not blank, without the last one of a text that goes on."""
-    csv.field_size_limit(LINE)
-    rows: list[list[str]] = []
-    try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True):
-            rows += [row] if row else []
-            if len(rows) > AGREEING:
-                break
-        else:
-            return rows if whole or len(rows) < 2 else rows[:-1]
-    # a quote that is not closed, or not yet: the reader of the table says where
-    except csv.Error:
-        pass
-    return rows
 
 
 @contextmanager
@@ -252,11 +337,15 @@ def open_text(source: Source, newline: Optional[str] = None, span: Optional[Span
 
 
 def stdin_lines(encoding: Optional[str] = None) -> Iterator[str]:
-    """Yield the lines of stdin without their ends."""
-    source = find_source("-", encoding=encoding)
+    """Yield the lines of stdin without their ends, whatever they look like."""
+    return source_lines(find_source("-", "lines", encoding=encoding))
+
+
+def source_lines(source: Source) -> Iterator[str]:
+    """Yield the lines of a Source without their ends."""
     announce(source)
     with open_text(source) as file:
-        for line in lines(file, STDIN):
+        for line in lines(file, source.path):
             yield line.rstrip("\r\n")
 
 

@@ -8,20 +8,27 @@ value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded fo
 
 import csv
 import io
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Optional, TextIO, Union
 
 from .._io.bounded import read_json
-from ..errors import ColumnError, ConfigError, DataError, list_names, nearest
+from ..errors import ConfigError, DataError, list_names, nearest
+from .columns import LABEL_COLUMNS as LABEL_COLUMNS
+from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values
+from .columns import STAR_COLUMNS as STAR_COLUMNS
+from .columns import find_column as find_column
+from .columns import require_column as require_column
+from .json_tables import AS_LINES, json_items
 from .labels import PAIRS, plain_label, positive_of
+from .oddities import oddity
 from .parquet import LEVELS, parquet_file, parquet_rows
-from .pieces import LINE, PIECE, check_columns, cut, lines
-from .sources import Source, Span, announce, find_source, open_text, size_of
+from .pieces import LINE, PIECE, check_columns, cut, left_out, lines, say_once
+from .quotes import swallowed
+from .sources import FIELDS, Source, Span, announce, find_source, open_text, size_of
 from .xlsx import plain_dates, xlsx_rows
 
 if TYPE_CHECKING:
@@ -30,21 +37,19 @@ if TYPE_CHECKING:
 PART_ROWS = 8192
 # Characters of a csv that are read at a time
 BLOCK = 1 << 16
-# Kinds with a header and fields that csv.reader splits
-FIELDS = ("csv", "tsv", "nsmc")
-# Names by which a column is found, in lower case
-TEXT_COLUMNS = ("document", "text", "review", "comment", "content", "리뷰", "내용", "댓글", "후기")
-STAR_COLUMNS = ("stars", "rating", "score", "별점", "평점", "점수")
-LABEL_COLUMNS = ("label", "sentiment", "라벨", "레이블", "감성")
-NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?%?", re.IGNORECASE)
+# Texts of the first part on which something may be remarked
+REMARKED = 1000
 # What has a test file of its own
 CORPORA = ("nsmc", "sample")
 
 
 class TablePart(dict[str, list[Any]]):
-    """Some rows of a table: {column: its cells}, equally many. `types` are those of a parquet file's columns."""
+    """Some rows of a table: {column: its cells}, equally many. `types` are those of a parquet file's columns,
+    `remark` is what is to be said of the header, in the first part of a workbook.
+    """
 
     types: Mapping[str, Any] = {}
+    remark: str = ""
 
     @property
     def rows(self) -> int:
@@ -65,30 +70,86 @@ Reader = Callable[[Source, int, Optional[Span]], Iterator[TablePart]]
 
 def open_table(
     path: Union[str, Path, Source],
-    text_column: Optional[str] = None,
+    text_column: Optional[object] = None,
     rows: int = PART_ROWS,
     kind: Optional[str] = None,
     encoding: Optional[str] = None,
     note: Callable[[Source], object] = announce,
     sheet: Optional[str] = None,
+    header: Optional[object] = None,
 ) -> Table:
     """Open a table, whose parts have at most `rows` rows.
 
     `path` is a file, "-" for stdin, which is streamed (parquet and xlsx are read whole), or a Source. What is None is found:
-    the only column that is called one of TEXT_COLUMNS; the `kind` (csv, tsv, jsonl, parquet, xlsx, nsmc, or lines of one
-    review each) by the name, of stdin lines; the encoding (utf-8, cp949, euc-kr, utf-16); the first visible sheet. The
+    the column of the texts (a name, or a number from 1) by `columns.choose_text`; the `kind` (csv, tsv, jsonl, parquet,
+    xlsx, nsmc, or lines of one review each) by the name and the content; the encoding (utf-8, cp949, euc-kr, utf-16); the
+    first visible sheet, or the only one with texts; the `header`, a row from 1 or "none", by `headers.find_header`. The
     delimiter of csv is found in any case. `note` is called once with the Source: it says on stderr what is not as the
     file's name promises. DataError, also while the parts are read, where the file is missing, empty, of no known kind or
     encoding, or malformed (with its line); where no column is the text's, or it has numbers.
     """
-    source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet)
-    note(source)
-    parts = parts_of(source, rows, text_column=text_column)
+    source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet, header)
+    try:
+        table = opened(source, text_column, rows)
+        # a cover with a sentence may be taken for a table
+        sure = table is not None and known_in(table.text_column, NAMED)
+        problem: Optional[DataError] = None
+    except DataError as error:
+        table, sure, problem = None, False, error
+    if not sure and source.guessed and source.other_sheets:
+        try:
+            table = on_another_sheet(source, text_column, rows, problem) or table
+        except DataError:
+            note(source)
+            raise
+    if table is None:
+        note(source)
+        raise problem or DataError(f"{source.path}: expected reviews, found none")
+    note(table.source)
+    return table
+
+
+def opened(source: Source, text_column: Optional[object], rows: int) -> "Table":
+    """Return the Table of a Source, whose remarks say which column has the texts where its name does not."""
+    parts = parts_of(source, rows, text_column=None if text_column is None else str(text_column))
     first = list(islice(parts, 1))
-    column = find_column(first[0], text_column, source.path) if first else text_column or TEXT_COLUMNS[0]
-    if first and source.kind != "lines":
-        refuse_numbers(first[0], column, source.path)
+    if not first or source.kind == "lines":
+        column = str(text_column or TEXT_COLUMNS[0])
+    else:
+        source = replace(source, remarks=(*source.remarks, *filter(None, [first[0].remark])))
+        choice = choose_text(first[0], text_column, source.path)
+        column = choice.column
+        refuse_values(first[0], column, source.path)
+        source = replace(source, remarks=(*source.remarks, *filter(None, [choice.note])))
+    # a column that is given may not be there, which `with_column` says
+    cells = first[0].get(column, []) if first else []
+    remark = oddity([as_text(cell) for cell in cells[:REMARKED]])
+    source = replace(source, remarks=(*source.remarks, *filter(None, [remark])))
     return Table(source, column, with_column(chain(first, parts), column, source.path))
+
+
+def on_another_sheet(
+    source: Source, text_column: Optional[object], rows: int, problem: Optional[DataError]
+) -> Optional[Table]:
+    """Return the Table of the only other sheet that has a column of texts by its name, else by its cells.
+
+    None where there is none; DataError where there are several and the first sheet has no texts.
+    """
+    found = {}
+    for name in source.other_sheets:
+        others = tuple(other for other in (source.sheet, *source.other_sheets) if other != name)
+        try:
+            found[name] = opened(replace(source, sheet=name, other_sheets=others), text_column, rows)
+        except DataError:
+            continue
+    known = {name: table for name, table in found.items() if known_in(table.text_column, NAMED)}
+    if problem is None or known:
+        found = known
+    if len(found) > 1 and problem is not None:
+        sheets = list_names(map(repr, found))
+        expected = f"expected one sheet with reviews, found {sheets}"
+        raise DataError(f"{source.path}: {expected}; name one by sheet (--sheet)") from problem
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def parts_of(
@@ -97,6 +158,7 @@ def parts_of(
     """Yield a source's rows, or those of a span, in parts of at most `rows` rows; `text_column` names lines."""
     readers: dict[str, Reader] = {"jsonl": read_jsonl, "parquet": read_parquet, "xlsx": read_xlsx}
     readers["lines"] = partial(read_lines, text_column or TEXT_COLUMNS[0])
+    readers["json"] = partial(read_json_table, text_column or TEXT_COLUMNS[0])
     return readers.get(source.kind, read_csv)(source, rows, span)
 
 
@@ -112,42 +174,7 @@ def cells_of(parts: Iterable[TablePart], column: str) -> list[Any]:
     return [cell for part in parts for cell in part.get(column) or [None] * part.rows]
 
 
-TEXT_HINT = "; name the one of the texts by text_column (--text-column)"
 LABEL_HINT = "; name the one of the labels by label_column (--label-column)"
-
-
-def find_column(
-    columns: Collection[str],
-    given: Optional[str],
-    where: object,
-    known: Sequence[str] = TEXT_COLUMNS,
-    hint: str = TEXT_HINT,
-) -> str:
-    """Return the given column, or the only one with a known name; DataError, with all columns, where there is none."""
-    if given is not None:
-        require_column(columns, given, where, hint)
-        return given
-    matches = [name for name in columns if name.strip().lower() in known]
-    if len(matches) != 1:
-        expected = f"expected one column called {', '.join(known)}"
-        raise ColumnError(f"{where}: {expected}; found {list_names(matches or columns)}{hint}", columns)
-    return matches[0]
-
-
-def require_column(columns: Collection[str], column: str, where: object, hint: str = TEXT_HINT) -> None:
-    """Raise DataError, with the columns that there are and the hint, where the column is not among them."""
-    if column not in columns:
-        line = f"{where}: expected a column {column!r}, found {list_names(columns)}{nearest(column, columns)}{hint}"
-        raise ColumnError(line, columns)
-
-
-def refuse_numbers(part: TablePart, column: str, where: object) -> None:
-    """Raise DataError where a column has nothing but numbers; a single one may be a review."""
-    texts = [text for text in (as_text(value).strip() for value in part[column]) if text]
-    if len(texts) > 1 and all(map(NUMBER.fullmatch, texts)):
-        others = [name for name in part if name != column]
-        numbers = f"found numbers in column {column!r} ({texts[0][:20]}); the others are {list_names(others)}"
-        raise ColumnError(f"{where}: expected reviews, {numbers}{TEXT_HINT}", part)
 
 
 class RowLines:
@@ -196,33 +223,69 @@ class MeasuredLines(RowLines):
             yield line
 
 
-def csv_rows(source: RowLines, table: Source, header: Iterable[str] = ()) -> Iterator[list[str]]:
-    """Yield the header of csv, tsv or nsmc, unless it is given, and the rows, each with as many fields."""
+def csv_rows(source: RowLines, table: Source, header: Sequence[str] = ()) -> Iterator[list[str]]:
+    """Yield the header of csv, tsv or nsmc, unless it is given, and the rows, each with as many fields.
+
+    A blank line between rows is a row of blank fields; those at the end are left out, as are rows that repeat the header.
+    """
     # of the whole process; csv's own limit is lower than a row's here
     csv.field_size_limit(LINE)
-    names, unquoted = list(header), {"quoting": csv.QUOTE_NONE}
-    dialect: dict[str, Any] = {"delimiter": table.delimiter, **(unquoted if table.kind == "nsmc" else {})}
-    begun = source.number + 1
+    quoting = {} if table.quoted and table.kind != "nsmc" else {"quoting": csv.QUOTE_NONE}
+    dialect: dict[str, Any] = {"delimiter": table.delimiter, **quoting}
+    records, begun = csv.reader(source, strict=True, **dialect), source.number + 1
+    names, blank, repeated = list(header or table.names), 0, 0
     try:
-        for row in csv.reader(source, strict=True, **dialect):
+        if not header:
+            names = names_of(records, table, source)
+            yield names
+        source.length, begun, width = 0, source.number + 1, len(names)
+        # the quotes of a whole tab-separated file were judged before
+        doubtful = table.delimiter != "\t" or table.stream is not None
+        for row in records:
+            if source.number != begun and doubtful and swallowed(row, table.delimiter):
+                raise DataError(swallowing(source, begun))
             source.length, begun = 0, source.number + 1
-            if not names:
-                if row:
-                    check_columns(row, f"{source.path} line 1")
-                    names = row
-                    yield row
-            # a blank line is a row of a table with one column, and nothing in others
-            elif len(row) == len(names) or not row and len(names) == 1:
-                yield row or [""]
-            elif row:
+            if len(row) == width:
+                if row == names:
+                    repeated += 1
+                    continue
+                if blank:
+                    yield from ([""] * width for _ in range(blank))
+                    blank = 0
+                yield row
+            elif any(map(str.strip, row)):
                 where = f"{source.path} line {source.number}"
-                raise DataError(f"{where}: expected {len(names)} fields as in the header, found {len(row)}")
+                raise DataError(f"{where}: expected {width} fields as in the header, found {len(row)}")
+            else:
+                blank += 1
     except csv.Error as problem:
         expected = f"expected each quote to be closed, found {problem} in line {source.number}"
         advice = 'end the field with ", and write a quote within it as ""'
         raise DataError(f"{source.path} line {begun}: {expected}; {advice}") from problem
-    if not names:
-        raise DataError(f"{source.path}: the file is empty; expected a header and reviews")
+    if repeated:
+        say_once(left_out(source.path, repeated))
+
+
+def names_of(records: Iterator[list[str]], table: Source, source: RowLines) -> list[str]:
+    """Read up to the first review and return the names of the columns; DataError for one that is there twice."""
+    row: list[str] = []
+    if table.names:
+        for _ in islice(records, table.before):
+            source.length = 0
+        row = list(table.names)
+    else:
+        row = next((row for row in records if row), [])
+        if not row:
+            raise DataError(f"{source.path}: the file is empty; expected a header and reviews")
+    check_columns(row, f"{source.path} line {table.before or 1}")
+    return row
+
+
+def swallowing(source: RowLines, begun: int) -> str:
+    """Return the message for lines that an open quote makes one row, though each is a row by itself."""
+    expected = f"expected a row, found a quote that takes lines {begun} to {source.number} as one"
+    advice = 'write a quote at the start of a text as """, or remove it'
+    return f"{source.path} line {begun}: {expected}, though each looks like a row; {advice}"
 
 
 def spans(source: Source, rows: int) -> Iterator[Span]:
@@ -232,9 +295,15 @@ def spans(source: Source, rows: int) -> Iterator[Span]:
         records: Iterator[Any] = csv_rows(read, source) if fields else iter(read)
         header, count, cuts = tuple(next(records)) if fields else (), 0, 0
         start, line = read.position, read.number
-        for _ in records:
+        for record in records:
             read.length = 0
+            # blank rows come with the one that follows them
+            if read.position == start:
+                continue
             count += 1
+            # a part of jsonl does not end with a blank line, which would be left out
+            if source.kind == "jsonl" and not record.strip():
+                continue
             if count == rows or read.position - start >= PIECE:
                 yield Span(start, read.position, header, line)
                 start, line, count, cuts = read.position, read.number, 0, cuts + 1
@@ -252,11 +321,14 @@ def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TableP
 
 
 def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
-    records = xlsx_rows(source)
+    remarks: list[str] = []
+    records = xlsx_rows(source, remarks)
     header = next(records)
-    check_columns(header, f"{source.path} row 1")
+    check_columns(header, f"{source.path} row {source.header or 1}")
     for part in parts_with(header, records, rows, characters):
-        yield TablePart((name, plain_dates(cells)) for name, cells in part.items())
+        dated = TablePart((name, plain_dates(cells)) for name, cells in part.items())
+        dated.remark = remarks.pop() if remarks else ""
+        yield dated
 
 
 def parts_with(
@@ -272,9 +344,41 @@ def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[Tabl
     with open_text(source, span=span) as file:
         before, path = span.line if span else 0, source.path
         numbered = enumerate(lines(file, path, before), before + 1)
-        filled = ((number, line) for number, line in numbered if line.strip())
-        for piece in cut(filled, rows, lambda pair: len(pair[1])):
-            yield from_rows([parse_object(line, f"{path} line {number}") for number, line in piece], path)
+        for piece in cut(up_to_the_last(numbered), rows, lambda pair: len(pair[1])):
+            objects = [parse_object(line, f"{path} line {number}") if line else {} for number, line in piece]
+            yield from_rows(objects, path)
+
+
+def up_to_the_last(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield (number, line) from the first to the last line of a file that is not blank; a blank one is empty."""
+    blank: list[int] = []
+    for number, line in numbered:
+        if not line.strip():
+            blank.append(number)
+            continue
+        yield from ((each, "") for each in blank if blank[0] > 1)
+        blank.clear()
+        yield number, line
+
+
+def read_json_table(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+    with open_text(source) as file:
+        items = checked_items(json_items(file, source.path), text_column, source.path)
+        for piece in cut(items, rows, characters):
+            yield from_rows(piece, source.path)
+
+
+def checked_items(items: Iterable[tuple[int, Any]], text_column: str, path: Path) -> Iterator[dict[str, Any]]:
+    """Yield objects, and texts as objects; DataError, with its number, for another value."""
+    for number, value in items:
+        if isinstance(value, str):
+            value = {text_column: value}
+        if not isinstance(value, dict):
+            found = type(value).__name__
+            raise DataError(f"{path} object {number}: expected a JSON object, found {found}; {AS_LINES}")
+        if deeper(value, LEVELS):
+            raise DataError(f"{path} object {number}: expected at most {LEVELS} nested lists and objects")
+        yield value
 
 
 def from_rows(rows: list[dict[str, Any]], path: Path) -> TablePart:
@@ -376,6 +480,7 @@ def load_reviews(
     positive: Optional[str] = None,
     sheet: Optional[str] = None,
     kind: Optional[str] = None,
+    header: Optional[str] = None,
 ) -> "Reviews":
     """Load labelled reviews, as `evaluate` takes them: a `part`, "train" or "test", of "nsmc" or "sample", or a file.
 
@@ -394,7 +499,7 @@ def load_reviews(
     path = Path(data)
     if not path.is_file():
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file' + nearest(data, CORPORA)}")
-    source = find_source(path, kind, encoding=encoding, sheet=sheet)
+    source = find_source(path, kind, encoding=encoding, sheet=sheet, header=header)
     if source.kind == "nsmc":
         announce(source)
         refuse_columns(path, text_column, label_column, positive)
@@ -409,7 +514,7 @@ def load_reviews(
         raise DataError(f"{path}: the file has no reviews")
     frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
     given = {"text": table.text_column, "label": label_column, "positive": positive}
-    given.update(encoding=encoding, sheet=sheet)
+    given.update(encoding=encoding, sheet=sheet, header=header)
     columns = {name: value for name, value in given.items() if value is not None}
     return Reviews(frame, path.name, sha256(read_bytes(path)), columns)
 

@@ -12,10 +12,12 @@ import zipfile
 import zlib
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Callable, Iterator, Optional
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Callable, Iterable, Iterator, Optional
 
 from .._io.spreadsheets import as_cell
 from ..errors import DataError, MissingPackage, list_names, nearest
+from .headers import Header, find_header, named_row
+from .pieces import left_out, say_once
 
 if TYPE_CHECKING:
     from .sources import Source
@@ -27,6 +29,8 @@ UNPACKED, PART, ROW = 2**29, 2**20, 2**21
 # Rows of a sheet, or shared strings: four columns of texts, all different
 TAGS = 2**22
 READ = 2**18
+# Rows in which the header is sought
+SEARCHED_ROWS = 20
 ROW_TAG = re.compile(rb"<(/?)(?:\w+:)?(?:row|si)\b[^<>]*?(/?)>")
 # Characters that XML does not have; openpyxl refuses them
 CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -78,31 +82,65 @@ def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[s
     return name, [str(sheet.name) for sheet, _ in every if sheet.name != name]
 
 
-def xlsx_rows(source: "Source") -> Iterator[list[Any]]:
-    """Yield the column names of a workbook's sheet, then its rows that are not blank, equally long.
+def xlsx_rows(source: "Source", remarks: Optional[list[str]] = None) -> Iterator[list[Any]]:
+    """Yield the column names of a workbook's sheet, then its rows up to the last that is not blank, equally long.
+
+    What is to be said of the header is added to `remarks`.
 
     DataError where the file is damaged, protected or too large, a row is longer than the header, or a formula has no
     value.
     """
-    path, names = source.path, list[Any]()
+    path = source.path
     with opened_sheet(source) as rows:
-        for number, cells in rows:
-            values = {cell["column"]: cell["value"] for cell in cells if cell["value"] not in (None, "")}
-            row = [values.get(column) for column in range(1, max(values, default=0) + 1)]
-            if not row:
-                continue
-            if number > ROWS:
-                raise DataError(f"{path}: expected at most {ROWS:,} rows, found more")
-            if not names:
-                names = [column_name(cell, column) for column, cell in enumerate(row, start=1)]
-                yield names
-            elif len(row) > len(names):
-                expected = f"expected {len(names)} cells as in the header ({list_names(names)})"
-                raise DataError(f"{path} row {number}: {expected}, found {len(row)}; name every column")
+        every = filled_rows(rows, path)
+        first = list(itertools.islice(every, max(SEARCHED_ROWS, source.header or 0)))
+        header, before = header_of(source, first, [] if remarks is None else remarks)
+        yield header
+        repeated = 0
+        for number, row in itertools.chain(first[before:], every):
+            if len(row) > len(header):
+                expected = f"expected {len(header)} cells as in the header ({list_names(header)})"
+                advice = "name every column, or its row by header (--header ROW or none)"
+                raise DataError(f"{path} row {number}: {expected}, found {len(row)}; {advice}")
+            cells = [plain_cell(cell) for cell in row] + [None] * (len(header) - len(row))
+            if cells == header:
+                repeated += 1
             else:
-                yield [plain_cell(cell) for cell in row] + [None] * (len(names) - len(row))
-    if not names:
-        raise DataError(f"{path}: sheet {source.sheet!r} is empty; expected a header and reviews")
+                yield cells
+        if repeated:
+            say_once(left_out(path, repeated))
+
+
+def filled_rows(rows: Iterable[tuple[int, list[dict[str, Any]]]], path: Path) -> Iterator[tuple[int, list[Any]]]:
+    """Yield (number, values) of all rows up to the last that is not blank; of a blank one there are no values."""
+    last = 0
+    for number, cells in rows:
+        values = {cell["column"]: cell["value"] for cell in cells if cell["value"] not in (None, "")}
+        if not values:
+            continue
+        if number > ROWS:
+            raise DataError(f"{path}: expected at most {ROWS:,} rows, found more")
+        for blank in range(last + 1, number):
+            yield blank, []
+        yield number, [values.get(column) for column in range(1, max(values) + 1)]
+        last = number
+
+
+def header_of(source: "Source", first: list[tuple[int, list[Any]]], remarks: list[str]) -> tuple[list[Any], int]:
+    """Return the names of the columns, and how many of the first rows are not reviews; DataError for an empty sheet."""
+    rows = [row for _, row in first]
+    if not any(rows):
+        raise DataError(f"{source.path}: sheet {source.sheet!r} is empty; expected a header and reviews")
+    if source.header is not None:
+        header: Optional[Header] = named_row(rows, source.header, source.path)
+    else:
+        header = find_header(rows, source.path)
+        if header:
+            remarks.append(header.note)
+    if header:
+        return [name or column_name(None, column) for column, name in enumerate(header.names, start=1)], header.before
+    before = next(place for place, row in enumerate(rows) if row)
+    return [column_name(cell, column) for column, cell in enumerate(rows[before], start=1)], before + 1
 
 
 @contextmanager

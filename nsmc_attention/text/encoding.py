@@ -3,9 +3,12 @@
 Needs no MXNet: `vocabulary` builds the vocabulary with GluonNLP, and a test holds both to the same ids.
 """
 
+import html
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
+from html.entities import html5
 from itertools import chain
 from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
 
@@ -25,6 +28,8 @@ if TYPE_CHECKING:
 
 # Characters; without a bound, the time for one long word grows with the cube of its length
 LONGEST_PIECE = 64
+# An entity of HTML, as crawled texts have them
+ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 FILLERS = "\u115f\u1160\u3164\uffa0"
 
 
@@ -33,7 +38,10 @@ def clean(review: str) -> str:
 
     NFC (NFKC would turn ㅋ into another letter), without lone surrogates, control characters and combining marks beyond
     30 in a row; runs of white space become one space, none at either end. A text of invisible characters is empty.
+    Entities of HTML (&amp;, &#51221;) become the characters that they stand for.
     """
+    if "&" in review:
+        review = without_entities(review)
     if not review.isprintable():
         # white space among the control characters (tab, line ends) is folded below
         review = "".join(one for one in review if one.isspace() or unicodedata.category(one) not in ("Cc", "Cs"))
@@ -41,6 +49,19 @@ def clean(review: str) -> str:
         review = composed(review)
     text = " ".join(review.split())
     return text if text.isascii() or any(map(is_visible, text)) else ""
+
+
+def without_entities(review: str) -> str:
+    """Return a text with the characters that its entities stand for, also where they were escaped twice."""
+    while (text := ENTITY.sub(meant, review)) != review:
+        review = text
+    return review
+
+
+def meant(entity: "re.Match[str]") -> str:
+    """Return the character of an entity; one of an unknown name stays, which `html.unescape` would cut."""
+    name = entity[0][1:]
+    return html.unescape(entity[0]) if name.startswith("#") else html5.get(name, entity[0])
 
 
 def is_visible(character: str) -> bool:

@@ -15,7 +15,7 @@ from .encoding import clean
 from .tokenizers import tokenizer, tokenizer_version
 
 # Raise when `clean` or the layout of the file changes
-LAYOUT = 2
+LAYOUT = 3
 CHUNK, WORTH_A_PROCESS = 2000, 20000
 TOKEN, REVIEW = "\x1f", "\n"
 

@@ -89,7 +89,11 @@ DAMAGED = [
     (chunks, "stars,text\n5,10\n3,2\n", "expected reviews, found numbers in column 'text' .10.; the others are stars"),
     (chunks, "document,document\n가,1\n", "expected each column once, found 'document' twice"),
     (chunks, "film,document,film\nA,가,1\n", "a.csv line 1: expected each column once, found 'film' twice"),
-    (chunks, "document\n가나\n".encode("cp949") + b"\xb0\n", "line 2: expected UTF-8 text, found byte 0xb0"),
+    (
+        chunks,
+        "document\n가나\n".encode("cp949") + b"\xb0\n",
+        "line 3: expected CP949 text, which the rest .* byte 0xb0",
+    ),
     (chunks, "document\n가나\n".encode("utf-16") + b"\0\xd8", "line 3: expected UTF-16 text"),
     *(
         (reader, *row)

@@ -172,6 +172,7 @@ def test_a_workbook_keeps_numbers_and_dates(workbook):
     )
     assert rows_of(path) == [
         {"리뷰": "좋다", "평점": 5, "날짜": day.date(), "때": time, "column E": 0.3, "x": None},
+        dict.fromkeys(["리뷰", "평점", "날짜", "때", "column E", "x"]),
         {"리뷰": "별로", "평점": 1.5, "날짜": day.date(), "때": day, "column E": None, "x": None},
     ]
 

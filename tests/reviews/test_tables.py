@@ -5,6 +5,7 @@ import threading
 import tracemalloc
 
 import numpy
+import openpyxl
 import pandas
 import pyarrow
 import pyarrow.parquet
@@ -75,11 +76,29 @@ def rows_of(path, **options):
     return [dict(zip(part, row)) for part in tables.open_table(path, **options).parts for row in zip(*part.values())]
 
 
-def test_a_blank_line_is_a_review_where_there_is_one_column_and_nothing_beside_others(tmp_path):
-    (tmp_path / "one.csv").write_text("document\n가\n\n나\n", encoding="utf-8")
-    (tmp_path / "two.csv").write_text("\ndocument,film\n가,A\n\n나,B\n", encoding="utf-8")
-    assert [row["document"] for row in rows_of(tmp_path / "one.csv")] == ["가", "", "나"]
-    assert rows_of(tmp_path / "two.csv") == [{"document": "가", "film": "A"}, {"document": "나", "film": "B"}]
+@pytest.mark.parametrize(
+    "name, content",
+    [
+        ("a.csv", "document\n가\n\n나\n\n\n"),
+        ("a.csv", "\ndocument,film\n가,A\n\n나,B\n\n \n"),
+        ("a.tsv", "document\tfilm\n가\tA\n\n나\tB\n\n"),
+        ("a.jsonl", '\n \n{"document": "가"}\n\n{"document": "나"}\n\n'),
+        ("a.xlsx", [["document", "film"], ["가", "A"], [], ["나", "B"], []]),
+    ],
+)
+def test_a_blank_row_keeps_its_place_but_at_the_end(tmp_path, name, content):
+    if isinstance(content, str):
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    else:
+        book = openpyxl.Workbook()
+        for row in content:
+            book.active.append(row)
+        book.save(tmp_path / name)
+    assert [tables.as_text(row["document"]) for row in rows_of(tmp_path / name)] == ["가", "", "나"]
+    source = find_source(tmp_path / name)
+    if source.kind != "xlsx":
+        parts = [part for span in tables.spans(source, 1) for part in tables.parts_of(source, span=span)]
+        assert [tables.as_text(cell) for part in parts for cell in part["document"]] == ["가", "", "나"]
 
 
 def test_a_table_without_rows_has_its_columns(tmp_path):

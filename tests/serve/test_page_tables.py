@@ -140,11 +140,11 @@ def test_the_newest_table_wins_and_a_refused_one_leaves_none(page):
 @pytest.mark.parametrize(
     "name, content, column",
     [
-        ("mine.csv", 'id,문장\n1,최고\n2,"별로, 정말"\n', "문장"),
+        ("mine.csv", 'id,쪽지\n1,최고\n2,"별로, 정말"\n', "쪽지"),
         ("mine.csv", '\r\n\r\nid,"a\nb"\r\n1,최고\r\n2,"별로, 정말"\r\n', "a\nb"),
         ("mine.csv", 'id,a"b\n1,최고\n2,"별로, 정말"\n', 'a"b'),
-        ("mine.tsv", "id\t문장\n1\t최고\n2\t별로, 정말\n", "문장"),
-        ("mine.jsonl", '\n \n{"id": 1, "문장": "최고"}\n{"id": 2, "문장": "별로, 정말"}\n', "문장"),
+        ("mine.tsv", "id\t쪽지\n1\t최고\n2\t별로, 정말\n", "쪽지"),
+        ("mine.jsonl", '\n \n{"id": 1, "쪽지": "최고"}\n{"id": 2, "쪽지": "별로, 정말"}\n', "쪽지"),
     ],
 )
 def test_a_table_of_any_kind_is_scored_by_the_column_that_is_chosen_and_saved_as_it_was(page, name, content, column):

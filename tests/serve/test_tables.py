@@ -120,7 +120,7 @@ def test_a_bad_table_is_refused_before_any_answer(batch, body, kind, message):
 
 @pytest.mark.parametrize(
     "body, kind, columns",
-    [("a,문장\n1,최고\n".encode(), "text/csv", ["a", "문장"]), (b'{"\\ud800": 1}\n', "application/jsonl", ["?"])],
+    [("a,쪽지\n1,최고\n".encode(), "text/csv", ["a", "쪽지"]), (b'{"\\ud800": 1}\n', "application/jsonl", ["?"])],
 )
 def test_a_table_without_the_column_is_answered_with_its_columns(batch, body, kind, columns):
     done = batch(body, kind)
@@ -140,13 +140,14 @@ def test_files_of_korean_offices_are_read(batch):
 def test_the_sheet_of_a_workbook_can_be_chosen(batch):
     workbook = io.BytesIO()
     with pandas.ExcelWriter(workbook) as writer:
-        pandas.DataFrame({"값": ["최고"]}).to_excel(writer, sheet_name="3월", index=False)
+        pandas.DataFrame({"값": [1]}).to_excel(writer, sheet_name="3월", index=False)
         pandas.DataFrame({"리뷰": ["별로"]}).to_excel(writer, sheet_name="4월", index=False)
-    first, second, none = (
-        batch(workbook.getvalue(), EXCEL, **query) for query in ({}, {"sheet": "4월"}, {"sheet": "5월"})
+    found, first, second, none = (
+        batch(workbook.getvalue(), EXCEL, **({"sheet": name} if name else {})) for name in ("", "3월", "4월", "5월")
     )
     assert first.json()["sheets"] == ["3월", "4월"] and first.json()["columns"] == ["값"]
-    assert "별로,negative" in second.text and json.loads(second.headers["X-Sheets"]) == ["4월", "3월"]
+    for chosen in (found, second):
+        assert "별로,negative" in chosen.text and json.loads(chosen.headers["X-Sheets"]) == ["4월", "3월"]
     assert "table: expected a sheet '5월', found 3월, 4월" in none.json()["error"]
     refused = batch(b"document\na\n", sheet="a").json()["error"]
     assert "sheet (--sheet): expected an xlsx file, found csv" in refused

@@ -1,0 +1,259 @@
+"""Columns of a table by their names and cells: which one has the texts. Imports no pandas, which is slow.
+
+names, some rows -> Choice (a column, and a note where its name alone does not say so)
+"""
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any, Optional
+
+from ..errors import ColumnError, list_names, nearest
+
+# Names by which a column is found, in lower case
+TEXT_COLUMNS = ("document", "text", "review", "comment", "content", "리뷰", "내용", "댓글", "후기")
+STAR_COLUMNS = ("stars", "rating", "score", "별점", "평점", "점수")
+LABEL_COLUMNS = ("label", "sentiment", "라벨", "레이블", "감성")
+# Names that are taken too, and said: as `normalized` leaves them
+LESSER_COLUMNS = frozenset(
+    """
+    documents texts reviews comments contents sentence sentences body message messages utterance feedback opinion
+    reviewtext reviewcontent reviewcontents reviewbody reviewcomment reviewcomments commenttext commentcontent
+    documenttext rawtext fulltext textko reviewko kotext textoriginal textdisplay
+    문장 본문 의견 코멘트 메시지 텍스트 원문 소감 총평 글 글내용 한줄평 한줄리뷰 한줄감상 감상 감상평 감상문 관람평 관람후기
+    리뷰내용 리뷰본문 리뷰텍스트 리뷰글 리뷰문장 리뷰원문 댓글내용 댓글본문 후기내용 후기본문 평가내용 평가의견 영화평 영화리뷰 상품평
+    상품리뷰 상품후기 구매평 구매후기 사용후기 사용평 이용후기 방문후기 고객의견 기타의견 주관식의견 게시글 게시글내용 발화 발화문
+    코멘트내용 의견내용 사용자리뷰 고객리뷰 리뷰전문 대화내용
+    """.split()
+)
+NAMED = frozenset(TEXT_COLUMNS) | LESSER_COLUMNS
+# Names of columns beside the texts, by which a header is known
+OTHER_COLUMNS = frozenset(
+    """
+    id no num number index idx row user userid username nickname nick writer author name date time datetime created
+    createdat timestamp title movie movieid film product productid productname category url link like likes star stars
+    rate rating score grade label labels sentiment emotion class target polarity y split source type count views gender
+    age genre store region brand option platform reviewid commentid votes helpful
+    번호 순번 연번 닉네임 작성자 글쓴이 이름 아이디 날짜 일자 작성일 작성일자 작성일시 등록일 등록일자 시간 일시 제목 영화 영화명
+    영화제목 상품 상품명 제품 제품명 분류 카테고리 링크 좋아요 공감 공감수 추천 추천수 별점 평점 점수 등급 평가 라벨 레이블 감성 감정
+    긍부정 타임스탬프 만족도 출처 종류 유형 조회수 성별 나이 연령 연령대 장르 매장 매장명 가게 지역 브랜드 옵션 정답 구분
+    """.split()
+)
+KNOWN = NAMED | OTHER_COLUMNS
+NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?%?", re.IGNORECASE)
+DATE = re.compile(
+    r"\d{2,4}\s*[-./년]\s*\d{1,2}\s*[-./월]\s*\d{1,2}\s*[일.]?(?:[\sT,]*(?:오전|오후|AM|PM)?\s*\d{1,2}:\d{2}[\d:.+Z]*(?:\s*(?:오전|오후|AM|PM))?)?|"
+    r"\d{1,2}:\d{2}(?::\d{2})?",
+    re.IGNORECASE,
+)
+LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+# Letters and digits without a space, of which three are digits; or hexadecimal with dashes
+CODE = re.compile(r"(?=(?:\D*\d){3})[A-Za-z0-9_:#=@./+-]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
+SYLLABLE = re.compile("[가-힣]")
+SENTENCE_END = re.compile(r"(?:[다요죠네까음함임됨지]|[ㅋㅎㅠㅜ]|[.!?~…])[\s.!?~…ㅋㅎㅠㅜ^]*$")
+# Rows by which a column is judged
+JUDGED = 500
+TEXT_HINT = "; name the one of the texts by text_column (--text-column NAME or NUMBER)"
+
+
+def normalized(name: str) -> str:
+    """Return a name in lower case, without spaces, underscores, dashes, brackets and byte-order marks."""
+    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFC", name)).lower()
+
+
+def known_in(name: str, names: Collection[str]) -> bool:
+    """Return whether a name, with or without what is in brackets, is one of `names`."""
+    return normalized(name) in names or normalized(re.sub(r"[(\[<（].*?[)\]>）]", "", name)) in names
+
+
+def is_value(cell: str) -> bool:
+    """Return whether a cell is a number, date, address or code: never a review, and no column's name."""
+    return any(kind.fullmatch(cell) for kind in (NUMBER, DATE, LINK, CODE))
+
+
+def is_sentence(cell: str) -> bool:
+    """Return whether a cell reads like a sentence: Hangul of several words and an end, or many words."""
+    words, syllables = len(cell.split()), len(SYLLABLE.findall(cell))
+    if syllables < 4:
+        return words > 3 and not is_value(cell)
+    return words > 3 or words > 1 and (syllables > 11 or bool(SENTENCE_END.search(cell)))
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The cells of a column that are not blank: shares of values and sentences, mean syllables, words, distinct cells."""
+
+    count: int
+    values: float
+    sentences: float
+    syllables: float
+    words: float
+    distinct: float
+
+    @classmethod
+    def of(cls, cells: Iterable[Any]) -> "Profile":
+        texts = [text for text in (str(cell).strip() for cell in cells if cell is not None and cell == cell) if text]
+        if not texts:
+            return cls(0, 0, 0, 0, 0, 0)
+        return cls(
+            len(texts),
+            fmean(is_value(text) for text in texts),
+            fmean(is_sentence(text) for text in texts),
+            fmean(len(SYLLABLE.findall(text)) for text in texts),
+            fmean(len(text.split()) for text in texts),
+            len(set(texts)) / len(texts),
+        )
+
+    @property
+    def may_be_text(self) -> bool:
+        """Whether nothing speaks against texts: not mostly numbers, dates, addresses, codes, nor a few categories."""
+        few = self.count > 9 and self.distinct < 0.2 and self.words < 1.5
+        return self.values <= 0.5 and not few
+
+    @property
+    def has_sentences(self) -> bool:
+        """Whether most cells can be nothing but texts."""
+        repeated = self.count > 9 and self.distinct < 0.3
+        return self.may_be_text and self.sentences >= 0.4 and not repeated
+
+
+class Profiles(dict[str, Profile]):
+    """The Profile of each column of some rows, made when it is asked for."""
+
+    def __init__(self, part: Mapping[str, Sequence[Any]]):
+        super().__init__()
+        self.part = part
+
+    def __missing__(self, name: str) -> Profile:
+        self[name] = Profile.of(self.part[name][:JUDGED])
+        return self[name]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The column of the texts, and what is to be said of it."""
+
+    column: str
+    note: str = ""
+
+
+def numbered(columns: Collection[str], given: object) -> Optional[str]:
+    """Return the column of a name, or of a number from 1 where none has that name; None for no column."""
+    names = list(columns)
+    if given in names:
+        return str(given)
+    text = str(given)
+    return names[int(text) - 1] if text.isdecimal() and 0 < int(text) <= len(names) else None
+
+
+def require_column(columns: Collection[str], column: str, where: object, hint: str = TEXT_HINT) -> None:
+    """Raise DataError, with the columns that there are and the hint, where the column is not among them."""
+    if column not in columns:
+        line = f"{where}: expected a column {column!r}, found {list_names(columns)}{nearest(column, columns)}{hint}"
+        raise ColumnError(line, columns)
+
+
+def find_column(
+    columns: Collection[str],
+    given: Optional[str],
+    where: object,
+    known: Sequence[str] = TEXT_COLUMNS,
+    hint: str = TEXT_HINT,
+) -> str:
+    """Return the given column (a name, or a number from 1), or the only one with a known name.
+
+    DataError, with all columns, where there is none.
+    """
+    if given is not None:
+        column = numbered(columns, given)
+        if column is None:
+            require_column(columns, str(given), where, hint)
+        return str(column)
+    matches = [name for name in columns if name.strip().lower() in known]
+    if len(matches) != 1:
+        raise no_column(columns, matches, where, known, hint)
+    return matches[0]
+
+
+def no_column(
+    columns: Collection[str], found: Collection[str], where: object, known: Sequence[str], hint: str
+) -> ColumnError:
+    expected = f"expected one column called {', '.join(known)}"
+    return ColumnError(f"{where}: {expected}; found {list_names(found or columns)}{hint}", columns)
+
+
+def choose_text(part: Mapping[str, Sequence[Any]], given: object, where: object) -> Choice:
+    """Return the column of the texts: the one that is given, or that is found by name and by its cells.
+
+    A known name is taken where its cells may be texts, and another column where only that one has sentences. ColumnError
+    where two columns are as good as each other, or none has texts.
+    """
+    if given is not None:
+        return Choice(find_column(part, str(given), where))
+    profiles = Profiles(part)
+    plain = [name for name in part if normalized(name) in TEXT_COLUMNS]
+    named = [name for name in part if name not in plain and known_in(name, NAMED)]
+    for names in (plain, plain + named):
+        textual = [name for name in names if not profiles[name].count or profiles[name].may_be_text]
+        if len(textual) > 1:
+            textual = plainly(textual, profiles) or textual
+        if len(textual) > 1:
+            raise no_column(part, textual, where, TEXT_COLUMNS, TEXT_HINT)
+        if textual:
+            return said(textual[0], len(plain + named) > 1)
+    return by_content(part, profiles, plain + named, where)
+
+
+def by_content(
+    part: Mapping[str, Sequence[Any]], profiles: Mapping[str, Profile], refused: Sequence[str], where: object
+) -> Choice:
+    """Return the only column of texts, judged by the cells alone; `refused` have a known name, but no texts."""
+    others = [name for name in part if name not in refused and profiles[name].count]
+    sentences = [name for name in others if profiles[name].has_sentences]
+    found = plainly(sentences, profiles) or sentences or only_texts(profiles, others, len(part) == 1)
+    if len(found) > 1:
+        raise no_column(part, found, where, TEXT_COLUMNS, TEXT_HINT)
+    if found:
+        return said(found[0], True)
+    if refused:
+        # `refuse_values` says what is in it
+        return said(refused[0], True)
+    raise no_column(part, [], where, TEXT_COLUMNS, TEXT_HINT)
+
+
+def only_texts(profiles: Mapping[str, Profile], names: Sequence[str], alone: bool) -> list[str]:
+    """Return the only column that has texts beside numbers and the like, as a list; short ones only if it is alone."""
+    texts = [name for name in names if profiles[name].may_be_text and not known_in(name, OTHER_COLUMNS)]
+    least = 1 if alone else 4
+    wordy = [name for name in texts if profiles[name].syllables >= least or profiles[name].words >= 2]
+    return wordy if len(texts) == 1 else []
+
+
+def plainly(names: Sequence[str], profiles: Mapping[str, Profile]) -> list[str]:
+    """Return the one column whose texts are plainly the longest sentences, as a list; nothing where two are alike."""
+    ranked = sorted(names, key=lambda name: (profiles[name].has_sentences, profiles[name].syllables), reverse=True)
+    if len(ranked) < 2:
+        return ranked
+    first, second = (profiles[name] for name in ranked[:2])
+    longer = first.syllables >= 2.5 * second.syllables and first.syllables >= 6
+    return ranked[:1] if first.has_sentences and (not second.has_sentences or longer) else []
+
+
+def said(column: str, several: bool) -> Choice:
+    """Return a Choice, with a note unless the name is a plain one and the only one."""
+    if column.strip().lower() in TEXT_COLUMNS and not several:
+        return Choice(column)
+    return Choice(column, f"texts are read from column {column!r}")
+
+
+def refuse_values(part: Mapping[str, Sequence[Any]], column: str, where: object) -> None:
+    """Raise DataError where a column has nothing but numbers, dates, addresses or codes; a single one may be a review."""
+    cells = (str(cell).strip() for cell in part[column] if cell is not None and cell == cell)
+    texts = [text for text in cells if text]
+    if len(texts) > 1 and all(map(is_value, texts)):
+        others = [name for name in part if name != column]
+        kind = "numbers" if all(map(NUMBER.fullmatch, texts)) else "dates, links or codes"
+        found = f"found {kind} in column {column!r} ({texts[0][:20]}); the others are {list_names(others)}"
+        raise ColumnError(f"{where}: expected reviews, {found}{TEXT_HINT}", part)

@@ -1,0 +1,209 @@
+"""The column of the texts by its name and its cells, and the row that names the columns."""
+
+import openpyxl
+import pandas
+import pytest
+
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.reviews import tables
+from nsmc_attention.reviews.columns import LESSER_COLUMNS, TEXT_COLUMNS, known_in
+
+TEXTS = ["배우 연기가 참 좋았어요", "지루해서 중간에 나왔다", "음악이 정말 마음에 듭니다"]
+
+
+@pytest.fixture
+def table(tmp_path):
+    """Return a function that writes text, or rows of sheets, and opens them as a table with all its rows."""
+
+    def make(content, name="a.csv", **options):
+        path = tmp_path / name
+        if isinstance(content, str):
+            path.write_text(content, encoding="utf-8")
+        else:
+            book = openpyxl.Workbook()
+            book.remove(book.active)
+            for title, rows in content.items():
+                sheet = book.create_sheet(title)
+                for row in rows:
+                    sheet.append(row)
+            book.save(path)
+        opened = tables.open_table(path, **options)
+        rows = [dict(zip(part, row)) for part in opened.parts for row in zip(*part.values())]
+        return opened, rows
+
+    return make
+
+
+def csv_of(names, *columns):
+    return pandas.DataFrame(dict(zip(names, columns))).to_csv(index=False)
+
+
+@pytest.mark.parametrize(
+    "name", [*sorted(LESSER_COLUMNS), "Review Text", "reviewContent", "리뷰 내용(필수)", "[댓글_내용]"]
+)
+def test_a_lesser_known_name_is_taken_and_said(table, capsys, name):
+    opened, _ = table(csv_of(["작성자", name, "평점"], ["하늘", "바다", "솔"], TEXTS, [5, 1, 4]))
+    assert opened.text_column == name
+    assert f"a.csv: texts are read from column {name!r}\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", TEXT_COLUMNS)
+def test_a_plain_name_is_taken_in_silence(table, capsys, name):
+    assert table(csv_of(["id", name], [1, 2, 3], TEXTS))[0].text_column == name
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["10293", "10294", "10295"],
+        ["2024-01-02", "2024-01-03", "2024-01-04"],
+        ["https://a.kr/1", "https://a.kr/2", "https://a.kr/3"],
+        ["3f2b8c1a-0d1e-4f5a-9b7c-1a2b3c4d5e6f"] * 3,
+    ],
+)
+@pytest.mark.parametrize("other", ["소감", "column of someone"])
+def test_a_known_name_over_no_texts_does_not_win_over_sentences(table, cells, other):
+    assert table(csv_of(["text", other], cells, TEXTS))[0].text_column == other
+    with pytest.raises(DataError, match="expected reviews, found .* in column 'text'"):
+        table(csv_of(["text", "label"], cells, [1, 0, 1]))
+
+
+def test_names_categories_and_titles_are_no_texts(table):
+    rows = csv_of(
+        ["가", "나", "다"],
+        ["하늘", "바다", "솔"] * 10,
+        ["서울", "부산", "서울"] * 10,
+        [f"{n} {t}" for n in range(10) for t in TEXTS],
+    )
+    assert table(rows)[0].text_column == "다"
+    with pytest.raises(DataError, match="expected one column called document.*; found 이름, 지역"):
+        table(csv_of(["이름", "지역"], ["하늘", "바다", "솔"], ["서울", "부산", "서울"]))
+
+
+@pytest.mark.parametrize(
+    "names", [("review", "comment"), ("text", "리뷰"), ("문장", "댓글 내용"), ("sentence1", "sentence2")]
+)
+def test_two_columns_that_are_alike_are_refused_by_name(table, names):
+    with pytest.raises(DataError, match=f"found {names[0]}, {names[1]}; name the one .*--text-column NAME or NUMBER"):
+        table(csv_of(names, TEXTS, TEXTS[::-1]))
+
+
+def test_a_column_may_be_given_by_its_number_unless_one_has_that_name(table):
+    content = csv_of(["a", "b", "1"], [1, 2, 3], TEXTS, TEXTS[::-1])
+    assert table(content, text_column="2")[0].text_column == "b"
+    assert table(content, text_column=2)[0].text_column == "b"
+    assert table(content, text_column="1")[0].text_column == "1"
+    for number in ("0", "4", "-1"):
+        with pytest.raises(DataError, match=f"expected a column '{number}', found a, b, 1"):
+            table(content, text_column=number)
+
+
+def test_names_are_compared_without_case_spaces_dashes_and_brackets():
+    for name in ("\ufeffReview_Text", "review-text ", "REVIEWTEXT", "(리뷰)", "리뷰 (한글)", "리뷰_내용"):
+        assert known_in(name, LESSER_COLUMNS | set(TEXT_COLUMNS))
+    assert not known_in("review count", LESSER_COLUMNS | set(TEXT_COLUMNS))
+
+
+NO_HEADER = {
+    "numbers": [["5", TEXTS[0]], ["2", TEXTS[1]], ["5", TEXTS[2]]],
+    "ids and labels": [["9976970", "아 더빙", "0"], ["3819312", TEXTS[1], "1"], ["10265843", "너무재밓었다", "0"]],
+    "lists of numbers": [["39087", TEXTS[0], "2,13,15"], ["30893", TEXTS[1], "1,5"]],
+    "sentences": [["하늘", TEXTS[0]], ["바다", TEXTS[1]]],
+    "one column": [[text] for text in TEXTS],
+}
+
+
+@pytest.mark.parametrize("name", NO_HEADER)
+@pytest.mark.parametrize("kind", ["csv", "tsv", "xlsx"])
+def test_a_table_without_a_header_loses_no_row(table, capsys, name, kind):
+    rows = NO_HEADER[name]
+    delimiter = "," if kind == "csv" else "\t"
+    content = pandas.DataFrame(rows).to_csv(index=False, header=False, sep=delimiter)
+    opened, read = table({"S": rows} if kind == "xlsx" else content, f"a.{kind}")
+    assert [list(row.values()) for row in read] == rows
+    assert list(read[0]) == [f"column {number}" for number in range(1, len(rows[0]) + 1)]
+    assert opened.text_column == f"column {len(rows[0]) > 1 and 2 or 1}"
+    assert "no header, so its columns are called column 1" in capsys.readouterr().err
+    with pytest.raises(DataError, match="expected a column '아무거나', found column 1"):
+        table({"S": rows} if kind == "xlsx" else content, f"a.{kind}", text_column="아무거나")
+
+
+def test_the_questions_of_a_survey_are_names(table):
+    names = ["타임스탬프", "영화를 보고 느낀 점을 적어 주세요.", "만족도는 몇 점인가요?"]
+    opened, read = table(
+        csv_of(names, ["2024/01/03 3:12:00 오후", "2024. 1. 3 오후 3:12:00", "2024-01-03 15:12"], TEXTS, [5, 1, 4])
+    )
+    assert opened.text_column == names[1] and len(read) == 3
+    with pytest.raises(DataError, match="found no known name of a column.*--header ROW"):
+        table("\n".join([names[1], *TEXTS]))
+
+
+def test_a_first_row_that_may_be_a_review_is_refused_with_what_to_type(table):
+    content = "재밌었다\n" + "\n".join(TEXTS)
+    with pytest.raises(
+        DataError, match="a.csv line 1: found no known name .* '재밌었다'; .*--header none.*--text-column"
+    ):
+        table(content)
+    assert len(table(content, header="none")[1]) == 4 and len(table(content, header=1)[1]) == 3
+
+
+TITLES = {
+    "title": [["2024년 고객 의견 조사"]],
+    "title, blank and date": [["2024년 고객 의견 조사"], [], ["작성일", "2024-01-01"]],
+    "title and department": [["고객 의견"], ["작성: 마케팅팀"]],
+}
+
+
+@pytest.mark.parametrize("name", TITLES)
+@pytest.mark.parametrize("kind", ["csv", "tsv", "xlsx"])
+@pytest.mark.parametrize("padded", [False, True])
+def test_a_title_above_the_header_is_left_out_and_said(table, capsys, name, kind, padded):
+    above = [row + [None] * (3 - len(row)) if padded and row else row for row in TITLES[name]]
+    rows = [*above, ["번호", "의견", "평점"], *([str(n), text, "5"] for n, text in enumerate(TEXTS))]
+    delimiter = "," if kind == "csv" else "\t"
+    text = "".join(delimiter.join(cell or "" for cell in row) + "\n" for row in rows)
+    opened, read = table({"S": rows} if kind == "xlsx" else text, f"a.{kind}")
+    assert [row["의견"] for row in read] == TEXTS and list(read[0]) == ["번호", "의견", "평점"]
+    assert f"the header is row {len(above) + 1}\n" in capsys.readouterr().err
+    given = table({"S": rows} if kind == "xlsx" else text, f"b.{kind}", header=str(len(above) + 1))[1]
+    assert given == read and "the header" not in capsys.readouterr().err
+
+
+def test_a_header_of_two_rows_has_the_lower_names(table):
+    rows = [["번호", "고객", None, "평점"], [None, "이름", "의견", None], *([1, "하늘", text, 5] for text in TEXTS)]
+    assert table({"S": rows}, "a.xlsx")[1][0] == {"번호": 1, "이름": "하늘", "의견": TEXTS[0], "평점": 5}
+
+
+@pytest.mark.parametrize("header", ["0", "-1", "x", "1.5", ""])
+def test_a_header_that_is_no_row_is_refused(table, header):
+    with pytest.raises(ConfigError, match="--header: expected a row from 1, or none, found"):
+        table(csv_of(["review"], TEXTS), header=header)
+
+
+def test_a_header_that_is_not_there_is_refused(table):
+    with pytest.raises(DataError, match="expected a header in row 9"):
+        table(csv_of(["review"], TEXTS), header="9")
+    with pytest.raises(ConfigError, match="header .*expected csv, tsv or xlsx, found jsonl"):
+        table('{"review": "좋다"}', "a.jsonl", header="1")
+
+
+def test_rows_that_repeat_the_header_are_left_out_and_counted(table, capsys):
+    once = csv_of(["review", "stars"], TEXTS, [5, 1, 4])
+    assert len(table(once * 3)[1]) == 9
+    assert "a.csv: left out 2 rows that repeat the header\n" in capsys.readouterr().err
+
+
+def test_the_sheet_with_the_reviews_is_found(table, capsys):
+    data, cover = (
+        [["번호", "리뷰"], *enumerate(TEXTS)],
+        [["2024년 고객 의견"], ["이 파일은 조사 결과를 담고 있습니다."]],
+    )
+    for number, first in enumerate((cover, [], [["항목", "값"], ["합계", 3]])):
+        book = {"표지": first, "자료": data, "요약": [["항목"], ["값"]]}
+        assert len(table(book, f"{number}.xlsx")[1]) == 3
+        assert "read as sheet '자료', not '표지', '요약'" in capsys.readouterr().err
+    with pytest.raises(DataError, match="expected one sheet with reviews, found '1월', '2월'; .*--sheet"):
+        table({"표지": [], "1월": data, "2월": data}, "b.xlsx")
+    with pytest.raises(DataError):
+        table({"표지": [], "자료": data}, "c.xlsx", sheet="표지")
