@@ -7,19 +7,23 @@
 """
 
 from collections.abc import Mapping
-from typing import Optional
+from typing import Any, Optional, Union
 
 import pandas
 
 from ..errors import DataError
 from ..inference.parquet import output_columns
-from ..inference.reference import Scorer
+from ..inference.reference import Scorer, text_column_of
+from ..inference.writers import output_names
 from ..restoration.restorer import TYPES as RESTORED
 from ..restoration.restorer import Restorer, packaged_restorer
 from ..reviews.tables import as_text
 from .prediction import TYPES
 from .predictor import Classifier, packaged
 from .restored import Restore, restoring
+
+# A column, or a table that has one
+Texts = Union[pandas.Series, pandas.DataFrame, list[Any]]
 
 
 def spark_schema(types: Mapping[str, str]) -> str:
@@ -31,31 +35,48 @@ SPARK_SCHEMA, RESTORED_SCHEMA = spark_schema(TYPES), spark_schema(RESTORED)
 
 
 def score_column(
-    column: pandas.Series, classifier: Optional[Classifier] = None, restore: Restore = False
+    column: Texts, classifier: Optional[Classifier] = None, restore: Restore = False, text_column: Optional[str] = None
 ) -> pandas.DataFrame:
     """Score a column of reviews by a classifier, or by the bundle that ships with the package, loaded once a process.
 
     None and NaN are blank, other values are converted to text. Returns a DataFrame of label, score, probability and
-    error with the column's index: `frame.join(score_column(frame["review"]))`. With `restore`, True or a Restorer, what is in
-    doubt is restored and scored again (`restored.SURE`), and the columns of `restore_column` come first. DataError if it is no Series.
+    error with the column's index: `frame.join(score_column(frame["review"]))`. Of a DataFrame, whose column of texts is found
+    by its name or is `text_column`, its own columns come first, and these are called predicted_label and so on where
+    a name is taken. With `restore`, True or a Restorer, what is in doubt is restored and scored again (`restored.SURE`), and
+    the columns of `restore_column` come first. DataError if it is no Series, list or DataFrame.
     """
-    return with_index(restoring(classifier or packaged(), restore), column)
+    return with_index(restoring(classifier or packaged(), restore), column, text_column)
 
 
-def restore_column(column: pandas.Series, restorer: Optional[Restorer] = None) -> pandas.DataFrame:
+def restore_column(
+    column: Texts, restorer: Optional[Restorer] = None, text_column: Optional[str] = None
+) -> pandas.DataFrame:
     """Restore a column of texts by a restorer, or by the editor that ships with the package, loaded once a process.
 
     None and NaN are blank, other values are converted to text. Returns a DataFrame of restored and restore_error (why a
-    text was returned as it was, or None) with the column's index: `frame.join(restore_column(frame["review"]))`.
-    DataError if it is no Series.
+    text was returned as it was, or None) with the column's index: `frame.join(restore_column(frame["review"]))`. Of a
+    DataFrame, `text_column` and errors are those of `score_column`.
     """
-    return with_index(restorer or packaged_restorer(), column)
+    return with_index(restorer or packaged_restorer(), column, text_column)
 
 
-def with_index(scorer: Scorer, column: pandas.Series) -> pandas.DataFrame:
-    """Return the output columns of a column, with its index."""
-    # iterating a DataFrame would score the names of its columns
+def with_index(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> pandas.DataFrame:
+    """Return the output columns of a column, with its index, or of a DataFrame after its own columns."""
+    if isinstance(column, pandas.DataFrame):
+        scored = with_index(scorer, column[text_column_of(column, text_column)])
+        scored.columns = pandas.Index(output_names([str(name) for name in column.columns], scorer.types))
+        # by their places, as an index may name a row twice
+        return pandas.concat([column, scored], axis="columns") if column.index.is_unique else placed(column, scored)
+    if isinstance(column, list):
+        column = pandas.Series(column, dtype=object)
+    # iterating a dict or a table of another library would score the names of its columns
     if not isinstance(column, pandas.Series):
         raise DataError(f'expected a column as a pandas Series (frame["review"]), found {type(column).__name__}')
     rows = scorer.rows([as_text(value) for value in column])
     return pandas.DataFrame(output_columns(rows, scorer.types), index=column.index, columns=list(scorer.types))
+
+
+def placed(frame: pandas.DataFrame, scored: pandas.DataFrame) -> pandas.DataFrame:
+    """Return two tables of as many rows beside each other, whatever their index."""
+    both = pandas.concat([frame.reset_index(drop=True), scored.reset_index(drop=True)], axis="columns")
+    return both.set_axis(frame.index)

@@ -1,5 +1,6 @@
 """A classifier's result for one review, as a frozen value."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Optional
@@ -92,6 +93,23 @@ class Prediction:
         if self.score is None:
             return in_frame(escape(f"{shortened(self.text)}: {self.error}"))
         return attribution_html(self, self.token_weights)
+
+    def __iter__(self) -> Iterator[tuple[str, Any]]:
+        """Yield the pairs of `to_dict`: `dict(prediction)`, which has plain values."""
+        return iter(self.to_dict().items())
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Let a Prediction stand in models of pydantic and as the return type of a FastAPI route, as `to_dict`."""
+        from pydantic_core import core_schema
+
+        values = core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
+        shown = core_schema.plain_serializer_function_ser_schema(cls.to_dict, return_schema=values)
+        return core_schema.is_instance_schema(cls, serialization=shown)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        return {"type": "object", "title": cls.__name__}
 
     def to_dict(self, weights: bool = False) -> dict[str, Any]:
         """Return plain values for JSON; with weights, `weights` (T x T, of hops R x T) and `token_weights` (T) too."""

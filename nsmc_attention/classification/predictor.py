@@ -12,7 +12,7 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..errors import BundleError
+from ..errors import BundleError, DataError
 from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
@@ -24,6 +24,9 @@ from .settings import KEPT_ODDS, LABELS, Config
 from .task import LAYOUT, ClassifierBundle
 
 WINDOW = 4096
+# That no top_k was given; arguments of Hugging Face's pipelines that change nothing here
+DEFAULT: Any = ""
+ACCEPTED = ("batch_size", "truncation", "padding", "max_length", "function_to_apply")
 # Upper limit of a batch's padded pairs of tokens (N x T x T), each of which has up to EACH numbers (units of the
 # additive score, heads); more numbers, fewer pairs
 PAIRS, EACH = 32 * 48 * 48, 32
@@ -108,17 +111,40 @@ class Classifier(Predictor):
         """The log-odds of positive labels that its probabilities lean by: 0 for training data of both in equal parts."""
         return leaning_of(self.bundle.manifest)
 
-    def __call__(self, texts: Union[str, Iterable[str]]) -> list[dict[str, Any]]:
-        """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return."""
-        many = [texts] if isinstance(texts, str) else texts
-        return [{"label": answer.label, "score": answer.score} for answer in self.predict_stream(many)]
+    def __call__(
+        self, texts: Union[str, Mapping[str, str], Iterable[Any]], *, top_k: Any = DEFAULT, **options: Any
+    ) -> list[Any]:
+        """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return.
+
+        Parameters
+        ----------
+        texts : str, list of str, {"text": str} or a list of these
+            Also what `predict_many` takes.
+        top_k : int or None
+            So many labels of each text, the likeliest first; None for all. Then the result is a list of labels of a
+            single text and, of several, a list of such lists.
+        **options
+            `batch_size`, `truncation`, `padding`, `max_length` and `function_to_apply="softmax"` change nothing, as texts
+            are batched and cut here as the bundle says. TypeError for others.
+        """
+        check_options(top_k, options)
+        single = isinstance(texts, (str, Mapping))
+        many = [check_text(texts)] if isinstance(texts, str) else texts
+        if top_k is DEFAULT:
+            return [{"label": answer.label, "score": answer.score} for answer in self.predict_stream(many)]
+        lists = [ranked(answer.label, answer.probability)[:top_k] for answer in self.predict_stream(many)]
+        return lists[0] if single else lists
 
     def predict(self, text: str) -> Prediction:
         """Return the Prediction of one review."""
-        return self.predict_many([check_text(text)])[0]
+        return self.predict_many([check_text(text, "predict_many()")])[0]
 
     def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
-        """Return the Prediction of each review, in order."""
+        """Return the Prediction of each review, in order.
+
+        `texts` may be a list, a column, an array or a generator of str, dicts {"text": str}, or a DataFrame whose column of
+        texts has a known name. DataError for anything else, as an item that is no str.
+        """
         return list(self.predict_stream(texts))
 
     def predict_stream(self, texts: Iterable[str]) -> Iterator[Prediction]:
@@ -167,6 +193,24 @@ def leaning_of(manifest: Mapping[str, Any]) -> float:
     return (
         float(log_odds(train["positive"] / train["rows"], 1e-2)) if train.get("rows") and "positive" in train else 0.0
     )
+
+
+def ranked(label: Optional[str], probability: Optional[float]) -> list[dict[str, Any]]:
+    """Return both labels with their scores, the likelier one first; of a blank text one without."""
+    if label is None or probability is None:
+        return [{"label": None, "score": None}]
+    both = [{"label": LABELS[1], "score": probability}, {"label": LABELS[0], "score": 1 - probability}]
+    return both if label == LABELS[1] else both[::-1]
+
+
+def check_options(top_k: Any, options: Mapping[str, Any]) -> None:
+    """Raise TypeError for an argument that no call takes, DataError for a value that would change what is returned."""
+    if unknown := next((name for name in options if name not in ACCEPTED), None):
+        raise TypeError(f"classifier(): unknown argument {unknown!r}; expected top_k, {', '.join(ACCEPTED)}")
+    if top_k is not DEFAULT and top_k is not None and (type(top_k) is not int or top_k < 1):
+        raise DataError(f"top_k: expected 1 or more, or None for all labels, found {top_k!r}")
+    if options.get("function_to_apply") not in (None, "default", "softmax"):
+        raise DataError(f"function_to_apply: expected 'softmax', found {options['function_to_apply']!r}")
 
 
 def load_classifier(

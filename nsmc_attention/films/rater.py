@@ -9,7 +9,7 @@ from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -20,9 +20,9 @@ from ..classification.prediction import Prediction
 from ..classification.predictor import WINDOW, Classifier
 from ..classification.task import LAYOUT as CLASSIFIER
 from ..classification.task import ClassifierBundle
-from ..errors import BundleError
+from ..errors import BundleError, DataError
 from ..inference.engines import DeviceName, EngineName
-from ..inference.reference import Predictor, check_text, check_texts
+from ..inference.reference import Predictor, check_text, check_texts, is_frame, text_column_of
 from ..text.encoding import Encoded
 from .engines import FilmEngine
 from .pooling import Pool
@@ -245,6 +245,34 @@ def rater_of(classifier: ClassifierBundle, bundle: Optional[Union[str, Path]] = 
 packaged_film = lru_cache(maxsize=1)(load_film)
 
 
-def film(texts: Iterable[str], shown: int = SHOWN) -> Rating:
-    """Return the Rating of one film's reviews by the network that ships with the package, which is loaded once."""
-    return packaged_film()(texts, shown)
+@overload
+def film(texts: Iterable[str], shown: int = SHOWN) -> Rating: ...
+
+
+@overload
+def film(texts: Any, shown: str, *, text_column: Optional[str] = None) -> dict[Hashable, Rating]: ...
+
+
+def film(
+    texts: Any, shown: Union[int, str] = SHOWN, *, text_column: Optional[str] = None
+) -> Union[Rating, dict[Hashable, Rating]]:
+    """Return the Rating of one film's reviews by the network that ships with the package, which is loaded once.
+
+    Of a DataFrame with the column that names each review's film, film(frame, "title"), a Rating for each film, in their
+    first order: {"괴물": Rating(...)}. The column of the texts is found by its name, or is `text_column`; rows that name no
+    film are left out, those without a text are blank. DataError where there is no such column.
+    """
+    if isinstance(shown, int):
+        return packaged_film()(texts, shown)
+    return dict(packaged_film().rate(pairs_of(texts, shown, text_column)))
+
+
+def pairs_of(frame: Any, group_by: str, text_column: Optional[str] = None) -> Iterator[Pair]:
+    """Return (film, review) of the rows of a DataFrame that name a film."""
+    from ..reviews.tables import as_text, require_column
+
+    if not is_frame(frame):
+        raise DataError(f"film: expected a DataFrame with the column {group_by!r}, found {type(frame).__name__}")
+    require_column(list(frame.columns), group_by, "DataFrame", "; name the one of the films")
+    texts = frame[text_column_of(frame, text_column)]
+    return ((film, as_text(text)) for film, text in zip(frame[group_by], texts) if as_text(film).strip())

@@ -5,20 +5,25 @@
 A reference is small, whatever the bundle's size. Both give the texts of a table columns, see `Scorer`.
 """
 
+import os
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union
+from pathlib import Path, PurePath
+from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union, cast
 
 from ..bundle.format import PACKAGE, AnyBundle, Layout, load_bundle, read_contents, write_contents
-from ..errors import BundleError, DataError
+from ..errors import BundleError, DataError, list_names
 
 Self = TypeVar("Self", bound="Predictor")
 # A text's output columns; the last says why there is no result, None where there is one
 Row = tuple[Any, ...]
+
+
+# Names of files, which are no texts
+FILES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm", ".xls")
 
 
 class Scorer(Protocol):
@@ -153,18 +158,65 @@ def worker_scorer(reference: Any) -> Any:
 
 
 def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str]:
-    """Yield texts; DataError for one string, with the advice, for what is no list, and for an item that is no string."""
-    if isinstance(texts, (str, bytes)) or not isinstance(texts, Iterable):
-        wrong = f"one string; {advice}" if isinstance(texts, (str, bytes)) else type(texts).__name__
-        raise DataError(f"expected a list of {kind}, found {wrong}")
-    for index, text in enumerate(texts):
+    """Yield the texts of a list, column, or table with one column of texts, or of dicts {"text": ...}.
+
+    DataError for one string, with the advice, for what is no list of texts, and for an item that is no string.
+    """
+    for index, text in enumerate(items_of(texts, kind, advice)):
+        text = text["text"] if isinstance(text, Mapping) and set(text) == {"text"} else text
         if not isinstance(text, str):
             wrong = f"found {type(text).__name__}: {str(text)[:40]!r}"
             raise DataError(f"texts[{index}]: expected a review as str, {wrong}; leave it out, or give '' in its place")
         yield text
 
 
-def check_text(text: object) -> str:
+def items_of(texts: Any, kind: str, advice: str) -> Iterable[object]:
+    """Return what holds the texts of an argument; DataError where iterating it would give something else than texts."""
+    if isinstance(texts, Mapping) and set(texts) == {"text"} and isinstance(texts["text"], str):
+        return [texts]
+    if is_frame(texts):
+        return cast("Iterable[object]", texts[text_column_of(texts)])
+    wrong = type(texts).__name__
+    if isinstance(texts, (str, bytes)):
+        wrong = f"one string; {advice}"
+    elif isinstance(texts, Mapping):
+        wrong = f"a dict of {list_names(map(repr, texts))}; give the list of its texts"
+    elif isinstance(texts, (set, frozenset)):
+        wrong = "a set, which has no order; give a list"
+    elif hasattr(texts, "readline"):
+        wrong = 'an open file; give its lines, [line.rstrip("\\n") for line in file]'
+    elif isinstance(texts, PurePath):
+        wrong = f"the name of a file, {texts}; give its texts"
+    elif len(shape := getattr(texts, "shape", (0,))) != 1:
+        wrong = f"{wrong} of shape {shape}; give one column of it"
+    elif isinstance(texts, Iterable):
+        return texts
+    raise DataError(f"expected a list of {kind}, found {wrong}")
+
+
+def is_frame(value: object) -> bool:
+    """Return whether a value is a table with named columns, as of pandas; iterating it would give their names."""
+    return type(value).__name__ == "DataFrame" and hasattr(value, "columns")
+
+
+def text_column_of(frame: Any, text_column: Optional[str] = None) -> Any:
+    """Return the name of the column of a DataFrame that has the texts, by its name unless it is given."""
+    from ..reviews.tables import find_column
+
+    # a name may be of another type, and is looked up by itself
+    names = {str(name): name for name in frame.columns}
+    column = names[find_column(names, text_column, "DataFrame", hint='; give the column itself, as df["review"]')]
+    if list(frame.columns).count(column) > 1:
+        raise DataError(f"DataFrame: expected each column once, found {column!r} twice; give the column itself")
+    return column
+
+
+def check_text(text: object, many: str = "") -> str:
+    """Return one text; DataError for what is none, with what to call for `many`, and for the name of a file."""
     if not isinstance(text, str):
-        raise DataError(f"expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}")
+        several = many and not isinstance(text, (bytes, Mapping, float)) and isinstance(text, Iterable)
+        advice = f"; use {many} for several" if several else ""
+        raise DataError(f"expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}{advice}")
+    if text.lower().endswith(FILES) and len(text) < 256 and os.path.isfile(text):
+        raise DataError(f"expected the text of a review, found the name of a file, {text}; give the text itself")
     return text

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from itertools import chain, islice, tee
 from pathlib import Path
@@ -21,9 +22,9 @@ from typing import IO, TYPE_CHECKING, Any, Optional, Union
 from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import cores, workers
 from .._runtime.progress import progress_bar
-from ..errors import ConfigError, DataError, NsmcError, did_you_mean, list_names
+from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.data import File, open_file
-from ..reviews.pieces import cut
+from ..reviews.pieces import cut, say_once
 from ..reviews.sources import BINARY
 from ..text.encoding import clean
 from .reference import Row, Scorer, worker_scorer
@@ -113,12 +114,13 @@ def score_table(
     spreadsheet would compute are marked (see `spreadsheets`), unless verbatim. Csv and tsv begin with a byte-order mark,
     without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
     `look` is called with the texts of the table's first part before they are scored.
-    DataError where the output is the workbook that is read, and this has other sheets: they would be lost.
+    A workbook that becomes one is kept as it is, with the output columns added to the sheet (see `workbooks`). DataError
+    where the output replaces the workbook that is read and cannot keep it; ConfigError where Excel would not open it.
     """
-    style = style_of(output, style, weights)
+    style = style_of(output, style, weights, macros=True)
     with open_output(output, style) as file:
         table = open_file(source)
-        refuse_loss(table.source, output)
+        refuse_loss(table.source, output, style)
         if look:
             first = list(islice(table.parts, 1))
             look([text for part in first for text in texts_of(part, table.text_column)])
@@ -133,11 +135,37 @@ def marks(style: str, source: "Source", output: PathLike, excel: bool = False) -
     return style in ("csv", "tsv") and (excel or source.from_office and str(output) not in STDOUT)
 
 
-def refuse_loss(source: "Source", output: PathLike) -> None:
-    """Raise DataError where the output replaces a workbook of which one sheet is read; the others cannot be kept."""
-    if source.other_sheets and not source.stream and os.path.exists(output) and os.path.samefile(source.path, output):
-        others = list_names(map(repr, source.other_sheets))
-        raise DataError(f"{output}: would lose the workbook's other sheets, {others}; name another --output")
+def refuse_loss(source: "Source", output: PathLike, style: Optional[str] = None) -> None:
+    """Raise DataError where the output replaces the file that is read and does not keep it.
+
+    A table that is scored, in a `style`, keeps its columns, a workbook all that is in it, unless `why_not_kept` says why
+    not; another table (None) keeps nothing. ConfigError where the name and the macros of a workbook do not go together.
+    """
+    replaced = not source.stream and os.path.exists(output) and os.path.samefile(source.path, output)
+    if style is None and replaced:
+        raise DataError(f"{output}: would lose the reviews; name another --output")
+    if style == "xlsx":
+        from .workbooks import check_macros
+
+        check_macros(source, output)
+    if replaced and source.kind == "xlsx":
+        from .workbooks import why_not_kept
+
+        reason = why_not_kept(source) if style == "xlsx" else f"would lose its formats, written as {style}"
+        if reason:
+            raise DataError(f"{output}: the workbook {reason}; name another --output")
+
+
+def writer_of(table: "Table", style: str) -> Callable[..., Any]:
+    """Return what writes a table's parts in a style; of a workbook that cannot be kept as it is, stderr says so."""
+    if style != "xlsx" or table.source.kind != "xlsx":
+        return WRITERS[style]
+    from .workbooks import kept_workbook, why_not_kept
+
+    if reason := why_not_kept(table.source):
+        say_once(f"{table.source.path}: {reason}; formats and other sheets are left out")
+        return WRITERS[style]
+    return partial(kept_workbook, table.source, table.text_column)
 
 
 def table_parts(
@@ -165,14 +193,20 @@ def table_parts(
     parts = (Part(part, *scored, part.types) for scored, part in zip(stream, read))
     # a table without rows still has a column
     empty = Part({names[0]: []}, [], [])
-    return write_parts(scorer, parts if first else [empty], names, file, style, verbatim)
+    return write_parts(scorer, parts if first else [empty], names, file, style, verbatim, writer_of(table, style))
 
 
 def write_parts(
-    scorer: Scorer, parts: Iterable[Part], names: list[str], file: IO[Any], style: str, verbatim: bool
+    scorer: Scorer,
+    parts: Iterable[Part],
+    names: list[str],
+    file: IO[Any],
+    style: str,
+    verbatim: bool,
+    writer: Optional[Callable[..., Any]] = None,
 ) -> Iterator[Tally]:
     """Write scored parts of a table with these columns; yield the Tally of each few rows."""
-    with WRITERS[style](file, names, scorer.types, verbatim) as write:
+    with (writer or WRITERS[style])(file, names, scorer.types, verbatim) as write:
         for part in parts:
             results = iter(part.results)
             step = max(1, len(part.texts)) if style == "parquet" else ROWS_WRITTEN
@@ -251,9 +285,14 @@ def texts_of(part: "TablePart", text_column: str) -> list[str]:
     return cells if set(map(type, cells)) == {str} else [tables.as_text(cell) for cell in cells]
 
 
-def style_of(output: PathLike, style: Optional[str], weights: bool = False) -> str:
-    """Return the style of an output, by default that of its suffix; ConfigError where it has none, or no weights."""
+def style_of(output: PathLike, style: Optional[str], weights: bool = False, macros: bool = False) -> str:
+    """Return the style of an output, by default that of its suffix; ConfigError where it has none, or no weights.
+
+    `macros` is whether it may be a workbook that keeps those of the one that is read.
+    """
     suffix = Path(output).suffix
+    if macros and style is None and suffix.lower() == ".xlsm":
+        return style_of("-", "xlsx", weights)
     if style is None and suffix.lower() not in STYLES:
         hint = did_you_mean(suffix, filter(None, STYLES))
         raise ConfigError(f"{output}: unknown suffix {suffix!r}{hint}; or choose a --format")

@@ -83,9 +83,14 @@ def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[s
 
 
 def xlsx_rows(source: "Source", remarks: Optional[list[str]] = None) -> Iterator[list[Any]]:
-    """Yield the column names of a workbook's sheet, then its rows up to the last that is not blank, equally long.
+    """Yield the column names of a workbook's sheet, then its rows, see `numbered_rows`."""
+    return (row for _, row in numbered_rows(source, remarks))
 
-    What is to be said of the header is added to `remarks`.
+
+def numbered_rows(source: "Source", remarks: Optional[list[str]] = None) -> Iterator[tuple[int, list[Any]]]:
+    """Yield (number, cells) of a sheet's header and of its rows up to the last that is not blank, equally long.
+
+    The number of a header that is not in the sheet is 0. What is to be said of the header is added to `remarks`.
 
     DataError where the file is damaged, protected or too large, a row is longer than the header, or a formula has no
     value.
@@ -94,8 +99,8 @@ def xlsx_rows(source: "Source", remarks: Optional[list[str]] = None) -> Iterator
     with opened_sheet(source) as rows:
         every = filled_rows(rows, path)
         first = list(itertools.islice(every, max(SEARCHED_ROWS, source.header or 0)))
-        header, before = header_of(source, first, [] if remarks is None else remarks)
-        yield header
+        header, before, place = header_of(source, first, [] if remarks is None else remarks)
+        yield place, header
         repeated = 0
         for number, row in itertools.chain(first[before:], every):
             if len(row) > len(header):
@@ -106,7 +111,7 @@ def xlsx_rows(source: "Source", remarks: Optional[list[str]] = None) -> Iterator
             if cells == header:
                 repeated += 1
             else:
-                yield cells
+                yield number, cells
         if repeated:
             say_once(left_out(path, repeated))
 
@@ -126,8 +131,11 @@ def filled_rows(rows: Iterable[tuple[int, list[dict[str, Any]]]], path: Path) ->
         last = number
 
 
-def header_of(source: "Source", first: list[tuple[int, list[Any]]], remarks: list[str]) -> tuple[list[Any], int]:
-    """Return the names of the columns, and how many of the first rows are not reviews; DataError for an empty sheet."""
+def header_of(source: "Source", first: list[tuple[int, list[Any]]], remarks: list[str]) -> tuple[list[Any], int, int]:
+    """Return the names of the columns, how many of the first rows are not reviews, and the header's row or 0.
+
+    DataError for an empty sheet.
+    """
     rows = [row for _, row in first]
     if not any(rows):
         raise DataError(f"{source.path}: sheet {source.sheet!r} is empty; expected a header and reviews")
@@ -138,9 +146,14 @@ def header_of(source: "Source", first: list[tuple[int, list[Any]]], remarks: lis
         if header:
             remarks.append(header.note)
     if header:
-        return [name or column_name(None, column) for column, name in enumerate(header.names, start=1)], header.before
+        names = [name or column_name(None, column) for column, name in enumerate(header.names, start=1)]
+        return names, header.before, first[header.before - 1][0] if header.row else 0
     before = next(place for place, row in enumerate(rows) if row)
-    return [column_name(cell, column) for column, cell in enumerate(rows[before], start=1)], before + 1
+    return (
+        [column_name(cell, column) for column, cell in enumerate(rows[before], start=1)],
+        before + 1,
+        first[before][0],
+    )
 
 
 @contextmanager

@@ -5,6 +5,7 @@ FastAPI, which documents these requests, takes as long for one as the network do
 
 import asyncio
 import json
+import re
 from typing import Any, Awaitable, Callable, Coroutine, Union
 
 from fastapi import Request
@@ -19,6 +20,20 @@ from ..errors import DataError, NsmcError, did_you_mean
 
 # Bytes of a body whose answer takes less time than it is worth to look whether the client is still there
 SHORT = 1000
+# What messages say of the command line, and what they say over HTTP, the more special ones first
+COMMAND_WORDS = [
+    (re.compile(words), said)
+    for words, said in (
+        (r"name its encoding by encoding \(--encoding\)", "send UTF-8"),
+        (r"\b(text_column|group_by|sheet) \(--[a-z-]+\)", r"\1= in the address"),
+        (r"--text-column\b", "text_column="),
+        (r"--sheet\b", "sheet="),
+        (r"--group-by\b", "group_by="),
+        (r"; (?:or )?(?:use|write|choose) (?:a )?--[a-z-]+[^;]*", ""),
+        (r", or use `nsmc-attention [^`]*`", ""),
+        (r" \(--[a-z-]+\)", ""),
+    )
+]
 
 
 class Direct:
@@ -100,7 +115,7 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
         # nobody reads it, and it is not the server's error
         status, line = 400, "body: cut off"
     elif isinstance(problem, NsmcError):
-        status, line = 422, str(problem)
+        status, line = 422, over_http(str(problem))
     content: dict[str, Union[str, list[str]]] = {
         "error": "".join(character if character.isprintable() else "?" for character in line)[:500]
     }
@@ -109,6 +124,13 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
             # JSON may have lone surrogates, UTF-8 may not
             content[kind] = [name.encode("utf-8", "replace").decode() for name in names]
     return JSONResponse(content, status, headers)
+
+
+def over_http(line: str) -> str:
+    """Return a message with the parameters of an address in place of the command line's options."""
+    for words, said in COMMAND_WORDS:
+        line = words.sub(said, line)
+    return line
 
 
 async def unless_gone(request: Request, work: Awaitable[Any]) -> Any:

@@ -1,7 +1,7 @@
 const EXAMPLES = ["정말 재미있는 영화였어요", "배우는 좋은데 영화는 별로", "나무랄 데 없는 연출", "재미있지 않다", "정말재미있는영화", "ㅋㅋㅋㅋ 이걸 돈 주고 보다니"];
 /* The server reads the bytes of a file; the page sends what its name says they are. */
 const TYPES = { csv: "text/csv", tsv: "text/tab-separated-values", jsonl: "application/x-ndjson", ndjson: "application/x-ndjson",
-  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet" };
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", parquet: "application/vnd.apache.parquet" };
 // Milliseconds without a key before a new request replaces the one in progress, before the address is changed, until a
 // font is read and until a server that loads its models is asked again; rows of a page of the results; characters of a
 // link, which some programs cut off

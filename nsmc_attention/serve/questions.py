@@ -23,6 +23,8 @@ DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 LARGEST_MATRIX = 128
 # Weights of heads in one response: 0.9 MB of JSON, in whose making of 0.1 s nobody else gets an answer
 MOST_WEIGHTS = 2**17
+# Labels that a review may have
+LABELS = 2
 # Keys of an object that are looked at, more than any has
 KEYS = 20
 # As Starlette's JSONResponse, made once
@@ -56,10 +58,17 @@ class Body(BaseModel, extra="forbid"):
 class Parameters(Body):
     """Options of a prediction."""
 
-    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="return so many labels of each review")
+    top_k: Optional[StrictInt] = Field(
+        default=None, ge=1, le=2, description="return so many labels of each review; null for all of them"
+    )
     weights: StrictBool = Field(
         default=False, description="add tokens, offsets, weights (T x T, of hops R x T), token_weights (T)"
     )
+
+    @property
+    def labels(self) -> Optional[int]:
+        """The labels of each review, all where top_k is null; None where it is not given, for the best without a list."""
+        return self.top_k or (LABELS if "top_k" in self.model_fields_set else None)
 
 
 class Reviews(Body, json_schema_extra=example(inputs=["정말 재미있는 영화였어요", "별로"], parameters={"top_k": 2})):

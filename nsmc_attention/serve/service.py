@@ -116,11 +116,11 @@ class Service:
     async def predict(self, question: Reviews) -> str:
         """Return a label and its score for each review.
 
-        One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each.
+        One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each, all for null.
         A review without words has label and score null, and the reason in `error`.
         """
         self.models.require()
-        inputs, top_k = question.inputs, question.parameters.top_k
+        inputs, top_k = question.inputs, question.parameters.labels
         texts = [inputs] if isinstance(inputs, str) else inputs
         if question.parameters.weights:
             self.check_texts(texts, self.limits.weighted, "reviews with weights")

@@ -6,6 +6,7 @@ import io
 import json
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
+from pathlib import PurePath
 from tempfile import TemporaryFile
 from threading import Event, Lock
 from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Optional
@@ -22,12 +23,19 @@ from ..films.rater import FilmRater, Pools
 from ..films.tables import Rated, named
 from ..inference.scoring import MARK, table_parts, texts_of
 from ..reviews import tables
-from ..reviews.sources import Source, kind_of
+from ..reviews.sources import BINARY, Source, kind_of
 from .guard import Limits
 
 MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
 MEDIA_TYPES.update({"application/x-ndjson": "jsonl", "application/jsonl": "jsonl"})
 MEDIA_TYPES["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"] = "xlsx"
+MEDIA_TYPES["application/vnd.apache.parquet"] = "parquet"
+# What to do with other files that people send
+ADVICE = {
+    "application/json": "send a list of texts to /predict, or an object a line as application/x-ndjson",
+    ".json": "send an object a line, as .jsonl",
+    ".txt": "put a first line `review` above the reviews and name it .csv",
+}
 # Of a body that is a form with a file, as `curl -F file=@reviews.csv` sends it; bytes of the name and value of a part's header
 FORM, HEADER = "multipart/form-data", 8192
 # What browsers and curl call a file whose type they do not know, or a csv where Excel is installed
@@ -44,11 +52,13 @@ def upload_kind(media_type: str, name: str = "") -> str:
     DataError for a kind that is none of MEDIA_TYPES.
     """
     media_type = media_type.partition(";")[0].strip().lower()
-    kind = MEDIA_TYPES.get(media_type) or (kind_of(name) if name and media_type in VAGUE else None)
+    advice = ADVICE.get(PurePath(name).suffix.lower() or media_type, "with curl: -F file=@reviews.csv")
+    unnamed = not name or media_type not in VAGUE or PurePath(name).suffix.lower() in ADVICE
+    kind = MEDIA_TYPES.get(media_type) or (None if unnamed else kind_of(name))
     if kind not in MEDIA_TYPES.values():
         wrong = repr((name or media_type)[:60]) if name or media_type else "none"
         expected = f"expected multipart/form-data, {', '.join(MEDIA_TYPES)}"
-        raise DataError(f"Content-Type: {expected}, found {wrong}; with curl: -F file=@reviews.csv")
+        raise DataError(f"Content-Type: {expected}, found {wrong}; {advice}")
     return str(kind)
 
 
@@ -181,8 +191,8 @@ class Table:
 
     @property
     def output(self) -> str:
-        """The kind of the scored table: that of the table, csv of xlsx, which cannot be streamed."""
-        return "csv" if self.kind == "xlsx" else self.kind
+        """The kind of the scored table: that of the table, csv of xlsx and parquet, which cannot be streamed."""
+        return "csv" if self.kind in BINARY else self.kind
 
     def read(self) -> tables.Table:
         """Open the table; its encoding, delimiter and text column are found."""

@@ -33,8 +33,8 @@ AXIS: dict[str, Any] = {"fontsize": 8, "color": "0.4"}
 
 
 def draw_heatmap(
-    weights: ArrayLike,
-    tokens: Sequence[str],
+    weights: Union[ArrayLike, Prediction],
+    tokens: Optional[Sequence[str]] = None,
     title: Optional[str] = None,
     queries: Optional[Sequence[str]] = None,
     axes: Sequence[str] = AXES,
@@ -42,9 +42,16 @@ def draw_heatmap(
     """Draw attention weights as a matplotlib Figure: one matrix, or a grid of one for each head, hop, layer or step.
 
     The weights are (T, T), or have the axes that `axes` names, as those of a Prediction: row i holds the attention of
-    query i, 0..1, to each of the T tokens, the keys. `queries` are the keys where None. DataError if the weights do not
-    fit the tokens, or there is no token.
+    query i, 0..1, to each of the T tokens, the keys. `queries` are the keys where None. A Prediction is drawn with its own
+    tokens and axes. DataError if the weights do not fit the tokens, or there is no token.
     """
+    if isinstance(weights, Prediction):
+        if weights.error or weights.score is None:
+            raise DataError(f"heatmap: {weights.error}")
+        title = title or f"{weights.label} {100 * weights.score:.1f} %"
+        return draw_heatmap(weights.weights, tokens or weights.tokens, title, queries, weights.axes)
+    if tokens is None:
+        raise DataError("heatmap: expected the tokens of the weights, found none; give them, or a Prediction alone")
     return draw_matrices(matrices(weights, tokens, queries, axes, title))
 
 
@@ -237,8 +244,4 @@ def draw_tokens(axes: Any, attribution: Attribution, boxes: list[tuple[int, floa
 def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     """Draw the heatmap of a Prediction, as `save_figure`; DataError if the prediction has no tokens."""
     check_kind("heatmap", prediction, Prediction, advice="; get one from predict()")
-    if prediction.error or prediction.score is None:
-        raise DataError(f"heatmap: {prediction.error}")
-    title = f"{prediction.label} {100 * prediction.score:.1f} %"
-    figure = draw_heatmap(prediction.weights, prediction.tokens, title, axes=prediction.axes)
-    save_figure(figure, path)
+    save_figure(draw_heatmap(prediction), path)

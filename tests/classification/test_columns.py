@@ -36,7 +36,7 @@ def test_sparks_schema_names_what_is_answered(bundle_folder):
     assert all(found[name].dtype == kinds[kind] for name, kind in map(str.split, SPARK_SCHEMA.split(", ")))
 
 
-@pytest.mark.parametrize("given", [pandas.DataFrame({"review": ["좋다"]}), ["좋다"], "좋다"])
+@pytest.mark.parametrize("given", [{"review": ["좋다"]}, ("좋다",), "좋다"])
 def test_what_is_no_column_is_refused(bundle_folder, given):
     with pytest.raises(DataError, match="expected a column as a pandas Series"):
         score_column(given, load_classifier(bundle_folder))

@@ -138,7 +138,7 @@ def test_columns_of_pandas_keep_their_index_and_say_what_the_table_says(both):
     pandas.testing.assert_frame_equal(scored[list(expected.columns)], expected, atol=1e-5)
     assert restore_column(column[:0], both.restorer).shape == (0, 2)
     with pytest.raises(DataError, match="expected a column as a pandas Series"):
-        restore_column(TEXTS, both.restorer)
+        restore_column(tuple(TEXTS), both.restorer)
 
 
 def test_evaluate_says_that_reviews_were_restored(both):

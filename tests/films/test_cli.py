@@ -75,6 +75,8 @@ def test_a_workbook_becomes_one_of_films_or_a_csv_that_excel_reads(command, tiny
             "film", tmp_path / "a.xlsx", "--group-by", "film", "--bundle", tiny_film, "-o", tmp_path / output
         )
         assert done.returncode == 0, done.stderr
+    same = command("film", tmp_path / "a.xlsx", "--group-by", "film", "--bundle", tiny_film, "-o", tmp_path / "a.xlsx")
+    assert same.returncode == 2 and "a.xlsx: would lose the reviews; name another --output" in same.stderr
     read = pandas.read_excel(tmp_path / "b.xlsx")
     assert read["film"].tolist() == ["가", "나"] and read["reviews"].tolist() == [1, 0]
     assert 1 < read["stars"][0] < 10 and pandas.isna(read["stars"][1])

@@ -348,20 +348,19 @@ def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(score_row
     assert second["error"] == "blank: no word to score" and second["label"] is None
 
 
-def test_a_workbook_with_other_sheets_is_not_replaced_by_one_of_them(classifier, tmp_path):
+def test_a_workbook_keeps_its_other_sheets(classifier, tmp_path):
     with pandas.ExcelWriter(tmp_path / "two.xlsx") as book:
         for sheet in ("3월", "4월"):
             pandas.DataFrame({"리뷰": [sheet]}).to_excel(book, sheet_name=sheet, index=False)
-    before, one_sheet = (tmp_path / "two.xlsx").read_bytes(), Texts(tmp_path / "two.xlsx", sheet="4월")
     (tmp_path / "link.xlsx").symlink_to(tmp_path / "two.xlsx")
     for output in ("two.xlsx", "link.xlsx"):
-        with pytest.raises(DataError, match=f"{output}: would lose the workbook's other sheets, '3월'; name another"):
-            score_table(classifier, one_sheet, tmp_path / output)
-    assert (tmp_path / "two.xlsx").read_bytes() == before
-    score_table(classifier, one_sheet, tmp_path / "one.xlsx")
-    (part,) = tables.open_table(tmp_path / "one.xlsx").parts
-    assert part["리뷰"] == ["4월"]
-    score_table(classifier, tmp_path / "one.xlsx", tmp_path / "one.xlsx")
+        score_table(classifier, Texts(tmp_path / "two.xlsx", sheet="4월"), tmp_path / output)
+    found = pandas.read_excel(tmp_path / "two.xlsx", sheet_name=None)
+    assert found["3월"].columns.tolist() == ["리뷰"] and found["4월"].columns[[0, 1, 5]].tolist() == [
+        "리뷰",
+        "label",
+        "predicted_label",
+    ]
 
 
 def test_where_one_bundle_began_no_other_goes_on(bundle_folder, tmp_path):

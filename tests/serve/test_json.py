@@ -41,6 +41,15 @@ def test_one_review_and_many_get_the_predictions_of_the_pipeline(client, ask, cl
         assert [answer["score"] for answer in answers] == pytest.approx(scores, abs=1e-5)
 
 
+def test_top_k_that_is_null_returns_all_labels(client, ask):
+    for inputs in (TEXT, [TEXT]):
+        null, both, absent = (
+            ask(client, "/predict", {"inputs": inputs, "parameters": parameters}).json()
+            for parameters in ({"top_k": None}, {"top_k": 2}, {})
+        )
+        assert null == both != absent
+
+
 def test_top_k_returns_both_labels_the_more_probable_first(client, ask):
     one, many = (
         ask(client, "/predict", {"inputs": inputs, "parameters": {"top_k": 2}}).json() for inputs in (TEXT, [TEXT])

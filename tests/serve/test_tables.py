@@ -4,6 +4,7 @@ import asyncio
 import io
 import json
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 
 import pandas
@@ -150,13 +151,44 @@ def test_the_sheet_of_a_workbook_can_be_chosen(batch):
         assert "별로,negative" in chosen.text and json.loads(chosen.headers["X-Sheets"]) == ["4월", "3월"]
     assert "table: expected a sheet '5월', found 3월, 4월" in none.json()["error"]
     refused = batch(b"document\na\n", sheet="a").json()["error"]
-    assert "sheet (--sheet): expected an xlsx file, found csv" in refused
+    assert "sheet= in the address: expected an xlsx file, found csv" in refused
+
+
+def test_parquet_comes_back_as_csv(batch):
+    body, name = io.BytesIO(), "application/vnd.apache.parquet"
+    FRAME.to_parquet(body)
+    done = batch(body.getvalue(), name)
+    assert done.headers["content-type"].startswith("text/csv") and len(done.text.splitlines()) == len(FRAME) + 1
+    assert upload_kind("application/octet-stream", "a.parquet") == "parquet"
+    assert batch(b"PAR1", name).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "media_type, name, message",
+    [
+        ("application/json", "", "send a list of texts to /predict, or an object a line as application/x-ndjson"),
+        ("text/plain", "a.txt", "put a first line `review` above"),
+        ("application/json", "a.json", "send an object a line, as .jsonl"),
+    ],
+)
+def test_other_files_are_refused_with_what_to_send(media_type, name, message):
+    with pytest.raises(DataError, match=message):
+        upload_kind(media_type, name)
+
+
+def test_no_error_has_an_option_of_the_command_line(batch, film, client, ask):
+    wrong = [batch(b"a,b\nx,y\n"), batch(b"a\n1\n2\n", text_column="a"), batch(b"a\nx\n", text_column="b")]
+    wrong += [batch("리뷰\n좋다".encode("utf-16-le") + b"\xff"), batch(b"document\n\xff\xfe\x81"), film(group_by="no")]
+    wrong += [batch(b"document\na\n", sheet="x"), ask(client, "/predict/batch", b"[]", "application/json")]
+    for done in wrong:
+        assert done.status_code == 422 and not re.search("--|nsmc-attention", done.json()["error"]), done.json()
+    assert "text_column= in the address" in wrong[0].json()["error"]
 
 
 def test_an_upload_is_known_by_its_type_or_else_its_name():
     assert upload_kind("text/csv; charset=cp949") == upload_kind("application/vnd.ms-excel", "a.csv") == "csv"
     assert upload_kind("application/octet-stream", "리뷰.xlsx") == "xlsx"
-    for wrong in (("image/png", "a.csv"), ("", "a.parquet"), ("", "a.hwp"), ("", "")):
+    for wrong in (("image/png", "a.csv"), ("", "a.json"), ("", "a.hwp"), ("", "")):
         with pytest.raises(DataError, match="expected (multipart|one of)"):
             upload_kind(*wrong)
 
