@@ -138,13 +138,14 @@ def main() -> None:
     stars = stars[stars["probability"].notna()]
     middle = stars["stars"].between(5, 7)
     kote = comments(Path(given.kote))
-    kote["probability"] = classifier.probabilities(kote["document"])
+    kote["probability"] = classifier.probabilities(kote["review"])
     show([*films(stars[~middle], random), *drawn(kote, random)])
     show_groups(stars[~middle], random)
     show_neutral(stars, "raw reviews, 5 to 7 of 10 stars", middle)
-    every = comments(Path(given.kote), clear=False)
-    every["probability"] = classifier.probabilities(every["document"])
-    show_neutral(every, "comments, neither or both", ~every["label"].isin([0, 1]))
+    unclear = comments(Path(given.kote), clear=False)
+    unclear["probability"] = classifier.probabilities(unclear["review"])
+    every = pandas.concat([kote.assign(clear=True), unclear.assign(clear=False)])
+    show_neutral(every, "comments, neither or both", ~every["clear"])
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ class Attribution:
             weights = mean @ weights
         heads = None if self.heads is None else mean @ self.heads @ within.T
         tokens = tuple(self.text[start:end] for start, end in spans)
-        merged = replace(self.prediction, tokens=tokens, offsets=spans, weights=weights)
+        merged = self.prediction.replaced(tokens=tokens, offsets=spans, weights=weights)
         return replace(self, prediction=merged, values=within @ self.values, heads=heads)
 
 

@@ -1,7 +1,7 @@
 """A classifier's result for one review, as a frozen value."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from typing import Any, Optional
 
@@ -60,13 +60,17 @@ class Prediction:
             return self.weights
         return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
 
+    def replaced(self, **values: Any) -> "Prediction":
+        """Return the Prediction with other values of its attributes."""
+        return Prediction(**{**vars(self), **values})
+
     def of_hop(self, hop: int) -> "Prediction":
         """Return the Prediction with the weights (T,) of one hop, from 0, where the axes are (hops, keys)."""
-        return replace(self, weights=self.weights[hop], axes=("keys",))
+        return self.replaced(weights=self.weights[hop], axes=("keys",))
 
     def averaged(self) -> "Prediction":
         """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
-        return replace(self, weights=self.token_weights, axes=("keys",))
+        return self.replaced(weights=self.token_weights, axes=("keys",))
 
     def matrices(self, title: Optional[str] = None) -> list[Matrix]:
         """Return the weights as matrices with names."""
@@ -121,6 +125,10 @@ class Prediction:
             if self.axes != AXES:
                 values["axes"] = list(self.axes)
         return {**values, "error": self.error} if self.error else values
+
+
+# FastAPI would take a dataclass apart, and has no JSON for an array; of another class it takes `dict(prediction)`
+del Prediction.__dataclass_fields__
 
 
 def output_row(probability: Optional[float]) -> Row:

@@ -25,10 +25,10 @@ COMMAND_WORDS = [
     (re.compile(words), said)
     for words, said in (
         (r"name its encoding by encoding \(--encoding\)", "send UTF-8"),
-        (r"\b(text_column|group_by|sheet) \(--[a-z-]+\)", r"\1= in the address"),
+        (r"\b(text_column|group_by|sheet|header|share) \(--[a-z-]+[^)]*\)", r"\1= in the address"),
         (r"--text-column\b", "text_column="),
-        (r"--sheet\b", "sheet="),
         (r"--group-by\b", "group_by="),
+        (r"--(sheet|header|share)\b:?", r"\1="),
         (r"; (?:or )?(?:use|write|choose) (?:a )?--[a-z-]+[^;]*", ""),
         (r", or use `nsmc-attention [^`]*`", ""),
         (r" \(--[a-z-]+\)", ""),

@@ -14,7 +14,7 @@ let say = SAY.ko, methods = [], answers = [], restored = null, pause = 0, later 
 let attending = false, attended = null;
 // The scored rows; how they are shown; the file and how to score it by another column; its columns and the one in use, its
 // sheets and the one that was chosen
-let table = null, view = {}, source = null, columns = [], column = "", sheets = [], sheet = "", unlike = null;
+let table = null, view = {}, source = null, columns = [], column = "", sheets = [], sheet = "", unlike = null, share = null;
 
 function setLanguage(language) {
   say = SAY[language];
@@ -406,6 +406,7 @@ async function scoreTable(chosen = "") {
     if (signal.aborted) return;
     offerSheets(JSON.parse(response.headers.get("X-Sheets")));
     unlike = JSON.parse(response.headers.get("X-Unlike"));
+    share = JSON.parse(response.headers.get("X-Share"));
     const kind = response.headers.get("Content-Type").split(";")[0];
     column = JSON.parse(response.headers.get("X-Text-Column"));
     table = kind === TYPES.jsonl ? fromJsonl(text) : fromCsv(text, kind === TYPES.tsv ? "\t" : ",");
@@ -478,6 +479,8 @@ function drawCounts() {
   const scored = count.positive + count.negative, shown = Object.entries(count).filter(([name, each]) => each || name !== "none");
   const part = ([name, each]) => `${say[name]} ${each.toLocaleString()}${name !== "none" && scored ? ` (${(100 * each / scored).toFixed(1)} %)` : ""}`;
   $("count").textContent = [say.rows(table.length.toLocaleString()), ...shown.map(part)].join(" · ");
+  $("share").hidden = !share;
+  $("share").textContent = share ? say.share(share) : "";
   $("unlike").hidden = !unlike;
   $("unlike").textContent = unlike ? say.unlike(unlike) : "";
   $("only").replaceChildren(new Option(say.all, ""), ...shown.map(([name]) => new Option(say[name], name)));

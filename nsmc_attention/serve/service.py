@@ -14,7 +14,10 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from ..errors import NsmcError
+from ..classification.predictor import Classifier
+from ..classification.share import LabelsByShare, share_given
+from ..errors import DataError, NsmcError
+from ..evaluation.share import Share
 from ..films.rater import FilmRater, Pools, Rating
 from ..inference.engines import companion_engine
 from ..visualization.page import file, filled, font_of, with_words
@@ -26,11 +29,15 @@ from .questions import Blank, Question, Reviews, Texts, labels_json
 from .tables import FORM, FormFile, StorageQuota, Table, TableResponse, in_pieces, upload_kind
 
 SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "pictures.js", "page.js")
-TextColumn = Annotated[Optional[str], Query(description="the column of the reviews; else found by its name")]
+TextColumn = Annotated[Optional[str], Query(description="the column of the reviews, or its number; else found")]
+HeaderRow = Annotated[Optional[str], Query(alias="header", description="the row of the names of columns, or none")]
 Sheet = Annotated[Optional[str], Query(description="of xlsx; without it, the first visible one")]
 GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]
 Labelled = Annotated[bool, Query(description="classify each line")]
 LineWeights = Annotated[bool, Query(description="add to each line weights (letters x strips) and edges of the strips")]
+ShareOf = Annotated[
+    Optional[str], Query(alias="share", description="add labels by the share of positive reviews: table, or 0 to 1")
+]
 Verbatim = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
 LOG = logging.getLogger("uvicorn.error")
 
@@ -194,7 +201,13 @@ class Service:
         return answer
 
     async def batch(
-        self, request: Request, text_column: TextColumn = None, verbatim: Verbatim = False, sheet: Sheet = None
+        self,
+        request: Request,
+        text_column: TextColumn = None,
+        verbatim: Verbatim = False,
+        sheet: Sheet = None,
+        share: ShareOf = None,
+        header: HeaderRow = None,
     ) -> Response:
         """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
 
@@ -202,18 +215,27 @@ class Service:
         found. The response to xlsx is csv. In csv and tsv a text that a spreadsheet would compute gets an apostrophe,
         unless verbatim. Where the texts are unlike the film reviews of the packaged classifier, X-Unlike says
         how: the geometric mean of the ranks of their words, `rank`, how sure the classifier is, `certainty` in percent, and
-        both of film reviews, `usual_rank` and `usual_certainty`.
+        both of film reviews, `usual_rank` and `usual_certainty`. X-Share is the estimated share of positive reviews: `share`
+        (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews of a random sample of at most
+        2,000 that it is made from. With `share` a label by the share stands beside each review's own.
         """
         classifier = self.models.require().classifier
+        given = share_given(share) if share else None
 
         async def scored(table: Table) -> TableResponse:
             self.counters.reviews.inc(await unless_gone(request, table.call(table.count, classifier)))
-            return TableResponse(table, table.score(classifier), table.output)
+            scorer = leaning_scorer(classifier, given or table.share) if share else classifier
+            return TableResponse(table, table.score(scorer), table.output)
 
-        return await self.with_table(request, scored, text_column, verbatim, sheet)
+        return await self.with_table(request, scored, text_column, verbatim, sheet, header)
 
     async def film(
-        self, request: Request, group_by: GroupBy, text_column: TextColumn = None, sheet: Sheet = None
+        self,
+        request: Request,
+        group_by: GroupBy,
+        text_column: TextColumn = None,
+        sheet: Sheet = None,
+        header: HeaderRow = None,
     ) -> Response:
         """Return a line of JSON for each film of a table, which is named by the column `group_by`, in their first order.
 
@@ -232,7 +254,7 @@ class Service:
             lines = (print(line, file=written) for line in film_lines(rater, pools))
             return TableResponse(table, table.stream(in_pieces(written, lines)), "jsonl")
 
-        return await self.with_table(request, rated, text_column, sheet=sheet)
+        return await self.with_table(request, rated, text_column, sheet=sheet, header=header)
 
     async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
         """Return the lines of text in a picture, the body itself, in reading order.
@@ -264,6 +286,7 @@ class Service:
         text_column: Optional[str] = None,
         verbatim: bool = False,
         sheet: Optional[str] = None,
+        header: Optional[str] = None,
     ) -> TableResponse:
         """Receive the table of a request and return the response to it, which closes the table."""
         content_type, threads = request.headers.get("content-type", ""), self.models.table_threads
@@ -271,7 +294,7 @@ class Service:
         table = None
         try:
             kind = "" if form else upload_kind(content_type)
-            table = Table(kind, text_column or None, verbatim, threads, self.quota, sheet or None)
+            table = Table(kind, text_column or None, verbatim, threads, self.quota, sheet or None, header or None)
             await table.store(form or request.stream())
             table.kind = form.kind if form else table.kind
             if not table.enter():
@@ -290,6 +313,14 @@ class Service:
                 problem.args = (str(problem).replace(table.path, "table"),)
                 vars(problem)["sheets"] = table.sheets
             raise
+
+
+def leaning_scorer(classifier: Classifier, share: Union[float, Share, None]) -> LabelsByShare:
+    """Return the classifier with labels by a share; DataError where that of the table is unknown."""
+    number = share if isinstance(share, float) else share and share.share
+    if number is None:
+        raise DataError(f"share: expected one that can be estimated, found {share}; send a number, as share=0.8")
+    return LabelsByShare(classifier, number)
 
 
 def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:

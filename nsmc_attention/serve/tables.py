@@ -9,8 +9,9 @@ from dataclasses import asdict
 from pathlib import PurePath
 from tempfile import TemporaryFile
 from threading import Event, Lock
-from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Optional
+from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Optional, Sequence
 
+import numpy
 from fastapi.responses import StreamingResponse
 from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
@@ -19,9 +20,11 @@ from starlette.types import Receive, Scope, Send
 from ..classification.likeness import Unlike, unlike
 from ..classification.predictor import Classifier
 from ..errors import DataError
+from ..evaluation.share import Share
 from ..films.rater import FilmRater, Pools
 from ..films.tables import Rated, named
-from ..inference.scoring import MARK, table_parts, texts_of
+from ..inference.reference import Scorer
+from ..inference.scoring import MARK, table_parts, tally_of, texts_of
 from ..reviews import tables
 from ..reviews.sources import BINARY, Source, kind_of
 from .guard import Limits
@@ -42,6 +45,8 @@ FORM, HEADER = "multipart/form-data", 8192
 VAGUE = ("", "application/octet-stream", "application/vnd.ms-excel", "text/plain")
 # Characters that are sent at a time
 PIECE = 1 << 16
+# Reviews that the share of positive ones is estimated from: more would hardly narrow its interval
+SAMPLED = 2000
 # Bytes that may be stored at once, in tables of the largest size for each that may be scored
 STORED = 4
 
@@ -149,6 +154,22 @@ class StorageQuota(Quota):
         super().__init__(limits.tables, STORED * limits.tables * limits.table)
 
 
+class Sample:
+    """Up to SAMPLED texts of a stream, each of which is as likely to be among them (reservoir sampling, Vitter 1985)."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.seen, self.random = 0, numpy.random.RandomState(0)
+
+    def add(self, texts: Sequence[str]) -> None:
+        places = (self.random.rand(len(texts)) * (self.seen + 1 + numpy.arange(len(texts)))).astype("int64")
+        room = max(0, min(SAMPLED - self.seen, len(texts)))
+        self.texts += texts[:room]
+        for index in (numpy.flatnonzero(places[room:] < SAMPLED) + room).tolist():
+            self.texts[places[index]] = texts[index]
+        self.seen += len(texts)
+
+
 class Table:
     """A body in a file without a name, which a killed worker cannot leave behind; OSError if there is no space.
 
@@ -163,12 +184,15 @@ class Table:
         threads: ThreadPoolExecutor,
         quota: StorageQuota,
         sheet: Optional[str] = None,
+        header: Optional[str] = None,
     ):
-        self.kind, self.text_column, self.verbatim, self.quota, self.sheet = kind, text_column, verbatim, quota, sheet
+        self.kind, self.text_column, self.verbatim, self.quota = kind, text_column, verbatim, quota
+        self.sheet, self.header = sheet, header
         # of a workbook that has several, the one that is read first
         self.sheets: list[str] = []
-        # how the texts are unlike film reviews, found while they are counted
+        # how the texts are unlike film reviews, and the share of positive ones, found while they are counted
         self.unlike: Optional[Unlike] = None
+        self.share: Optional[Share] = None
         self.file = TemporaryFile(prefix="nsmc_attention-", buffering=0)
         self.path = f"/dev/fd/{self.file.fileno()}"
         self.threads, self.lock, self.closed = threads, Lock(), Event()
@@ -196,23 +220,28 @@ class Table:
 
     def read(self) -> tables.Table:
         """Open the table; its encoding, delimiter and text column are found."""
-        return tables.open_table(self.path, self.text_column, kind=self.kind, note=self.note, sheet=self.sheet)
+        found: dict[str, Any] = {"kind": self.kind, "sheet": self.sheet, "header": self.header}
+        return tables.open_table(self.path, self.text_column, note=self.note, **found)
 
     def note(self, source: Source) -> None:
         self.sheets = [source.sheet, *source.other_sheets] if source.other_sheets else []
 
     def count(self, classifier: Optional[Classifier] = None) -> int:
-        """Return the number of rows, having read them all, and fill `unlike`; DataError if one is malformed."""
-        rows, table = 0, self.read()
+        """Return the number of rows, having read them all, and fill `unlike` and `share`; DataError if one is malformed."""
+        rows, table, sample = 0, self.read(), Sample()
         self.text_column = table.text_column
         self.reading.append(table.parts)
         for part in table.parts:
+            texts = texts_of(part, table.text_column) if classifier else []
             if classifier and not rows:
-                self.unlike = unlike(classifier, texts_of(part, table.text_column))
+                self.unlike = unlike(classifier, texts)
+            sample.add(texts)
             rows += part.rows
             # the client has gone, and the end of the process would wait
             if self.closed.is_set():
-                break
+                return rows
+        if classifier:
+            self.share = tally_of(classifier, sample.texts, classifier.rows(sample.texts)).share
         return rows
 
     def pool(self, rater: FilmRater, group_by: str, limits: Limits) -> Pools:
@@ -234,7 +263,7 @@ class Table:
         # as many as the page asks the words of in one request
         return rater.pool(pairs(), limits.weighted)
 
-    async def score(self, classifier: Classifier) -> AsyncIterator[bytes]:
+    async def score(self, scorer: Scorer) -> AsyncIterator[bytes]:
         """Yield the table with the predictions."""
         # all cores for a single table; several would each start as many processes as there are cores
         processes = None if self.quota.used_slots == 1 else 1
@@ -243,7 +272,7 @@ class Table:
         if self.output != "jsonl" and table.source.from_office:
             yield MARK.encode()
         written = io.StringIO()
-        parts = table_parts(classifier, table, written, self.output, processes=processes, verbatim=self.verbatim)
+        parts = table_parts(scorer, table, written, self.output, processes=processes, verbatim=self.verbatim)
         async for piece in self.stream(in_pieces(written, parts)):
             yield piece
 
@@ -294,6 +323,8 @@ class TableResponse(StreamingResponse):
         headers = {"X-Text-Column": json.dumps(table.text_column)}
         if table.sheets:
             headers["X-Sheets"] = json.dumps(table.sheets)
+        if table.share:
+            headers["X-Share"] = json.dumps(table.share._asdict())
         if table.unlike:
             headers["X-Unlike"] = json.dumps(asdict(table.unlike))
         super().__init__(content, media_type=media_type, headers=headers)

@@ -146,8 +146,12 @@ def test_a_prediction_is_a_response_of_fastapi(classifier):
     def typed() -> Prediction:
         return classifier.predict(text)
 
+    @app.get("/plain")
+    def plain():
+        return classifier.predict(text)
+
     client, expected = TestClient(app), json.loads(json.dumps(classifier.predict(text).to_dict()))
-    assert client.get("/typed").json() == expected
+    assert client.get("/typed").json() == client.get("/plain").json() == expected
     assert client.get("/many").json()[0] == expected
     assert client.get("/openapi.json").status_code == 200
 

@@ -16,7 +16,7 @@ from nsmc_attention.errors import DataError
 from nsmc_attention.films.rater import load_film
 from nsmc_attention.reviews.tables import PART_ROWS
 from nsmc_attention.serve.guard import Limits
-from nsmc_attention.serve.tables import STORED, StorageQuota, Table, upload_kind
+from nsmc_attention.serve.tables import SAMPLED, STORED, Sample, StorageQuota, Table, upload_kind
 
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 REVIEWS = [("가", "정말 재미있다"), ("나", "지루하다"), ("가", " "), (None, "좋다"), ("<b>다</b>", "최고의 영화")]
@@ -292,3 +292,40 @@ def test_the_file_has_no_name_and_where_there_is_no_folder_for_it_that_is_an_err
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     with pytest.raises(OSError):
         make(StorageQuota(Limits()))
+
+
+def test_the_share_of_positive_reviews_is_estimated_and_labels_lean_to_it(batch):
+    done = batch(FILMS.encode())
+    found = json.loads(done.headers["X-Share"])
+    assert set(found) == {"share", "low", "high", "n"} and 0 <= found["low"] <= found["high"] <= 1
+    assert done.text.splitlines()[0] == "film,review,label,score,probability,error"
+    by_number, by_table = batch(FILMS.encode(), share="0.8"), batch(FILMS.encode(), share="table")
+    assert by_number.text.splitlines()[0].endswith("probability,label_by_share,probability_by_share,share,error")
+    assert pandas.read_csv(io.StringIO(by_number.text))["share"].dropna().unique() == [0.8]
+    assert pandas.read_csv(io.StringIO(by_table.text))["share"].dropna().unique() == pytest.approx(
+        found["share"], abs=1e-6
+    )
+
+
+def test_what_has_no_share_says_so(batch):
+    few = b"document\n" + "최고\n별로\n".encode()
+    assert json.loads(batch(few).headers["X-Share"])["share"] is None
+    for share, message in (("table", "expected one that can be estimated"), ("2", "expected table, or a number")):
+        done = batch(few, share=share)
+        assert done.status_code == 422 and message in done.json()["error"] and "--" not in done.json()["error"]
+
+
+def test_a_table_without_a_header_is_read_whole(batch):
+    rows = "5,배송이 빠르고 정말 좋아요\n2,택배가 엉망이네요\n4,다시 사고 싶어요\n"
+    for query in ({}, {"header": "none", "text_column": "2"}):
+        done = batch(rows.encode(), **query)
+        assert done.status_code == 200 and len(done.text.splitlines()) == 4 and "column 2" in done.text
+
+
+def test_a_sample_of_a_table_has_each_text_as_likely():
+    sample, rows = Sample(), 20 * SAMPLED
+    for start in range(0, rows, 777):
+        sample.add([str(number) for number in range(start, min(rows, start + 777))])
+    assert sample.seen == rows and len(set(sample.texts)) == len(sample.texts) == SAMPLED
+    # a third of the rows has a third of the sample
+    assert sum(int(text) < rows / 3 for text in sample.texts) == pytest.approx(SAMPLED / 3, rel=0.1)

@@ -144,7 +144,7 @@ def test_a_page_has_the_shades_of_the_pictures_and_one_scale_for_matrices_beside
     chromium, tmp_path, scheme, theme
 ):
     signed, even = attribution(method="erasure"), attribution()
-    sharp = replace(even, prediction=replace(even.prediction, weights=numpy.eye(4)))
+    sharp = replace(even, prediction=even.prediction.replaced(weights=numpy.eye(4)))
     save_attributions([[signed, even, sharp]], tmp_path / "a.html")
     page = chromium.new_page(color_scheme=scheme)
     page.goto((tmp_path / "a.html").as_uri())
