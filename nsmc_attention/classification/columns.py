@@ -14,6 +14,7 @@ import pandas
 from ..errors import DataError
 from ..inference.parquet import output_columns
 from ..inference.reference import Scorer, text_column_of
+from ..inference.scoring import tally_of
 from ..inference.writers import output_names
 from ..restoration.restorer import TYPES as RESTORED
 from ..restoration.restorer import Restorer, packaged_restorer
@@ -21,6 +22,7 @@ from ..reviews.tables import as_text
 from .prediction import TYPES
 from .predictor import Classifier, packaged
 from .restored import Restore, restoring
+from .share import LabelsByShare, share_given
 
 # A column, or a table that has one
 Texts = Union[pandas.Series, pandas.DataFrame, list[Any]]
@@ -35,7 +37,11 @@ SPARK_SCHEMA, RESTORED_SCHEMA = spark_schema(TYPES), spark_schema(RESTORED)
 
 
 def score_column(
-    column: Texts, classifier: Optional[Classifier] = None, restore: Restore = False, text_column: Optional[str] = None
+    column: Texts,
+    classifier: Optional[Classifier] = None,
+    restore: Restore = False,
+    text_column: Optional[str] = None,
+    share: Union[None, float, str] = None,
 ) -> pandas.DataFrame:
     """Score a column of reviews by a classifier, or by the bundle that ships with the package, loaded once a process.
 
@@ -43,9 +49,24 @@ def score_column(
     error with the column's index: `frame.join(score_column(frame["review"]))`. Of a DataFrame, whose column of texts is found
     by its name or is `text_column`, its own columns come first, and these are called predicted_label and so on where
     a name is taken. With `restore`, True or a Restorer, what is in doubt is restored and scored again (`restored.SURE`), and
-    the columns of `restore_column` come first. DataError if it is no Series, list or DataFrame.
+    the columns of `restore_column` come first. With `share`, "table" or a number between 0 and 1, a label by that share
+    of positive reviews stands beside the review's own, see `LabelsByShare`; "table" estimates it of the column. DataError if
+    it is no Series, list or DataFrame, or its share cannot be estimated.
     """
-    return with_index(restoring(classifier or packaged(), restore), column, text_column)
+    scorer: Scorer = restoring(classifier or packaged(), restore)
+    if share is not None:
+        number = share_given(share)
+        scorer = LabelsByShare(scorer, share_of_column(scorer, column, text_column) if number is None else number)
+    return with_index(scorer, column, text_column)
+
+
+def share_of_column(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> float:
+    """Return the estimated share of positive reviews in a column; DataError where it is unknown."""
+    texts = texts_in(column[text_column_of(column, text_column)] if isinstance(column, pandas.DataFrame) else column)
+    share = tally_of(scorer, [*texts], scorer.rows(texts)).share
+    if share.share is None:
+        raise DataError(f"share: expected one that can be estimated, found {share}; give a number")
+    return share.share
 
 
 def restore_column(
@@ -67,13 +88,18 @@ def with_index(scorer: Scorer, column: Texts, text_column: Optional[str] = None)
         scored.columns = pandas.Index(output_names([str(name) for name in column.columns], scorer.types))
         # by their places, as an index may name a row twice
         return pandas.concat([column, scored], axis="columns") if column.index.is_unique else placed(column, scored)
+    texts = texts_in(column)
+    return pandas.DataFrame(output_columns(scorer.rows(texts), scorer.types), texts.index, list(scorer.types))
+
+
+def texts_in(column: Any) -> "pandas.Series[str]":
+    """Return a column or a list as a column of texts; DataError for anything else."""
     if isinstance(column, list):
         column = pandas.Series(column, dtype=object)
     # iterating a dict or a table of another library would score the names of its columns
     if not isinstance(column, pandas.Series):
         raise DataError(f'expected a column as a pandas Series (frame["review"]), found {type(column).__name__}')
-    rows = scorer.rows([as_text(value) for value in column])
-    return pandas.DataFrame(output_columns(rows, scorer.types), index=column.index, columns=list(scorer.types))
+    return pandas.Series([as_text(value) for value in column], column.index, dtype=object)
 
 
 def placed(frame: pandas.DataFrame, scored: pandas.DataFrame) -> pandas.DataFrame:

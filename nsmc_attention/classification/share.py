@@ -162,14 +162,15 @@ class LabelsByShare:
             yield {**values, **dict(zip(LEANING, self.leaning(values["probability"])))}
 
 
-def share_given(value: str) -> Optional[float]:
+def share_given(value: Union[str, float]) -> Optional[float]:
     """Return the number of a `--share`, None for "table"; ConfigError for anything else."""
     if value == TABLE:
         return None
+    text = str(value)
     try:
-        number = float(value.rstrip("%")) / (100 if value.endswith("%") else 1)
+        number = float(text.rstrip("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         number = float("nan")
     if not 0 < number < 1:
-        raise ConfigError(f"--share: expected table, or a number between 0 and 1, found {value[:40]!r}")
+        raise ConfigError(f"--share: expected table, or a number between 0 and 1, found {text[:40]!r}")
     return number
