@@ -8,7 +8,7 @@ whose texts they are about, right of everything that these rows have. Memory doe
 """
 
 import datetime
-import pickle
+import json
 import re
 import shutil
 import zipfile
@@ -83,32 +83,27 @@ def kept_workbook(
 
     DataError where its rows are no longer those that were scored, there is no room right of them, or a text is too long.
     """
-    rows = 0
     seen = array("I")
     with TemporaryFile(prefix="nsmc_attention-") as spool:
 
         def write(part: "Part") -> None:
-            nonlocal rows
-            results = [tuple(result) for result in part.results]
+            results = list(part.results)
             seen.extend(map(digest, part.columns.get(text_column, ())))
-            pickle.dump(results, spool)
-            rows += len(results)
+            spool.write(f"{json.dumps(results)}\n".encode())
 
         yield write
         spool.seek(0)
         place = find_place(source, names, text_column, seen)
         prefix = output_prefix(names, types)
         header = [prefix + name for name in types] if place.header else []
-        additions = place.additions(header, spooled(spool, rows), len(types))
+        additions = place.additions(header, spooled(spool), len(types))
         write_book(source, file, additions, place)
 
 
-def spooled(spool: IO[bytes], rows: int) -> Iterator[Sequence[Any]]:
-    """Yield the rows that were pickled into a file of this process in lists."""
-    while rows > 0:
-        part = pickle.load(spool)
-        rows -= len(part)
-        yield from part
+def spooled(spool: IO[bytes]) -> Iterator[Sequence[Any]]:
+    """Yield the rows of results that were written into a file in lists."""
+    for line in spool:
+        yield from json.loads(line)
 
 
 def digest(cell: Any) -> int:
@@ -310,6 +305,8 @@ class Splice(Positions):
 
     def started(self, tag: str, name: str, attributes: dict[str, str]) -> None:
         here = self.parser.CurrentByteIndex
+        if tag == "row":
+            self.insert_rows(here, name[: -len("row")])
         if tag == "row" and self.next and self.row == self.next[0]:
             self.adding, self.beyond, self.prefix = True, [], name[: -len("row")]
             self.replace(here, SPANS.sub(b"", self.tag()))
@@ -318,6 +315,15 @@ class Splice(Positions):
         elif tag == "dimension" and self.next:
             old = attributes.get("ref", "")
             self.replace(here, self.tag().replace(old.encode(), self.wider(old).encode()))
+
+    def insert_rows(self, here: int, prefix: str) -> None:
+        """Write the rows that are added to and not there, as blank ones are not, before the row that begins."""
+        while self.next and self.next[0] < self.row:
+            row, cells = self.next
+            self.copy(here)
+            filled = b"".join(cell_xml(prefix, row, *cell) for cell in cells if cell[1] is not None)
+            self.out.write(f'<{prefix}row r="{row}">'.encode() + filled + f"</{prefix}row>".encode())
+            self.next = next(self.additions, None)
 
     def replace(self, here: int, new: bytes) -> None:
         self.copy(here)

@@ -112,9 +112,14 @@ def test_texts_without_hangul_are_spoken_of_however_few_they_are(command, table,
     assert said in command("predict", "--input", table(texts)).stderr
 
 
+def remarks(done):
+    """What is said on stderr but for the column of the texts and the share of positive reviews."""
+    return [line for line in done.stderr.splitlines() if not re.search(": (texts are read|positive reviews)", line)]
+
+
 @pytest.mark.parametrize("texts", [["ㅋㅋㅋ"], ["good", "좋아요"], FILMS[: FEWEST - 1], ["10/10"], ["..."]])
 def test_few_texts_with_hangul_or_without_letters_are_not(command, table, texts):
-    assert not command("predict", "--input", table(texts)).stderr and not command("predict", *texts).stderr
+    assert not remarks(command("predict", "--input", table(texts))) and not command("predict", *texts).stderr
 
 
 def test_texts_without_a_letter_are_not_counted(classifier):
@@ -131,17 +136,19 @@ def test_lines_of_standard_input_are_spoken_of_after_the_last(command):
 
 
 def test_other_bundles_are_not_spoken_of(command, table, bundle_folder):
-    assert not command("predict", "--input", table(ENGLISH), "--bundle", bundle_folder).stderr
+    assert not remarks(command("predict", "--input", table(ENGLISH), "--bundle", bundle_folder))
     assert not command("predict", ENGLISH[0], "--bundle", bundle_folder).stderr
 
 
 @pytest.mark.parametrize(
     "language, said", [("ko", "모델이 학습한 영화 리뷰와 다릅니다"), ("en", "unlike the film reviews that the model")]
 )
-def test_a_report_says_it_in_its_language(classifier, table, tmp_path, language, said):
+def test_a_report_says_it_at_the_top_and_in_its_language(classifier, table, tmp_path, language, said, capsys):
     page = tmp_path / "report.html"
     report(classifier, table(ENGLISH), page, language=language)
-    (line,) = [each for each in re.findall("<li>(.*?)</li>", page.read_text(encoding="utf-8")) if said in each]
+    assert SAID in capsys.readouterr().err
+    top = page.read_text(encoding="utf-8").partition('<dl class="figures">')[0]
+    (line,) = [each for each in re.findall('<p class="warning">(.*?)</p>', top) if said in each]
     assert "100" in line and "nsmc-attention adapt FILE --out RUN" in line and f"{USUAL_CERTAINTY}\u00a0%" in line
     report(classifier, table(FILMS), page, language=language)
     assert said not in page.read_text(encoding="utf-8")

@@ -156,7 +156,7 @@ def test_sentences_teach_the_sign_of_words_that_they_lack(taught):
         for document, cell, signs in zip(documents, cells, found):
             start, _, wanted = cell.split(":")
             at = [first <= int(start) < last for first, last in bundle.codec.encode(document).offsets].index(True)
-            assert float(wanted) * signs[at] > (0.9 if verbs is TAUGHT else 0), (document, signs)
+            assert float(wanted) * signs[at] > (0.8 if verbs is TAUGHT else 0), (document, signs)
 
 
 def test_the_bundle_names_the_sentences_none_of_which_are_in_the_dev_part(taught, small, table, tmp_path):

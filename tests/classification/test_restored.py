@@ -42,7 +42,7 @@ def table(tmp_path):
 def test_a_restored_table_has_its_own_columns_first_and_every_row(restorer, table, tmp_path, style):
     found = score_table(restorer, table, tmp_path / f"out.{style}")
     (part,) = tables.open_table(tmp_path / f"out.{style}", "document").parts
-    assert (found.rows, found.errors) == (4, 1)
+    assert (found.tally.rows, found.tally.errors) == (4, 1)
     own = ["restored", "document", "n"]
     assert list(part)[:3] == own and part["n"] == list("abcd")
     expected = [each.text for each in restorer.restore_many(TEXTS)]
@@ -68,7 +68,7 @@ def test_a_restored_cell_that_a_spreadsheet_would_compute_is_marked(tmp_path):
     class Formula:
         """Restores every text to a formula."""
 
-        types = TYPES
+        types, prior = TYPES, 0.0
 
         def rows(self, texts):
             return [("=1+1", None) for _ in texts]
