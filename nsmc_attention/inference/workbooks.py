@@ -114,7 +114,10 @@ def digest(cell: Any) -> int:
 
 @dataclass
 class Place:
-    """Where the output columns go: the header's row, 0 where there is none, those of the reviews, the first column."""
+    """Where the output columns go: the header's row, 0 where there is none, those of the reviews, the first column.
+
+    `rows` has 0 for a row that is wholly blank, to which nothing is added.
+    """
 
     header: int
     rows: "array[int]"
@@ -132,7 +135,8 @@ class Place:
         if header:
             yield self.header, list(enumerate(header, start=self.column))
         for number, result in zip(self.rows, results):
-            yield number, list(enumerate(result, start=self.column))
+            if number:
+                yield number, list(enumerate(result, start=self.column))
 
 
 def find_place(source: Source, names: list[str], text_column: str, seen: "array[int]") -> Place:
@@ -142,7 +146,8 @@ def find_place(source: Source, names: list[str], text_column: str, seen: "array[
     rows = numbered_rows(source)
     header, _ = next(rows)
     for number, cells in rows:
-        numbers.append(number)
+        # a wholly blank row stays so
+        numbers.append(number if any(cell is not None for cell in cells) else 0)
         texts.append(digest(cells[column]))
     if texts != seen:
         expected = "expected the rows that were scored in their order, found others"
@@ -154,7 +159,7 @@ def find_place(source: Source, names: list[str], text_column: str, seen: "array[
 
 def measure(source: Source, place: Place) -> None:
     """Fill in the first column right of what the rows have, merged cells included, and the style of the header's last."""
-    first = place.header or (place.rows[0] if place.rows else 1)
+    first = place.header or next(filter(None, place.rows), 1)
 
     def on_cell(row: int, column: int, style: str) -> None:
         if row >= first and column >= place.column:
@@ -305,8 +310,6 @@ class Splice(Positions):
 
     def started(self, tag: str, name: str, attributes: dict[str, str]) -> None:
         here = self.parser.CurrentByteIndex
-        if tag == "row":
-            self.insert_rows(here, name[: -len("row")])
         if tag == "row" and self.next and self.row == self.next[0]:
             self.adding, self.beyond, self.prefix = True, [], name[: -len("row")]
             self.replace(here, SPANS.sub(b"", self.tag()))
@@ -315,15 +318,6 @@ class Splice(Positions):
         elif tag == "dimension" and self.next:
             old = attributes.get("ref", "")
             self.replace(here, self.tag().replace(old.encode(), self.wider(old).encode()))
-
-    def insert_rows(self, here: int, prefix: str) -> None:
-        """Write the rows that are added to and not there, as blank ones are not, before the row that begins."""
-        while self.next and self.next[0] < self.row:
-            row, cells = self.next
-            self.copy(here)
-            filled = b"".join(cell_xml(prefix, row, *cell) for cell in cells if cell[1] is not None)
-            self.out.write(f'<{prefix}row r="{row}">'.encode() + filled + f"</{prefix}row>".encode())
-            self.next = next(self.additions, None)
 
     def replace(self, here: int, new: bytes) -> None:
         self.copy(here)

@@ -76,7 +76,9 @@ def test_an_output_file_is_announced_with_its_rows_and_errors(command, bundle_fo
     (tmp_path / "a.csv").write_text("document,film\n좋다,A\n,B\n", encoding="utf-8")
     for name in ("o.csv", "o.jsonl", "o.parquet"):
         done = command("predict", "-i", tmp_path / "a.csv", "-o", tmp_path / name, "--bundle", bundle_folder)
-        assert (done.stdout, done.stderr) == ("", f"{tmp_path / name}: 2 reviews, 1 with an error\n")
+        said, share = done.stderr.splitlines()
+        assert (done.stdout, said) == ("", f"{tmp_path / name}: 2 reviews, 1 with an error")
+        assert share.startswith(f"{tmp_path / 'a.csv'}: positive reviews: unknown")
     done = command("predict", "좋다", "-f", "text", "-o", tmp_path / "o.txt", "--bundle", bundle_folder)
     assert done.stderr == f"{tmp_path / 'o.txt'}: 1 review, 0 with an error\n"
 

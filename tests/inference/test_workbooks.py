@@ -186,7 +186,7 @@ def test_rows_above_the_header_stay_above(path, tmp_path):
     book.active.insert_rows(1, 2)
     book.active["A1"], book.active["Z1"] = "3월의 리뷰", "내부용"
     book.save(tmp_path / "a.xlsx")
-    texts = ["정말 재미있다", "", "별로"]
+    texts = ["정말 재미있다", "", "", "별로"]
     changed(tmp_path / "a.xlsx", SHEET1, *COMPUTED)
     with open(tmp_path / "b.xlsx", "wb") as file:
         source, names = find_source(tmp_path / "a.xlsx"), ["리뷰", "별점", "두 배"]
@@ -195,7 +195,7 @@ def test_rows_above_the_header_stay_above(path, tmp_path):
                 write(Part({"리뷰": [text]}, [text], [("=1+1\r\0<&>", place / 3, None)]))
     rows = rows_of(tmp_path / "b.xlsx")
     assert rows[0][25] == "내부용" and rows[0][3] is None and rows[2][3:6] == ["label", "score", "error"]
-    assert rows[6][0] == "별로" and rows[6][4] == 0.666667 and rows[4][3] is None
+    assert rows[6][0] == "별로" and rows[6][4] == 1 and rows[4][3] is None
     # text, not a formula
     cell = openpyxl.load_workbook(tmp_path / "b.xlsx").active["D4"]
     assert (cell.value, cell.data_type) == ("=1+1\r\ufffd<&>", "s")

@@ -56,8 +56,12 @@ def test_the_sheet_of_a_workbook_is_chosen(page):
             writer, sheet_name="<b>4", index=False
         )
     page.set_input_files("#file", {"name": f"{script}.xlsx", "mimeType": "", "buffer": workbook.getvalue()})
-    expect(page.locator("#table-problem")).to_have_text(f"{script}.xlsx: 리뷰가 있는 열을 골라 주세요")
-    assert page.locator("#sheet option").all_inner_texts() == ["3월", "<b>4"]
+    # that of the reviews is found
+    expect(page.locator("#table tbody tr")).to_have_count(2)
+    assert page.locator("#sheet option").all_inner_texts() == ["<b>4", "3월"]
+    page.select_option("#sheet", "3월")
+    expect(page.locator("#table tbody tr")).to_have_count(1)
+    expect(page.locator("#share")).to_contain_text("긍정 리뷰의 비율: 알 수 없음")
     page.select_option("#sheet", "<b>4")
     assert [row[2] for row in rows_of(page)] == [script, "최고"] and page.input_value("#sheet") == "<b>4"
     page.select_option("#group", script)
