@@ -178,6 +178,15 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         proba, column = self.predict_proba(X), self.classes_.tolist().index(self.positive_)
         return self.classes_[numpy.where(proba[:, column] >= 0.5, column, 1 - column)]
 
+    def score(self, X: Sequence[str], y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> float:
+        """Return the accuracy on reviews X with labels y (N,), each one of `classes_`; ValueError for another label."""
+        check_is_fitted(self, "contents_")
+        other = [label for label in numpy.unique(numpy.asarray(y)).tolist() if label not in self.classes_.tolist()]
+        if other:
+            # it would count as wrong
+            raise ValueError(f"score: expected labels {self.classes_.tolist()} as in fit, found {other[:3]}")
+        return float(super().score(X, y, sample_weight))
+
     def classifier(self) -> Classifier:
         """Return the Classifier within, which has the attention weights too."""
         if "loaded_" not in self.__dict__:

@@ -51,6 +51,12 @@ def test_it_predicts_the_labels_that_it_was_fitted_with(fitted, reviews):
     assert fitted.predict_proba([" "]).tolist() == [[0.5, 0.5]]
 
 
+@pytest.mark.parametrize("labels", [["positive", "나쁨"], [1, 0], [True, False]])
+def test_labels_that_it_was_not_fitted_with_are_refused_rather_than_counted_as_wrong(fitted, labels):
+    with pytest.raises(ValueError, match="score: expected labels .*나쁨.* as in fit, found"):
+        fitted.score(["최고", "별로"], labels)
+
+
 def test_it_begins_with_the_packaged_classifier(reviews):
     settings = {**dict.fromkeys(("ngram_buckets", "erasure_reviews"), 0), "epochs": 1, "dev_fraction": 0.2}
     estimator = clone(SentimentEstimator(init_from="pretrained", **settings))
