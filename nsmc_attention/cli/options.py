@@ -225,8 +225,6 @@ class Scoring(NamedTuple):
         `remark` returns what is to be said on stderr of the first texts, lines or rows, None for nothing.
         """
         from ..inference.scoring import STDOUT, score_lines, score_table
-        from ..reviews.oddities import oddity
-
         (lines, stdin), first = self.lines(texts), list[str]()
         if lines is not None:
             write = partial(score_lines, scorer, remembered(lines, first))
@@ -235,7 +233,7 @@ class Scoring(NamedTuple):
             table = StdinTexts("-", text_column=self.text_column, source=stdin) if stdin else self.table()
             write = partial(score_table, scorer, table, excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
-        for each in (remark, oddity) if first else ():
+        for each in (remark, strange) if first else ():
             if each:
                 self.say(each, first, "TEXT" if lines is texts else "stdin")
         if str(self.output) not in STDOUT:
@@ -254,6 +252,15 @@ class Scoring(NamedTuple):
         found = remark(texts)
         if found:
             print(f"{where}: {found}", file=sys.stderr)
+
+
+def strange(texts: list[str]) -> Optional[str]:
+    """Return `oddities.oddity`, whose import takes as long as the prediction of one text, of several."""
+    if len(texts) < 2:
+        return None
+    from ..reviews.oddities import oddity
+
+    return oddity(texts)
 
 
 def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:

@@ -27,14 +27,14 @@ Floats = NDArray[numpy.float64]
 # Chosen on films in their natural shares and on comments: docs/share.md
 TEMPERATURES = (1.0, 1.25, 1.5)
 # Standard deviation of the shift of log-odds, and how many shifts are averaged over
-SHIFT, SHIFTS = 0.4, 7
+SHIFT, SHIFTS = 0.4, 5
 COVERAGE = 0.95
 # Fewer reviews, or a wider interval, say too little for a number
 FEWEST, WIDEST = 6, 0.65
 # Of an interval's length, how near 0 or 1 the mean is where the posterior is densest there: an exponential's has a third
 EDGE = 0.36
 # Width of a bin of log-odds, bins on either side of 0, and shares that are weighed
-WIDTH, SIDE, SHARES = 0.1, 150, 200
+WIDTH, SIDE, SHARES = 0.2, 75, 200
 # Numbers of reviews that the prior of groups may be worth
 CONCENTRATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 # The largest odds by which a label leans to the commoner side

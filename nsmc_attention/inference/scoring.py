@@ -24,8 +24,7 @@ from .._runtime.processes import cores, workers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.data import File, open_file
-from ..reviews.pieces import cut, say_once
-from ..reviews.sources import BINARY
+from ..reviews.pieces import BINARY, cut, say_once
 from ..text.encoding import clean
 from .reference import Row, Scorer, worker_scorer
 from .tally import Tally
@@ -208,13 +207,16 @@ def write_parts(
     """Write scored parts of a table with these columns; yield the Tally of each few rows."""
     with (writer or WRITERS[style])(file, names, scorer.types, verbatim) as write:
         for part in parts:
-            results = iter(part.results)
+            results, tallied = iter(part.results), list[Any]()
             step = max(1, len(part.texts)) if style == "parquet" else ROWS_WRITTEN
             for start in range(0, len(part.texts) or 1, step):
                 rows, own = slice(start, start + step), list(islice(results, step))
                 columns = {name: cells[rows] for name, cells in part.columns.items()}
                 write(Part(columns, part.texts[rows], own, part.types))
-                yield tally_of(scorer, part.texts[rows], own)
+                tallied += own
+                yield Tally(len(own))
+            # of a whole part, as arrays of a few rows take longer than these
+            yield replace(tally_of(scorer, part.texts, tallied), rows=0)
 
 
 def tally_of(scorer: Scorer, texts: Sequence[str], results: Sequence[Any]) -> Tally:

@@ -7,8 +7,11 @@ from typing import Optional
 from ..evaluation.share import UNKNOWN, Evidence, Share
 from ..text.hangul import HANGUL
 
+# Shared by tallies of no probability
+NOTHING = Evidence.of()
 
-@dataclass
+
+@dataclass(frozen=True)
 class Tally:
     """Numbers of rows, of those with an error, of positive labels and of texts with Hangul; `evidence` of the share.
 
@@ -19,7 +22,7 @@ class Tally:
     errors: int = 0
     positive: int = 0
     korean: int = 0
-    evidence: Evidence = field(default_factory=Evidence.of)
+    evidence: Evidence = field(default=NOTHING)
 
     @classmethod
     def of(

@@ -175,7 +175,7 @@ def row_of(cells: Sequence[str], positive: Optional[str]) -> str:
     if positive is not None or not rows:
         return ""
     # after words that say it by themselves, the first that does not
-    first = sides.index(None) if sides[0] is not None else tables.first_unknown([cell for _, cell in rows]) - 1
+    first = sides.index(None) if sides[0] is not None else labels.first_unknown([cell for _, cell in rows]) - 1
     return f" row {rows[first][0]}"
 
 

@@ -44,6 +44,16 @@ def plain_label(value: Any) -> str:
     return re.sub(r"^\+?(-?\d+)(\.0+)?$", r"\1", str(value).strip().casefold())
 
 
+def first_unknown(labels: list[str]) -> int:
+    """Return the row, from 1, of the first label that is in no pair with those before it."""
+    known = [set(pair) for pair in PAIRS]
+    for row, label in enumerate(map(plain_label, labels), start=1):
+        known = [pair for pair in known if label in pair]
+        if not known:
+            return row
+    return len(labels)
+
+
 def positive_of(values: Iterable[Any], positive: Any = None) -> Any:
     """Return the positive one of a column's labels: a pair that is known, or `positive` where it is one of two.
 

@@ -11,6 +11,8 @@ from ..errors import DataError
 # Characters of a line, and of the rows in memory at a time
 LINE, PIECE = 2**24, 2**25
 COLUMNS = 2000
+# Kinds of files that are not text
+BINARY = ("parquet", "xlsx")
 # What "-" means; messages use this name
 STDIN = Path("stdin")
 

@@ -16,13 +16,11 @@ from ..errors import ConfigError, DataError, list_names
 from .encodings import NAMES, detect
 from .headers import Header, find_header, named_row, row_of
 from .kinds import AGREEING, DELIMITERS, LIST, delimiter_of, first_rows, foreign, json_kind, table_in
-from .pieces import STDIN, lines, say_once
+from .pieces import BINARY, STDIN, lines, say_once
 from .quotes import any_leading, encloses, physical, read_letters, read_quoted
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
 SUFFIXES.update({".xlsx": "xlsx", ".xlsm": "xlsx", ".json": "jsonl"})
-# No text files
-BINARY = ("parquet", "xlsx")
 # Other spreadsheets, which Excel can save as .xlsx
 SPREADSHEETS = (".xls", ".xlsb", ".ods")
 PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip", ".7z")

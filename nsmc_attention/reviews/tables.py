@@ -23,7 +23,6 @@ from .columns import STAR_COLUMNS as STAR_COLUMNS
 from .columns import find_column as find_column
 from .columns import require_column as require_column
 from .json_tables import AS_LINES, json_items
-from .labels import PAIRS, plain_label, positive_of
 from .oddities import oddity
 from .parquet import LEVELS, parquet_file, parquet_rows
 from .pieces import LINE, PIECE, check_columns, cut, left_out, lines, say_once
@@ -452,22 +451,14 @@ def as_text(value: Any) -> str:
 
 def label_numbers(labels: list[str], path: Path, positive: Optional[str] = None) -> list[int]:
     """Return 1 for each positive label and 0 for each other one; DataError, with the row, as `labels.positive_of`."""
+    from .labels import first_unknown, plain_label, positive_of
+
     try:
         chosen = plain_label(positive_of(labels, positive))
     except DataError as problem:
         row = "" if positive else f" row {first_unknown(labels)}"
         raise DataError(f"{path}{row}: {problem}") from problem
     return [int(plain_label(label) == chosen) for label in labels]
-
-
-def first_unknown(labels: list[str]) -> int:
-    """Return the row, from 1, of the first label that is in no pair with those before it."""
-    known = [set(pair) for pair in PAIRS]
-    for row, label in enumerate(map(plain_label, labels), start=1):
-        known = [pair for pair in known if label in pair]
-        if not known:
-            return row
-    return len(labels)
 
 
 def load_reviews(

@@ -26,7 +26,8 @@ from ..films.tables import Rated, named
 from ..inference.reference import Scorer
 from ..inference.scoring import MARK, table_parts, tally_of, texts_of
 from ..reviews import tables
-from ..reviews.sources import BINARY, Source, kind_of
+from ..reviews.pieces import BINARY
+from ..reviews.sources import Source, kind_of
 from .guard import Limits
 
 MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
