@@ -225,6 +225,7 @@ class Scoring(NamedTuple):
         `remark` returns what is to be said on stderr of the first texts, lines or rows, None for nothing.
         """
         from ..inference.scoring import STDOUT, score_lines, score_table
+
         (lines, stdin), first = self.lines(texts), list[str]()
         if lines is not None:
             write = partial(score_lines, scorer, remembered(lines, first))

@@ -16,7 +16,6 @@ its interval does not shrink to nothing in a large table, where the model's own 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import NamedTuple, Optional
 
 import numpy
@@ -34,7 +33,7 @@ FEWEST, WIDEST = 6, 0.65
 # Of an interval's length, how near 0 or 1 the mean is where the posterior is densest there: an exponential's has a third
 EDGE = 0.36
 # Width of a bin of log-odds, bins on either side of 0, and shares that are weighed
-WIDTH, SIDE, SHARES = 0.2, 75, 200
+WIDTH, SIDE, SHARES = 0.2, 75, 100
 # Numbers of reviews that the prior of groups may be worth
 CONCENTRATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 # The largest odds by which a label leans to the commoner side
@@ -131,23 +130,23 @@ def posteriors(counts: NDArray[numpy.int64], pooled: bool = False) -> Floats:
 
     `pooled` takes the groups for parts of one table, which is the prior of each.
     """
-    total = numpy.zeros((len(counts), SHARES))
-    for weight, likelihood in assumptions():
-        logs = counts @ likelihood
+    total, used = numpy.zeros((len(counts), SHARES)), counts.any(axis=0)
+    odds, counts = (numpy.arange(-SIDE, SIDE + 1) * WIDTH)[used], counts[:, used]
+    for weight, temperature, shift in assumptions():
+        logs = counts @ log_likelihood(odds, temperature, shift)
         total += weight * normalized(logs + group_prior(logs) if pooled else logs)
     return total
 
 
-@lru_cache(maxsize=1)
-def assumptions() -> list[tuple[float, Floats]]:
-    """Return (weight, (bins, SHARES) log-likelihoods of one review) for each temperature and shift; weights sum to 1."""
+def assumptions() -> list[tuple[float, float, float]]:
+    """Return (weight, temperature, shift of log-odds) of each assumption about the texts; weights sum to 1."""
     nodes, weights = numpy.polynomial.hermite_e.hermegauss(SHIFTS)  # type: ignore[no-untyped-call]
-    pairs = [(t, s * SHIFT, w) for t in TEMPERATURES for s, w in zip(nodes, weights / weights.sum())]
-    return [(w / len(TEMPERATURES), log_likelihood(t, s)) for t, s, w in pairs]
+    weights = weights / weights.sum() / len(TEMPERATURES)
+    return [(w, t, s * SHIFT) for t in TEMPERATURES for s, w in zip(nodes, weights)]
 
 
-def log_likelihood(temperature: float, shift: float) -> Floats:
-    odds = numpy.arange(-SIDE, SIDE + 1) * WIDTH
+def log_likelihood(odds: Floats, temperature: float, shift: float) -> Floats:
+    """Return (B, SHARES), the logarithm of how likely a review with each of B log-odds is for each share."""
     positive = 1 / (1 + numpy.exp(-(odds + shift) / temperature))
     return numpy.asarray(numpy.log(numpy.outer(positive, shares()) + numpy.outer(1 - positive, 1 - shares())))
 
