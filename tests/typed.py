@@ -15,6 +15,7 @@ from nsmc_attention import (
     Prediction,
     Reviews,
     SentimentEstimator,
+    Share,
     __version__,
     evaluate,
     explain,
@@ -22,6 +23,7 @@ from nsmc_attention import (
     load_classifier,
     load_restorer,
     load_reviews,
+    positive_share,
     predict,
     preset,
 )
@@ -32,10 +34,14 @@ assert_type(load_classifier(), Classifier)
 assert_type(load_classifier(Path("runs/first/bundle"), engine="onnx"), Classifier)
 assert_type(predict("정말 재미있는 영화"), Prediction)
 assert_type(load_reviews("sample"), Reviews)
+assert_type(positive_share(["좋다", "별로"]), Share)
+assert_type(positive_share([0.9, None]), Share)
+load_classifier()("좋다", top_k=None)
 evaluate(load_classifier(), load_reviews("sample"))
 explain(load_classifier(), "좋다", "rollout")
 SentimentEstimator("extended", epochs=1, dropout=0, hidden_size=None)
 
+positive_share(7)  # type: ignore[arg-type]
 load(engine="cuda")  # type: ignore[arg-type]
 load_classifier(engine="cuda")  # type: ignore[arg-type]
 load_classifier(device="cuda")  # type: ignore[arg-type]

@@ -337,7 +337,8 @@ def bulk(
         f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
         f"({counted(counts['rows'], 'review')}) now{films}"
     )
-    print(f"{output}: {counts['tally'].in_words()}", file=sys.stderr)
+    if counts["rows"]:
+        print(f"{output}: {counts['tally'].in_words()}", file=sys.stderr)
 
 
 @command()
