@@ -41,7 +41,6 @@ evaluate(load_classifier(), load_reviews("sample"))
 explain(load_classifier(), "좋다", "rollout")
 SentimentEstimator("extended", epochs=1, dropout=0, hidden_size=None)
 
-positive_share(7)  # type: ignore[arg-type]
 load(engine="cuda")  # type: ignore[arg-type]
 load_classifier(engine="cuda")  # type: ignore[arg-type]
 load_classifier(device="cuda")  # type: ignore[arg-type]
