@@ -1,6 +1,6 @@
 """How near the estimated share of positive reviews is to the truth, beside counting labels: `python -m benchmarks.share`.
 
-    python -m benchmarks.share nsmc-raw.zip val.tsv
+    python -m benchmarks.share nsmc-raw.zip val.tsv [--temperatures 1 1.25 1.5] [--shift 0.4]
 
 Tables of films in their natural shares (raw reviews, without those of the official test file; the packaged classifier has
 read most of them in training), and comments of KOTE drawn at several shares, which it has not. A label is positive from 8
@@ -16,6 +16,7 @@ import numpy
 import pandas
 
 from nsmc_attention import load_classifier
+from nsmc_attention.evaluation import share as estimation
 from nsmc_attention.evaluation.share import Evidence, Share, shrunk
 from nsmc_attention.reviews import nsmc, raw
 
@@ -130,7 +131,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("raw")
     parser.add_argument("kote")
+    parser.add_argument("--temperatures", type=float, nargs="+", default=estimation.TEMPERATURES)
+    parser.add_argument("--shift", type=float, default=estimation.SHIFT)
     given = parser.parse_args()
+    estimation.TEMPERATURES, estimation.SHIFT = tuple(given.temperatures), given.shift
     classifier, random = load_classifier(), numpy.random.RandomState(0)
     stars = raw.load(given.raw, [nsmc.load("nsmc", "test").frame]).frame
     stars["probability"] = classifier.probabilities(stars["document"])
