@@ -58,7 +58,9 @@ def positive_share(reviews: "Union[Reviews, Probabilities]", classifier: Optiona
     DataError
         For one string, a DataFrame, or anything but texts or probabilities.
     """
-    if isinstance(reviews, (str, bytes, Mapping)) or hasattr(reviews, "columns") or not isinstance(reviews, Iterable):
+    # a table would yield its columns, an open file its header too
+    taken_apart = isinstance(reviews, (str, bytes, Mapping)) or hasattr(reviews, "columns") or hasattr(reviews, "read")
+    if taken_apart or not isinstance(reviews, Iterable):
         expected = 'expected a list or a column of reviews or probabilities (frame["review"])'
         raise DataError(f"positive_share: {expected}, found {type(reviews).__name__}")
     values = iter(reviews)

@@ -1,3 +1,4 @@
+import io
 import json
 import math
 
@@ -48,6 +49,7 @@ def test_texts_without_hangul_have_no_share(texts):
         (pandas.DataFrame({"review": TEXTS}), r'frame\["review"\]'),
         ({"review": "최고"}, "found dict"),
         (7, "found int"),
+        (io.StringIO("review\n최고\n"), "found StringIO"),
         ([0.5, 1.5], r"probabilities\[1\]: expected a probability of positive, 0 to 1, found '1.5'"),
         ([0.5, "최고"], r"probabilities\[1\]"),
         (["최고", 3], r"texts\[1\]: expected a review as str, found int"),
