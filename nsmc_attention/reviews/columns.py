@@ -53,8 +53,8 @@ LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 CODE = re.compile(r"(?=(?:\D*\d){3})[A-Za-z0-9_:#=@./+-]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
 SYLLABLE = re.compile("[가-힣]")
 SENTENCE_END = re.compile(r"(?:[다요죠네까음함임됨지]|[ㅋㅎㅠㅜ]|[.!?~…])[\s.!?~…ㅋㅎㅠㅜ^]*$")
-# Rows by which a column is judged
-JUDGED = 500
+# Rows by which a column is judged, and characters of a cell
+JUDGED, LONGEST = 500, 4096
 TEXT_HINT = "; name the one of the texts by text_column (--text-column NAME or NUMBER)"
 
 
@@ -70,11 +70,12 @@ def known_in(name: str, names: Collection[str]) -> bool:
 
 def is_value(cell: str) -> bool:
     """Return whether a cell is a number, date, address or code: never a review, and no column's name."""
-    return any(kind.fullmatch(cell) for kind in (NUMBER, DATE, LINK, CODE))
+    return len(cell) <= LONGEST and any(kind.fullmatch(cell) for kind in (NUMBER, DATE, LINK, CODE))
 
 
 def is_sentence(cell: str) -> bool:
     """Return whether a cell reads like a sentence: Hangul of several words and an end, or many words."""
+    cell = cell[-LONGEST:]
     words, syllables = len(cell.split()), len(SYLLABLE.findall(cell))
     if syllables < 4:
         return words > 3 and not is_value(cell)
@@ -94,7 +95,8 @@ class Profile:
 
     @classmethod
     def of(cls, cells: Iterable[Any]) -> "Profile":
-        texts = [text for text in (str(cell).strip() for cell in cells if cell is not None and cell == cell) if text]
+        given = (str(cell).strip()[:LONGEST] for cell in cells if cell is not None and cell == cell)
+        texts = [text for text in given if text]
         if not texts:
             return cls(0, 0, 0, 0, 0, 0)
         return cls(
