@@ -85,7 +85,7 @@ def adapt(
     mix : float
         The share of what is learnt that is kept, above 0 and at most 1: a smaller one forgets less of what was known.
     columns : str or None
-        `text_column`, `label_column`, `encoding`, `positive` and `sheet`, as of `train`; None finds them.
+        `text_column`, `label_column`, `encoding`, `positive`, `sheet` and `header`, as of `train`; None finds them.
 
     Raises
     ------
@@ -101,7 +101,10 @@ def adapt(
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "frame.csv"
         data.to_csv(table, index=False)
-        return adapt_classifier(Labelled(table, **columns), run, bundle, stars_column, seed, force, mix)
+        # a frame has names, so that none is looked for among its rows
+        return adapt_classifier(
+            Labelled(table, **{"header": "1", **columns}), run, bundle, stars_column, seed, force, mix
+        )
 
 
 def adapt_classifier(

@@ -22,7 +22,7 @@ from ..reviews.tables import as_text
 from .prediction import TYPES
 from .predictor import Classifier, packaged
 from .restored import Restore, restoring
-from .share import LabelsByShare, share_given
+from .share import LabelsByShare, require_share, share_given
 
 # A column, or a table that has one
 Texts = Union[pandas.Series, pandas.DataFrame, list[Any]]
@@ -63,10 +63,7 @@ def score_column(
 def share_of_column(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> float:
     """Return the estimated share of positive reviews in a column; DataError where it is unknown."""
     texts = texts_in(column[text_column_of(column, text_column)] if isinstance(column, pandas.DataFrame) else column)
-    share = tally_of(scorer, [*texts], scorer.rows(texts)).share
-    if share.share is None:
-        raise DataError(f"share: expected one that can be estimated, found {share}; give a number")
-    return share.share
+    return require_share(tally_of(scorer, [*texts], scorer.rows(texts)).share, "column")
 
 
 def restore_column(

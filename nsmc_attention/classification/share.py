@@ -19,6 +19,7 @@ from ..evaluation.share import Evidence, Share, by_odds, odds_of
 from ..inference.reference import Row, Scorer
 from ..inference.scoring import tally_of
 from ..inference.tally import Tally
+from ..reviews.tables import is_missing
 from .predictor import WINDOW, Classifier, packaged
 from .settings import LABELS
 
@@ -67,7 +68,7 @@ def positive_share(reviews: "Union[Reviews, Probabilities]", classifier: Optiona
     ahead: list[Any] = []
     for value in values:
         ahead.append(value)
-        if not missing(value):
+        if not is_missing(value):
             break
     if ahead and isinstance(ahead[-1], str):
         return share_of_texts(chain(ahead, values), classifier or packaged())
@@ -75,15 +76,10 @@ def positive_share(reviews: "Union[Reviews, Probabilities]", classifier: Optiona
     return Evidence.of(checked_probabilities(chain(ahead, values)), prior).share
 
 
-def missing(value: Any) -> bool:
-    """Return whether a cell is None, NaN or pandas' NA."""
-    return value is None or type(value).__name__ in ("NAType", "NaTType") or isinstance(value, float) and value != value
-
-
 def share_of_texts(texts: Iterable[Any], classifier: Classifier) -> Share:
     tally, window = Tally(), list[str]()
     for index, text in enumerate(texts):
-        if not isinstance(text, str) and not missing(text):
+        if not isinstance(text, str) and not is_missing(text):
             raise DataError(
                 f"texts[{index}]: expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}"
             )
@@ -98,7 +94,7 @@ def checked_probabilities(values: Iterable[Any]) -> list[float]:
     numbers: list[float] = []
     for index, value in enumerate(values):
         try:
-            number = float("nan") if missing(value) else float(value)
+            number = float("nan") if is_missing(value) else float(value)
         except (TypeError, ValueError):
             number = -1.0
         if isinstance(value, (str, bool, numpy.bool_)) or number < 0 or number > 1:
@@ -106,6 +102,15 @@ def checked_probabilities(values: Iterable[Any]) -> list[float]:
             raise DataError(f"probabilities[{index}]: {expected}, found {str(value)[:40]!r}")
         numbers.append(number)
     return numbers
+
+
+def require_share(share: Optional[Share], where: object) -> float:
+    """Return the number of an estimated share; DataError where it is unknown."""
+    if share is None or share.share is None:
+        raise DataError(
+            f"{where}: expected a share that can be estimated, found {share}; give a number as share (--share)"
+        )
+    return share.share
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ def predict(
     restoring: Restoring,
     model: Model,
 ) -> None:
-    """Classify reviews as positive or negative; of --input, estimate the share of positive ones.
+    """Classify reviews as positive or negative, and estimate the share of positive ones in --input.
 
     \b
     nsmc-attention predict "정말 재미있는 영화였어요"
@@ -54,18 +54,13 @@ def predict(
 
 def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
     """Return the scorer with labels by a share; ConfigError where there is no table to estimate it of."""
-    from ..classification.share import LabelsByShare, share_given
+    from ..classification.share import LabelsByShare, require_share, share_given
     from ..inference.scoring import tally_table
 
     number = share_given(share)
     if number is None:
-        tally = tally_table(scorer, scoring.table_twice("--share table"))
-        print(f"{scoring.source}: {tally.in_words()}", file=sys.stderr)
-        number = tally.share.share
-        if number is None:
-            raise ConfigError(
-                f"{scoring.source}: expected a share that can be estimated, found {tally.share}; name one"
-            )
+        # the tally is printed when the table is written
+        number = require_share(tally_table(scorer, scoring.table_twice("--share table")).share, scoring.source)
     return LabelsByShare(scorer, number)
 
 

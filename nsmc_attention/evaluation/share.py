@@ -21,6 +21,8 @@ from typing import NamedTuple, Optional
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
+from .calibration import log_odds
+
 Floats = NDArray[numpy.float64]
 
 # Chosen on films in their natural shares and on comments: docs/share.md
@@ -96,8 +98,7 @@ class Evidence:
         """
         values = numpy.asarray(probabilities, dtype="float64").ravel()
         values = values[~numpy.isnan(values)]
-        clipped = numpy.clip(values, 1e-12, 1 - 1e-12)
-        bins = numpy.rint((numpy.log(clipped) - numpy.log1p(-clipped) - prior) / WIDTH).clip(-SIDE, SIDE)
+        bins = numpy.rint((log_odds(values) - prior) / WIDTH).clip(-SIDE, SIDE)
         return cls(numpy.bincount(bins.astype("int64") + SIDE, minlength=2 * SIDE + 1))
 
     def __add__(self, other: "Evidence") -> "Evidence":

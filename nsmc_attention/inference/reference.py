@@ -118,7 +118,7 @@ class Predictor:
 
     @property
     def prior(self) -> float:
-        """Of a predictor without probabilities of positive; a classifier's is another."""
+        """0, as most predictors have no probabilities of positive; a classifier overrides it."""
         return 0.0
 
     @property

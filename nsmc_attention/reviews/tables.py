@@ -436,10 +436,15 @@ def characters(value: Any) -> int:
     return 1 + sum(map(characters, value)) if isinstance(value, (list, tuple)) else 1
 
 
+def is_missing(value: Any) -> bool:
+    """Return whether a cell is None, NaN, or pandas' NA or NaT."""
+    # of pandas, which is not imported for them
+    return value is None or is_nan(value) or type(value).__name__ in ("NAType", "NaTType")
+
+
 def as_text(value: Any) -> str:
     """Return a cell as text, empty for a missing value (None, NaN, NA, NaT); DataError for bytes that are not UTF-8."""
-    # of pandas, which is not imported for them
-    if value is None or is_nan(value) or type(value).__name__ in ("NAType", "NaTType"):
+    if is_missing(value):
         return ""
     if not isinstance(value, bytes):
         return str(value)

@@ -14,10 +14,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from ..classification.predictor import Classifier
-from ..classification.share import LabelsByShare, share_given
-from ..errors import DataError, NsmcError
-from ..evaluation.share import Share
+from ..classification.share import LabelsByShare, require_share, share_given
+from ..errors import NsmcError
 from ..films.rater import FilmRater, Pools, Rating
 from ..inference.engines import companion_engine
 from ..visualization.page import file, filled, font_of, with_words
@@ -224,7 +222,7 @@ class Service:
 
         async def scored(table: Table) -> TableResponse:
             self.counters.reviews.inc(await unless_gone(request, table.call(table.count, classifier)))
-            scorer = leaning_scorer(classifier, given or table.share) if share else classifier
+            scorer = LabelsByShare(classifier, given or require_share(table.share, "table")) if share else classifier
             return TableResponse(table, table.score(scorer), table.output)
 
         return await self.with_table(request, scored, text_column, verbatim, sheet, header)
@@ -313,14 +311,6 @@ class Service:
                 problem.args = (str(problem).replace(table.path, "table"),)
                 vars(problem)["sheets"] = table.sheets
             raise
-
-
-def leaning_scorer(classifier: Classifier, share: Union[float, Share, None]) -> LabelsByShare:
-    """Return the classifier with labels by a share; DataError where that of the table is unknown."""
-    number = share if isinstance(share, float) else share and share.share
-    if number is None:
-        raise DataError(f"share: expected one that can be estimated, found {share}; send a number, as share=0.8")
-    return LabelsByShare(classifier, number)
 
 
 def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:

@@ -310,7 +310,7 @@ def test_the_share_of_positive_reviews_is_estimated_and_labels_lean_to_it(batch)
 def test_what_has_no_share_says_so(batch):
     few = b"document\n" + "최고\n별로\n".encode()
     assert json.loads(batch(few).headers["X-Share"])["share"] is None
-    for share, message in (("table", "expected one that can be estimated"), ("2", "expected table, or a number")):
+    for share, message in (("table", "expected a share that can be estimated"), ("2", "expected table, or a number")):
         done = batch(few, share=share)
         assert done.status_code == 422 and message in done.json()["error"] and "--" not in done.json()["error"]
 
