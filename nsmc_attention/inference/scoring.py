@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
-from itertools import chain, islice, tee
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
@@ -181,15 +181,23 @@ def table_parts(
 
     first = list(islice(table.parts, 1))
     names = list(first[0]) if first else [table.text_column]
-    read, ahead = tee(chain(first, table.parts))
-    windows = (texts_of(part, table.text_column) for part in ahead)
+    # not `itertools.tee`, which holds 57 parts before it frees one
+    held: "deque[TablePart]" = deque()
+
+    def texts() -> Iterator[list[str]]:
+        for part in chain(first, table.parts):
+            held.append(part)
+            yield texts_of(part, table.text_column)
+
+    windows = texts()
     stream: Iterator[tuple[list[str], Iterable[Any]]]
     if style == "jsonl":
         stream = ((texts, scorer.objects(texts, weights)) for texts in windows)
     else:
         # a table of one part starts no processes
         stream = row_stream(scorer, windows, processes if first and first[0].rows >= tables.PART_ROWS else 1)
-    parts = (Part(part, *scored, part.types) for scored, part in zip(stream, read))
+    taken = ((held.popleft(), scored) for scored in stream)
+    parts = (Part(part, *scored, part.types) for part, scored in taken)
     # a table without rows still has a column
     empty = Part({names[0]: []}, [], [])
     return write_parts(scorer, parts if first else [empty], names, file, style, verbatim, writer_of(table, style))
