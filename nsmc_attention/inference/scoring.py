@@ -197,7 +197,7 @@ def table_parts(
         # a table of one part starts no processes
         stream = row_stream(scorer, windows, processes if first and first[0].rows >= tables.PART_ROWS else 1)
     taken = ((held.popleft(), scored) for scored in stream)
-    parts = (Part(part, *scored, part.types) for part, scored in taken)
+    parts = (Part(part, read, results, part.types) for part, (read, results) in taken)
     # a table without rows still has a column
     empty = Part({names[0]: []}, [], [])
     return write_parts(scorer, parts if first else [empty], names, file, style, verbatim, writer_of(table, style))
