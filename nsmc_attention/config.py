@@ -45,6 +45,7 @@ SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "vocab_size": ("text.vocab_size",),
     "min_count": ("text.min_count",),
     "rare_words": ("text.rare_words",),
+    "symbols": ("text.symbols",),
     "ngram_buckets": ("text.ngram_buckets",),
     "encoder": ("model.encoder.kind",),
     "attention_units": ("model.attention.units",),

@@ -47,6 +47,7 @@ class Named(TypedDict, total=False):
     vocab_size: Optional[int]
     min_count: Optional[int]
     rare_words: Optional[str]
+    symbols: Optional[int]
     ngram_buckets: Optional[int]
     encoder: Optional[str]
     attention_units: Optional[int]

@@ -281,7 +281,8 @@ def tokenized(reviews: Reviews, config: Config) -> Tokenized:
 
 
 def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config) -> Tokenized:
-    token_lists = cached_tokens(frame["document"].tolist(), config.text.tokenizer, nsmc.cache_folder() / "prepared")
+    text, cache = config.text, nsmc.cache_folder() / "prepared"
+    token_lists = cached_tokens(frame["document"].tolist(), text.tokenizer, cache, text.symbols)
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
 
 

@@ -21,6 +21,7 @@ from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids
 from .settings import WordSettings
+from .symbols import ALONE, MARK, entry, hints, surface, with_symbols
 from .tokenizers import LONGEST, align, tokenizer
 
 if TYPE_CHECKING:
@@ -101,7 +102,8 @@ class ReviewEncoder:
     """Turns reviews into token ids, at most `max_length` of them.
 
     `unknown` and `padding` are different ids. With `cut_rare` out-of-vocabulary words are split into the longest known
-    pieces. `ngram_buckets` is the size of the hash table of character n-grams, 0 for none.
+    pieces. `ngram_buckets` is the size of the hash table of character n-grams, 0 for none. With `symbols` ratings and emoji
+    are tokens (`text.symbols`).
     """
 
     tokenizer_name: str
@@ -111,6 +113,7 @@ class ReviewEncoder:
     max_length: int
     cut_rare: bool = False
     ngram_buckets: int = 0
+    symbols: int = 0
 
     @classmethod
     def from_json(
@@ -130,7 +133,8 @@ class ReviewEncoder:
             expected = f"the ids 0 to {len(ids) - 1}, each once, and padding that is not the unknown token"
             raise BundleError(f"{where}: expected {expected}")
         split_rare, length = text_config.rare_words == "pieces", text_config.max_length
-        return cls(text_config.tokenizer, token_to_idx, unknown, padding, length, split_rare, text_config.ngram_buckets)
+        sizes = length, split_rare, text_config.ngram_buckets, text_config.symbols
+        return cls(text_config.tokenizer, token_to_idx, unknown, padding, *sizes)
 
     def __len__(self) -> int:
         return len(self.token_to_idx)
@@ -150,9 +154,27 @@ class ReviewEncoder:
         decoder = installed_decoder() if self.tokenizer_name == "mecab" else None
         if decoder:
             pairs = decoder.encode([text[:LONGEST] for text in texts], self.native_vocabulary)
-            return [Encoded(text, tokens, ids) for text, (tokens, ids) in zip(texts, pairs)]
+            reviews = [Encoded(text, tokens, ids) for text, (tokens, ids) in zip(texts, pairs)]
+            return [self.with_symbols(review) for review in reviews] if self.symbols else reviews
         split = tokenizer(self.tokenizer_name)
-        return [self.encode_words(split(text), text) for text in texts]
+        return [self.encode_words(self.words(text, split(text)), text) for text in texts]
+
+    def words(self, text: str, tokens: Sequence[str]) -> Sequence[str]:
+        """Return the words of a clean text: its tokens, and where they are read the symbols."""
+        return with_symbols(text, tokens) if self.symbols else tokens
+
+    def with_symbols(self, review: Encoded) -> Encoded:
+        """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
+        text = review.text
+        if self.hinting.isdisjoint(review.ids) and not ALONE.fullmatch(text, 0, 4):
+            return review
+        words = with_symbols(text, tokenizer(self.tokenizer_name)(text))
+        return self.encode_words(words, text) if any(MARK in word for word in words) else review
+
+    @cached_property
+    def hinting(self) -> frozenset[int]:
+        """The ids of texts that may have symbols, that of unknown tokens among them."""
+        return frozenset([self.unknown, *(index for word, index in self.token_to_idx.items() if hints(word))])
 
     @cached_property
     def native_vocabulary(self) -> "Vocabulary":
@@ -167,14 +189,17 @@ class ReviewEncoder:
 
     def encode_words(self, words: Sequence[str], text: str = "") -> Encoded:
         """Number a review that is tokenized already, as those of `token_cache` are."""
-        tokens, find, unknown = tuple(self.units(words)), self.token_to_idx.get, self.unknown
-        return Encoded(text, tokens, tuple([find(token, unknown) for token in tokens]))
+        units, find, unknown = self.units(words), self.token_to_idx.get, self.unknown
+        if self.symbols:
+            ids = tuple([find(entry(unit), unknown) for unit in units])
+            return Encoded(text, tuple(map(surface, units)), ids)
+        return Encoded(text, tuple(units), tuple([find(unit, unknown) for unit in units]))
 
     def units(self, words: Sequence[str]) -> Sequence[str]:
         """Return the vocabulary units: the words, or subwords of rare words; at most max_length."""
         if self.cut_rare:
             known = self.token_to_idx
-            words = [unit for word in words for unit in ((word,) if word in known else longest_pieces(word, known))]
+            words = [unit for word in words for unit in ((word,) if entry(word) in known else longest_pieces(word, known))]
         return words[: self.max_length]
 
     def batch(self, reviews: Sequence[Encoded], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:

@@ -12,6 +12,7 @@ from .._io.atomic import write_text
 from .._runtime.processes import cores, workers
 from ..errors import NsmcError
 from .encoding import clean
+from .symbols import with_symbols
 from .tokenizers import tokenizer, tokenizer_version
 
 # Raise when `clean` or the layout of the file changes
@@ -20,26 +21,30 @@ CHUNK, WORTH_A_PROCESS = 2000, 20000
 TOKEN, REVIEW = "\x1f", "\n"
 
 
-def tokenize(reviews: list[str], tokenizer_name: str) -> list[list[str]]:
-    """Return the tokens of each review (cleaned first), computed in this process."""
-    split = tokenizer(tokenizer_name)
-    return [split(clean(review)) for review in reviews]
+def tokenize(reviews: list[str], tokenizer_name: str, symbols: int = 0) -> list[list[str]]:
+    """Return the tokens of each review (cleaned first), computed in this process; with `symbols` their words."""
+    split, texts = tokenizer(tokenizer_name), map(clean, reviews)
+    return [with_symbols(text, split(text)) if symbols else split(text) for text in texts]
 
 
-def tokenize_many(reviews: list[str], tokenizer_name: str, processes: Optional[int] = None) -> list[list[str]]:
+def tokenize_many(
+    reviews: list[str], tokenizer_name: str, processes: Optional[int] = None, symbols: int = 0
+) -> list[list[str]]:
     """Return the tokens of each review; WORTH_A_PROCESS reviews or more are shared by one process a core."""
     tokenizer(tokenizer_name)
     processes = processes or cores()
     if processes == 1 or len(reviews) < WORTH_A_PROCESS:
-        return tokenize(reviews, tokenizer_name)
+        return tokenize(reviews, tokenizer_name, symbols)
     chunks = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
+    names, kinds = [tokenizer_name] * len(chunks), [symbols] * len(chunks)
     with workers(processes) as pool:
-        return [tokens for part in pool.map(tokenize, chunks, [tokenizer_name] * len(chunks)) for tokens in part]
+        return [tokens for part in pool.map(tokenize, chunks, names, kinds) for tokens in part]
 
 
-def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Path) -> list[list[str]]:
+def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Path, symbols: int = 0) -> list[list[str]]:
     """Return `tokenize_many`, cached in the folder `cache`."""
-    depends_on = sha256(f"{LAYOUT} {tokenizer_name} {tokenizer_version(tokenizer_name)}\n".encode())
+    rules = f"{LAYOUT} {tokenizer_name} {tokenizer_version(tokenizer_name)}{' symbols' if symbols else ''}"
+    depends_on = sha256(f"{rules}\n".encode())
     for review in reviews:
         depends_on.update(review.encode("utf-8", "surrogatepass") + b"\0")
     path = cache / f"tokens-{depends_on.hexdigest()[:32]}.txt"
@@ -47,7 +52,7 @@ def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Path) -> list[
         head, _, content = path.read_bytes().partition(REVIEW.encode())
         if head == sha256(content).hexdigest().encode():
             return [line.split(TOKEN) if line else [] for line in content.decode().split(REVIEW)]
-    token_lists = tokenize_many(reviews, tokenizer_name)
+    token_lists = tokenize_many(reviews, tokenizer_name, symbols=symbols)
     text = REVIEW.join(TOKEN.join(tokens) for tokens in token_lists)
     try:
         cache.mkdir(parents=True, exist_ok=True)

@@ -6,6 +6,7 @@ from typing import Any, Iterable, Sequence
 
 from .._runtime.gluon import gluonnlp
 from .settings import WordSettings
+from .symbols import ENTRIES, entry
 
 PADDING = "<pad>"
 # Entries that are no words: unknown and padding
@@ -19,6 +20,9 @@ def build_vocab(token_lists: Iterable[Sequence[str]], text_config: WordSettings,
     characters of the words left out are kept too, if as frequent as text_config.min_count.
     """
     counts = Counter(chain.from_iterable(token_lists))
+    if text_config.symbols:
+        reserved = [*reserved, *ENTRIES]
+        counts = Counter({word: count for word, count in counts.items() if entry(word) == word})
     size, min_count = text_config.vocab_size - SPECIAL - len(reserved), text_config.min_count
     if text_config.rare_words == "pieces":
         counts = with_characters(counts, size, min_count)

@@ -1,0 +1,186 @@
+"""Ratings and emoji as tokens: ★★☆☆☆, 2/5, 4점 and 별 두 개 are one entry of the vocabulary, <4/10>, as 😍 and 🥰 are <love>.
+
+Every way to write the same rating shares its entry, so that the few reviews with stars profit from the many with points.
+A token stays the part of the text that it was written as, and contributions are shown on it; its id is that of the entry.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from .tokenizers import align
+
+# A token of the text: where it starts and ends, and its entry in the vocabulary
+Symbol = tuple[int, int, str]
+
+EMOJI = {
+    "<approval>": "👍👏🙌👌🫶🤝💪💯🏆🥇🎖🆗🙆",
+    "<love>": "😍🥰😘😻❤❣💕💖💗💓💞💘💝💙💚💛💜🧡🖤🤍🤎🫰💐🌹",
+    "<joy>": "😀😃😄😁😆😅😂🤣😊🙂😉😋☺😸😹😺🥳🤭",
+    "<delight>": "🤩😎🔥✨🎉🎊💥🌈⚡",
+    "<tears>": "😭😢🥹🥲😿💧",
+    "<rejection>": "👎🙅❌⛔🚫🗑🖕🚮",
+    "<anger>": "😡🤬😠😤👿💢😾",
+    "<disgust>": "🤮🤢💩😖🤧",
+    "<boredom>": "😴🥱😪💤😑😐",
+    "<doubt>": "🤔🙄😒🤨😕🫤🤷😏🤦😬🫠",
+    "<sorrow>": "😞😔😟🙁☹😣😫😩😓😥💔",
+    "<shock>": "😱😨😰😳🤯😲😧😦🫢",
+}
+ENTRY_OF = {one: entry for entry, several in EMOJI.items() for one in several}
+OTHER = "<emoji>"
+# The scale of a rating (10점 in 10점 만점에 3점), and the ratings
+SCALE = "<scale>"
+RATINGS = tuple(f"<{number}/10>" for number in range(11))
+ENTRIES = (*RATINGS, SCALE, *EMOJI, OTHER)
+
+WORDS = {"반": 0.5, "한": 1, "하나": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5}
+SCORES = {"백": 100, "빵": 0, "영": 0}
+STARS, HOLLOW, HALF = "★⭐🌟", "☆", "½"
+# Colours of skin and joined pictures (a woman who shrugs) belong to the picture before them
+PICTURE = f"[\U0001f300-\U0001f3fa\U0001f400-\U0001faff{''.join(one for one in ENTRY_OF if one < chr(0x10000))}]"
+MODIFIER = "[\ufe0f\U0001f3fb-\U0001f3ff]"
+NUMBER = r"\d{1,3}(?:\.\d{1,2})?"
+# Each begins with a set of characters, which makes a search fast; the readers look at what is before
+STARRED = re.compile(f"[{STARS}{HOLLOW}]\ufe0f?(?:[{STARS}{HOLLOW}{HALF}]\ufe0f?)*")
+PICTURES = re.compile(f"{PICTURE}{MODIFIER}*(?:\u200d(?:{PICTURE}|[♀♂]){MODIFIER}*)*")
+# Not the fourth of five parts (나머지 4/5는)
+FRACTION = re.compile(rf"({NUMBER}) ?/ ?(100|10|5)(?![\d/가-힣]|\.\d)")
+# Not what is taken off (1점 깎는다)
+POINTS = re.compile(rf"({NUMBER}|[백빵영])점(?![수프심령검박]|[은을만]? ?(?:깎|까|뺀|뺐|빼|감))")
+COUNTED = re.compile(rf"별점?[이을은]? ?({'|'.join(WORDS)}|[1-5])(?= ?개| ?반|도|만|$)")
+# A text that is a number alone is a rating too
+ALONE = re.compile(r"10(?:\.0)?|\d(?:\.\d)?|100")
+# Before stars or points, and after points that are a scale
+ASPECT = re.compile("(?:[별평]점|점수|총점|평가|재미|스토리|연기|연출|작품성|추천도?|만족도) ?:? ?$")
+MINUS = re.compile(r"(?<![\d~])[-−]$|마이너스 ?$")
+OUT_OF = re.compile(r"(\d{1,3})점 ?만점(?:에서?|의| ?중| ?기준)?,? ?$")
+IS_SCALE = re.compile(r" ?만점(?:에서?|의| ?중| ?기준)?,? ?(?:[-−]|마이너스 ?)?\d")
+FEWEST_STARS, OF_FIVE, OF_TEN, OF_HUNDRED = 3, 5, 10, 100
+# Between a token and its entry, in the words of a review
+MARK = "\x1e"
+
+
+def symbols(text: str) -> list[Symbol]:
+    """Return the ratings and emoji of a clean text, in order."""
+    if ALONE.fullmatch(text):
+        return [(0, len(text), rating(float(text), OF_HUNDRED if text == "100" else OF_TEN))]
+    return sorted(
+        symbol
+        for sign, pattern, read in READERS
+        if sign in text
+        for match in pattern.finditer(text)
+        for symbol in read(match)
+    )
+
+
+def rating(number: float, scale: float) -> str:
+    """Return the entry of so many of so many points, halves up."""
+    return RATINGS[min(10, max(0, int(10 * number / scale + 0.5)))]
+
+
+def read_stars(match: "re.Match[str]") -> Iterator[Symbol]:
+    """Yield a rating; one or two stars amid words are decoration, unless they follow what is rated."""
+    filled, hollow = (sum(map(match[0].count, kinds)) for kinds in (STARS, HOLLOW))
+    rates = (filled and hollow) or filled + hollow >= FEWEST_STARS or match[0] == match.string
+    if rates or ASPECT.search(match.string, 0, match.start()):
+        yield (*match.span(), rating(filled + match[0].count(HALF) / 2, max(OF_FIVE, filled + hollow)))
+    elif match[0][0] in STARS[1:]:
+        yield (*match.span(), "<delight>")
+
+
+def read_picture(match: "re.Match[str]") -> Iterator[Symbol]:
+    if match[0][0] not in STARS:
+        yield (*match.span(), ENTRY_OF.get(match[0][0], OTHER))
+
+
+def read_fraction(match: "re.Match[str]") -> Iterator[Symbol]:
+    """Yield 3/5 as one token, 3 / 5 as three, because no token has white space."""
+    number, scale = float(match[1]), float(match[2])
+    if number > scale or before(match) in "0123456789.,/":
+        return
+    if " " not in match[0]:
+        yield (*match.span(), rating(number, scale))
+        return
+    slash = match.string.index("/", match.end(1))
+    yield (*match.span(1), rating(number, scale))
+    yield slash, slash + 1, SCALE
+    yield (*match.span(2), SCALE)
+
+
+def read_points(match: "re.Match[str]") -> Iterator[Symbol]:
+    """Yield 3점 as so many of ten, or of the scale that is said before; below zero is zero."""
+    text, (start, end) = match.string, match.span()
+    if before(match) in "0123456789.,/" or (match[1] in SCORES and before(match) != " "):
+        return
+    if IS_SCALE.match(text, end):
+        yield start, end, SCALE
+        return
+    number = float(SCORES.get(match[1], match[1]))
+    scale = OUT_OF.search(text, max(0, start - 16), start)
+    minus = MINUS.search(text, max(0, start - 6), start)
+    first = minus.start() if minus and minus.end() - minus.start() == 1 else start
+    largest = float(scale[1]) if scale else OF_TEN if number <= OF_TEN else OF_HUNDRED
+    yield first, end, rating(0 if minus else number, largest or OF_TEN)
+
+
+def read_counted(match: "re.Match[str]") -> Iterator[Symbol]:
+    """Yield the number in 별 두 개."""
+    if not "가" <= before(match) <= "힣":
+        yield (*match.span(1), rating(WORDS.get(match[1]) or float(match[1]), OF_FIVE))
+
+
+def before(match: "re.Match[str]") -> str:
+    """Return the character before a match, a space at the start."""
+    return match.string[match.start() - 1] if match.start() else " "
+
+
+# What a text with such a symbol contains, its pattern and what reads it
+READERS = (
+    ("점", POINTS, read_points),
+    ("/", FRACTION, read_fraction),
+    ("별", COUNTED, read_counted),
+    ("", STARRED, read_stars),
+    ("", PICTURES, read_picture),
+)
+# What vocabulary entries of texts with a symbol begin with, and those that begin so and are frequent words without one
+STARTS, HARMLESS = re.compile(f"점|별점|별$|[/{STARS}{HOLLOW}]"), {"점점", "점수"}
+
+
+def hints(entry: str) -> bool:
+    """Return whether a text with this entry of a vocabulary may have a symbol."""
+    return entry not in HARMLESS and bool(STARTS.match(entry) or PICTURES.search(entry))
+
+
+def with_symbols(text: str, tokens: Sequence[str]) -> list[str]:
+    """Return the tokens of a clean text, those of a symbol as one word: its part of the text, MARK and its entry."""
+    words: list[str] = []
+    marked = symbols(text)
+    if not marked:
+        return list(tokens)
+    spans, place = align(text, tokens), 0
+    for start, end in spans:
+        while place < len(marked) and marked[place][1] <= start:
+            place += 1
+        at = start
+        for first, last, entry in marked[place:]:
+            if first >= end:
+                break
+            if at < first:
+                words.append(text[at:first])
+            # of several tokens in one symbol, the first brings it
+            if first >= start:
+                words.append(text[first:last] + MARK + entry)
+            at = max(at, last)
+        if at < end:
+            words.append(text[at:end])
+    return words
+
+
+def surface(word: str) -> str:
+    """Return a word as the text has it."""
+    return word.partition(MARK)[0]
+
+
+def entry(word: str) -> str:
+    """Return the entry of the vocabulary that a word is looked up by."""
+    return word.rpartition(MARK)[2]
