@@ -30,7 +30,7 @@ class Explainer:
     def __call__(self, text: str, method: str = AUTO, seed: int = 0) -> Attribution:
         """Return the Attribution of a review, as `explain` does."""
         method = self.default if check_method(method) == AUTO else method
-        review = self.bundle.codec.encode(check_text(text))
+        review = self.classifier.encoder.encode(check_text(text))
         (prediction,) = self.classifier.predict_encoded([review])
         if prediction.error:
             raise DataError(f"explain: {prediction.error}")
@@ -102,11 +102,7 @@ class Explainer:
                 "method contribution: expected a classifier whose values are near the token, found "
                 f"{getattr(model, 'values', model).kind}; use attention, or train with --values convolution"
             )
-        found: list[NDArray[Any]] = [numpy.zeros(0)] * len(reviews)
-        for members, batch in self.classifier.score.batches(reviews):
-            for member, values in zip(members, self.classifier.engine.contributions(*batch)):
-                found[member] = values[: len(reviews[member])]
-        return found
+        return self.classifier.score.contributions(reviews)
 
     def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
         """Return what each token of each review adds to the log-odds, (T,) each (`gradients.GradientEngine`)."""
@@ -118,7 +114,7 @@ class Explainer:
         return self.scorer(ReplacedAttention(self.gluon, how, seed))(reviews)
 
     def scorer(self, engine: Engine) -> TokenScorer:
-        return TokenScorer(self.bundle.codec, engine, self.bundle.config)
+        return TokenScorer(self.classifier.encoder, engine, self.bundle.config)
 
     @cached_property
     def gluon(self) -> GluonGraph:

@@ -97,5 +97,5 @@ def remark(classifier: Classifier, texts: Sequence[str]) -> Optional[str]:
     if not classifier.bundle.packaged or 2 * foreign <= len(written):
         return None
     return (
-        f"{foreign:,} of {len(written):,} texts have no Hangul: the classifier knows Korean alone, expect wrong labels"
+        f"{foreign:,} of {len(written):,} texts have no Hangul: the classifier knows Korean only; most get no label"
     )

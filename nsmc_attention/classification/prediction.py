@@ -131,9 +131,14 @@ class Prediction:
 del Prediction.__dataclass_fields__
 
 
-def output_row(probability: Optional[float]) -> Row:
-    """Return (label, score, probability, error) for a probability of positive; None or NaN is a blank text."""
+def output_row(probability: Optional[float], reason: Optional[str] = None) -> Row:
+    """Return (label, score, probability, error) for a probability of positive; None or NaN is a blank text.
+
+    Where there is a reason to withhold the label, the probability alone is left.
+    """
     if probability is None or probability != probability:
         return None, None, None, BLANK
+    if reason:
+        return None, None, probability, reason
     positive = probability >= 0.5
     return LABELS[positive], probability if positive else 1 - probability, probability, None

@@ -4,6 +4,7 @@ Reviews are read in windows and sorted by length within one, so that batches hol
 grow with their number.
 """
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -19,6 +20,8 @@ from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..model.interfaces import AXES
 from ..text.encoding import Encoded, ReviewEncoder
 from .engines import Engine, load_engine
+from .evidence import Evidence
+from .pieces import Pieces
 from .prediction import TYPES, Prediction, output_row
 from .settings import KEPT_ODDS, LABELS, Config
 from .task import LAYOUT, ClassifierBundle
@@ -30,6 +33,10 @@ ACCEPTED = ("batch_size", "truncation", "padding", "max_length", "function_to_ap
 # Upper limit of a batch's padded pairs of tokens (N x T x T), each of which has up to EACH numbers (units of the
 # additive score, heads); more numbers, fewer pairs
 PAIRS, EACH = 32 * 48 * 48, 32
+# Tokens of a review whose pairs all have a weight; of a longer one, each token has
+PAIRED = 512
+# Tokens that are read of a review: of 10,000 characters there are fewer
+ALL = 2**20
 
 
 class TokenScorer:
@@ -37,31 +44,52 @@ class TokenScorer:
 
     def __init__(self, encoder: ReviewEncoder, engine: Engine, config: Config):
         self.encoder, self.engine, self.fixed_length = encoder, engine, config.fixed_length
+        self.longest = config.text.max_length
         self.pairs = PAIRS * EACH // max(EACH, config.model.numbers_per_pair)
 
     def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
-        probabilities = numpy.full(len(reviews), numpy.nan)
-        for members, probability, _ in self.run(reviews):
+        pieces = self.pieces(reviews)
+        probabilities = numpy.full(len(pieces.reviews), numpy.nan)
+        for members, probability, _ in self.run(pieces.reviews):
             probabilities[members] = probability
-        return probabilities
+        return pieces.probabilities(probabilities)
+
+    def pieces(self, reviews: Sequence[Encoded]) -> Pieces:
+        """Cut long reviews; a network of a fixed length reads the beginning alone."""
+        if self.fixed_length:
+            reviews = [review.take(range(min(len(review), self.longest))) for review in reviews]
+        return Pieces.of(reviews, self.longest)
 
     def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
         """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
 
-        Weights have the engine's axes without padding. Where a network of a fixed length gave some to the padding, rows
+        Weights have the engine's axes without padding; where these are pairs of tokens, those of a review of more than
+        PAIRED tokens are means over the queries, (T,). Where a network of a fixed length gave some to the padding, rows
         are renormalized to sum to 1.
         """
-        probabilities, axes = numpy.full(len(reviews), numpy.nan), self.engine.axes
-        weights: list[Any] = [None] * len(reviews)
-        for members, probability, arrays in self.run(reviews):
+        pieces, axes = self.pieces(reviews), self.engine.axes
+        probabilities = numpy.full(len(pieces.reviews), numpy.nan)
+        weights: list[Any] = [None] * len(pieces.reviews)
+        long = numpy.array([len(review) > PAIRED for review in reviews])[pieces.owners] & ("queries" in axes)
+        for members, probability, arrays in self.run(pieces.reviews):
             probabilities[members] = probability
             for member, array in zip(members, arrays):
-                own = slice(len(reviews[member]))
+                own = slice(len(pieces.reviews[member]))
                 # a copy: a view would keep the whole batch in memory
                 array = numpy.array(array[tuple([own if axis in AXES else slice(None) for axis in axes])])
-                weights[member] = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
-        return probabilities, weights
+                array = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
+                weights[member] = array.mean(axis=-2) if long[member] else array
+        return pieces.probabilities(probabilities), pieces.joined(weights, axes)
+
+    def contributions(self, reviews: Sequence[Encoded]) -> list[NDArray[Any]]:
+        """Return what each token of each review, none of which is empty, adds to the log-odds, (T,) each."""
+        pieces = self.pieces(reviews)
+        found: list[NDArray[Any]] = [numpy.zeros(0)] * len(pieces.reviews)
+        for members, batch in self.batches(pieces.reviews):
+            for member, values in zip(members, self.engine.contributions(*batch)):
+                found[member] = values[: len(pieces.reviews[member])]
+        return pieces.joined(found, ("keys",))
 
     def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
         """Yield (members, probability, weights) over the reviews that have tokens, batched by length."""
@@ -101,7 +129,10 @@ class Classifier(Predictor):
 
     def __init__(self, bundle: ClassifierBundle, engine: Engine):
         super().__init__(bundle, engine)
-        self.score = TokenScorer(bundle.codec, engine, bundle.config)
+        # long reviews are not cut off but read in pieces
+        self.encoder = replace(bundle.codec, max_length=ALL)
+        self.evidence = Evidence(self.encoder)
+        self.score = TokenScorer(self.encoder, engine, bundle.config)
 
     def __repr__(self) -> str:
         return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"
@@ -156,10 +187,11 @@ class Classifier(Predictor):
         """Yield the Predictions of reviews that the bundle's encoder encoded."""
         axes = self.engine.axes
         for review, probability, weights in zip(reviews, *self.score.predict_with_weights(reviews)):
-            label, score, positive, error = output_row(float(probability))
+            row = output_row(float(probability), self.evidence.reason(review))
             if weights is None:
                 weights = numpy.zeros((0,) * len(axes), dtype="float32")
-            yield Prediction(review.text, label, score, positive, review.tokens, review.offsets, weights, error, axes)
+            own = axes[-weights.ndim :]
+            yield Prediction(review.text, *row[:-1], review.tokens, review.offsets, weights, row[-1], own)
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN where it is blank."""
@@ -168,7 +200,16 @@ class Classifier(Predictor):
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return (label, score, probability, error) of each review."""
-        return [output_row(probability) for probability in self.probabilities(texts).tolist()]
+        return [output_row(*pair) for pair in zip(*self.judged(texts))]
+
+    def judged(self, texts: Iterable[str]) -> tuple[list[float], list[Optional[str]]]:
+        """Return the probability of positive of each review, and why it gets no label (`evidence`)."""
+        probabilities: list[float] = []
+        reasons: list[Optional[str]] = []
+        for reviews in self.windows(texts):
+            probabilities += self.score(reviews).tolist()
+            reasons += map(self.evidence.reason, reviews)
+        return probabilities, reasons
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
         """Yield `Prediction.to_dict()` of each review."""
@@ -178,7 +219,7 @@ class Classifier(Predictor):
         """Yield lists of at most WINDOW encoded reviews."""
         iterator = check_texts(texts, "reviews", "use predict() for one review")
         while window := list(islice(iterator, WINDOW)):
-            yield self.bundle.codec.encode_many(window)
+            yield self.encoder.encode_many(window)
 
 
 def leaning_of(manifest: Mapping[str, Any]) -> float:

@@ -12,7 +12,6 @@ from ..inference.reference import Reference, Row, check_texts
 from ..restoration.restorer import Restorer, packaged_restorer
 from ..reviews.pieces import cut
 from ..text.encoding import clean
-from .prediction import output_row
 from .predictor import WINDOW, Classifier
 
 # A label of at least this probability is not asked for again: `python -m benchmarks.doubtful`
@@ -57,12 +56,12 @@ class RestoringClassifier:
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each text, restored or not; NaN where it is blank."""
-        parts = [self.judged(part)[1] for part in cut(checked(texts), WINDOW, len)]
-        return numpy.concatenate(parts) if parts else numpy.zeros(0)
+        return numpy.array([row[-2] for part in cut(checked(texts), WINDOW, len) for row in self.judged(part)[1]], dtype="float64")
 
-    def judged(self, texts: list[str]) -> tuple[list[Row], NDArray[numpy.float64]]:
-        """Return the restorer's row of each text, and the probability of positive of what it says."""
-        found = self.classifier.probabilities(texts)
+    def judged(self, texts: list[str]) -> tuple[list[Row], list[Row]]:
+        """Return the restorer's row of each text, and the classifier's of what it says."""
+        results = self.classifier.rows(texts)
+        found = numpy.array([probability for *_, probability, _ in results], dtype="float64")
         cleaned = [*map(clean, texts)]
         rows: list[Row] = [(text, None) for text in cleaned]
         # also blank texts, whose probability is no number
@@ -70,13 +69,13 @@ class RestoringClassifier:
         for place, row in zip(doubtful, self.restorer.rows(texts[place] for place in doubtful)):
             rows[place] = row
         changed = [place for place in doubtful if rows[place][0] != cleaned[place]]
-        found[changed] = self.classifier.probabilities(rows[place][0] for place in changed)
-        return rows, found
+        for place, result in zip(changed, self.classifier.rows(rows[place][0] for place in changed)):
+            results[place] = result
+        return rows, results
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return the row of the restorer and that of the classifier of each text, as one."""
-        rows, found = self.judged(list(checked(texts)))
-        return [(*row, *output_row(probability)) for row, probability in zip(rows, found.tolist())]
+        return [(*row, *result) for row, result in zip(*self.judged(list(checked(texts))))]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
         """Yield `Prediction.to_dict()` of each restored text, after its source, `restored` and any `restore_error`."""

@@ -153,20 +153,22 @@ class LabelsByShare:
     def prior(self) -> float:
         return self.scorer.prior
 
-    def leaning(self, probability: Optional[float]) -> tuple[Optional[str], Optional[float], Optional[float]]:
-        """Return the values of LEANING for a review's own probability of positive, None for a blank one."""
-        if probability is None or probability != probability:
+    def leaning(
+        self, label: Optional[str], probability: Optional[float]
+    ) -> tuple[Optional[str], Optional[float], Optional[float]]:
+        """Return the values of LEANING for a review's own label and probability of positive, None without a label."""
+        if label is None or probability is None:
             return None, None, None
         leaning = by_odds(probability, odds_of(self.share) / math.exp(self.prior))
         return LABELS[leaning >= 0.5], leaning, self.share
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        place = [*self.scorer.types].index("probability")
-        return [(*row[:-1], *self.leaning(row[place]), row[-1]) for row in self.scorer.rows(texts)]
+        label, place = ([*self.scorer.types].index(name) for name in ("label", "probability"))
+        return [(*row[:-1], *self.leaning(row[label], row[place]), row[-1]) for row in self.scorer.rows(texts)]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
         for values in self.scorer.objects(texts, weights):
-            yield {**values, **dict(zip(LEANING, self.leaning(values["probability"])))}
+            yield {**values, **dict(zip(LEANING, self.leaning(values["label"], values["probability"])))}
 
 
 def share_given(value: Union[str, float]) -> Optional[float]:

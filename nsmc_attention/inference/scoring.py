@@ -230,11 +230,12 @@ def write_parts(
 def tally_of(scorer: Scorer, texts: Sequence[str], results: Sequence[Any]) -> Tally:
     """Return the Tally of texts with their results: objects, or rows of the scorer's output columns."""
     if results and isinstance(results[0], dict):
-        errors = sum("error" in result for result in results)
-        return Tally.of(texts, [result.get("probability") for result in results], errors, scorer.prior)
-    errors = sum(result[-1] is not None for result in results)
-    place = [*scorer.types].index("probability") if "probability" in scorer.types else None
-    return Tally.of(texts, [] if place is None else [result[place] for result in results], errors, scorer.prior)
+        labelled = [result.get("probability") for result in results if "error" not in result]
+        return Tally.of(texts, labelled, len(results) - len(labelled), scorer.prior)
+    place = [*scorer.types].index("probability") if "probability" in scorer.types else -1
+    labelled = [result[place] for result in results if result[-1] is None]
+    errors = len(results) - len(labelled)
+    return Tally.of(texts, [] if place < 0 else labelled, errors, scorer.prior)
 
 
 def score_window(reference: Any, texts: list[str]) -> list[tuple[Any, ...]]:

@@ -70,7 +70,8 @@ def report(
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
     predictions = [prediction.averaged() for prediction in bar]
-    frame["probability"] = [prediction.probability for prediction in predictions]
+    # one without a label is counted with the blank ones
+    frame["probability"] = [prediction.probability if prediction.label else None for prediction in predictions]
     frame["label"] = [prediction.label for prediction in predictions]
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{path}: expected reviews, found none with a word")

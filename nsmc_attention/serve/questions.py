@@ -109,8 +109,8 @@ class Blank(Body, json_schema_extra=example(inputs="주인공의 [MASK]에 소�
 
 
 def labels_of(probability: Optional[float], error: Optional[str]) -> list[dict[str, Any]]:
-    """Return the labels for a probability of positive, most probable first; for None the reason in `error`."""
-    if probability is None:
+    """Return the labels for a probability of positive, most probable first; without a label the reason in `error`."""
+    if error or probability is None:
         return [{"label": None, "score": None, "error": error}]
     both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
     return both if probability >= 0.5 else both[::-1]
@@ -125,7 +125,7 @@ def labels_json(probability: Optional[float], error: Optional[str], top_k: Optio
 
 def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
     """Return the labels of a prediction, the first with its tokens and weights."""
-    values = prediction.to_dict(weights=True) if prediction.probability is not None else {}
+    values = prediction.to_dict(weights=True) if not prediction.error else {}
     details = {name: values[name] for name in DETAILS if values}
     return labels_json(prediction.probability, prediction.error, top_k, **details)
 

@@ -1,0 +1,106 @@
+"""Whether a classifier can know anything of a text: other languages, addresses, digits and keyboard noise get no label.
+
+A text is judged if it has Korean words, ratings or emoji of the vocabulary, or nothing but words and signs that it knows
+(good, ㅋㅋㅋ, ^^). The network has a probability of every text with a token; only its label is withheld.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Optional
+
+from ..text.encoding import Encoded, ReviewEncoder
+from ..text.symbols import ENTRIES
+
+NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
+SYLLABLE, LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
+# Laughing, crying and sighing mean something by themselves; a lone consonant is a slip of the keyboard
+EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]|[ㄱ-ㅣ]{2,}")
+WORD = re.compile(r"[^\W\d_]+")
+# A page, an address of mail; a place by its districts, street and number
+ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE)
+PLACE = re.compile(
+    "(?:서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충청?[남북]|전라?[남북]|경상?[남북]|제주)[가-힣]* "
+    r"[가-힣]+(?:시|군|구|읍|면|동|로|길)\b.*\d[\d-]*(?:번지|번길|층|호|동|로|가|길)?"
+)
+HEARTS = "♥♡"
+# Known syllables may stand beside so many times as many other letters; a text in Latin letters has so many words at most
+FOREIGN, LATIN_WORDS = 8, 4
+LONG = re.compile(r"(.)\1{2,}")
+# English words that say nothing about a film
+COMMON = frozenset(
+    "a an and are at be been but by can do ever everything film for from has have he her his how i in is it its just life "
+    "me movie my no not of oh on one or our out she so that the they this time to too under us was we what when where who "
+    "why will with world yes you your very really".split()
+)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Tells for the reviews of an encoder whether there is anything to judge by."""
+
+    encoder: ReviewEncoder
+
+    def reason(self, review: Encoded) -> Optional[str]:
+        """Return why a review that has tokens gets no label; None where it gets one."""
+        # of all texts four in five: known words, signs and laughter alone
+        if self.doubtful.isdisjoint(review.ids) or not self.is_korean:
+            return None
+        return None if self.has_evidence(review) else NO_EVIDENCE
+
+    @cached_property
+    def is_korean(self) -> bool:
+        """True if most words of the vocabulary are written in Hangul: a rule for Korean fits no other model."""
+        words = list(filter(LETTER.search, self.encoder.token_to_idx))
+        return 2 * sum(map(bool, map(SYLLABLE.search, words))) > len(words)
+
+    @cached_property
+    def doubtful(self) -> frozenset[int]:
+        """The ids of tokens that a text may have without being Korean."""
+        known = self.encoder.token_to_idx.items()
+        return frozenset([self.encoder.unknown, *(index for entry, index in known if is_doubtful(entry))])
+
+    @cached_property
+    def symbols(self) -> frozenset[int]:
+        """The ids of ratings, emoji and hearts."""
+        known = self.encoder.token_to_idx
+        return frozenset(known[entry] for entry in (*ENTRIES, *HEARTS) if entry in known)
+
+    def has_evidence(self, review: Encoded) -> bool:
+        """Return whether a review has Korean words or symbols, or nothing that the vocabulary lacks."""
+        if not self.symbols.isdisjoint(review.ids):
+            return True
+        text = ADDRESS.sub(" ", review.text)
+        if PLACE.match(text.strip()):
+            return False
+        known, others = self.letters(review)
+        if known:
+            return others <= FOREIGN * known
+        words = WORD.findall(text)
+        if not words:
+            return bool(text.strip()) and not any(map(str.isdigit, text))
+        latin = [word for word in words if EXPRESSIVE.sub("", word)]
+        known_words = [word.lower() for word in latin if self.knows(word)]
+        if len(latin) > LATIN_WORDS or 2 * len(known_words) < len(latin):
+            return False
+        return not latin or any(word not in COMMON for word in known_words)
+
+    def knows(self, word: str) -> bool:
+        """Return whether the vocabulary has a word, in any case."""
+        plain = word.lower()
+        forms = {form for each in (plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)) for form in (each, each.title())}
+        return len(word) > 1 and not self.encoder.token_to_idx.keys().isdisjoint({word, *forms})
+
+    def letters(self, review: Encoded) -> tuple[int, int]:
+        """Return how many syllables are in tokens that the vocabulary has, and how many other letters there are."""
+        known = others = 0
+        for token, index in zip(review.tokens, review.ids):
+            syllables = 0 if index == self.encoder.unknown else len(SYLLABLE.findall(token))
+            known += syllables
+            others += len(LETTER.findall(EXPRESSIVE.sub("", token))) - syllables
+        return known, others
+
+
+def is_doubtful(entry: str) -> bool:
+    """Return whether an entry is neither a Korean word nor a sign nor laughter."""
+    return not SYLLABLE.search(entry) and any(map(str.isalnum, EXPRESSIVE.sub("", entry)))
