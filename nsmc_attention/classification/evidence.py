@@ -88,7 +88,9 @@ class Evidence:
     def knows(self, word: str) -> bool:
         """Return whether the vocabulary has a word, in any case."""
         plain = word.lower()
-        forms = {form for each in (plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)) for form in (each, each.title())}
+        forms = {
+            form for each in (plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)) for form in (each, each.title())
+        }
         return len(word) > 1 and not self.encoder.token_to_idx.keys().isdisjoint({word, *forms})
 
     def letters(self, review: Encoded) -> tuple[int, int]:

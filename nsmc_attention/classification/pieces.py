@@ -47,7 +47,9 @@ class Pieces:
         counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
         parts = [
-            review if len(each) == 1 else review.take(range(*span)) for review, each in zip(reviews, cuts) for span in each
+            review if len(each) == 1 else review.take(range(*span))
+            for review, each in zip(reviews, cuts)
+            for span in each
         ]
         roots = numpy.sqrt([max(1, len(part)) for part in parts])
         return cls(parts, owners, roots / numpy.bincount(owners, roots, len(reviews))[owners])

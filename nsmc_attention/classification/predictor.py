@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union, cast
 
 import numpy
 from numpy.typing import NDArray
@@ -84,10 +84,10 @@ class TokenScorer:
 
     def contributions(self, reviews: Sequence[Encoded]) -> list[NDArray[Any]]:
         """Return what each token of each review, none of which is empty, adds to the log-odds, (T,) each."""
-        pieces = self.pieces(reviews)
+        pieces, engine = self.pieces(reviews), cast("Any", self.engine)
         found: list[NDArray[Any]] = [numpy.zeros(0)] * len(pieces.reviews)
         for members, batch in self.batches(pieces.reviews):
-            for member, values in zip(members, self.engine.contributions(*batch)):
+            for member, values in zip(members, engine.contributions(*batch)):
                 found[member] = values[: len(pieces.reviews[member])]
         return pieces.joined(found, ("keys",))
 

@@ -200,7 +200,7 @@ PRESETS = {
     "default": Config(),
     # the extended track: trained on the raw star reviews first
     "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
-    # half as wide, values of one word with signs, to be taught by the one above (--teacher) and by --negations
+    # half as wide, values of one word with signs, to be taught by the one above (--teacher) and by --sentences
     "distilled": Config().with_fields(
         rare_words="pieces",
         pretrain_epochs=12,

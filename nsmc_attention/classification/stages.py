@@ -33,7 +33,6 @@ from . import wide
 from .batches import Batches, EncodedPart, Tokenized, encode
 from .engines import GraphEngine
 from .gradients import GradientEngine
-from .negations import with_signs
 from .objectives import (
     ContributionsObjective,
     ErasureObjective,
@@ -43,6 +42,7 @@ from .objectives import (
     predict_batches,
 )
 from .predictor import TokenScorer
+from .sentences import with_signs
 from .settings import Config
 
 # Share of the importance that the attention is taught which comes from gradients
@@ -65,11 +65,11 @@ class ClassifierTrainer:
         train_part: Tokenized,
         dev_part: Tokenized,
         star_part: Optional[Tokenized],
-        negations: Optional[Reviews] = None,
+        sentences: Optional[Reviews] = None,
     ) -> tuple[Network, Progress, dict[str, Any]]:
         """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
 
-        The main stage alone has the sentences of `negations`.
+        The main stage alone has the `sentences`.
         """
         train, dev = encode(train_part, self.encoder), encode(dev_part, self.encoder)
         stars = encode(star_part, self.encoder) if star_part else None
@@ -78,7 +78,7 @@ class ClassifierTrainer:
         network = self.new_network(dev_batches)
         if stars:
             self.fit(network, "stars", self.batches(stars), dev_batches)
-        labelled, signs = with_signs(train, negations, self.encoder) if negations else (train, None)
+        labelled, signs = with_signs(train, sentences, self.encoder) if sentences else (train, None)
         progress = self.fit(network, "labels", self.batches(labelled, signs=signs), dev_batches)
         table, alone = None, 1.0
         if self.config.text.ngram_buckets:

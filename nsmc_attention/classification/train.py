@@ -3,6 +3,7 @@
 `train` is for Python, `train_classifier` for the command line; `stages` has the numerics.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from .._runtime.mxnet_types import Network
 from ..bundle.format import AnyBundle, Manifest, load_bundle
 from ..errors import BundleError, ConfigError, DataError
+from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName
 from ..language.task import LAYOUT as LANGUAGE_MODEL
 from ..reviews import nsmc, raw
@@ -37,8 +39,9 @@ from .initial import (
     sizes_of_classifier,
     sizes_of_language_model,
 )
-from .negations import read_negations
+from .pieces import NEAREST
 from .predictor import Classifier
+from .sentences import read_sentences
 from .settings import LABELS, PRESETS, ClassifierConfig, Config, TrainingConfig
 from .task import LAYOUT, ClassifierBundle
 
@@ -47,6 +50,8 @@ BEGINNINGS: dict[Any, Any] = {
     LAYOUT: (sizes_of_classifier, init_from_classifier),
     LANGUAGE_MODEL: (sizes_of_language_model, init_from_language_model),
 }
+# A word of two written sentences is as frequent as the rarest entries of reviews then
+TIMES = 20
 # The option of each column, and the name that the command need not say
 USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label")}
 
@@ -64,7 +69,7 @@ def train(
     workers: SingleWorker = SINGLE,
     embeddings: Optional[Union[str, Path]] = None,
     teacher: Optional[Union[str, Path]] = None,
-    negations: Optional[Union[str, Path]] = None,
+    sentences: Optional[Union[str, Path]] = None,
     **columns: Optional[str],
 ) -> Optional[ClassifierBundle]:
     """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
@@ -90,12 +95,13 @@ def train(
     embeddings : path or None
         Word vectors in the text format of word2vec or fastText, of config.model.embedding_size numbers, on tokens of the
         same tokenizer: the embeddings that training begins with. Words that the file lacks begin with random numbers.
-    teacher : path, "pretrained" or None
-        A classifier whose probabilities are learnt beside the labels and stars: each target is halfway between the two
-        (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531). A small network comes near a larger one so.
-    negations : path or None
-        A table of sentences that are learnt beside the labels, without a teacher, by a classifier with signed values. Its
-        columns are document, label and signs, "start:end:sign ..." of characters: -1 for a negated word, 1 for another.
+    teacher : path, "pretrained", several of them with commas between, or None
+        Classifiers whose probabilities, averaged as log-odds, are learnt beside the labels and stars: each target is halfway
+        between the two (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531).
+    sentences : path or None
+        A table of sentences that are learnt beside the labels, without a teacher; its words join the vocabulary. Its columns
+        are document, label (0, 1 or between) and signs, "start:end:sign ..." of characters, which teach the gates of a
+        classifier with signed values: -1 for a negated word, 1 for another.
     columns : str or None
         `text_column`, `label_column`, `encoding`, `positive`, the positive one of two labels, and `sheet` of a workbook, but
         of `valid` always the first one; None finds them.
@@ -111,7 +117,7 @@ def train(
     """
     run = Run(Path(out), resume, device, quiet, workers)
     source = Labelled(data, data_dir, **columns)
-    return train_classifier(source, config, run, valid, init_from, embeddings, teacher, negations)
+    return train_classifier(source, config, run, valid, init_from, embeddings, teacher, sentences)
 
 
 def train_classifier(
@@ -122,14 +128,14 @@ def train_classifier(
     init_from: Union[str, Path, None] = None,
     embeddings: Union[str, Path, None] = None,
     teacher: Union[str, Path, None] = None,
-    negations: Union[str, Path, None] = None,
+    sentences: Union[str, Path, None] = None,
 ) -> Optional[ClassifierBundle]:
     """Train as `train` does, where and how `run` says."""
     run.workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
-    first, teaching = checked_beginning(config, init_from, embeddings), first_bundle(teacher, LAYOUT)
-    sentences = checked_negations(config, negations)
+    first, teaching = checked_beginning(config, init_from, embeddings), teachers(teacher)
+    written = checked_sentences(config, sentences)
     reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
     settings: dict[str, Any] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
@@ -138,15 +144,15 @@ def train_classifier(
         "config": config.to_dict(),
         "init_from": first and first.fingerprint,
         "embeddings": embeddings and Path(embeddings).name,
-        "teacher": teaching and teaching.fingerprint,
-        "negations": sentences and {"name": sentences.name, "sha256": sentences.sha256},
+        "teacher": joined([each.fingerprint for each in teaching]),
+        "sentences": written and {"name": written.name, "sha256": written.sha256},
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
-    given = {"init_from": init_from, "embeddings": embeddings, "teacher": teacher, "negations": negations}
+    given = {"init_from": init_from, "embeddings": embeddings, "teacher": teacher, "sentences": sentences}
     run.say_settings(" ".join(["--preset", name, *changes, *options(given)]))
     vocabulary = first.read("vocab.json") if first and first.layout is LAYOUT else None
-    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, vocabulary)
+    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, vocabulary, written)
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),
         "vocabulary": sha256(inputs.vocabulary).hexdigest(),
@@ -167,13 +173,13 @@ def train_classifier(
     with run.begun(settings):
         train_part, stars = inputs.train, inputs.stars
         if teaching:
-            run.say(f"teacher: {teaching.folder}")
+            run.say(f"teacher: {', '.join(str(each.folder) for each in teaching)}")
             train_part, stars = taught(train_part, teaching), stars and taught(stars, teaching)
-        network, progress, calibration = trainer.train(train_part, inputs.dev, stars, sentences)
+        network, progress, calibration = trainer.train(train_part, inputs.dev, stars, written)
         if not run.workers.first:
             return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-        manifest = {**describe(inputs, config, best, first, vectors, teaching, sentences), "calibration": calibration}
+        manifest = {**describe(inputs, config, best, first, vectors, teaching, written), "calibration": calibration}
         return finish(run, inputs, config, manifest, network)
 
 
@@ -192,13 +198,28 @@ def checked_beginning(
     return first
 
 
-def checked_negations(config: Config, path: Union[str, Path, None]) -> Optional[Reviews]:
-    """Return the sentences of a file of negations, if there is one; ConfigError where no sign can learn from them."""
+def teachers(given: Union[str, Path, None]) -> list[ClassifierBundle]:
+    """Return the bundles of `--teacher`, paths with commas between."""
+    paths = str(given).split(",") if given else []
+    return [bundle for bundle in (first_bundle(path, LAYOUT) for path in paths) if bundle]
+
+
+def joined(names: Sequence[str]) -> Optional[str]:
+    return ",".join(names) or None
+
+
+def checked_sentences(config: Config, path: Union[str, Path, None]) -> Optional[Reviews]:
+    """Return the sentences of a file, if there is one; ConfigError where they have signs that nothing can learn."""
     if path is None:
         return None
-    if not isinstance(config.model, ClassifierConfig) or not config.model.values.signed:
-        raise ConfigError("--negations: expected signed values; give --values convolution --signed 1, or leave it out")
-    return read_negations(Path(path))
+    written = read_sentences(Path(path))
+    if any(written.frame["signs"]) and (
+        not isinstance(config.model, ClassifierConfig) or not config.model.values.signed
+    ):
+        raise ConfigError(
+            "--sentences: expected signed values, because the file has signs; give --values convolution --signed 1"
+        )
+    return written
 
 
 def continuing(config: Config, init_from: Union[str, Path, None]) -> Config:
@@ -251,8 +272,12 @@ def read_inputs(
     data_dir: Optional[Union[str, Path]],
     run: Run,
     vocabulary: Optional[bytes] = None,
+    written: Optional[Reviews] = None,
 ) -> Inputs:
-    """Read and tokenize the input of a training; without a vocabulary as JSON, make that of the training data."""
+    """Read and tokenize the input of a training; without a vocabulary as JSON, make that of the training data.
+
+    A word of the `written` sentences counts TIMES, so that one that is new since the reviews becomes an entry.
+    """
     from ..text.vocabulary import build_vocab
 
     run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
@@ -265,7 +290,9 @@ def read_inputs(
         run.say(f"raw star reviews: {in_words(raw_reviews.counts)}")
         stars = tokenized_part(raw_reviews.frame, raw_reviews.targets, config)
     if vocabulary is None:
-        vocabulary = build_vocab([*(stars.reviews if stars else []), *train.reviews], config.text).to_json().encode()
+        sentences = TIMES * tokenized_part(written.frame, written.labels, config).reviews if written else []
+        words = [*(stars.reviews if stars else []), *train.reviews, *sentences]
+        vocabulary = build_vocab(words, config.text).to_json().encode()
     encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train.labels):,} reviews to train on, {len(dev.labels):,} to choose the epoch by (dev)"
     run.say(f"{sizes}, a vocabulary of {len(encoder):,}")
@@ -286,10 +313,11 @@ def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
 
 
-def taught(part: Tokenized, teacher: AnyBundle) -> Tokenized:
-    """Return a part with the probabilities of a classifier."""
-    probabilities = Classifier.from_bundle(teacher).probabilities(part.frame["document"].tolist())
-    return replace(part, taught=probabilities)
+def taught(part: Tokenized, teaching: Sequence[ClassifierBundle]) -> Tokenized:
+    """Return a part with the probabilities of classifiers, of several by the mean of their log-odds."""
+    documents = part.frame["document"].tolist()
+    odds = [log_odds(Classifier.from_bundle(teacher).probabilities(documents), NEAREST) for teacher in teaching]
+    return replace(part, taught=1 / (1 + numpy.exp(-numpy.mean(odds, axis=0))))
 
 
 def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
@@ -315,19 +343,23 @@ def describe(
     best: dict[str, Any],
     first: Optional[AnyBundle],
     vectors: Optional[WordVectors],
-    teacher: Optional[AnyBundle],
-    negations: Optional[Reviews],
+    teaching: Sequence[ClassifierBundle],
+    written: Optional[Reviews],
 ) -> Manifest:
     """Return the manifest of a finished training: its data, its metrics on the dev part, the command that repeats it."""
     reviews, dev_reviews = inputs.reviews, inputs.dev_reviews
+    teacher = {
+        "name": joined([each.name for each in teaching]),
+        "fingerprint": joined([each.fingerprint for each in teaching]),
+    }
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {
         "train": {**reviews.describe(), "used": len(inputs.train.labels)},
         "dev": {**dev, "used": len(inputs.dev.labels)},
         **({"pretraining": inputs.raw_reviews.describe()} if inputs.raw_reviews else {}),
         **({"embeddings": vectors.describe()} if vectors else {}),
-        **({"teacher": {"name": teacher.name, "fingerprint": teacher.fingerprint}} if teacher else {}),
-        **({"negations": negations.describe()} if negations else {}),
+        **({"teacher": teacher} if teaching else {}),
+        **({"sentences": {**written.describe(), "positive": int((written.labels > 0.5).sum())}} if written else {}),
     }
     columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
     given = {option: value for (option, usual), value in columns.items() if value != usual}
@@ -335,8 +367,8 @@ def describe(
     begun = {
         "init_from": first and first.name,
         "embeddings": vectors and vectors.name,
-        "teacher": teacher and teacher.name,
-        "negations": negations and negations.name,
+        "teacher": teacher["name"],
+        "sentences": written and written.name,
     }
     again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **begun)
     return {

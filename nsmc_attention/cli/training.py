@@ -60,11 +60,12 @@ def train(
     embeddings: Optional[Path] = option(
         "of a classifier: word vectors that its embeddings begin with, in the text format of word2vec or fastText"
     ),
-    teacher: Optional[Path] = option(
-        "of a classifier: another, or pretrained, whose probabilities are learnt beside the labels and stars"
+    teacher: Optional[str] = option(
+        "of a classifier: others, with commas between, or pretrained, whose probabilities are learnt beside the labels and "
+        "stars"
     ),
-    negations: Optional[Path] = option(
-        "of a classifier with --signed 1: sentences learnt beside the labels, a table with document, label and signs, "
+    sentences: Optional[Path] = option(
+        "of a classifier: sentences learnt beside the labels, a table with document, label (0 to 1) and signs, "
         "start:end:sign of characters"
     ),
     films: Films,
@@ -117,7 +118,7 @@ def train(
     if task != "classify":
         refuse(task, {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive})
         given = {"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers}
-        refuse(task, {**given, "--embeddings": embeddings, "--teacher": teacher, "--negations": negations})
+        refuse(task, {**given, "--embeddings": embeddings, "--teacher": teacher, "--sentences": sentences})
     elif workers and kvstore == "local":
         raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
     with resumable(out) as words:
@@ -127,7 +128,7 @@ def train(
             launcher.launch(words, workers or 2)
         else:
             with worker_group(kvstore) as group:
-                own.update(valid=valid, embeddings=embeddings, teacher=teacher, negations=negations)
+                own.update(valid=valid, embeddings=embeddings, teacher=teacher, sentences=sentences)
                 TASKS[task].train(reviews, config, replace(run, workers=group), **own)
 
 

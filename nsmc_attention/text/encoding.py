@@ -154,8 +154,8 @@ class ReviewEncoder:
         decoder = installed_decoder() if self.tokenizer_name == "mecab" else None
         if decoder:
             pairs = decoder.encode([text[:LONGEST] for text in texts], self.native_vocabulary)
-            reviews = [Encoded(text, tokens, ids) for text, (tokens, ids) in zip(texts, pairs)]
-            return [self.with_symbols(review) for review in reviews] if self.symbols else reviews
+            encoded = [Encoded(text, tokens, ids) for text, (tokens, ids) in zip(texts, pairs)]
+            return [self.with_symbols(review) for review in encoded] if self.symbols else encoded
         split = tokenizer(self.tokenizer_name)
         return [self.encode_words(self.words(text, split(text)), text) for text in texts]
 
@@ -199,7 +199,9 @@ class ReviewEncoder:
         """Return the vocabulary units: the words, or subwords of rare words; at most max_length."""
         if self.cut_rare:
             known = self.token_to_idx
-            words = [unit for word in words for unit in ((word,) if entry(word) in known else longest_pieces(word, known))]
+            words = [
+                unit for word in words for unit in ((word,) if entry(word) in known else longest_pieces(word, known))
+            ]
         return words[: self.max_length]
 
     def batch(self, reviews: Sequence[Encoded], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:

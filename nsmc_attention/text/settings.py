@@ -16,7 +16,9 @@ class TextConfig(Settings):
     rare_words: str = setting(
         "unknown", "words that the vocabulary lacks: unknown, or cut into known pieces", choices=("unknown", "pieces")
     )
-    symbols: int = setting(0, "1: ratings (★★☆☆☆, 2/5, 4점) and emoji are tokens with entries of their own", low=0, high=1)
+    symbols: int = setting(
+        0, "1: ratings (★★☆☆☆, 2/5, 4점) and emoji are tokens with entries of their own", low=0, high=1
+    )
     ngram_buckets: int = setting(2**20, "buckets of hashed character n-grams; 0: no n-grams", low=0, high=2**26)
     max_length: int = setting(256, "longest review in tokens; the rest is not read", low=1, high=1024)
 

@@ -45,7 +45,7 @@ def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
 def other_setting(path: str, saved: Any, given: Any) -> str:
     """Return `another --epochs: the run has 5, found 6` for a path in a run's settings and its two values."""
     kind, _, name = path.partition(".")
-    if name == "sha256" or path in ("sentences", "reviews"):
+    if name == "sha256" or (path in ("sentences", "reviews") and isinstance(saved, str)):
         return f"another content of --{kind if name else 'data'}: the file has changed since the run began"
     if kind in ("config", "columns"):
         flag = FLAGS.get(name) or COLUMNS.get(name) or (f"--set {name}" if "." in name else f"--{name}")

@@ -1,8 +1,10 @@
-"""Sentences that say which words are negated: a table in, encoded sentences and the signs of their tokens out.
+"""Sentences written to be learnt beside the reviews: a table in, encoded sentences and the gates of their tokens out.
 
     document,label,signs        재미있지 않다,0,0:2:-1        characters 0 and 1 are negated
+                                호불호가 갈릴 영화,0.5,       half positive, no gate is known
 
-A mark is start:end:sign, of characters of the document; there may be several, with spaces between.
+A label is 0, 1 or a probability of positive. A mark is start:end:sign, of characters of the document; there may be several,
+with spaces between, or none.
 """
 
 import re
@@ -26,7 +28,7 @@ MARK = re.compile(r"(\d{1,9}):(\d{1,9}):(-?\d+(?:\.\d+)?)")
 Marks = Sequence[tuple[int, int, float]]
 
 
-def read_negations(path: Path) -> Reviews:
+def read_sentences(path: Path) -> Reviews:
     """Read a table of sentences; `signs` of its frame are (start, end, sign) of characters of the clean text.
 
     DataError, with the row, where a column is missing, a sentence has no text or a mark is none.
@@ -39,8 +41,20 @@ def read_negations(path: Path) -> Reviews:
     if not documents:
         raise DataError(f"{path}: the file has no sentences")
     signs = [marks_of(*pair, f"{path} row {row}") for row, pair in enumerate(zip(documents, cells), start=1)]
-    frame = pandas.DataFrame({"document": documents, "label": tables.label_numbers(labels, path), "signs": signs})
+    frame = pandas.DataFrame({"document": documents, "label": label_probabilities(labels, path), "signs": signs})
     return Reviews(frame, path.name, sha256(read_bytes(path)))
+
+
+def label_probabilities(labels: Sequence[str], path: Path) -> NDArray[numpy.float64]:
+    """Return labels as probabilities of positive: numbers from 0 to 1, or two labels as of any table."""
+    try:
+        numbers = numpy.array(labels, dtype="float64")
+    except ValueError:
+        return numpy.array(tables.label_numbers([*labels], path), dtype="float64")
+    if not ((numbers >= 0) & (numbers <= 1)).all():
+        place = int(numpy.flatnonzero(~((numbers >= 0) & (numbers <= 1)))[0])
+        raise DataError(f"{path} row {place + 1}: expected a label from 0 to 1, found {labels[place][:30]!r}")
+    return numbers
 
 
 def marks_of(document: str, cell: str, where: str) -> Marks:
@@ -59,15 +73,15 @@ def marks_of(document: str, cell: str, where: str) -> Marks:
 
 
 def with_signs(
-    part: EncodedPart, negations: Reviews, encoder: ReviewEncoder
+    part: EncodedPart, written: Reviews, encoder: ReviewEncoder
 ) -> tuple[EncodedPart, list[NDArray[numpy.float32]]]:
     """Return a part with the sentences behind its reviews, and the sign of each token (T,), NaN where none is marked."""
-    sentences = encoder.encode_many(negations.documents)
+    sentences = encoder.encode_many(written.documents)
     signs = [numpy.full(len(review), numpy.nan, dtype="float32") for review in (*part.reviews, *sentences)]
-    for own, review, marks in zip(signs[len(part.reviews) :], sentences, negations.frame["signs"]):
+    for own, review, marks in zip(signs[len(part.reviews) :], sentences, written.frame["signs"]):
         mark_tokens(own, review, marks)
-    frame = pandas.concat([part.frame, negations.frame], ignore_index=True)
-    labels = numpy.concatenate([part.targets, negations.labels])
+    frame = pandas.concat([part.frame, written.frame], ignore_index=True)
+    labels = numpy.concatenate([part.targets, written.labels])
     return TrainingPart([*part.reviews, *sentences], labels, frame), signs
 
 

@@ -12,8 +12,8 @@ from nsmc_attention.classification import wide
 from nsmc_attention.classification.batches import Batch, TrainingPart
 from nsmc_attention.classification.engines import gluon_graph
 from nsmc_attention.classification.gradients import embed_batch
-from nsmc_attention.classification.negations import read_negations, with_signs
 from nsmc_attention.classification.objectives import SIGNS, LabelsObjective, as_inputs, ngram_evidence
+from nsmc_attention.classification.sentences import read_sentences, with_signs
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.classification.train import train
@@ -59,7 +59,7 @@ def small(tiny):
 @pytest.fixture(scope="module")
 def taught(small, table, tmp_path_factory):
     out = tmp_path_factory.mktemp("runs") / "taught"
-    return train("sample", small, out, quiet=True, negations=table), out
+    return train("sample", small, out, quiet=True, sentences=table), out
 
 
 def batch_of(bundle, texts):
@@ -121,7 +121,7 @@ def test_marked_tokens_get_their_sign_and_no_others(tiny_signed, table):
     codec = load_bundle(tiny_signed, LAYOUT).codec
     frame = nsmc.load("sample", "train").frame[:1]
     known = TrainingPart([codec.encode(frame["document"][0])], numpy.array([1]), frame)
-    negations = read_negations(table)
+    negations = read_sentences(table)
     part, signs = with_signs(known, negations, codec)
     assert len(part.reviews) == len(signs) == len(part.labels) == len(part.frame) == 1 + len(negations)
     assert part.labels.tolist() == [1, *negations.labels] and numpy.isnan(signs[0]).all()
@@ -162,17 +162,17 @@ def test_sentences_teach_the_sign_of_words_that_they_lack(taught):
 def test_the_bundle_names_the_sentences_none_of_which_are_in_the_dev_part(taught, small, table, tmp_path):
     bundle, out = taught
     data, alone = bundle.manifest["data"], small.with_fields(epochs=1)
-    assert data["negations"].items() >= {"name": "negations.csv", "rows": len(read_negations(table))}.items()
-    assert bundle.manifest["command"].endswith("--negations negations.csv")
-    assert data["negations"]["sha256"] == read_settings(out)["negations"]["sha256"]
+    assert data["sentences"].items() >= {"name": "negations.csv", "rows": len(read_sentences(table))}.items()
+    assert bundle.manifest["command"].endswith("--sentences negations.csv")
+    assert data["sentences"]["sha256"] == read_settings(out)["sentences"]["sha256"]
     assert "sentences of negations.csv" in bundle.read("README.md").decode()
     without = train("sample", alone, tmp_path / "alone", quiet=True).manifest["data"]
-    assert "negations" not in without and all(without[name] == data[name] for name in ("train", "dev"))
+    assert "sentences" not in without and all(without[name] == data[name] for name in ("train", "dev"))
     other = write(tmp_path / "negations.csv", [*rows_of(TAUGHT)])
-    for given, message in ((other, "another content of --negations"), (None, "another --negations: .*, found None")):
+    for given, message in ((other, "another content of --sentences"), (None, "another --sentences: .*, found None")):
         with pytest.raises(ConfigError, match=f"cannot resume with {message}"):
-            train("sample", small, out, quiet=True, resume=True, negations=given)
-    again = train("sample", small, out, quiet=True, resume=True, negations=table)
+            train("sample", small, out, quiet=True, resume=True, sentences=given)
+    again = train("sample", small, out, quiet=True, resume=True, sentences=table)
     assert again.fingerprint == bundle.fingerprint
 
 
@@ -200,15 +200,15 @@ def test_adapted_it_stays_signed(command, taught, tmp_path):
 def test_what_is_no_table_of_sentences_is_one_line(rows, message, tmp_path):
     header = ",".join(("document", "label", "signs")[: len(rows[0])]) if rows else "document,label,signs"
     with pytest.raises(DataError, match=message) as error:
-        read_negations(write(tmp_path / "n.csv", rows, header))
+        read_sentences(write(tmp_path / "n.csv", rows, header))
     assert "\n" not in str(error.value) and str(error.value).startswith(str(tmp_path / "n.csv"))
 
 
 def test_only_signed_values_learn_from_them(tiny, table, command, tmp_path):
-    with pytest.raises(ConfigError, match="--negations: expected signed values; give --values convolution --signed 1"):
-        train("sample", tiny, tmp_path / "run", quiet=True, negations=table)
-    done = command("train", "--task", "language", "--data", "sample", "--negations", table, "--out", tmp_path / "run")
-    assert done.returncode and "--negations" in done.stderr and not (tmp_path / "run").exists()
+    with pytest.raises(ConfigError, match="--sentences: expected signed values; give --values convolution --signed 1"):
+        train("sample", tiny, tmp_path / "run", quiet=True, sentences=table)
+    done = command("train", "--task", "language", "--data", "sample", "--sentences", table, "--out", tmp_path / "run")
+    assert done.returncode and "--sentences" in done.stderr and not (tmp_path / "run").exists()
 
 
 def test_a_bundle_of_earlier_settings_has_no_sign(tiny_convolution):
