@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Optional
 
 from ..text.encoding import Encoded, ReviewEncoder
-from ..text.symbols import ENTRIES
+from ..text.symbols import ENGLISH, ENTRIES, LONG
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
 SYLLABLE, LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
@@ -26,7 +26,6 @@ PLACE = re.compile(
 HEARTS = "♥♡"
 # Known syllables may stand beside so many times as many other letters; a text in Latin letters has so many words at most
 FOREIGN, LATIN_WORDS = 8, 4
-LONG = re.compile(r"(.)\1{2,}")
 # English words that say nothing about a film
 COMMON = frozenset(
     "a an and are at be been but by can do ever everything film for from has have he her his how i in is it its just life "
@@ -64,7 +63,7 @@ class Evidence:
     def symbols(self) -> frozenset[int]:
         """The ids of ratings, emoji and hearts."""
         known = self.encoder.token_to_idx
-        return frozenset(known[entry] for entry in (*ENTRIES, *HEARTS) if entry in known)
+        return frozenset(known[entry] for entry in (*ENTRIES, *HEARTS) if entry in known and entry not in ENGLISH)
 
     def has_evidence(self, review: Encoded) -> bool:
         """Return whether a review has Korean words or symbols, or nothing that the vocabulary lacks."""

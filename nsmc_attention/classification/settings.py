@@ -203,7 +203,8 @@ PRESETS = {
     # half as wide, values of one word with signs, to be taught by the one above (--teacher) and by --sentences
     "distilled": Config().with_fields(
         rare_words="pieces",
-        pretrain_epochs=12,
+        symbols=1,
+        pretrain_epochs=8,
         epochs=3,
         learning_rate=1e-3,
         values="convolution",

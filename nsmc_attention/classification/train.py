@@ -50,8 +50,6 @@ BEGINNINGS: dict[Any, Any] = {
     LAYOUT: (sizes_of_classifier, init_from_classifier),
     LANGUAGE_MODEL: (sizes_of_language_model, init_from_language_model),
 }
-# A word of two written sentences is as frequent as the rarest entries of reviews then
-TIMES = 20
 # The option of each column, and the name that the command need not say
 USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label")}
 
@@ -99,7 +97,7 @@ def train(
         Classifiers whose probabilities, averaged as log-odds, are learnt beside the labels and stars: each target is halfway
         between the two (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531).
     sentences : path or None
-        A table of sentences that are learnt beside the labels, without a teacher; its words join the vocabulary. Its columns
+        A table of sentences that are learnt beside the labels, without a teacher. Its columns
         are document, label (0, 1 or between) and signs, "start:end:sign ..." of characters, which teach the gates of a
         classifier with signed values: -1 for a negated word, 1 for another.
     columns : str or None
@@ -152,7 +150,7 @@ def train_classifier(
     given = {"init_from": init_from, "embeddings": embeddings, "teacher": teacher, "sentences": sentences}
     run.say_settings(" ".join(["--preset", name, *changes, *options(given)]))
     vocabulary = first.read("vocab.json") if first and first.layout is LAYOUT else None
-    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, vocabulary, written)
+    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, vocabulary)
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),
         "vocabulary": sha256(inputs.vocabulary).hexdigest(),
@@ -217,7 +215,7 @@ def checked_sentences(config: Config, path: Union[str, Path, None]) -> Optional[
         not isinstance(config.model, ClassifierConfig) or not config.model.values.signed
     ):
         raise ConfigError(
-            "--sentences: expected signed values, because the file has signs; give --values convolution --signed 1"
+            "--sentences: expected signed values; give --values convolution --signed 1, or leave the signs out"
         )
     return written
 
@@ -272,12 +270,8 @@ def read_inputs(
     data_dir: Optional[Union[str, Path]],
     run: Run,
     vocabulary: Optional[bytes] = None,
-    written: Optional[Reviews] = None,
 ) -> Inputs:
-    """Read and tokenize the input of a training; without a vocabulary as JSON, make that of the training data.
-
-    A word of the `written` sentences counts TIMES, so that one that is new since the reviews becomes an entry.
-    """
+    """Read and tokenize the input of a training; without a vocabulary as JSON, make that of the training data."""
     from ..text.vocabulary import build_vocab
 
     run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
@@ -290,9 +284,7 @@ def read_inputs(
         run.say(f"raw star reviews: {in_words(raw_reviews.counts)}")
         stars = tokenized_part(raw_reviews.frame, raw_reviews.targets, config)
     if vocabulary is None:
-        sentences = TIMES * tokenized_part(written.frame, written.labels, config).reviews if written else []
-        words = [*(stars.reviews if stars else []), *train.reviews, *sentences]
-        vocabulary = build_vocab(words, config.text).to_json().encode()
+        vocabulary = build_vocab([*(stars.reviews if stars else []), *train.reviews], config.text).to_json().encode()
     encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train.labels):,} reviews to train on, {len(dev.labels):,} to choose the epoch by (dev)"
     run.say(f"{sizes}, a vocabulary of {len(encoder):,}")

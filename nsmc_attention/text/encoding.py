@@ -21,7 +21,7 @@ from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids
 from .settings import WordSettings
-from .symbols import ALONE, MARK, entry, hints, surface, with_symbols
+from .symbols import ALONE, entry, hints, surface, symbols, with_symbols
 from .tokenizers import LONGEST, align, tokenizer
 
 if TYPE_CHECKING:
@@ -166,10 +166,9 @@ class ReviewEncoder:
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
         text = review.text
-        if self.hinting.isdisjoint(review.ids) and not ALONE.fullmatch(text, 0, 4):
+        if (self.hinting.isdisjoint(review.ids) and not ALONE.fullmatch(text, 0, 4)) or not symbols(text):
             return review
-        words = with_symbols(text, tokenizer(self.tokenizer_name)(text))
-        return self.encode_words(words, text) if any(MARK in word for word in words) else review
+        return self.encode_words(with_symbols(text, tokenizer(self.tokenizer_name)(text)), text)
 
     @cached_property
     def hinting(self) -> frozenset[int]:

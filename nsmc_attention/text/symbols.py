@@ -1,4 +1,4 @@
-"""Ratings and emoji as tokens: ★★☆☆☆, 2/5, 4점 and 별 두 개 are one entry of the vocabulary, <4/10>, as 😍 and 🥰 are <love>.
+"""Ratings, emoji and English verdicts as tokens: ★★☆☆☆, 2/5 and 4점 have one entry, <4/10>, as 😍 and 🥰 have <love>.
 
 Every way to write the same rating shares its entry, so that the few reviews with stars profit from the many with points.
 A token stays the part of the text that it was written as, and contributions are shown on it; its id is that of the entry.
@@ -31,7 +31,16 @@ OTHER = "<emoji>"
 # The scale of a rating (10점 in 10점 만점에 3점), and the ratings
 SCALE = "<scale>"
 RATINGS = tuple(f"<{number}/10>" for number in range(11))
-ENTRIES = (*RATINGS, SCALE, *EMOJI, OTHER)
+# English verdicts that Korean viewers write, in any case, their letters drawn out or not (Goooood)
+ENGLISH = frozenset(
+    "amazing art awesome awful bad badly beautiful beauty best better bomb bore bored boring bravo brilliant classic cool "
+    "crap disappointed disappointing disappointment dull epic excellent exciting fantastic favorite fresh fun funny garbage "
+    "genius good goodbye great happy hate horrible impressive interesting junk legend like loser love loved lovely "
+    "masterpiece nice nonsense nothing overrated perfect perfection poor powerful rock sad scary shit so stupid suck sucks "
+    "superb surprised sweet terrible thumbs touching trash ugly underrated unforgettable very waste well wonderful worse worst "
+    "worth wow yawn".split()
+)
+ENTRIES = (*RATINGS, SCALE, *EMOJI, OTHER, *sorted(ENGLISH))
 
 WORDS = {"반": 0.5, "한": 1, "하나": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5}
 SCORES = {"백": 100, "빵": 0, "영": 0}
@@ -48,6 +57,7 @@ FRACTION = re.compile(rf"({NUMBER}) ?/ ?(100|10|5)(?![\d/가-힣]|\.\d)")
 # Not what is taken off (1점 깎는다)
 POINTS = re.compile(rf"({NUMBER}|[백빵영])점(?![수프심령검박]|[은을만]? ?(?:깎|까|뺀|뺐|빼|감))")
 COUNTED = re.compile(rf"별점?[이을은]? ?({'|'.join(WORDS)}|[1-5])(?= ?개| ?반|도|만|$)")
+LATIN, LONG = re.compile("[A-Za-z]{2,}"), re.compile(r"(.)\1{2,}")
 # A text that is a number alone is a rating too
 ALONE = re.compile(r"10(?:\.0)?|\d(?:\.\d{1,2})?|100")
 # Before stars or points, and after points that are a scale
@@ -61,7 +71,7 @@ MARK = "\x1e"
 
 
 def symbols(text: str) -> list[Symbol]:
-    """Return the ratings and emoji of a clean text, in order."""
+    """Return the ratings, emoji and English verdicts of a clean text, in order."""
     if ALONE.fullmatch(text):
         return [(0, len(text), rating(float(text), OF_HUNDRED if text == "100" else OF_TEN))]
     return sorted(
@@ -129,6 +139,15 @@ def read_counted(match: "re.Match[str]") -> Iterator[Symbol]:
         yield (*match.span(1), rating(WORDS.get(match[1]) or float(match[1]), OF_FIVE))
 
 
+def read_english(match: "re.Match[str]") -> Iterator[Symbol]:
+    """Yield a word of ENGLISH, also with letters drawn out."""
+    plain = match[0].lower()
+    for form in (plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)):
+        if form in ENGLISH:
+            yield (*match.span(), form)
+            return
+
+
 def before(match: "re.Match[str]") -> str:
     """Return the character before a match, a space at the start."""
     return match.string[match.start() - 1] if match.start() else " "
@@ -141,9 +160,10 @@ READERS = (
     ("별", COUNTED, read_counted),
     ("", STARRED, read_stars),
     ("", PICTURES, read_picture),
+    ("", LATIN, read_english),
 )
 # What vocabulary entries of texts with a symbol begin with, and those that begin so and are frequent words without one
-STARTS, HARMLESS = re.compile(f"점|별점|별$|[/{STARS}{HOLLOW}]"), {"점점", "점수"}
+STARTS, HARMLESS = re.compile(f"점|별점|별$|별반|별개|[/{STARS}{HOLLOW}A-Za-z]"), {"점점", "점수"}
 
 
 def hints(entry: str) -> bool:

@@ -39,8 +39,8 @@ def test_a_prediction_holds_together(classifier, post_run_folder, texts):
         assert each.weights.shape == (size, size) and each.token_weights.shape == (size,)
         numpy.testing.assert_allclose(each.weights.sum(axis=1), 1, atol=1e-5)
         assert math.isclose(each.token_weights.sum(), 1, abs_tol=1e-5)
-        assert each.label == ("positive" if each.probability >= 0.5 else "negative")
-        assert each.score == max(each.probability, 1 - each.probability)
+        assert each.label == (None if each.error else "positive" if each.probability >= 0.5 else "negative")
+        assert each.score == (None if each.error else max(each.probability, 1 - each.probability))
         assert json.loads(json.dumps(each.to_dict(weights=True)))["tokens"] == list(each.tokens)
 
 
