@@ -1,0 +1,106 @@
+"""Sentences that the packaged classifier learns beside NSMC: written reviews, and negations from templates.
+
+    python -m recipes.sentences FILE.csv [--held-out OTHER.csv] [--templates 20000] [--times 2]
+    python -m recipes.sentences --judge OTHER.csv [--bundle BUNDLE]
+
+The written reviews are in `reviews/`, tables of document, label (0, 1, or 0.5 for neutral ones), kind, year of the newest
+word (0: any), frame (the pattern of the sentence) and pair (the number that minimal pairs share). A twentieth of the frames
+is kept from training, with all pairs that have a sentence in one of them. No sentence shares SHARED letters in a row with
+the behavioural suite (a test).
+"""
+
+import argparse
+import csv
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+import numpy
+import pandas
+
+from benchmarks.negations import sentences as from_templates
+from nsmc_attention import load_classifier
+from nsmc_attention.evaluation.behaviour import cases
+from nsmc_attention.reviews import nsmc
+
+FOLDER = Path(__file__).parent / "reviews"
+COLUMNS = ["document", "label", "kind", "year", "frame", "pair"]
+# One frame of so many is held out
+HELD_OUT, SHARED = 20, 8
+
+
+def written() -> pandas.DataFrame:
+    """Return the written reviews of all files, with the file's name."""
+    options = {"sep": "\t", "quoting": csv.QUOTE_NONE, "keep_default_na": False, "dtype": {"pair": str}}
+    frames = [pandas.read_csv(path, **options).assign(file=path.stem) for path in sorted(FOLDER.glob("*.tsv"))]
+    return pandas.concat(frames, ignore_index=True)
+
+
+def is_held_out(frame: pandas.DataFrame) -> pandas.Series:
+    """Return which rows are kept from training: by kind and frame, and those that share a pair with one."""
+    names = frame["kind"] + " " + frame["frame"]
+    chosen = names.map(lambda name: int(hashlib.sha256(name.encode()).hexdigest(), 16) % HELD_OUT == 0)
+    pairs = frame["file"] + frame["pair"]
+    return chosen | (pairs.isin(set(pairs[chosen])) & (frame["pair"] != ""))
+
+
+def letters(text: str) -> str:
+    """Return what tells sentences apart: no spaces, punctuation or ㅋㅋ."""
+    return re.sub("[^가-힣0-9a-z]", "", text)
+
+
+def shared_with_suite(documents: "pandas.Series[str]") -> list[str]:
+    """Return the sentences with SHARED letters in a row of a sentence of the behavioural suite."""
+    suite = [letters(text) for case in cases() for text in (case.text, case.other or "")]
+    known = {text[at : at + SHARED] for text in suite for at in range(len(text) - SHARED + 1)}
+    runs = ((text, letters(text)) for text in documents)
+    return [
+        text for text, plain in runs if any(plain[at : at + SHARED] in known for at in range(len(plain) - SHARED + 1))
+    ]
+
+
+def training_table(templates: int, times: int) -> pandas.DataFrame:
+    """Return document, label and signs: the sentences from templates once, the written ones `times`."""
+    frame = written()
+    own = frame[~is_held_out(frame)].assign(signs="")[["document", "label", "signs"]]
+    rows = [(each.text, each.label, str(each)) for each in from_templates(templates, 0, nsmc.load("nsmc", "train"))]
+    return pandas.concat([pandas.DataFrame(rows, columns=own.columns), *[own] * times], ignore_index=True)
+
+
+def judge(frame: pandas.DataFrame, bundle: Path) -> pandas.DataFrame:
+    """Return for each kind of sentence how many there are and how many a classifier gets right, in percent.
+
+    A neutral one is right where the probability is from 0.2 to 0.8.
+    """
+    found = load_classifier(bundle).probabilities(frame["document"].tolist())
+    neutral = frame["label"] == 0.5
+    right = numpy.where(neutral, (found >= 0.2) & (found <= 0.8), (found >= 0.5) == (frame["label"] > 0.5))
+    named = frame.assign(right=100.0 * right)
+    table = named.groupby("kind")["right"].agg(["size", "mean"])
+    table.loc["all"] = [len(named), named["right"].mean()]
+    return table.round(1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m recipes.sentences", description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?")
+    parser.add_argument("--held-out", type=Path)
+    parser.add_argument("--templates", type=int, default=20000)
+    parser.add_argument("--times", type=int, default=2)
+    parser.add_argument("--judge", type=Path)
+    parser.add_argument("--bundle", type=Path)
+    arguments = parser.parse_args()
+    if arguments.judge:
+        print(judge(pandas.read_csv(arguments.judge), arguments.bundle).to_string())
+        return
+    if not arguments.file:
+        sys.exit("expected a FILE.csv to write, or --judge OTHER.csv")
+    training_table(arguments.templates, arguments.times).to_csv(arguments.file, index=False)
+    if arguments.held_out:
+        frame = written()
+        frame[is_held_out(frame)][COLUMNS].to_csv(arguments.held_out, index=False)
+
+
+if __name__ == "__main__":
+    main()
