@@ -66,10 +66,10 @@ def bucket_lengths(longest: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Batch:
-    """N reviews side by side, and what attention, contributions or signs are taught by.
+    """N reviews side by side, and what attention, contributions or gates are taught by.
 
     `importance`, which the attention is trained to highlight, sums to 1 over the tokens. `erased` is the position of one
-    token of each review, and `without_ids` and `without_ngram_ids` are the reviews without it. `signs` are those that a
+    token of each review, and `without_ids` and `without_ngram_ids` are the reviews without it. `gates` are those that a
     signed network is to give the tokens, NaN where they are not known.
     """
 
@@ -77,7 +77,7 @@ class Batch:
     valid_length: NDArray[numpy.float32]  # (N,)
     labels: NDArray[numpy.float32]  # (N,), 0 to 1
     importance: Optional[NDArray[numpy.float32]] = None  # (N, T)
-    signs: Optional[NDArray[numpy.float32]] = None  # (N, T)
+    gates: Optional[NDArray[numpy.float32]] = None  # (N, T)
     ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
     erased: Optional[NDArray[numpy.int32]] = None  # (N,)
     without_ids: Optional[NDArray[numpy.int32]] = None  # (N, T)
@@ -97,7 +97,7 @@ class Batch:
 class Batches:
     """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
 
-    `labels` (N,) are probabilities of positive, `importance` and `signs` have an array (T,) for each review, `erased` (N,)
+    `labels` (N,) are probabilities of positive, `importance` and `gates` have an array (T,) for each review, `erased` (N,)
     are positions of a token of each, of which there are two at least. `fixed_length`, which no review exceeds, is the
     length of every batch.
     """
@@ -111,7 +111,7 @@ class Batches:
         fixed_length: Optional[int] = None,
         importance: Optional[Sequence[NDArray[Any]]] = None,
         erased: Optional[NDArray[Any]] = None,
-        signs: Optional[Sequence[NDArray[Any]]] = None,
+        gates: Optional[Sequence[NDArray[Any]]] = None,
     ):
         self.batch_size, self.labels = batch_size, numpy.asarray(labels, dtype="float32")
         self.lengths = numpy.array([len(review) for review in reviews])
@@ -125,9 +125,9 @@ class Batches:
             token_ids, valid_length, *ngram_ids = encoder.batch([reviews[i] for i in members], width)
             inside = numpy.arange(width) < valid_length[:, None]
             weights = None if importance is None else padded([importance[i] for i in members], inside, 0)
-            own_signs = None if signs is None else padded([signs[i] for i in members], inside, numpy.nan)
+            own_gates = None if gates is None else padded([gates[i] for i in members], inside, numpy.nan)
             lengths = valid_length.astype("float32")
-            bucket = Batch(token_ids, lengths, self.labels[members], weights, own_signs, *ngram_ids)
+            bucket = Batch(token_ids, lengths, self.labels[members], weights, own_gates, *ngram_ids)
             if erased is not None:
                 left = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
                 without_ids, _, *without_ngrams = encoder.batch(left, width)

@@ -162,7 +162,7 @@ def parameter_shapes(words: int, model: Any, buckets: int) -> dict[str, tuple[in
     shapes["attention._attention_score.weight"] = (1, score)
     read = model.values.width(units, width)
     if model.values.signed:
-        shapes["sign.weight"], shapes["sign.bias"] = (1, width), (1,)
+        shapes["gate.weight"], shapes["gate.bias"] = (1, width), (1,)
     if model.values.kind == "convolution":
         shapes["values.dense.weight"], shapes["values.dense.bias"] = (read, model.values.window * units), (read,)
     shapes["output.weight"], shapes["output.bias"] = (CLASSES, read + bool(buckets)), (CLASSES,)
@@ -210,10 +210,10 @@ def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> dict[str, 
         "output": output,
     }
     floats: dict[str, Any] = {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in computed.items()}
-    bias, sign = arrays["output.bias"], arrays.get("sign.weight")
+    bias, gate = arrays["output.bias"], arrays.get("gate.weight")
     last = {"output_bias": float(bias[1] - bias[0]), "wide": wide, "values": values, "value_bias": value_bias}
-    signs = {
-        "sign": sign if sign is None else sign.reshape(2, hidden),
-        "sign_bias": float(arrays.get("sign.bias", [0])[0]),
+    gates = {
+        "sign": gate if gate is None else gate.reshape(2, hidden),
+        "sign_bias": float(arrays.get("gate.bias", [0])[0]),
     }
-    return {"ngrams": ngrams, "embedding": embedding, **floats, **last, **signs}
+    return {"ngrams": ngrams, "embedding": embedding, **floats, **last, **gates}

@@ -40,7 +40,8 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     Padding is masked in the encoder, the attention and the mean: wider padding or other reviews change nothing. With a table
     of `ngram_buckets` n-grams (`classification.wide`), the last layer reads the review's log-odds by them beside the pooled
     contexts (wide & deep), and each token's are added to its query and key, so that attention can point at such a word.
-    Of signed values, tanh(w . state + b) of a token multiplies its value: 1 mostly, -1 if it is negated.
+    With `signed` values, a gate tanh(w . state + b) in -1..1 multiplies each value: near 1 for a word that counts, near 0 for
+    one that the context makes irrelevant, below 0 for a negated one.
     """
 
     def __init__(self, vocab_size: int, settings: "ClassifierConfig", max_length: int, ngram_buckets: int = 0) -> None:
@@ -59,7 +60,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             self.attention = settings.attention.cell(width)
             self.values = settings.values.block(settings.embedding_size)
             self.output_dropout = operators.Dropout(settings.dropout)
-            self.sign = sign_of(width) if settings.values.signed else None
+            self.gate = gate_of(width) if settings.values.signed else None
             # a training without n-grams does without what each token adds
             self.explains = self.values is not None
             value_width = settings.values.width(settings.embedding_size, width)
@@ -105,7 +106,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         """Return what the last layer reads, (N, 1, F), and the weights, of what `embed_tokens` returned.
 
         Where values are near the token, also what each token adds to the first, (N, T, F), and `contexts`; in a training
-        without n-grams the signs (N, T) instead, if there are some.
+        without n-grams the gates (N, T) instead, if there are some.
         """
         keys, states, values, by_token, *heads = self.encode(F, rows, mask, valid_length)
         pooled, weights = self.attend(F, keys, values, mask, valid_length)
@@ -113,8 +114,8 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             by_review = F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
             return (self.features(F, pooled, by_review), weights, *heads)
         if not self.explains:
-            signs = [F.reshape(self.sign(states), shape=(0, -1))] if self.sign else []
-            return (self.features(F, pooled, None), weights, *signs, *heads)
+            gates = [F.reshape(self.gate(states), shape=(0, -1))] if self.gate else []
+            return (self.features(F, pooled, None), weights, *gates, *heads)
         rows_of = weights if self.has_hops else self.token_weights(F, weights, mask, valid_length)
         terms = self.terms(F, rows_of, values, by_token, valid_length)
         by_review = None
@@ -157,9 +158,9 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             return (keys, states, states, by_token, *heads)
         values = self.values(F.broadcast_mul(F.transpose(embedded, axes=(1, 0, 2)), mask))
         by_token = shared_with_next(F, by_token, mask) if self.has_ngrams else None
-        if self.sign:
+        if self.gate:
             # (N, T, 1); states at padding are anything
-            values = F.broadcast_mul(values, self.sign(states) * mask)
+            values = F.broadcast_mul(values, self.gate(states) * mask)
         return (keys, states, values, by_token, *heads)
 
     def terms(self, F: Operators, weights: Array, values: Array, by_token: Array, valid_length: Array) -> Array:
@@ -247,8 +248,8 @@ class ArticleClassifier(EmbeddedClassifier):
         return self.attention(states, states)
 
 
-def sign_of(width: int) -> Network:
-    """Build the layer of the signs: states (N, T, D) -> (N, T, 1), about 0.9 before training."""
+def gate_of(width: int) -> Network:
+    """Build the layer of the gates: states (N, T, D) -> (N, T, 1), about 0.9 before training."""
     draw, constant = mxnet.init.Normal(0.02), mxnet.init.Constant(1.5)
     layer = {"in_units": width, "flatten": False, "activation": "tanh"}
     return nn.Dense(1, weight_initializer=draw, bias_initializer=constant, **layer)

@@ -15,14 +15,14 @@ from .batches import Batch, Batches
 
 # What the error of a contribution weighs beside the cross entropy
 ADDITIVITY = 0.1
-# What the error of the signs weighs beside it
-SIGNS = 0.5
+# What the error of the gates weighs beside it
+GATES = 0.5
 
 
 class LabelsObjective(Objective):
     """Cross entropy with labels of 0 and 1, or with probabilities: of raw stars, of the network's own predictions.
 
-    To it is added `penalty` times the redundancy of the attention's hops, and of batches with signs their error.
+    To it is added `penalty` times the redundancy of the attention's hops, and of batches with gates their error.
     """
 
     metric = "log_loss"
@@ -34,7 +34,7 @@ class LabelsObjective(Objective):
     def loss(self, network: Network, batch: Batch) -> Array:
         logits, weights, *others = network(*as_inputs(batch, self.device))
         loss = self.loss_of(logits, weights, batch)
-        return loss if batch.signs is None else loss + SIGNS * sign_error(others[0], batch.signs)
+        return loss if batch.gates is None else loss + GATES * gate_error(others[0], batch.gates)
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         """Return the loss of what the network returned for a batch, (1,)."""
@@ -86,12 +86,12 @@ class ContributionsObjective(LabelsObjective):
         return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
 
 
-def sign_error(signs: Array, wanted: NDArray[Any]) -> Array:
-    """Return the squared error of the signs (N, T) over the tokens whose wanted one is not NaN, by review, (1,)."""
+def gate_error(gates: Array, wanted: NDArray[Any]) -> Array:
+    """Return the squared error of the gates (N, T) over the tokens whose wanted one is not NaN, by review, (1,)."""
     known, targets = (
-        mxnet.nd.array(array, ctx=signs.context) for array in (~numpy.isnan(wanted), numpy.nan_to_num(wanted))
+        mxnet.nd.array(array, ctx=gates.context) for array in (~numpy.isnan(wanted), numpy.nan_to_num(wanted))
     )
-    return (known * (signs - targets).square()).sum() / len(wanted)
+    return (known * (gates - targets).square()).sum() / len(wanted)
 
 
 def odds_of(logits: Array) -> Array:

@@ -72,22 +72,22 @@ def marks_of(document: str, cell: str, where: str) -> Marks:
     return marks
 
 
-def with_signs(
+def with_gates(
     part: EncodedPart, written: Reviews, encoder: ReviewEncoder
 ) -> tuple[EncodedPart, list[NDArray[numpy.float32]]]:
-    """Return a part with the sentences behind its reviews, and the sign of each token (T,), NaN where none is marked."""
+    """Return a part with the sentences behind its reviews, and the gate of each token (T,), NaN where none is marked."""
     sentences = encoder.encode_many(written.documents)
-    signs = [numpy.full(len(review), numpy.nan, dtype="float32") for review in (*part.reviews, *sentences)]
-    for own, review, marks in zip(signs[len(part.reviews) :], sentences, written.frame["signs"]):
+    gates = [numpy.full(len(review), numpy.nan, dtype="float32") for review in (*part.reviews, *sentences)]
+    for own, review, marks in zip(gates[len(part.reviews) :], sentences, written.frame["signs"]):
         mark_tokens(own, review, marks)
     frame = pandas.concat([part.frame, written.frame], ignore_index=True)
     labels = numpy.concatenate([part.targets, written.labels])
-    return TrainingPart([*part.reviews, *sentences], labels, frame), signs
+    return TrainingPart([*part.reviews, *sentences], labels, frame), gates
 
 
-def mark_tokens(signs: NDArray[numpy.float32], review: Encoded, marks: Marks) -> None:
-    """Set the signs (T,) of the tokens that share a character with a mark, of several with the last."""
+def mark_tokens(gates: NDArray[numpy.float32], review: Encoded, marks: Marks) -> None:
+    """Set the gates (T,) of the tokens that share a character with a mark, of several with the last."""
     for place, (first, last) in enumerate(review.offsets if marks else ()):
         for start, end, sign in marks:
             if first < end and last > start:
-                signs[place] = sign
+                gates[place] = sign

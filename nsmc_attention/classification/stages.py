@@ -42,7 +42,7 @@ from .objectives import (
     predict_batches,
 )
 from .predictor import TokenScorer
-from .sentences import with_signs
+from .sentences import with_gates
 from .settings import Config
 
 # Share of the importance that the attention is taught which comes from gradients
@@ -78,8 +78,8 @@ class ClassifierTrainer:
         network = self.new_network(dev_batches)
         if stars:
             self.fit(network, "stars", self.batches(stars), dev_batches)
-        labelled, signs = with_signs(train, sentences, self.encoder) if sentences else (train, None)
-        progress = self.fit(network, "labels", self.batches(labelled, signs=signs), dev_batches)
+        labelled, gates = with_gates(train, sentences, self.encoder) if sentences else (train, None)
+        progress = self.fit(network, "labels", self.batches(labelled, gates=gates), dev_batches)
         table, alone = None, 1.0
         if self.config.text.ngram_buckets:
             fitted = self.run.workers.run_on_first(self.fit_ngrams, network, stars, train, len(dev.labels))
@@ -162,12 +162,12 @@ class ClassifierTrainer:
         importance: Optional[list[NDArray[Any]]] = None,
         with_ngrams: bool = False,
         erased: Optional[NDArray[Any]] = None,
-        signs: Optional[list[NDArray[Any]]] = None,
+        gates: Optional[list[NDArray[Any]]] = None,
     ) -> Batches:
         """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
         encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
         size, length = self.config.training.batch_size, self.config.fixed_length
-        return Batches(part.reviews, part.targets, encoder, size, length, importance, erased, signs)
+        return Batches(part.reviews, part.targets, encoder, size, length, importance, erased, gates)
 
     def new_network(self, batches: Batches) -> Network:
         """Build the network without its n-grams; one batch through it creates all its parameters."""

@@ -202,6 +202,10 @@ def read_stored(content: bytes, expected: Forms, where: object) -> Arrays:
     return arrays
 
 
+# Parameters of bundles from before the gate was called one
+RENAMED = {"sign.weight": "gate.weight", "sign.bias": "gate.bias"}
+
+
 def all_finite(array: NDArray[Any]) -> bool:
     if array.dtype != "float16":
         return bool(numpy.isfinite(array).all())
@@ -223,6 +227,7 @@ def parse(stream: BinaryIO, most: int) -> Arrays:
     if unpack(stream, "<Q") != (count,):
         raise ValueError(f"another number of names than of its {count} arrays")
     names = [stream.read(*unpack(stream, "<Q")).decode() for _ in range(count)]
+    names = [RENAMED.get(name, name) for name in names]
     if len(set(names)) != count or stream.read(1):
         raise ValueError("a name twice, or something after the names")
     return dict(zip(names, arrays))

@@ -21,7 +21,7 @@ class Values(Settings):
 
     @property
     def signed(self) -> int:
-        """1 if each value is multiplied by a sign from -1 to 1, which the encoder's state gives, else 0."""
+        """1 if each value is multiplied by a gate from -1 to 1, which the encoder's state gives, else 0."""
         return 0
 
     def width(self, embedding_size: int, state: int) -> int:
@@ -59,7 +59,9 @@ class Convolution(Values):
     introduced: ClassVar[Mapping[str, object]] = {"signed": 0}
     window: int = setting(3, "tokens that a value is made of, an odd number; 1: the token alone", low=1, high=15)
     units: int = setting(64, "units of a value", low=1, high=4096)
-    signed: int = setting(0, "1: a sign that the token's state gives turns its value round", low=0, high=1)
+    signed: int = setting(
+        0, "1: a gate from -1 to 1, which the token's state gives, multiplies its value", low=0, high=1
+    )
 
     def width(self, embedding_size: int, state: int) -> int:
         return self.units

@@ -12,8 +12,8 @@ from nsmc_attention.classification import wide
 from nsmc_attention.classification.batches import Batch, TrainingPart
 from nsmc_attention.classification.engines import gluon_graph
 from nsmc_attention.classification.gradients import embed_batch
-from nsmc_attention.classification.objectives import SIGNS, LabelsObjective, as_inputs, ngram_evidence
-from nsmc_attention.classification.sentences import read_sentences, with_signs
+from nsmc_attention.classification.objectives import GATES, LabelsObjective, as_inputs, ngram_evidence
+from nsmc_attention.classification.sentences import read_sentences, with_gates
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.task import LAYOUT
 from nsmc_attention.classification.train import train
@@ -73,7 +73,7 @@ def outputs(network, batch):
 
 @pytest.mark.parametrize("attention", ["additive", "structured", "uniform"])
 @pytest.mark.parametrize("buckets", [0, 40])
-def test_with_a_sign_of_1_a_network_is_the_unsigned_one(tiny, attention, buckets):
+def test_with_a_gate_of_1_a_network_is_the_unsigned_one(tiny, attention, buckets):
     config = tiny.with_fields(attention=attention, values="convolution", ngram_buckets=buckets).without_dropout()
     signed, plain = config.with_fields(signed=1).network(30), config.network(30)
     draw = numpy.random.RandomState(0)
@@ -82,7 +82,7 @@ def test_with_a_sign_of_1_a_network_is_the_unsigned_one(tiny, attention, buckets
         arrays[NGRAM_TABLE] = abs(arrays[NGRAM_TABLE])
         # where there is no n-gram
         arrays[NGRAM_TABLE][0] = 0
-    arrays.update({"sign.weight": numpy.zeros_like(arrays["sign.weight"]), "sign.bias": numpy.array([20.0])})
+    arrays.update({"gate.weight": numpy.zeros_like(arrays["gate.weight"]), "gate.bias": numpy.array([20.0])})
     for network in (signed, plain):
         initialize_from(network, {name: arrays[name] for name in network._collect_params_with_prefix()}, mxnet.cpu())
     lengths, inside = numpy.array([5, 2], dtype="float32"), numpy.arange(5) < [[5], [2]]
@@ -101,8 +101,8 @@ def test_ngrams_are_fitted_with_the_factors_that_they_have_in_the_network(reques
     trainer = ClassifierTrainer(bundle.config, bundle.codec, Run(tmp_path, quiet=True))
     arrays = parameters_of(bundle)[1]
     if fixture == "tiny_signed":
-        arrays["sign.bias"][:] = 0
-        arrays["sign.weight"][:] = numpy.random.RandomState(0).normal(0, 20, arrays["sign.weight"].shape)
+        arrays["gate.bias"][:] = 0
+        arrays["gate.weight"][:] = numpy.random.RandomState(0).normal(0, 20, arrays["gate.weight"].shape)
     network = trainer.network_of(arrays, dropout=False)
     frame = nsmc.load("sample", "test").frame[:60]
     reviews = [review for review in map(bundle.codec.encode, frame["document"]) if len(review)]
@@ -122,7 +122,7 @@ def test_marked_tokens_get_their_sign_and_no_others(tiny_signed, table):
     frame = nsmc.load("sample", "train").frame[:1]
     known = TrainingPart([codec.encode(frame["document"][0])], numpy.array([1]), frame)
     negations = read_sentences(table)
-    part, signs = with_signs(known, negations, codec)
+    part, signs = with_gates(known, negations, codec)
     assert len(part.reviews) == len(signs) == len(part.labels) == len(part.frame) == 1 + len(negations)
     assert part.labels.tolist() == [1, *negations.labels] and numpy.isnan(signs[0]).all()
     for review, own, marks in zip(part.reviews[1:], signs[1:], negations.frame["signs"]):
@@ -139,20 +139,20 @@ def test_the_loss_adds_the_squared_error_of_known_signs(small):
     wanted = numpy.array([[numpy.nan, -1, 1], [0, numpy.nan, numpy.nan]], dtype="float32")
     ids, lengths = draw.randint(2, 30, (2, 3)).astype("int32"), numpy.array([3, 1], dtype="float32")
     plain = Batch(ids, lengths, numpy.array([0, 1], dtype="float32"))
-    marked = Batch(ids, lengths, plain.labels, signs=wanted)
+    marked = Batch(ids, lengths, plain.labels, gates=wanted)
     signs = network(*as_inputs(plain, mxnet.cpu()))[2].asnumpy()
     first, second = (LabelsObjective(None, mxnet.cpu()).loss(network, each).asscalar() for each in (plain, marked))
-    assert second == pytest.approx(first + SIGNS * numpy.nansum((signs - wanted) ** 2) / 2, rel=1e-5)
+    assert second == pytest.approx(first + GATES * numpy.nansum((signs - wanted) ** 2) / 2, rel=1e-5)
 
 
-def test_sentences_teach_the_sign_of_words_that_they_lack(taught):
+def test_sentences_teach_the_gate_of_words_that_they_lack(taught):
     bundle, _ = taught
     graph = gluon_graph(bundle, "cpu")
     for verbs in (TAUGHT, HELD_OUT):
         documents, _, cells = zip(*rows_of(verbs))
         rows, mask, lengths = embed_batch(graph, batch_of(bundle, documents))
         states = graph.block.encode(mxnet.nd, rows, mask, lengths)[1]
-        found = graph.block.sign(states).asnumpy()[:, :, 0]
+        found = graph.block.gate(states).asnumpy()[:, :, 0]
         for document, cell, signs in zip(documents, cells, found):
             start, _, wanted = cell.split(":")
             at = [first <= int(start) < last for first, last in bundle.codec.encode(document).offsets].index(True)
@@ -181,7 +181,7 @@ def test_adapted_it_stays_signed(command, taught, tmp_path):
     done = command("adapt", data, "--bundle", taught[0].folder, "--out", tmp_path / "run", "--force")
     assert done.returncode == 0, done.stderr
     adapted = load_classifier(tmp_path / "run" / "bundle").bundle
-    assert adapted.config.model.values.signed and "sign.weight" in parameters_of(adapted)[1]
+    assert adapted.config.model.values.signed and "gate.weight" in parameters_of(adapted)[1]
 
 
 @pytest.mark.parametrize(
