@@ -87,11 +87,11 @@ class GatedStates(network.SelfAttentionClassifier):
         with self.name_scope():
             units = {"in_units": settings.width, "flatten": False}
             self.shared = nn.Dense(settings.embedding_size, activation="tanh", **units)
-            self.gate = nn.Dense(1, activation="sigmoid", **units)
+            self.share = nn.Dense(1, activation="sigmoid", **units)
 
     def encode(self, F: Any, *arrays: Any) -> tuple[Any, ...]:
         keys, states, values, *others = super().encode(F, *arrays)
-        return (keys, states, values + F.broadcast_mul(self.shared(states), self.gate(states)), *others)
+        return (keys, states, values + F.broadcast_mul(self.shared(states), self.share(states)), *others)
 
 
 class Diverse(network.SelfAttentionClassifier):

@@ -11,6 +11,7 @@ from ..errors import ConfigError, did_you_mean
 from ..inference.matrices import Matrix
 from ..inference.notebook import shortened
 from .display import AUTO, METHODS, SIGNED, WEIGHTED, attribution_html
+from .phrases import Phrase
 from .prediction import Prediction
 
 
@@ -19,7 +20,7 @@ class Attribution:
     """A prediction with one value a word, (T,) float64, by one of METHODS; `source` is the name of the model.
 
     Weights that sum to 1 for attention, rollout and random, else log-odds: above 0 for positive, below 0 for negative.
-    `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that
+    `disputed` are the phrases of a review whose contribution is more than 1 from what erasing them changes. `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that
     does not attend.
     """
 
@@ -28,6 +29,7 @@ class Attribution:
     method: str
     source: str = ""
     heads: Optional[NDArray[Any]] = None
+    disputed: tuple[Phrase, ...] = ()
 
     def __repr__(self) -> str:
         score, count = float(self.prediction.score or 0), len(self.tokens)

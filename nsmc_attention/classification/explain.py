@@ -17,6 +17,7 @@ from .display import AUTO, METHODS, Method
 from .engines import Engine, gluon_graph
 from .gradients import STEPS, GradientEngine, ReplacedAttention
 from .interface import CONTRIBUTIONS, HEADS
+from .phrases import disputed
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer
 
@@ -38,7 +39,9 @@ class Explainer:
         values = (
             self.rollout(prediction, heads) if method == "rollout" else self.values(review, prediction, method, seed)
         )
-        return Attribution(prediction, numpy.asarray(values, dtype="float64"), method, self.bundle.name, heads)
+        values = numpy.asarray(values, dtype="float64")
+        phrases = disputed(self.classifier.score, review, values) if method == "contribution" else []
+        return Attribution(prediction, values, method, self.bundle.name, heads, tuple(phrases))
 
     def values(self, review: Encoded, prediction: Prediction, method: str, seed: int) -> Any:
         """Return one number a token, by a method that needs no heads."""

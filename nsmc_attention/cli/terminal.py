@@ -2,12 +2,14 @@
 
 import os
 from collections.abc import Mapping
+from itertools import repeat
 from typing import TYPE_CHECKING, TextIO
 
 import click
 
 if TYPE_CHECKING:
     from ..classification.attribution import Attribution
+    from ..classification.phrases import Phrase
 
 # Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a
 # dark background faint shades would stand out most
@@ -34,7 +36,15 @@ def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str
     named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
     signs = "; + for positive, - for negative" if attribution.signed else ""
     lines = (caption(attribution), words(attribution, colors), f"strongest: {', '.join(named)}")
-    return "\n".join((*lines, METHODS[attribution.method] + signs))
+    return "\n".join(
+        (*lines, *map(dispute, attribution.disputed, repeat(attribution.text)), METHODS[attribution.method] + signs)
+    )
+
+
+def dispute(phrase: "Phrase", text: str) -> str:
+    """Return the line about a phrase whose contribution is not what erasing it changes."""
+    said, erased = f"{phrase.contribution:+.2f}", f"{phrase.erasure:+.2f}"
+    return f"with care: {text[phrase.start : phrase.end]!r} contributes {said}, but erasing it changes the log-odds by {erased}"
 
 
 def words(attribution: "Attribution", colors: bool) -> str:

@@ -71,6 +71,7 @@ def panel(attribution: Attribution) -> dict[str, Any]:
         "offsets": [list(span) for span in attribution.offsets],
         "tokens": list(attribution.tokens),
         "values": rounded(attribution.values),
+        "disputed": [[phrase.start, phrase.end, *rounded(phrase[2:])] for phrase in attribution.disputed],
         "matrix": rounded(matrices[0].weights) if matrices else None,
         **({"queries": matrices[0].queries} if matrices and matrices[0].queries != matrices[0].keys else {}),
     }

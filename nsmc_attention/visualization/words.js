@@ -55,6 +55,13 @@ function headOf(panel) {
   return head;
 }
 
+/* What erasing the word's phrase changes, where that is not what it contributes. */
+function doubtOf(panel, place) {
+  const [from, to] = panel.offsets[place];
+  const found = (panel.disputed ?? []).find(([start, end]) => from < end && to > start);
+  return found ? ` (≠ ${number(found[3], true)})` : "";
+}
+
 const buttonOf = text => {
   const word = element("button", "word", text);
   word.type = "button";
@@ -86,7 +93,8 @@ function wordsOf(panel, say) {
     legend = shown;
     words.forEach((word, place) => {
       shade(word, values[place], largest, signed);
-      word.title = `${panel.tokens[place]}: ${number(values[place], signed)}`;
+      word.title = `${panel.tokens[place]}: ${number(values[place], signed)}${doubtOf(panel, place)}`;
+      word.classList.toggle("disputed", chosen < 0 && doubtOf(panel, place) !== "");
       word.setAttribute("aria-label", word.title);
     });
     queries.forEach((query, place) => query.setAttribute("aria-pressed", place === chosen));
