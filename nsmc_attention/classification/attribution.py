@@ -12,6 +12,7 @@ from ..inference.matrices import Matrix
 from ..inference.notebook import shortened
 from .display import AUTO, METHODS, SIGNED, WEIGHTED, attribution_html
 from .phrases import Phrase
+from .pieces import Side
 from .prediction import Prediction
 
 
@@ -20,7 +21,8 @@ class Attribution:
     """A prediction with one value a word, (T,) float64, by one of METHODS; `source` is the name of the model.
 
     Weights that sum to 1 for attention, rollout and random, else log-odds: above 0 for positive, below 0 for negative.
-    `disputed` are the phrases of a review whose contribution is more than 1 from what erasing them changes. `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that
+    `disputed` are the phrases of a review whose contribution is more than 1 from what erasing them changes. `sides` are the pieces of a review that was too long
+    to be read at once. `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that
     does not attend.
     """
 
@@ -30,6 +32,7 @@ class Attribution:
     source: str = ""
     heads: Optional[NDArray[Any]] = None
     disputed: tuple[Phrase, ...] = ()
+    sides: tuple[Side, ...] = ()
 
     def __repr__(self) -> str:
         score, count = float(self.prediction.score or 0), len(self.tokens)

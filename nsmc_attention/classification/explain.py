@@ -41,7 +41,8 @@ class Explainer:
         )
         values = numpy.asarray(values, dtype="float64")
         phrases = disputed(self.classifier.score, review, values) if method == "contribution" else []
-        return Attribution(prediction, values, method, self.bundle.name, heads, tuple(phrases))
+        sides = tuple(self.classifier.score.sides(review))
+        return Attribution(prediction, values, method, self.bundle.name, heads, tuple(phrases), sides)
 
     def values(self, review: Encoded, prediction: Prediction, method: str, seed: int) -> Any:
         """Return one number a token, by a method that needs no heads."""

@@ -7,7 +7,7 @@ so that contributions still add up to the log-odds. Reviews as long as those of 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy
 from numpy.typing import NDArray
@@ -24,6 +24,14 @@ FEWEST = 4
 END, ENDING = re.compile(r"[.!?…~;ㅋㅎㅠㅜ]+"), re.compile(".*[다요죠음함임됨네군]")
 # Nearest to 0 and 1 that single precision tells apart from them
 NEAREST = 1e-7
+
+
+class Side(NamedTuple):
+    """Characters start to end of a long review, one of its pieces, and its probability of positive by itself."""
+
+    start: int
+    end: int
+    probability: float
 
 
 @dataclass(frozen=True)

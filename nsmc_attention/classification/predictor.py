@@ -21,7 +21,7 @@ from ..model.interfaces import AXES
 from ..text.encoding import Encoded, ReviewEncoder
 from .engines import Engine, load_engine
 from .evidence import Evidence
-from .pieces import Pieces
+from .pieces import Pieces, Side
 from .prediction import TYPES, Prediction, output_row
 from .settings import KEPT_ODDS, LABELS, Config
 from .task import LAYOUT, ClassifierBundle
@@ -81,6 +81,16 @@ class TokenScorer:
                 array = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
                 weights[member] = array.mean(axis=-2) if long[member] else array
         return pieces.probabilities(probabilities), pieces.joined(weights, axes)
+
+    def sides(self, review: Encoded) -> list[Side]:
+        """Return the pieces of a long review, each with its own probability of positive; none of a review read at once."""
+        pieces = self.pieces([review])
+        if len(pieces.reviews) == 1:
+            return []
+        probabilities, offsets = self(pieces.reviews), review.offsets
+        ends = numpy.cumsum([len(piece) for piece in pieces.reviews]).tolist()
+        spans = ((offsets[end - len(piece)][0], offsets[end - 1][1]) for piece, end in zip(pieces.reviews, ends))
+        return [Side(*span, probability) for span, probability in zip(spans, probabilities.tolist())]
 
     def contributions(self, reviews: Sequence[Encoded]) -> list[NDArray[Any]]:
         """Return what each token of each review, none of which is empty, adds to the log-odds, (T,) each."""

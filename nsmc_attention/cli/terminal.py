@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping
-from itertools import repeat
 from typing import TYPE_CHECKING, TextIO
 
 import click
@@ -10,6 +9,7 @@ import click
 if TYPE_CHECKING:
     from ..classification.attribution import Attribution
     from ..classification.phrases import Phrase
+    from ..classification.pieces import Side
 
 # Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a
 # dark background faint shades would stand out most
@@ -36,9 +36,16 @@ def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str
     named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
     signs = "; + for positive, - for negative" if attribution.signed else ""
     lines = (caption(attribution), words(attribution, colors), f"strongest: {', '.join(named)}")
-    return "\n".join(
-        (*lines, *map(dispute, attribution.disputed, repeat(attribution.text)), METHODS[attribution.method] + signs)
-    )
+    notes = [dispute(phrase, attribution.text) for phrase in attribution.disputed]
+    pieces = [piece(side, attribution.text) for side in attribution.sides]
+    return "\n".join((*lines, *notes, *pieces, METHODS[attribution.method] + signs))
+
+
+def piece(side: "Side", text: str) -> str:
+    """Return the line about a piece of a long review."""
+    label = "positive" if side.probability >= 0.5 else "negative"
+    score = max(side.probability, 1 - side.probability)
+    return f"piece: {label} {100 * score:.1f} %  {text[side.start : side.start + 30]} ..."
 
 
 def dispute(phrase: "Phrase", text: str) -> str:

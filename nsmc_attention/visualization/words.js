@@ -55,6 +55,17 @@ function headOf(panel) {
   return head;
 }
 
+/* The pieces of a long review, each with the side that it takes by itself. */
+function sidesOf(panel) {
+  const letters = Array.from(panel.text), list = element("ol", "sides");
+  (panel.sides ?? []).forEach(([start, end, probability]) => {
+    const label = probability < .5 ? panel.negative ?? "negative" : panel.positive ?? "positive";
+    const score = (100 * Math.max(probability, 1 - probability)).toFixed(1);
+    list.append(element("li", "", `${label} ${score} % · ${letters.slice(start, Math.min(end, start + 40)).join("")}…`));
+  });
+  return list;
+}
+
 /* What erasing the word's phrase changes, where that is not what it contributes. */
 function doubtOf(panel, place) {
   const [from, to] = panel.offsets[place];
@@ -111,7 +122,7 @@ function wordsOf(panel, say) {
     if (queries === words) tell(query);
     else say.textContent = chosen < 0 ? panel.meaning : `${names[chosen]} →`;
   }));
-  frame.append(legend, line);
+  frame.append(legend, line, ...(panel.sides?.length ? [sidesOf(panel)] : []));
   draw();
   if (queries !== words) {
     const other = element("div", "words");
