@@ -14,8 +14,8 @@ from ..text.symbols import ENGLISH, ENTRIES, LONG
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
 SYLLABLE, LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
-# Laughing, crying and sighing mean something by themselves; a lone consonant is a slip of the keyboard
-EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]|[ㄱ-ㅣ]{2,}")
+# Laughing, crying and sighing mean something by themselves; other letters alone do where the vocabulary has them together
+EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]")
 WORD = re.compile(r"[^\W\d_]+")
 # A page, an address of mail; a place by its districts, street and number
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE)

@@ -3,10 +3,10 @@
 import shlex
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 
@@ -18,6 +18,9 @@ from ..reviews.tables import CORPORA
 from .predictor import Classifier
 from .restored import Restore, RestoringClassifier, restoring
 from .task import ClassifierBundle
+
+if TYPE_CHECKING:
+    from .explain import Explainer
 
 
 def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> dict[str, Any]:
@@ -75,10 +78,27 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     bar = partial(progress_bar, desc="erasing words")
     return {
         **measure(classifier.score, encoded, orders, hops, replaced, seed, bar),
+        "plausibility": plausible(explainer, list(orders), seed),
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "seconds": round(time.perf_counter() - started, 3),
     }
+
+
+def plausible(explainer: "Explainer", orders: Sequence[str], seed: int) -> dict[str, float]:
+    """Return the `evaluation.plausibility.plausibility` of a classifier's orders of the words, but of rollouts."""
+    from ..evaluation.faithfulness import SIGNED
+    from ..evaluation.plausibility import marked_reviews, plausibility
+
+    reviews = marked_reviews()
+    encoded = explainer.classifier.encoder.encode_many([review.text for review in reviews])
+    predictions = explainer.classifier.predict_encoded(encoded)
+    made: dict[str, Any] = {"attention": [prediction.token_weights for prediction in predictions]}
+    if "gradient" in orders:
+        made["gradient"] = explainer.gradients(encoded)
+    if "contribution" in orders:
+        made["contribution"] = explainer.contributions(encoded)
+    return plausibility(reviews, encoded, made, SIGNED, seed)
 
 
 def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> dict[str, Any]:

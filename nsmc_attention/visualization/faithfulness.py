@@ -37,6 +37,9 @@ def as_text(result: dict[str, Any]) -> str:
         lines.append(f"the log-odds are a bias and the sum of the contributions, to {result['gap']:.1g}")
     if "best_hop" in result:
         lines.append(f"best hop: hop {result['best_hop']}, which agrees most with erasure here; attention: their mean")
+    if "plausibility" in result:
+        named = ", ".join(f"{name} {100 * share:.0f} %" for name, share in result["plausibility"].items())
+        lines.append(f"first words that a reader marked as reasons, in reviews written for this: {named}")
     for name, effect in result.get("replaced", {}).items():
         lines.append(
             f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "

@@ -1,0 +1,76 @@
+"""Plausibility: do the words that an explanation puts first lie in what a reader marked as the reasons?
+
+The other half of ERASER (DeYoung et al. 2020, arXiv:1911.03429, section 4.1): faithfulness asks the model, plausibility the
+reader. `reasons.tsv` has reviews that were written for this, with the reasons for their label in square brackets.
+"""
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from ..text.encoding import Encoded
+
+REASONS = Path(__file__).parent / "reasons.tsv"
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A review of a label, 0 or 1, and (start, end) of the characters that a reader marked."""
+
+    label: int
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+    def tokens(self, review: Encoded) -> NDArray[numpy.bool_]:
+        """Return which tokens (T,) of the encoded review share a character with a mark."""
+        return numpy.array([any(a < end and b > start for start, end in self.spans) for a, b in review.offsets])
+
+
+def marked_reviews() -> list[Marked]:
+    """Return the reviews that come with the package."""
+    with open(REASONS, encoding="utf-8", newline="") as file:
+        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
+        return [marked(row["review"], int(row["label"])) for row in rows]
+
+
+def marked(review: str, label: int) -> Marked:
+    """Return the Marked of a review with square brackets around its reasons."""
+    text, spans = "", []
+    for place, piece in enumerate(re.split(r"[\[\]]", review)):
+        if place % 2:
+            spans.append((len(text), len(text) + len(piece)))
+        text += piece
+    return Marked(label, text, tuple(spans))
+
+
+def plausibility(
+    reviews: Sequence[Marked],
+    encoded: Sequence[Encoded],
+    orders: dict[str, Sequence[Any]],
+    signed: Sequence[str],
+    seed: int,
+) -> dict[str, float]:
+    """Return for each order of the words, and a random one, the mean precision of its first k words (k as many as marked).
+
+    `orders` have an array (T,) for each review; one of `signed` is read for the review's label, others by size.
+    """
+    random = numpy.random.RandomState(seed)
+    values: dict[str, Sequence[Any]] = {**orders, "random": [random.rand(len(review)) for review in encoded]}
+    wanted = [review.tokens(own) for review, own in zip(reviews, encoded)]
+    found = {}
+    for name, arrays in values.items():
+        ranked = [(2 * one.label - 1) * array if name in signed else abs(array) for one, array in zip(reviews, arrays)]
+        found[name] = float(numpy.mean([precision(numpy.asarray(row), own) for row, own in zip(ranked, wanted)]))
+    return found
+
+
+def precision(values: NDArray[Any], wanted: NDArray[numpy.bool_]) -> float:
+    """Return the share of the k largest values (T,) that are wanted, of k wanted ones."""
+    count = int(wanted.sum())
+    return float(wanted[numpy.argsort(-values, kind="stable")[:count]].mean()) if count else 0.0

@@ -1,0 +1,77 @@
+"""Texts that get no label: `classification.evidence`."""
+
+import numpy
+import pytest
+
+from nsmc_attention import load_classifier, predict
+from nsmc_attention.classification.evidence import NO_EVIDENCE
+from nsmc_attention.classification.share import positive_share
+from nsmc_attention.inference.scoring import tally_of
+
+UNKNOWN = """This is one of the worst movies that I have ever seen
+つまらない映画でした
+这部电影太无聊了
+Это ужасный фильм
+서울특별시 강남구 테헤란로 123
+https://www.example.com/watch?v=12
+someone@example.com
+010-1234-5678
+1234567
+ㅁㄴㅇㄹ
+asdfghjkl
+dkssudgktpdy""".splitlines()
+KNOWN = [
+    "재밌다",
+    "good",
+    "ㅋㅋㅋ",
+    "ㅠㅠ",
+    "^^",
+    "...",
+    "♥♥",
+    "MCU 영화 중 최고",
+    "ㄹㅇ 노잼",
+    "007 시리즈 재밌네",
+    "10",
+]
+
+
+@pytest.fixture(scope="module")
+def packaged():
+    return load_classifier()
+
+
+@pytest.mark.parametrize("text", UNKNOWN)
+def test_of_what_nothing_is_known_there_is_a_reason_and_no_label(text):
+    found = predict(text)
+    assert (found.label, found.score, found.error) == (None, None, NO_EVIDENCE)
+    assert 0 < found.probability < 1, "the network's probability stays, for evaluate"
+
+
+@pytest.mark.parametrize("text", KNOWN)
+def test_what_means_something_is_judged(text):
+    assert predict(text).label and predict(text).error is None
+
+
+def test_rows_objects_calls_and_columns_say_the_same(packaged):
+    texts = [*UNKNOWN, *KNOWN]
+    rows = packaged.rows(texts)
+    assert [row[3] for row in rows] == [one.error for one in packaged.predict_many(texts)]
+    assert [row[0] for row in rows] == [answer["label"] for answer in packaged(texts)]
+    assert [row[0] for row in rows] == [values["label"] for values in packaged.objects(texts)]
+    numpy.testing.assert_allclose([row[2] for row in rows], packaged.probabilities(texts), atol=1e-6)
+
+
+def test_the_share_of_positive_ones_counts_those_with_a_label(packaged):
+    tally = tally_of(packaged, [*UNKNOWN, *KNOWN], packaged.rows([*UNKNOWN, *KNOWN]))
+    assert (tally.errors, tally.evidence.n) == (len(UNKNOWN), len(KNOWN))
+    assert positive_share([*UNKNOWN, *KNOWN], packaged).n == len(KNOWN)
+
+
+def test_a_vocabulary_of_another_language_has_no_such_rule(packaged):
+    from dataclasses import replace
+
+    from nsmc_attention.classification.evidence import Evidence
+
+    english = replace(packaged.encoder, token_to_idx={"<unk>": 0, "<pad>": 1, "worst": 2, "movie": 3})
+    review = english.encode("the plot was dull")
+    assert not Evidence(english).is_korean and Evidence(english).reason(review) is None
