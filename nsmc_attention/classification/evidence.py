@@ -19,8 +19,13 @@ EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]")
 WORD = re.compile(r"[^\W\d_]+")
 # A page, an address of mail; a place by its districts, street and number
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE)
+PROVINCES = frozenset(
+    "서울 부산 대구 인천 광주 대전 울산 세종 경기 강원 충청 충북 충남 전라 전북 전남 경상 경북 경남 제주".split()
+)
+# Tokens of a text that is soon seen to be Korean, at least
+PLAIN = 4
 PLACE = re.compile(
-    "(?:서울|부산|대구|인천|광주|대전|울산|세종|경기|강원|충청?[남북]|전라?[남북]|경상?[남북]|제주)[가-힣]* "
+    f"(?:{'|'.join(sorted(PROVINCES))})[가-힣]* "
     r"[가-힣]+(?:시|군|구|읍|면|동|로|길)\b.*\d[\d-]*(?:번지|번길|층|호|동|로|가|길)?"
 )
 HEARTS = "♥♡"
@@ -43,9 +48,16 @@ class Evidence:
     def reason(self, review: Encoded) -> Optional[str]:
         """Return why a review that has tokens gets no label; None where it gets one."""
         # of all texts four in five: known words, signs and laughter alone
-        if self.doubtful.isdisjoint(review.ids) or not self.is_korean:
+        if self.doubtful.isdisjoint(review.ids) or not self.is_korean or self.is_plain(review):
             return None
         return None if self.has_evidence(review) else NO_EVIDENCE
+
+    def is_plain(self, review: Encoded) -> bool:
+        """Return whether most tokens of a review are Korean words or signs, and it is no address: what is soon seen."""
+        doubts = sum(map(self.doubtful.__contains__, review.ids))
+        if len(review) < PLAIN or 2 * doubts > len(review) or review.text[:2] in PROVINCES:
+            return False
+        return SYLLABLE.search(review.text) is not None
 
     @cached_property
     def is_korean(self) -> bool:

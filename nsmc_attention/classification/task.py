@@ -60,6 +60,7 @@ def card_values(config: Config, manifest: Manifest) -> dict[str, object]:
         "fixed_length": config.fixed_length,
         "attentive": attention.kind != "uniform",
         "pieces": config.text.rare_words == "pieces",
+        "symbols": config.text.symbols,
         "ngrams": ngrams,
         "last_bucket": ngrams - 1,
         f"rows_of_{attention.rows}": True,
