@@ -27,15 +27,21 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False)
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
     With `restore`, True or a Restorer, reviews in doubt are restored first (`restored.SURE`). Returns `metrics.metrics`
-    plus data, bundle, engine, with `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
+    plus unlabelled (reviews that `predict` gives no label), accuracy_labelled (of the others), data, bundle, engine, with
+    `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
     """
     check_kind("evaluate", reviews, Reviews, advice="; read them with load_reviews()")
     scorer = restoring(classifier, restore)
     started = time.perf_counter()
-    probability = scorer.probabilities(reviews.documents)
+    rows = scorer.rows(reviews.documents)
     seconds = time.perf_counter() - started
+    probability = numpy.array([0.5 if row[-2] is None else row[-2] for row in rows])
+    labelled = numpy.array([row[-1] is None for row in rows], dtype=bool)
+    right = (probability >= 0.5) == reviews.labels
     return {
-        **metrics(reviews.labels, numpy.nan_to_num(probability, nan=0.5)),
+        **metrics(reviews.labels, probability),
+        "unlabelled": int((~labelled).sum()),
+        "accuracy_labelled": float(right[labelled].mean()) if labelled.any() else None,
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "engine": classifier.engine.name,

@@ -1,0 +1,53 @@
+"""The written reviews that the packaged classifier learns, and what is kept from training."""
+
+import pandas
+import pytest
+
+from recipes.sentences import HELD_OUT, is_held_out, shared_with_suite, training_table, written
+
+KINDS = set(
+    "slang,negation,double negation,litotes,comparison,irony,mixed,idiom,rating,emoji,verdict,inverted,neutral,plain,long".split(
+        ","
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def reviews():
+    return written()
+
+
+def test_every_review_is_whole(reviews):
+    assert set(reviews["label"]) == {0, 0.5, 1} and set(reviews["kind"]) == KINDS
+    assert reviews["document"].str.strip().str.len().min() > 0 and (reviews["frame"] != "").all()
+    assert reviews["year"].isin([0, *range(1990, 2027)]).all()
+    assert not reviews["document"].duplicated().any()
+    neutral = reviews["kind"] == "neutral"
+    assert (reviews.loc[neutral, "label"] == 0.5).all()
+
+
+def test_labels_are_in_balance_and_minimal_pairs_differ_in_them(reviews):
+    clear = reviews[reviews["label"] != 0.5]
+    assert abs(clear["label"].mean() - 0.5) < 0.03
+    paired = reviews[reviews["pair"] != ""].groupby(["file", "pair"])["label"].nunique()
+    assert (paired > 1).mean() > 0.97
+
+
+def test_no_review_shares_eight_letters_with_the_suite(reviews):
+    assert shared_with_suite(reviews["document"]) == []
+    assert shared_with_suite(pandas.Series(["배우들의 연기가 훌륭했다!"])), "a sentence of the suite itself is found"
+
+
+def test_a_twentieth_of_the_frames_is_held_out_whole_and_with_its_pairs(reviews):
+    held_out = is_held_out(reviews)
+    assert 0.5 < held_out.mean() * HELD_OUT < 3
+    pairs = reviews[reviews["pair"] != ""].assign(held_out=held_out).groupby(["file", "pair"])["held_out"].nunique()
+    assert (pairs == 1).all()
+
+
+def test_training_has_all_others_and_sentences_from_templates(reviews):
+    table = training_table(templates=40, times=2)
+    counts = table["document"].value_counts()
+    kept = reviews.loc[~is_held_out(reviews), "document"]
+    assert (counts[kept] >= 2).all() and len(table) == 2 * len(kept) + (table["signs"] != "").sum() + 0 or len(table) > 2 * len(kept)
+    assert not set(reviews.loc[is_held_out(reviews), "document"]) & set(table["document"])
