@@ -48,7 +48,8 @@ const SAY = {
       matrix: ["가중치 행렬", "행의 단어가 열의 단어에 주는 어텐션 가중치입니다. 한 행을 더하면 1이고, 열마다 평균을 내면 단어의 가중치가 됩니다."],
       hops: ["가중치 행렬", "행의 홉이 열의 단어에 주는 어텐션 가중치입니다. 홉마다 따로 주목합니다. 한 행을 더하면 1이고, 열마다 평균을 내면 단어의 가중치가 됩니다."] },
     messages: [[/^blank: nothing to restore$/, "고칠 글이 없습니다"], [/^more than the edit bound.*/, "너무 많이 달라져 원문을 그대로 두었습니다"],
-      [/^the search did not end.*/, "끝까지 고치지 못해 원문을 그대로 두었습니다"], [/^(explain: )?blank.*/, "빈 리뷰: 분류할 단어가 없습니다"], [/^too many.*/, "요청이 너무 많습니다. 잠시 뒤에 다시 시도하세요"],
+      [/^the search did not end.*/, "끝까지 고치지 못해 원문을 그대로 두었습니다"], [/^(explain: )?blank.*/, "빈 리뷰: 분류할 단어가 없습니다"],
+      [/^(explain: )?no evidence.*/, "알 수 없음: 모델이 아는 한국어 단어, 별점, 이모지가 없습니다"], [/^too many.*/, "요청이 너무 많습니다. 잠시 뒤에 다시 시도하세요"],
       [/^fill: expected .* \[MASK\] in the text, found 0.*/, "[MASK]가 없습니다. 알고 싶은 단어의 자리에 [MASK]를 쓰세요"],
       [/^fill: expected 1 to (\d+) \[MASK\].*found (\d+).*/, "[MASK]가 $2개입니다. $1개까지만 쓰세요"],
       [/^fill: expected all \[MASK\].*/, "[MASK]들이 너무 멀리 떨어져 있습니다. 사이의 글을 줄이세요"],
@@ -119,4 +120,4 @@ const SAY = {
       signed: ["Colour of a word", "Blue words speak for positive; orange words with a dotted underline for negative. Values are log-odds; near 0 the word has little effect."],
       matrix: ["Weight matrix", "The attention weight that the word of the row gives to the word of the column. Each row sums to 1; the mean of a column is the word's weight."],
       hops: ["Weight matrix", "The attention weight that the hop of the row gives to the word of the column; each hop attends by itself. Each row sums to 1; the mean of a column is the word's weight."] },
-    messages: [[/^offline$/, "cannot reach the server"], [/^(.*?): expected (?:a|one) column .*/, "$1: choose the column that holds the reviews"]] } };
+    messages: [[/^offline$/, "cannot reach the server"], [/^(explain: )?no evidence.*/, "unknown: no Korean word, rating or emoji that the model knows"], [/^(.*?): expected (?:a|one) column .*/, "$1: choose the column that holds the reviews"]] } };
