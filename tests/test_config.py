@@ -70,7 +70,8 @@ def test_impossible_settings_are_refused_with_their_path(path, value, message):
         Config.from_dict(nested(path, value))
 
 
-@pytest.mark.parametrize("path", [path for path, _ in paths(Config())])
+# one that is newer than the bundles of the last release has the value that these were trained with
+@pytest.mark.parametrize("path", [path for path, _ in paths(Config()) if path != "text.symbols"])
 def test_no_setting_may_be_missing(path):
     values = nested(path, None)
     *sections, name = path.split(".")

@@ -10,6 +10,7 @@ from ..config import SHORT_NAMES
 from ..errors import BundleError
 from ..settings import KIND, paths
 from ..task import Task
+from ..text.settings import TextConfig
 from .settings import LABELS, PRESETS, Config
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def migrated(manifest: Manifest) -> Manifest:
     if manifest["schema"] != 3:
         return manifest
     config = manifest["config"]
-    flat = {**config["text"], **config["model"], **config["training"]}
+    flat = {**TextConfig.introduced, **config["text"], **config["model"], **config["training"]}
     if flat["architecture"] == "post":
         kinds = PRESETS["post"]
     else:

@@ -29,8 +29,10 @@ def test_phrases_are_whole_words_and_not_all_of_them(words):
     starts = {0, *numpy.cumsum([len(word) for word in words]).tolist()}
     found = phrases(review)
     assert all(first in starts and last in starts and 0 < last - first < len(review) for first, last in found)
-    assert len(found) == len(set(found)) == sum(max(0, len(words) - size + 1) for size in range(1, LONGEST + 1)) - (
-        len(words) <= LONGEST
+    assert (
+        len(found)
+        == len(set(found))
+        == sum(max(0, len(words) - size + 1) for size in range(1, LONGEST + 1)) - (len(words) <= LONGEST)
     )
 
 

@@ -9,7 +9,10 @@ from nsmc_attention.evaluation.plausibility import marked, marked_reviews, plaus
 
 def test_marks_are_the_characters_in_brackets():
     review = marked("배우는 좋은데 [지루]하고 [길다]", 0)
-    assert review.text == "배우는 좋은데 지루하고 길다" and [review.text[a:b] for a, b in review.spans] == ["지루", "길다"]
+    assert review.text == "배우는 좋은데 지루하고 길다" and [review.text[a:b] for a, b in review.spans] == [
+        "지루",
+        "길다",
+    ]
 
 
 def test_the_reviews_of_the_package_are_marked_in_part():

@@ -49,5 +49,9 @@ def test_training_has_all_others_and_sentences_from_templates(reviews):
     table = training_table(templates=40, times=2)
     counts = table["document"].value_counts()
     kept = reviews.loc[~is_held_out(reviews), "document"]
-    assert (counts[kept] >= 2).all() and len(table) == 2 * len(kept) + (table["signs"] != "").sum() + 0 or len(table) > 2 * len(kept)
+    assert (
+        (counts[kept] >= 2).all()
+        and len(table) == 2 * len(kept) + (table["signs"] != "").sum() + 0
+        or len(table) > 2 * len(kept)
+    )
     assert not set(reviews.loc[is_held_out(reviews), "document"]) & set(table["document"])
