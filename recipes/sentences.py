@@ -64,7 +64,8 @@ def training_table(templates: int, times: int) -> pandas.DataFrame:
     """Return document, label and signs: the sentences from templates once, the written ones `times`."""
     frame = written()
     own = frame[~is_held_out(frame)].assign(signs="")[["document", "label", "signs"]]
-    rows = [(each.text, each.label, str(each)) for each in from_templates(templates, 0, nsmc.load("nsmc", "train"))]
+    made = from_templates(templates, 0, nsmc.load("nsmc", "train")) if templates else []
+    rows = [(each.text, each.label, str(each)) for each in made]
     return pandas.concat([pandas.DataFrame(rows, columns=own.columns), *[own] * times], ignore_index=True)
 
 
