@@ -85,6 +85,15 @@ def with_gates(
     return TrainingPart([*part.reviews, *sentences], labels, frame), gates
 
 
+def with_unmarked(part: EncodedPart, written: Reviews, encoder: ReviewEncoder) -> EncodedPart:
+    """Return a part with the sentences that have a clear label and no mark: those from templates would only repeat n-grams."""
+    clear = [not marks and label in (0, 1) for marks, label in zip(written.frame["signs"], written.labels.tolist())]
+    frame = written.frame[clear]
+    sentences = encoder.encode_many(frame["document"].tolist())
+    labels = numpy.concatenate([part.labels, frame["label"].to_numpy(dtype="float64")])
+    return TrainingPart([*part.reviews, *sentences], labels, pandas.concat([part.frame, frame], ignore_index=True))
+
+
 def mark_tokens(gates: NDArray[numpy.float32], review: Encoded, marks: Marks) -> None:
     """Set the gates (T,) of the tokens that share a character with a mark, of several with the last."""
     for place, (first, last) in enumerate(review.offsets if marks else ()):

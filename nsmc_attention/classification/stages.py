@@ -42,7 +42,7 @@ from .objectives import (
     predict_batches,
 )
 from .predictor import TokenScorer
-from .sentences import with_gates
+from .sentences import with_gates, with_unmarked
 from .settings import Config
 
 # Share of the importance that the attention is taught which comes from gradients
@@ -69,7 +69,7 @@ class ClassifierTrainer:
     ) -> tuple[Network, Progress, dict[str, Any]]:
         """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
 
-        The main stage alone has the `sentences`.
+        The main stage has the `sentences`, the table of n-grams those without marks.
         """
         train, dev = encode(train_part, self.encoder), encode(dev_part, self.encoder)
         stars = encode(star_part, self.encoder) if star_part else None
@@ -82,7 +82,8 @@ class ClassifierTrainer:
         progress = self.fit(network, "labels", self.batches(labelled, gates=gates), dev_batches)
         table, alone = None, 1.0
         if self.config.text.ngram_buckets:
-            fitted = self.run.workers.run_on_first(self.fit_ngrams, network, stars, train, len(dev.labels))
+            known = with_unmarked(train, sentences, self.encoder) if sentences else train
+            fitted = self.run.workers.run_on_first(self.fit_ngrams, network, stars, known, len(dev.labels))
             table, alone = fitted["table"], float(fitted["alone"])
         network = self.inference_network(network, table)
         dev_batches = self.batches(dev, with_ngrams=True)
