@@ -24,6 +24,8 @@ from ..text.encoding import Encoded, ReviewEncoder, clean
 from .batches import EncodedPart, TrainingPart
 
 COLUMNS = ("document", "label", "signs")
+# So often a sentence without marks counts in the table of n-grams, however often the file has it
+TIMES = 3
 MARK = re.compile(r"(\d{1,9}):(\d{1,9}):(-?\d+(?:\.\d+)?)")
 Marks = Sequence[tuple[int, int, float]]
 
@@ -88,7 +90,8 @@ def with_gates(
 def with_unmarked(part: EncodedPart, written: Reviews, encoder: ReviewEncoder) -> EncodedPart:
     """Return a part with the sentences that have a clear label and no mark: those from templates would only repeat n-grams."""
     clear = [not marks and label in (0, 1) for marks, label in zip(written.frame["signs"], written.labels.tolist())]
-    frame = written.frame[clear]
+    once = written.frame[clear].drop_duplicates("document")
+    frame = pandas.concat([once] * TIMES, ignore_index=True)
     sentences = encoder.encode_many(frame["document"].tolist())
     labels = numpy.concatenate([part.labels, frame["label"].to_numpy(dtype="float64")])
     return TrainingPart([*part.reviews, *sentences], labels, pandas.concat([part.frame, frame], ignore_index=True))
