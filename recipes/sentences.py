@@ -1,6 +1,6 @@
 """Sentences that the packaged classifier learns beside NSMC: written reviews, and negations from templates.
 
-    python -m recipes.sentences FILE.csv [--held-out OTHER.csv] [--templates 20000] [--times 5]
+    python -m recipes.sentences FILE.csv [--held-out OTHER.csv] [--templates 20000] [--times 15]
     python -m recipes.sentences --judge OTHER.csv [--bundle BUNDLE]
 
 The written reviews are in `reviews/`, tables of document, label (0, 1, or 0.5 for neutral ones), kind, year of the newest
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--templates", type=int, default=20000)
-    parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--times", type=int, default=15)
     parser.add_argument("--judge", type=Path)
     parser.add_argument("--bundle", type=Path)
     arguments = parser.parse_args()

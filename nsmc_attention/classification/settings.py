@@ -204,7 +204,7 @@ PRESETS = {
     "distilled": Config().with_fields(
         rare_words="pieces",
         symbols=1,
-        pretrain_epochs=8,
+        pretrain_epochs=12,
         epochs=3,
         learning_rate=1e-3,
         values="convolution",

@@ -66,7 +66,9 @@ def train(
     ),
     sentences: Optional[Path] = option(
         "of a classifier: sentences learnt beside the labels, a table with document, label (0 to 1) and signs, "
-        "start:end:sign of characters"
+        "start:end:sign of characters",
+        "--sentences",
+        "--negations",
     ),
     films: Films,
     resume: bool = option("continue the run in --out"),

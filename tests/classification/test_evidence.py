@@ -19,7 +19,10 @@ someone@example.com
 1234567
 ㅁㄴㅇㄹ
 asdfghjkl
-dkssudgktpdy""".splitlines()
+dkssudgktpdy
+★☆☆☆☆
+1/10
+👎👎""".splitlines()
 KNOWN = [
     "재밌다",
     "good",
@@ -31,7 +34,7 @@ KNOWN = [
     "MCU 영화 중 최고",
     "ㄹㅇ 노잼",
     "007 시리즈 재밌네",
-    "10",
+    "별점 10점",
 ]
 
 
