@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Optional
 
-from ..text.encoding import Encoded, ReviewEncoder
-from ..text.symbols import ENGLISH, ENTRIES, LONG, STARRED, symbols
+from ..text.encoding import Encoded, Replaced, ReviewEncoder
+from ..text.symbols import ENGLISH, ENTRIES, LONG
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
 SYLLABLE, LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
@@ -69,13 +69,7 @@ class Evidence:
     def doubtful(self) -> frozenset[int]:
         """The ids of tokens that a text may have without being Korean."""
         known = self.encoder.token_to_idx.items()
-        return frozenset(
-            [self.encoder.unknown, *(index for entry, index in known if is_doubtful(entry) or self.is_unread(entry))]
-        )
-
-    def is_unread(self, entry: str) -> bool:
-        """Return whether an entry is a star that a vocabulary without symbols takes for decoration."""
-        return not self.encoder.symbols and STARRED.match(entry) is not None
+        return frozenset([self.encoder.unknown, *(index for entry, index in known if is_doubtful(entry))])
 
     @cached_property
     def symbols(self) -> frozenset[int]:
@@ -85,13 +79,9 @@ class Evidence:
 
     def has_evidence(self, review: Encoded) -> bool:
         """Return whether a review has Korean words or symbols, or nothing that the vocabulary lacks."""
-        if not self.symbols.isdisjoint(review.ids):
+        if isinstance(review, Replaced) or not self.symbols.isdisjoint(review.ids):
             return True
         text = ADDRESS.sub(" ", review.text)
-        if not self.encoder.symbols:
-            text = without_pictures(text)
-            if not text.strip():
-                return False
         if PLACE.match(text.strip()):
             return False
         known, others = self.letters(review)
@@ -122,14 +112,6 @@ class Evidence:
             known += syllables
             others += len(LETTER.findall(EXPRESSIVE.sub("", token))) - syllables
         return known, others
-
-
-def without_pictures(text: str) -> str:
-    """Return a text without the ratings in stars or fractions and the emoji that a vocabulary without symbols cannot read."""
-    for start, end, entry in reversed(symbols(text)):
-        if entry not in ENGLISH and not text[start].isalpha() and "점" not in text[start:end]:
-            text = text[:start] + " " + text[end:]
-    return text
 
 
 def is_doubtful(entry: str) -> bool:

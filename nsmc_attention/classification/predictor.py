@@ -140,7 +140,7 @@ class Classifier(Predictor):
     def __init__(self, bundle: ClassifierBundle, engine: Engine):
         super().__init__(bundle, engine)
         # long reviews are not cut off but read in pieces
-        self.encoder = replace(bundle.codec, max_length=ALL)
+        self.encoder = replace(bundle.codec, max_length=ALL, stand_ins=bundle.codec.can_stand_in)
         self.evidence = Evidence(self.encoder)
         self.score = TokenScorer(self.encoder, engine, bundle.config)
 

@@ -21,7 +21,7 @@ from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids
 from .settings import WordSettings
-from .symbols import ALONE, entry, hints, surface, symbols, with_symbols
+from .symbols import ALONE, MARK, STAND_INS, entry, hints, pictures, surface, symbols, with_symbols
 from .tokenizers import LONGEST, align, tokenizer
 
 if TYPE_CHECKING:
@@ -83,6 +83,11 @@ class Encoded:
         return len(self.ids)
 
     @property
+    def written(self) -> tuple[str, ...]:
+        """The tokens that n-grams are made of."""
+        return self.tokens
+
+    @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
         """(start, end) of each token in the text, aligned at each access."""
         return tuple(align(self.text, self.tokens))
@@ -97,13 +102,32 @@ class Encoded:
         return Encoded("", tokens[:position] + tokens[position + 1 :], ids[:position] + ids[position + 1 :])
 
 
+@dataclass
+class Replaced(Encoded):
+    """A review whose symbols are read as words that stand in for them (`symbols.STAND_INS`)."""
+
+    __slots__ = ("words",)
+    words: tuple[str, ...]
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        return self.words
+
+    def take(self, positions: Sequence[int]) -> "Replaced":
+        words, left = tuple(self.words[i] for i in positions), super().take(positions)
+        return Replaced(left.text, left.tokens, left.ids, words)
+
+    def without(self, position: int) -> "Replaced":
+        return self.take([place for place in range(len(self)) if place != position])
+
+
 @dataclass(frozen=True)
 class ReviewEncoder:
     """Turns reviews into token ids, at most `max_length` of them.
 
     `unknown` and `padding` are different ids. With `cut_rare` out-of-vocabulary words are split into the longest known
     pieces. `ngram_buckets` is the size of the hash table of character n-grams, 0 for none. With `symbols` ratings and emoji
-    are tokens (`text.symbols`).
+    are tokens (`text.symbols`); with `stand_ins` those that no words say are read as words that the vocabulary has.
     """
 
     tokenizer_name: str
@@ -114,6 +138,7 @@ class ReviewEncoder:
     cut_rare: bool = False
     ngram_buckets: int = 0
     symbols: int = 0
+    stand_ins: bool = False
 
     @classmethod
     def from_json(
@@ -155,20 +180,33 @@ class ReviewEncoder:
         if decoder:
             pairs = decoder.encode([text[:LONGEST] for text in texts], self.native_vocabulary)
             encoded = [Encoded(text, tokens, ids) for text, (tokens, ids) in zip(texts, pairs)]
-            return [self.with_symbols(review) for review in encoded] if self.symbols else encoded
+            return [*map(self.with_symbols, encoded)] if self.symbols or self.stand_ins else encoded
         split = tokenizer(self.tokenizer_name)
-        return [self.encode_words(self.words(text, split(text)), text) for text in texts]
-
-    def words(self, text: str, tokens: Sequence[str]) -> Sequence[str]:
-        """Return the words of a clean text: its tokens, and where they are read the symbols."""
-        return with_symbols(text, tokens) if self.symbols else tokens
+        plain = [self.encode_words(split(text), text) for text in texts]
+        return [*map(self.with_symbols, plain)] if self.symbols or self.stand_ins else plain
 
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
         text = review.text
-        if (self.hinting.isdisjoint(review.ids) and not ALONE.fullmatch(text, 0, 4)) or not symbols(text):
+        if self.hinting.isdisjoint(review.ids) and not ALONE.fullmatch(text, 0, 4):
             return review
-        return self.encode_words(with_symbols(text, tokenizer(self.tokenizer_name)(text)), text)
+        marked = symbols(text) if self.symbols else pictures(text)
+        if not marked:
+            return review
+        words = with_symbols(text, tokenizer(self.tokenizer_name)(text), marked)
+        return self.encode_words(words, text) if self.symbols else self.replaced(words, text)
+
+    def replaced(self, words: Sequence[str], text: str) -> Encoded:
+        """Number words of which some are symbols by the words that stand in for these."""
+        units = [unit for word in words for unit in ([word] if MARK in word else self.units([word]))][: self.max_length]
+        read = [STAND_INS.get(entry(unit), unit) if MARK in unit else unit for unit in units]
+        ids = tuple([self.token_to_idx.get(unit, self.unknown) for unit in read])
+        return Replaced(text, tuple(map(surface, units)), ids, tuple(read))
+
+    @property
+    def can_stand_in(self) -> bool:
+        """True if the vocabulary has no symbols, and all words that stand in for them."""
+        return not self.symbols and self.token_to_idx.keys() >= set(STAND_INS.values())
 
     @cached_property
     def hinting(self) -> frozenset[int]:
@@ -216,7 +254,7 @@ class ReviewEncoder:
         token_ids[inside] = numpy.fromiter(chain.from_iterable(review.ids for review in reviews), "int32")
         if not self.ngram_buckets:
             return token_ids, valid_length
-        return token_ids, valid_length, ngram_ids([review.tokens for review in reviews], self.ngram_buckets, width)
+        return token_ids, valid_length, ngram_ids([review.written for review in reviews], self.ngram_buckets, width)
 
 
 def longest_pieces(word: str, known: Container[str]) -> list[str]:

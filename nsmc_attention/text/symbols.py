@@ -42,6 +42,14 @@ ENGLISH = frozenset(
 )
 ENTRIES = (*RATINGS, SCALE, *EMOJI, OTHER, *sorted(ENGLISH))
 
+# Words that a vocabulary without these entries knows instead; an English verdict needs none
+STAND_INS = {
+    **dict.fromkeys(RATINGS[:3], "최악"),
+    **dict.fromkeys(RATINGS[3:5], "별로"),
+    **dict(zip(RATINGS[5:9], ("보통", "볼만", "괜찮", "재밌"))),
+    **dict.fromkeys(RATINGS[9:], "최고"),
+    **dict(zip(EMOJI, "강추 좋 재밌 대박 ㅠㅠ 비추 짜증 쓰레기 지루 글쎄 실망 헐".split())),
+}
 WORDS = {"반": 0.5, "한": 1, "하나": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5}
 SCORES = {"백": 100, "빵": 0, "영": 0}
 STARS, HOLLOW, HALF = "★⭐🌟", "☆", "½"
@@ -91,7 +99,7 @@ def rating(number: float, scale: float) -> str:
 def read_stars(match: "re.Match[str]") -> Iterator[Symbol]:
     """Yield a rating; one or two stars amid words are decoration, unless they follow what is rated."""
     filled, hollow = (sum(map(match[0].count, kinds)) for kinds in (STARS, HOLLOW))
-    rates = (filled and hollow) or filled + hollow >= FEWEST_STARS or match[0] == match.string
+    rates = filled + hollow >= FEWEST_STARS or match[0] == match.string
     if rates or ASPECT.search(match.string, 0, match.start()):
         yield (*match.span(), rating(filled + match[0].count(HALF) / 2, max(OF_FIVE, filled + hollow)))
     elif match[0][0] in STARS[1:]:
@@ -106,7 +114,8 @@ def read_picture(match: "re.Match[str]") -> Iterator[Symbol]:
 def read_fraction(match: "re.Match[str]") -> Iterator[Symbol]:
     """Yield 3/5 as one token, 3 / 5 as three, because no token has white space."""
     number, scale = float(match[1]), float(match[2])
-    if number > scale or before(match) in "0123456789.,/":
+    # a part of something (절반의 1/10) is no rating
+    if number > scale or before(match) in "0123456789.,/" or match.string.endswith("의 ", 0, match.start()):
         return
     if " " not in match[0]:
         yield (*match.span(), rating(number, scale))
@@ -118,7 +127,7 @@ def read_fraction(match: "re.Match[str]") -> Iterator[Symbol]:
 
 
 def read_points(match: "re.Match[str]") -> Iterator[Symbol]:
-    """Yield 3점 as so many of ten, or of the scale that is said before; below zero is zero."""
+    """Yield 3점 as so many of ten, or of the scale that is said before; below zero is zero, but -1점 amid words a deduction."""
     text, (start, end) = match.string, match.span()
     if before(match) in "0123456789.,/" or (match[1] in SCORES and before(match) != " "):
         return
@@ -129,6 +138,8 @@ def read_points(match: "re.Match[str]") -> Iterator[Symbol]:
     scale = OUT_OF.search(text, max(0, start - 16), start)
     minus = MINUS.search(text, max(0, start - 6), start)
     first = minus.start() if minus and minus.end() - minus.start() == 1 else start
+    if minus and (minus.start(), end) != (0, len(text)) and not ASPECT.search(text, 0, minus.start()):
+        return
     largest = float(scale[1]) if scale else OF_TEN if number <= OF_TEN else OF_HUNDRED
     yield first, end, rating(0 if minus else number, largest or OF_TEN)
 
@@ -171,10 +182,18 @@ def hints(entry: str) -> bool:
     return entry not in HARMLESS and bool(STARTS.match(entry) or PICTURES.search(entry))
 
 
-def with_symbols(text: str, tokens: Sequence[str]) -> list[str]:
+def pictures(text: str) -> list[Symbol]:
+    """Return the symbols of a clean text that no words say: stars, fractions, points below zero and emoji."""
+    return [
+        (start, end, name)
+        for start, end, name in symbols(text)
+        if name in STAND_INS and (not text[start].isalnum() or "/" in text[start:end])
+    ]
+
+
+def with_symbols(text: str, tokens: Sequence[str], marked: Sequence[Symbol]) -> list[str]:
     """Return the tokens of a clean text, those of a symbol as one word: its part of the text, MARK and its entry."""
     words: list[str] = []
-    marked = symbols(text)
     if not marked:
         return list(tokens)
     spans, place = align(text, tokens), 0

@@ -12,6 +12,7 @@ from .._io.atomic import write_text
 from .._runtime.processes import cores, workers
 from ..errors import NsmcError
 from .encoding import clean
+from .symbols import symbols as symbols_of
 from .symbols import with_symbols
 from .tokenizers import tokenizer, tokenizer_version
 
@@ -24,7 +25,7 @@ TOKEN, REVIEW = "\x1f", "\n"
 def tokenize(reviews: list[str], tokenizer_name: str, symbols: int = 0) -> list[list[str]]:
     """Return the tokens of each review (cleaned first), computed in this process; with `symbols` their words."""
     split, texts = tokenizer(tokenizer_name), map(clean, reviews)
-    return [with_symbols(text, split(text)) if symbols else split(text) for text in texts]
+    return [with_symbols(text, split(text), symbols_of(text)) if symbols else split(text) for text in texts]
 
 
 def tokenize_many(

@@ -5,6 +5,7 @@ import pytest
 
 from nsmc_attention import load_classifier, predict
 from nsmc_attention.classification.evidence import NO_EVIDENCE
+from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.classification.share import positive_share
 from nsmc_attention.inference.scoring import tally_of
 
@@ -19,10 +20,7 @@ someone@example.com
 1234567
 ㅁㄴㅇㄹ
 asdfghjkl
-dkssudgktpdy
-★☆☆☆☆
-1/10
-👎👎""".splitlines()
+dkssudgktpdy""".splitlines()
 KNOWN = [
     "재밌다",
     "good",
@@ -78,3 +76,19 @@ def test_a_vocabulary_of_another_language_has_no_such_rule(packaged):
     english = replace(packaged.encoder, token_to_idx={"<unk>": 0, "<pad>": 1, "worst": 2, "movie": 3})
     review = english.encode("the plot was dull")
     assert not Evidence(english).is_korean and Evidence(english).reason(review) is None
+
+
+@pytest.mark.parametrize(
+    "positive, negative", [("★★★★★", "★☆☆☆☆"), ("9/10", "1/10"), ("어제 봤어요 👍", "어제 봤어요 👎"), ("😍", "🤮")]
+)
+def test_a_vocabulary_without_symbols_reads_words_in_their_place(packaged, positive, negative):
+    assert (predict(positive).label, predict(negative).label) == ("positive", "negative")
+    review = packaged.encoder.encode(positive)
+    assert (
+        [review.text[start:end] for start, end in review.offsets]
+        == list(review.tokens)
+        == list(predict(positive).tokens)
+    )
+    found = Explainer(packaged)(negative)
+    assert found.values.sum() < 0 and len(found.values) == len(found.tokens)
+    assert review.without(0).written == review.written[1:]

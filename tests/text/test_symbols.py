@@ -26,7 +26,7 @@ def test_symbols_are_apart_and_no_token_is_lost_or_has_white_space(text):
     found = symbols(text)
     assert all(start < end for start, end, _ in found)
     assert all(end <= start for (_, end, _), (start, _, _) in zip(found, found[1:]))
-    words = with_symbols(text, tokenizer("mecab")(text))
+    words = with_symbols(text, tokenizer("mecab")(text), found)
     assert "".join(map(surface, words)) == text.replace(" ", "")
     assert not any(" " in surface(word) for word in words)
     assert [entry(word) for word in words if entry(word) != surface(word)] == [
@@ -63,6 +63,9 @@ def test_every_way_to_write_a_rating_of_five_has_one_entry(numbers):
         ("2015/10/5", []),
         ("나머지 4/5는", []),
         ("1점 깎는다", []),
+        ("다만 길어서 -1점", []),
+        ("사랑의 1/10 을", []),
+        ("★☆ 재밌다", []),
         ("3-4점 수준", ["<4/10>"]),
         ("1점프 별로 초점 2019", []),
     ],
