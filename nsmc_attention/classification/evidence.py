@@ -29,7 +29,7 @@ PLACE = re.compile(
     r"[가-힣]+(?:시|군|구|읍|면|동|로|길)\b.*\d[\d-]*(?:번지|번길|층|호|동|로|가|길)?"
 )
 HEARTS = "♥♡"
-# Known syllables may stand beside so many times as many other letters; a text in Latin letters has so many words at most
+# Syllables may stand beside so many times as many other letters; a text in Latin letters has so many words at most
 FOREIGN, LATIN_WORDS = 8, 4
 # English words that say nothing about a film
 COMMON = frozenset(
@@ -78,15 +78,16 @@ class Evidence:
         return frozenset(known[entry] for entry in (*ENTRIES, *HEARTS) if entry in known and entry not in ENGLISH)
 
     def has_evidence(self, review: Encoded) -> bool:
-        """Return whether a review has Korean words or symbols, or nothing that the vocabulary lacks."""
+        """Return whether a review is mostly Korean, or has symbols, or nothing that the vocabulary lacks."""
         if isinstance(review, Replaced) or not self.symbols.isdisjoint(review.ids):
             return True
         text = ADDRESS.sub(" ", review.text)
         if PLACE.match(text.strip()):
             return False
-        known, others = self.letters(review)
-        if known:
-            return others <= FOREIGN * known
+        syllables = len(SYLLABLE.findall(text))
+        if syllables:
+            others = len(LETTER.findall(EXPRESSIVE.sub("", text))) - syllables
+            return others <= FOREIGN * syllables
         words = WORD.findall(text)
         if not words:
             return bool(text.strip()) and not any(map(str.isdigit, text))
@@ -103,15 +104,6 @@ class Evidence:
             form for each in (plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)) for form in (each, each.title())
         }
         return len(word) > 1 and not self.encoder.token_to_idx.keys().isdisjoint({word, *forms})
-
-    def letters(self, review: Encoded) -> tuple[int, int]:
-        """Return how many syllables are in tokens that the vocabulary has, and how many other letters there are."""
-        known = others = 0
-        for token, index in zip(review.tokens, review.ids):
-            syllables = 0 if index == self.encoder.unknown else len(SYLLABLE.findall(token))
-            known += syllables
-            others += len(LETTER.findall(EXPRESSIVE.sub("", token))) - syllables
-        return known, others
 
 
 def is_doubtful(entry: str) -> bool:

@@ -56,9 +56,7 @@ class TokenScorer:
         return pieces.probabilities(probabilities)
 
     def pieces(self, reviews: Sequence[Encoded]) -> Pieces:
-        """Cut long reviews; a network of a fixed length reads the beginning alone."""
-        if self.fixed_length:
-            reviews = [review.take(range(min(len(review), self.longest))) for review in reviews]
+        """Cut long reviews."""
         return Pieces.of(reviews, self.longest)
 
     def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
@@ -140,7 +138,8 @@ class Classifier(Predictor):
     def __init__(self, bundle: ClassifierBundle, engine: Engine):
         super().__init__(bundle, engine)
         # long reviews are not cut off but read in pieces
-        self.encoder = replace(bundle.codec, max_length=ALL, stand_ins=bundle.codec.can_stand_in)
+        longest = ALL if bundle.config.fixed_length is None else bundle.codec.max_length
+        self.encoder = replace(bundle.codec, max_length=longest, stand_ins=bundle.codec.can_stand_in)
         self.evidence = Evidence(self.encoder)
         self.score = TokenScorer(self.encoder, engine, bundle.config)
 

@@ -129,9 +129,9 @@ def test_a_text_without_a_word_is_answered_with_the_reason(classifier, text):
     assert each.error == "blank: no word to score"
 
 
-def test_a_review_longer_than_the_limit_is_cut_and_the_offsets_tell(bundle_folder):
+def test_a_review_longer_than_the_limit_is_read_whole(bundle_folder):
     each = load_classifier(bundle_folder).predict("가 나 " * 300)
-    assert len(each.tokens) == 256 and each.offsets[-1][1] < len(each.text)
+    assert len(each.tokens) == 600 and each.offsets[-1][1] == len(each.text)
 
 
 def test_an_unknown_engine_names_the_nearest(bundle_folder):

@@ -28,5 +28,5 @@ def test_one_label_alone_has_no_roc_auc():
 def test_evaluate_answers_the_documented_fields(bundle_folder):
     found = evaluate(load_classifier(bundle_folder), nsmc.load("sample", "test"))
     figures = "n accuracy f1 precision recall roc_auc log_loss ece confusion"
-    assert list(found) == [*figures.split(), "data", "bundle", "engine", "seconds"]
+    assert list(found) == [*figures.split(), "unlabelled", "accuracy_labelled", "data", "bundle", "engine", "seconds"]
     assert found["n"] == 180 and found["data"] == "sample" and found["bundle"] == "tiny/bundle"

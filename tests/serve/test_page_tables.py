@@ -32,10 +32,10 @@ def downloaded(page):
 
 
 def test_a_pasted_list_becomes_a_table_to_sort_by_the_keyboard_and_download(page):
-    page.fill("#lines", '정말 "최고"의 영화, 추천\n\n별로\n<img src=x onerror=alert(1)>')
+    page.fill("#lines", '정말 "최고"의 영화, 추천\n\n별로\n<img src=x onerror=alert(1)> 별로예요')
     page.click("#score")
     rows = rows_of(page)
-    assert [row[2] for row in rows] == ['정말 "최고"의 영화, 추천', "별로", "<img src=x onerror=alert(1)>"]
+    assert [row[2] for row in rows] == ['정말 "최고"의 영화, 추천', "별로", "<img src=x onerror=alert(1)> 별로예요"]
     assert [row[0] for row in rows[:2]] == ["긍정", "부정"]
     page.focus("#table th >> nth=1 >> button")
     page.keyboard.press("Enter")
@@ -49,7 +49,7 @@ def test_a_pasted_list_becomes_a_table_to_sort_by_the_keyboard_and_download(page
 
 def test_the_sheet_of_a_workbook_is_chosen(page):
     """Scripts in the names of files, sheets and columns and in cells are shown as text."""
-    script, workbook = "<img src=x onerror=alert(1)>", io.BytesIO()
+    script, workbook = "<img src=x onerror=alert(1)> 별로예요", io.BytesIO()
     with pandas.ExcelWriter(workbook) as writer:
         pandas.DataFrame({"값": [script]}).to_excel(writer, sheet_name="3월", index=False)
         pandas.DataFrame({"리뷰": [script, "최고"], script: ["a", "b"]}).to_excel(

@@ -38,8 +38,8 @@ WRONG = {
         ({"inputs": "a", "method": "\ud800"}, "method"),
         ({"inputs": "a", "methd": "erasure"}, "body.methd: unknown key; did you mean 'method'?"),
         ({"inputs": " "}, "blank"),
-        ({"inputs": "a", "method": "rollout"}, "method rollout: expected a classifier whose encoder is a transformer"),
-        ({"inputs": "a", "heads": True}, "expected the heads of an encoder that is a transformer, found an"),
+        ({"inputs": "가", "method": "rollout"}, "method rollout: expected a classifier whose encoder is a transformer"),
+        ({"inputs": "가", "heads": True}, "expected the heads of an encoder that is a transformer, found an"),
     ],
     "/restore": [
         ({"inputs": ["a", None]}, f"body.inputs.1: {STRING}"),
