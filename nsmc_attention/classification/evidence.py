@@ -29,6 +29,8 @@ PLACE = re.compile(
     r"[가-힣]+(?:시|군|구|읍|면|동|로|길)\b.*\d[\d-]*(?:번지|번길|층|호|동|로|가|길)?"
 )
 HEARTS = "♥♡"
+# Characters that are looked at: patterns of addresses take the square of their number
+LOOKED_AT = 1000
 # Syllables may stand beside so many times as many other letters; a text in Latin letters has so many words at most
 FOREIGN, LATIN_WORDS = 8, 4
 # English words that say nothing about a film
@@ -81,7 +83,7 @@ class Evidence:
         """Return whether a review is mostly Korean, or has symbols, or nothing that the vocabulary lacks."""
         if isinstance(review, Replaced) or not self.symbols.isdisjoint(review.ids):
             return True
-        text = ADDRESS.sub(" ", review.text)
+        text = ADDRESS.sub(" ", review.text[:LOOKED_AT])
         if PLACE.match(text.strip()):
             return False
         syllables = len(SYLLABLE.findall(text))

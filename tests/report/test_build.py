@@ -29,7 +29,7 @@ def packaged():
 def reviews(tmp_path):
     texts = nsmc.load("sample", "test").documents
     frame = pandas.DataFrame(
-        {"document": [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화"], "film": "영화<1>", "date": "2019.04.01"}
+        {"document": [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화 추천"], "film": "영화<1>", "date": "2019.04.01"}
     )
     frame.loc[::2, ["film", "date"]] = ["다른 <b>영화</b>", "없음"]
     path = tmp_path / "리뷰.csv"
