@@ -48,7 +48,7 @@ def test_what_is_said_after_256_tokens_counts_and_contributions_still_add_up(pac
     assert prediction.axes == ("keys",) and prediction.weights.sum() == pytest.approx(1, abs=1e-4)
     explainer = Explainer(packaged)
     bias = log_odds(packaged.predict("재밌다").probability) - explainer("재밌다").values.sum()
-    for review in (text, GOOD * 8 + BAD * 12):
+    for review in (text, GOOD * 8 + BAD * 20):
         found = explainer(review)
         assert found.values.sum() + bias == pytest.approx(log_odds(found.probability, 1e-7), abs=1e-3)
         assert [side.start for side in found.sides] == sorted(side.start for side in found.sides)
@@ -56,7 +56,7 @@ def test_what_is_said_after_256_tokens_counts_and_contributions_still_add_up(pac
 
 
 def test_weights_of_a_long_review_stay_within_its_pieces_and_one_of_one_piece_is_as_it_was(packaged):
-    long, short = packaged.predict(GOOD * 3 + BAD * 12), packaged.predict(GOOD)
+    long, short = packaged.predict(GOOD * 3 + BAD * 20), packaged.predict(GOOD)
     assert long.weights.shape == (len(long.tokens),) * 2
     numpy.testing.assert_allclose(long.weights.sum(axis=1), 1, atol=1e-5)
     assert long.weights[0, -1] == 0 and packaged.predict_many([GOOD, BAD * 90])[0] == short
