@@ -31,12 +31,13 @@ class Prediction:
     Attributes
     ----------
     text : str
-        The clean text; text[start:end] of the offsets are the tokens, at most max_length of them.
+        The clean text; text[start:end] of the offsets are the tokens, of its first 10,000 characters.
     score, probability : float or None
         Probability of the label, 0.5..1, and of positive, 0..1.
     weights : float32, one axis for each of `axes`
         (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
-        (R, T) where these are (hops, keys): row i holds that of hop i.
+        (R, T) where these are (hops, keys): row i holds that of hop i. (T,) where these are (keys,): a review of more than
+        512 tokens has one weight a token.
     axes : tuple of str
         The last is "keys", the tokens; before it "queries", the tokens too, or "hops".
     """

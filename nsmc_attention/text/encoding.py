@@ -187,14 +187,14 @@ class ReviewEncoder:
 
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
-        text = review.text
+        text = review.text[:LONGEST]
         if self.hinting.isdisjoint(review.ids) and not ALONE.fullmatch(text, 0, 4):
             return review
         marked = symbols(text) if self.symbols else pictures(text)
         if not marked:
             return review
         words = with_symbols(text, tokenizer(self.tokenizer_name)(text), marked)
-        return self.encode_words(words, text) if self.symbols else self.replaced(words, text)
+        return self.encode_words(words, review.text) if self.symbols else self.replaced(words, review.text)
 
     def replaced(self, words: Sequence[str], text: str) -> Encoded:
         """Number words of which some are symbols by the words that stand in for these."""

@@ -73,6 +73,8 @@ ASPECT = re.compile("(?:[별평]점|점수|총점|평가|재미|스토리|연기
 MINUS = re.compile(r"(?<![\d~])[-−]$|마이너스 ?$")
 OUT_OF = re.compile(r"(\d{1,3})점 ?만점(?:에서?|의| ?중| ?기준)?,? ?$")
 IS_SCALE = re.compile(r" ?만점(?:에서?|의| ?중| ?기준)?,? ?(?:[-−]|마이너스 ?)?\d")
+# Characters before a symbol that are looked at
+BEHIND = 16
 FEWEST_STARS, OF_FIVE, OF_TEN, OF_HUNDRED = 3, 5, 10, 100
 # Between a token and its entry, in the words of a review
 MARK = "\x1e"
@@ -100,7 +102,7 @@ def read_stars(match: "re.Match[str]") -> Iterator[Symbol]:
     """Yield a rating; one or two stars amid words are decoration, unless they follow what is rated."""
     filled, hollow = (sum(map(match[0].count, kinds)) for kinds in (STARS, HOLLOW))
     rates = filled + hollow >= FEWEST_STARS or match[0] == match.string
-    if rates or ASPECT.search(match.string, 0, match.start()):
+    if rates or is_rated(match.string, match.start()):
         yield (*match.span(), rating(filled + match[0].count(HALF) / 2, max(OF_FIVE, filled + hollow)))
     elif match[0][0] in STARS[1:]:
         yield (*match.span(), "<delight>")
@@ -135,10 +137,10 @@ def read_points(match: "re.Match[str]") -> Iterator[Symbol]:
         yield start, end, SCALE
         return
     number = float(SCORES.get(match[1], match[1]))
-    scale = OUT_OF.search(text, max(0, start - 16), start)
-    minus = MINUS.search(text, max(0, start - 6), start)
+    scale = OUT_OF.search(text, max(0, start - BEHIND), start)
+    minus = MINUS.search(text, max(0, start - BEHIND), start)
     first = minus.start() if minus and minus.end() - minus.start() == 1 else start
-    if minus and (minus.start(), end) != (0, len(text)) and not ASPECT.search(text, 0, minus.start()):
+    if minus and (minus.start(), end) != (0, len(text)) and not is_rated(text, minus.start()):
         return
     largest = float(scale[1]) if scale else OF_TEN if number <= OF_TEN else OF_HUNDRED
     yield first, end, rating(0 if minus else number, largest or OF_TEN)
@@ -157,6 +159,11 @@ def read_english(match: "re.Match[str]") -> Iterator[Symbol]:
         if form in ENGLISH:
             yield (*match.span(), form)
             return
+
+
+def is_rated(text: str, place: int) -> bool:
+    """Return whether what is rated stands right before a place; a search from the start would take quadratic time."""
+    return ASPECT.search(text, max(0, place - BEHIND), place) is not None
 
 
 def before(match: "re.Match[str]") -> str:
