@@ -56,7 +56,7 @@ function headOf(panel) {
 }
 
 /* The pieces of a long review, each with the side that it takes by itself. */
-function sidesOf(panel) {
+function piecesOf(panel) {
   const letters = Array.from(panel.text), list = element("ol", "sides");
   (panel.sides ?? []).forEach(([start, end, probability]) => {
     const label = probability < .5 ? panel.negative ?? "negative" : panel.positive ?? "positive";
@@ -122,7 +122,7 @@ function wordsOf(panel, say) {
     if (queries === words) tell(query);
     else say.textContent = chosen < 0 ? panel.meaning : `${names[chosen]} →`;
   }));
-  frame.append(legend, line, ...(panel.sides?.length ? [sidesOf(panel)] : []));
+  frame.append(legend, line, ...(panel.sides?.length ? [piecesOf(panel)] : []));
   draw();
   if (queries !== words) {
     const other = element("div", "words");
