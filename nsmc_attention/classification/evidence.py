@@ -16,7 +16,9 @@ NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the mo
 SYLLABLE, LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 # Laughing, crying and sighing mean something by themselves; other letters alone do where the vocabulary has them together
 EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]")
-WORD = re.compile(r"[^\W\d_]+")
+WORD, NUMBERS = re.compile(r"[^\W\d_]+"), re.compile(r"[\d.]*\d")
+# goodgoodgood
+REPEATED = re.compile(r"(\w{2,}?)\1+")
 # A page, an address of mail; a place by its districts, street and number
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE)
 PROVINCES = frozenset(
@@ -28,17 +30,21 @@ PLACE = re.compile(
     f"(?:{'|'.join(sorted(PROVINCES))})[가-힣]* "
     r"[가-힣]+(?:시|군|구|읍|면|동|로|길)\b.*\d[\d-]*(?:번지|번길|층|호|동|로|가|길)?"
 )
-HEARTS = "♥♡"
+HEARTS = "♥♡乃"
 # Characters that are looked at: patterns of addresses take the square of their number
 LOOKED_AT = 1000
 # Syllables may stand beside so many times as many other letters; a text in Latin letters has so many words at most
-FOREIGN, LATIN_WORDS = 8, 4
+FOREIGN, LATIN_WORDS = 12, 4
 # English words that say nothing about a film
 COMMON = frozenset(
     "a an and are at be been but by can do ever everything film for from has have he her his how i in is it its just life "
     "me movie my no not of oh on one or our out she so that the they this time to too under us was we what when where who "
-    "why will with world yes you your very really".split()
+    "why will with world yes you your very really art goodbye nothing rock well".split()
 )
+# A sentence with one of these may say the opposite of its verdict
+TURNS = re.compile(r"\b(?:no|not|never|but|than|if|without)\b|n['`’]?t\b", re.IGNORECASE)
+# First letters that stand for a verdict: 쓰레기, 씨발, 병신, 지랄, 미친, 꺼져, 별로, 감사, 추천, 괜찮다, 인정, 상타치, 하타치
+INITIALS = frozenset("ㅆㄹㄱ ㅅㄹㄱ ㅅㅂ ㅆㅂ ㅂㅅ ㅄ ㅈㄹ ㅁㅊ ㄲㅈ ㅂㄹ ㄱㅅ ㄳ ㅊㅊ ㄱㅊ ㅇㅈ ㅅㅌㅊ ㅎㅌㅊ".split())
 
 
 @dataclass(frozen=True)
@@ -75,7 +81,7 @@ class Evidence:
 
     @cached_property
     def symbols(self) -> frozenset[int]:
-        """The ids of ratings, emoji and hearts."""
+        """The ids of ratings, emoji, hearts and 乃, a thumb up."""
         known = self.encoder.token_to_idx
         return frozenset(known[entry] for entry in (*ENTRIES, *HEARTS) if entry in known and entry not in ENGLISH)
 
@@ -88,24 +94,29 @@ class Evidence:
             return False
         syllables = len(SYLLABLE.findall(text))
         if syllables:
-            others = len(LETTER.findall(EXPRESSIVE.sub("", text))) - syllables
+            others = len(LETTER.findall(LONG.sub(r"\1", EXPRESSIVE.sub("", text)))) - syllables
             return others <= FOREIGN * syllables
         words = WORD.findall(text)
         if not words:
-            return bool(text.strip()) and not any(map(str.isdigit, text))
-        latin = [word for word in words if EXPRESSIVE.sub("", word)]
-        known_words = [word.lower() for word in latin if self.knows(word)]
-        if len(latin) > LATIN_WORDS or 2 * len(known_words) < len(latin):
-            return False
-        return not latin or any(word not in COMMON for word in known_words)
+            return bool(text.strip()) and set(NUMBERS.findall(text)) <= {"10"}
+        others = [word for word in words if word not in INITIALS and EXPRESSIVE.sub("", word)]
+        return not others or self.has_known_words(others, text)
 
-    def knows(self, word: str) -> bool:
-        """Return whether the vocabulary has a word, in any case."""
-        plain = word.lower()
-        forms = {
-            form for each in (plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)) for form in (each, each.title())
-        }
-        return len(word) > 1 and not self.encoder.token_to_idx.keys().isdisjoint({word, *forms})
+    def has_known_words(self, words: list[str], text: str) -> bool:
+        """Return whether some words of a text without Korean say something that the vocabulary knows."""
+        known = [forms for forms in map(self.known_forms, words) if forms]
+        if any(forms & ENGLISH - COMMON for forms in known) and not TURNS.search(text):
+            return True
+        if len(words) > LATIN_WORDS:
+            return False
+        return 2 * len(known) >= len(words) and any(forms - COMMON for forms in known)
+
+    def known_forms(self, word: str) -> set[str]:
+        """Return the forms of a word that the vocabulary has, in small letters: as it is, and not drawn out."""
+        plain = REPEATED.sub(r"\1", word.lower())
+        forms = {plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)} if len(word) > 1 else set()
+        known = self.encoder.token_to_idx
+        return {form for form in forms if form in known or form.title() in known or (form == plain and word in known)}
 
 
 def is_doubtful(entry: str) -> bool:

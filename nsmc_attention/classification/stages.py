@@ -69,7 +69,7 @@ class ClassifierTrainer:
     ) -> tuple[Network, Progress, dict[str, Any]]:
         """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
 
-        The main stage has the `sentences`, the table of n-grams those without marks.
+        The stages of stars and labels have the `sentences`, the table of n-grams those without marks.
         """
         train, dev = encode(train_part, self.encoder), encode(dev_part, self.encoder)
         stars = encode(star_part, self.encoder) if star_part else None
@@ -77,9 +77,8 @@ class ClassifierTrainer:
         dev_batches = self.batches(dev)
         network = self.new_network(dev_batches)
         if stars:
-            self.fit(network, "stars", self.batches(stars), dev_batches)
-        labelled, gates = with_gates(train, sentences, self.encoder) if sentences else (train, None)
-        progress = self.fit(network, "labels", self.batches(labelled, gates=gates), dev_batches)
+            self.fit(network, "stars", self.batches(*self.beside(stars, sentences)), dev_batches)
+        progress = self.fit(network, "labels", self.batches(*self.beside(train, sentences)), dev_batches)
         table, alone = None, 1.0
         if self.config.text.ngram_buckets:
             known = with_unmarked(train, sentences, self.encoder) if sentences else train
@@ -99,6 +98,15 @@ class ClassifierTrainer:
             figures = self.calibrate(network, dev_batches, alone)
         parameters.round_tables(network)
         return network, progress, figures
+
+    def beside(
+        self, part: EncodedPart, sentences: Optional[Reviews]
+    ) -> tuple[EncodedPart, Optional[list[NDArray[Any]]]]:
+        """Return a part with the sentences, if there are some, and the gates that their marks teach."""
+        if sentences is None:
+            return part, None
+        joined, gates = with_gates(part, sentences, self.encoder)
+        return joined, gates if any(sentences.frame["signs"]) else None
 
     def fit(
         self,
@@ -125,7 +133,7 @@ class ClassifierTrainer:
         importance = numpy.split(joined["shares"], numpy.cumsum([len(review) for review in part.reviews])[:-1])
         set_parameters(network, parameters.without_wide(snapshot(network)))
         labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context, self.run.workers)
-        batches = self.batches(replace(part, labels=labels, taught=None), importance, with_ngrams=True)
+        batches = self.batches(replace(part, labels=labels, taught=None), importance=importance, with_ngrams=True)
         self.fit(network, "erasure", batches, dev_batches, ErasureObjective)
 
     def teach_contributions(self, network: Network, part: EncodedPart, dev_batches: Batches) -> None:
@@ -160,10 +168,10 @@ class ClassifierTrainer:
     def batches(
         self,
         part: EncodedPart,
+        gates: Optional[list[NDArray[Any]]] = None,
         importance: Optional[list[NDArray[Any]]] = None,
         with_ngrams: bool = False,
         erased: Optional[NDArray[Any]] = None,
-        gates: Optional[list[NDArray[Any]]] = None,
     ) -> Batches:
         """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
         encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)

@@ -65,7 +65,7 @@ def train(
         "stars"
     ),
     sentences: Optional[Path] = option(
-        "of a classifier: sentences learnt beside the labels, a table with document, label (0 to 1) and signs, "
+        "of a classifier: sentences learnt beside the labels and stars, a table with document, label (0 to 1) and signs, "
         "start:end:sign of characters",
         "--sentences",
         "--negations",

@@ -20,7 +20,11 @@ someone@example.com
 1234567
 ㅁㄴㅇㄹ
 asdfghjkl
-dkssudgktpdy""".splitlines()
+dkssudgktpdy
+You spin me right round baby
+It is not a good movie at all
+2014.11.10
+ㅋㅇ ㄲㅇ""".splitlines()
 KNOWN = [
     "재밌다",
     "good",
@@ -33,6 +37,13 @@ KNOWN = [
     "ㄹㅇ 노잼",
     "007 시리즈 재밌네",
     "별점 10점",
+    "10 10 10",
+    "ㅆㄹㄱ",
+    "ㅅㅂ ㅋㅋㅋ",
+    "乃",
+    "good good good movie, the best",
+    "goodgoodgood",
+    "굳bbbbbbbbbbbbbbbbbbbbbbbb",
 ]
 
 
