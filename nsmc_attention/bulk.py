@@ -11,7 +11,7 @@ import glob
 import json
 from collections import deque
 from dataclasses import dataclass
-from itertools import islice, tee
+from itertools import islice
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
@@ -292,9 +292,16 @@ def score_partition(partition: Partition, model: AnyReference, folder: str, verb
 
 def pool_partition(partition: Partition, model: Reference, folder: str, verbatim: bool = False) -> tuple[Tally, Pools]:
     """Return the Tally of rows scored for the output, none if there is one, and what is known of each film."""
-    parts, again = tee(parts_of(partition))
-    names = (name for part in again for name in names_of(part, str(partition.group_by), partition.source.path))
-    scorer = PoolingScorer(worker_scorer(model), names, shown_in(Path(partition.output).suffix[1:]))
+    names: "deque[Optional[str]]" = deque()
+
+    def named() -> Iterator[tables.TablePart]:
+        for part in parts_of(partition):
+            names.extend(names_of(part, str(partition.group_by), partition.source.path))
+            yield part
+
+    # the names of a part are there once it is read, which is before it is scored
+    taken, parts = iter(names.popleft, ...), named()
+    scorer = PoolingScorer(worker_scorer(model), taken, shown_in(Path(partition.output).suffix[1:]))
     if partition.missing(Path(folder)):
         return write_output(scorer, partition, parts, folder, verbatim), scorer.pools
     check_state(partition)

@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--templates", type=int, default=20000)
-    parser.add_argument("--times", type=int, default=15)
+    parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--judge", type=Path)
     parser.add_argument("--bundle", type=Path)
     arguments = parser.parse_args()

@@ -99,8 +99,8 @@ class Evidence:
         words = WORD.findall(text)
         if not words:
             return bool(text.strip()) and set(NUMBERS.findall(text)) <= {"10"}
-        others = [word for word in words if word not in INITIALS and EXPRESSIVE.sub("", word)]
-        return not others or self.has_known_words(others, text)
+        unclear = [word for word in words if word not in INITIALS and EXPRESSIVE.sub("", word)]
+        return not unclear or self.has_known_words(unclear, text)
 
     def has_known_words(self, words: list[str], text: str) -> bool:
         """Return whether some words of a text without Korean say something that the vocabulary knows."""

@@ -204,6 +204,15 @@ def opened_sheet(source: "Source") -> Iterator[Iterator[tuple[int, list[dict[str
             yield sheet_rows(book, part, source.path)
 
 
+class SharedStrings(list[str]):
+    """The texts of a workbook by number; a cell with a number below 0 is as wrong as one with a number too large."""
+
+    def __getitem__(self, number: Any) -> Any:
+        if number < 0:
+            raise IndexError(f"shared string {number}")
+        return super().__getitem__(number)
+
+
 def sheet_rows(book: Any, part: IO[bytes], path: Path) -> Any:
     """Return an iterator of openpyxl's rows; DataError for a formula without a value, as programs but Excel write it."""
     from openpyxl.utils import get_column_letter
@@ -221,7 +230,7 @@ def sheet_rows(book: Any, part: IO[bytes], path: Path) -> Any:
             return cell
 
     dates = {"date_formats": book.wb._date_formats, "timedelta_formats": book.wb._timedelta_formats}
-    return Parser(part, book.shared_strings, data_only=True, epoch=book.wb.epoch, **dates).parse()
+    return Parser(part, SharedStrings(book.shared_strings), data_only=True, epoch=book.wb.epoch, **dates).parse()
 
 
 @contextmanager

@@ -1,8 +1,9 @@
-"""uvicorn's connection, ended where its client lets it wait or sends headers without an end.
+"""uvicorn's connection, ended where its client lets it wait or sends too many headers; it stays HTTP/1.1.
 
 uvicorn reads headers of any length, waits forever for a request that has begun, and keeps a connection whose client does
 not read. A server behind a proxy hardly needs this; one that is not would otherwise be kept busy, or fill the memory, by
-a single client.
+a single client. And uvicorn drops what follows the headers of a request that would rather speak another protocol (`Upgrade`,
+as Java's HttpClient and `curl --http2` send): its body, and the start of the next request.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ import time
 from http import HTTPStatus
 from typing import Any, Optional
 
+from httptools import HttpParserError, HttpParserUpgrade, HttpRequestParser
 from starlette.responses import JSONResponse
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
@@ -36,6 +38,8 @@ class Connection(HttpToolsProtocol):
         # since when it does not read
         self.unread_since = 0.0
         self.data = b""
+        # while the parser is told of headers that are known
+        self.resumes = False
         # status and line of the response to what follows the last whole request
         self.refusal: Optional[tuple[int, str]] = None
 
@@ -55,7 +59,7 @@ class Connection(HttpToolsProtocol):
             return
         cycle, self.data = self.cycle, data
         headers = cycle is None or not cycle.more_body
-        super().data_received(data)
+        self.parse(data)
         self.data = b""
         self.received += len(data)
         if self.cycle is not cycle:
@@ -64,7 +68,57 @@ class Connection(HttpToolsProtocol):
         elif headers:
             self.head += len(data)
             if self.head > self.limits.head:
-                self.refuse(431, f"headers: expected at most {self.limits.head} bytes, found more")
+                self.refuse_head()
+
+    def parse(self, data: bytes) -> None:
+        """Parse received bytes, with a parser of its own what follows headers with `Upgrade`."""
+        self._unset_keepalive_if_required()
+        while not self.refusal:
+            try:
+                self.parser.feed_data(data)
+            except HttpParserUpgrade as problem:
+                data = data[problem.args[0] :]
+                self.resume()
+                continue
+            except HttpParserError:
+                self.send_400_response(NO_HTTP)
+            return
+
+    def resume(self) -> None:
+        """Begin a parser that expects the body of the request whose headers were read."""
+        framing = [pair for pair in self.headers if pair[0] in (b"content-length", b"transfer-encoding")]
+        self.parser, self.resumes = HttpRequestParser(self), True
+        self.parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n" % b"".join(b"%b: %b\r\n" % pair for pair in framing))
+        self.resumes = False
+
+    def on_message_begin(self) -> None:
+        if not self.resumes:
+            super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        if not self.resumes:
+            super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self.resumes:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if self.resumes:
+            return
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > self.limits.head:
+            self.refuse_head()
+            # ends the parser, which would go on to a body
+            raise ValueError("too many headers")
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        # with `Upgrade` the parser says so before the body
+        if not self.parser.should_upgrade():
+            super().on_message_complete()
+
+    def refuse_head(self) -> None:
+        self.refuse(431, f"headers: expected at most {self.limits.head} bytes, found more")
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -94,7 +148,8 @@ class Connection(HttpToolsProtocol):
         self.timer = asyncio.get_running_loop().call_later(interval, self.check_time)
 
     def send_400_response(self, msg: str) -> None:
-        self.refuse(400, NO_ADDRESS if UNESCAPED.match(self.data) else NO_HTTP)
+        if not self.refusal:
+            self.refuse(400, NO_ADDRESS if UNESCAPED.match(self.data) else NO_HTTP)
 
     def refuse(self, status: int, line: str) -> None:
         """Respond {"error": line} and end the connection, after the responses to the whole requests before."""

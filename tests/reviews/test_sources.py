@@ -281,6 +281,30 @@ def test_a_formula_that_was_never_computed_is_refused_with_its_cell(workbook):
     assert rows_of(path) == [{"리뷰": "좋다", "n": 1}, {"리뷰": "별로", "n": None}]
 
 
+@pytest.mark.parametrize(("number", "found"), [("1", "좋다"), ("-1", None), ("2", None)])
+def test_a_cell_with_the_number_of_no_text_is_refused(number, found, workbook):
+    path = workbook(["document"], ["별로"])
+    change_part(path, "xl/worksheets/sheet1.xml", lambda sheet: shared_cells(sheet, number))
+    shared = "application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"
+    override = f'<Override PartName="/xl/sharedStrings.xml" ContentType="{shared}"/></Types>'.encode()
+    change_part(path, "[Content_Types].xml", lambda types: types.replace(b"</Types>", override))
+    with zipfile.ZipFile(path, "a") as archive:
+        texts = "".join(f"<si><t>{text}</t></si>" for text in ("document", "좋다"))
+        namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+        archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{namespace}">{texts}</sst>')
+    if found:
+        assert rows_of(path) == [{"document": found}]
+        return
+    with pytest.raises(DataError, match="not a readable xlsx file"):
+        rows_of(path)
+
+
+def shared_cells(sheet, number):
+    """Return a sheet whose two cells are numbers of shared texts, as Excel writes them."""
+    cells = iter(["0", number])
+    return re.sub(rb'(<c r="[^"]+").*?</c>', lambda cell: cell[1] + f' t="s"><v>{next(cells)}</v></c>'.encode(), sheet)
+
+
 def test_text_that_excel_does_not_take_is_refused_or_replaced(tmp_path):
     with pytest.raises(DataError, match="xlsx row 2: expected at most 32,767 characters in a cell, found 32,768"):
         write_rows(tmp_path / "a.xlsx", [["리뷰"], ["가" * 32_768]])

@@ -8,6 +8,7 @@ import json
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 from hypothesis import given
@@ -164,6 +165,7 @@ GARBAGE = {
     "large body": (413, with_body(b'{"inputs": "' + b"a" * 3_000_000)),
     "long headers": (431, b"GET / HTTP/1.1\r\n" + b"A: " + b"a" * 300_000 + b"\r\n\r\n"),
     "many headers": (431, b"GET / HTTP/1.1\r\n" + b"A: a\r\n" * 60_000 + b"\r\n"),
+    "headers in a segment": (431, b"GET / HTTP/1.1\r\n" + b"A: aaaaaaaaaaaaaaaa\r\n" * 4000 + b"\r\n"),
     "endless line": (431, b"GET /" + b"a" * 300_000),
     "HTTP/1.0": (200, with_body(GOOD, head=HEAD.replace(b"HTTP/1.1", b"HTTP/1.0"))),
     "HTTP/3.7": (400, b"GET / HTTP/3.7\r\n\r\n"),
@@ -219,6 +221,31 @@ def test_garbage_gets_one_line(server, name):
         answer = server.send(sent)
     assert check(answer) in (expected if isinstance(expected, tuple) else (expected,))
     assert server.predict("최고")[0]["label"] == "positive"
+
+
+UPGRADE = b"Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQ\r\n"
+
+
+@pytest.mark.parametrize("kind", ["length", "chunks"])
+@pytest.mark.parametrize("cut", [0, 1, 40, 10_000])
+def test_a_request_that_offers_another_protocol_keeps_its_body(server, kind, cut):
+    """As Java's HttpClient and `curl --http2` send it; the body is not taken for a request (a smuggled one)."""
+    body = b'{"inputs": "GET /healthz HTTP/1.1\\r\\n\\r\\n"}'
+    framed = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    if kind == "chunks":
+        framed = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
+    upgrade = UPGRADE.replace(b", close", b"")
+    first = b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" + upgrade + framed
+    whole = first + b"GET /healthz HTTP/1.1\r\nHost: a\r\n" + UPGRADE + b"\r\n"
+    with server.connect() as client:
+        for part in (whole[: len(first) - cut], whole[len(first) - cut :]) if cut < len(first) else (whole,):
+            client.sendall(part)
+            time.sleep(0.05)
+        answer = b""
+        while answer.count(b"HTTP/1.1 ") < 2 and (piece := client.recv(65536)):
+            answer += piece
+    assert re.findall(rb"HTTP/1.1 (\d+)", answer) == [b"200", b"200"]
+    assert b'"label"' in answer and answer.count(b"content-length") + answer.count(b"chunked") == 2
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/docs/", "/predict/", "/openapi.json", "/metrics"])
