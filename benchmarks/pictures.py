@@ -2,12 +2,11 @@
 
     NSMC_ATTENTION_DATA=... python benchmarks/pictures.py     # apt install chromium; pip install '.[test]'
 
-Everything shown is run here, in a folder of its own: tables.png, bulk.png, shared.png, tools.png.
+Everything shown is run here, in a folder of its own: tables.png, bulk.png, tools.png.
 """
 
 import base64
 import html
-import json
 import os
 import shutil
 import subprocess
@@ -16,7 +15,6 @@ import tempfile
 from pathlib import Path
 
 import pandas
-from matplotlib.figure import Figure
 from playwright.sync_api import sync_playwright
 
 from nsmc_attention import score_column
@@ -102,51 +100,6 @@ def of_bulk(browser, folder):
     )
 
 
-def of_shared(folder):
-    """The sample learned by one process and by two workers; without dropout, of which they draw other numbers."""
-    figure = Figure(figsize=(9, 3.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    shared = ["--kvstore", "dist_sync", "--workers", "2"]
-    for style, label, out, more in (("o-", "one process", "one", []), ("x--", "two workers", "two", shared)):
-        subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "nsmc_attention",
-                "train",
-                "--data",
-                "sample",
-                "--epochs",
-                "8",
-                "--batch-size",
-                "32",
-                "--dev-fraction",
-                "0.3",
-                "--dropout",
-                "0",
-                "--word-dropout",
-                "0",
-                "--ngram-buckets",
-                "0",
-                "--erasure-reviews",
-                "0",
-                "--out",
-                out,
-                *more,
-            ],
-            cwd=folder,
-            check=True,
-        )
-        history = [json.loads(line) for line in (folder / out / "history.jsonl").read_text().splitlines()]
-        epochs = [record["epoch"] for record in history]
-        left.plot(epochs, [record["dev_log_loss"] for record in history], style, label=label)
-        right.plot(epochs, [100 * record["dev_accuracy"] for record in history], style, label=label)
-    left.set(title="dev loss (nats)", xlabel="epoch", xticks=epochs)
-    right.set(title="dev accuracy (%)", xlabel="epoch", xticks=epochs)
-    left.legend()
-    figure.savefig(PICTURES / "shared.png", dpi=120)
-
-
 def of_tools(browser, folder):
     frame = pandas.read_csv(folder / "reviews.csv", keep_default_na=False)[["film", "document"]]
     code = '<pre><b>&gt;&gt;&gt; frame.join(score_column(frame["document"]).round(4))</b></pre>'
@@ -159,7 +112,6 @@ def main():
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         of_tables(browser, folder)
         of_tools(browser, folder)
-        of_shared(folder)
         of_bulk(browser, folder)
         browser.close()
 

@@ -60,10 +60,6 @@ class ConfigError(NsmcError):
     """A setting has an unknown name or an invalid value."""
 
 
-class JobError(NsmcError):
-    """A process of a distributed training ended too early."""
-
-
 class MissingPackage(NsmcError):
     """Packages that a feature needs are not installed; the message has the command that installs them."""
 

@@ -10,7 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, TypedDict, Union, cast
+from typing import TYPE_CHECKING, Any, Optional, TypedDict, Union
 
 import numpy
 import pandas
@@ -26,7 +26,6 @@ from ..reviews.labels import positive_of
 from .predictor import Classifier
 from .settings import Config, PresetName
 from .settings import preset as named_preset
-from .task import ClassifierBundle
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -164,7 +163,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             bundle = train(
                 table, config, Path(folder) / "run", device=self.device, quiet=True, init_from=self.init_from
             )
-            self.contents_ = read_contents(cast(ClassifierBundle, bundle))
+            self.contents_ = read_contents(bundle)
         self.__dict__.pop("loaded_", None)
         return self
 

@@ -15,7 +15,6 @@ from .._runtime.mxnet_types import Network
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import log_odds
 from ..model.parameters import Arrays, set_parameters, snapshot
-from ..training.distributed.communicator import SINGLE
 from ..training.loop import learning_rate, make_trainer, seed_dropout, train_step
 from .batches import Batches, EncodedPart
 from .objectives import LabelsObjective, predict_batches
@@ -69,7 +68,7 @@ def passes(trainer: ClassifierTrainer, network: Network, batches: Batches) -> It
     objective = LabelsObjective(batches, trainer.run.context, penalty=penalty)
     rate, epochs = settings.labels.learning_rate, settings.labels.epochs
     adam, total = make_trainer(network, rate), epochs * len(batches)
-    seed_dropout(settings.seed, 0, SINGLE)
+    seed_dropout(settings.seed, 0)
     for epoch in range(epochs):
         for step, batch in enumerate(batches.epoch(settings.seed, epoch), start=epoch * len(batches)):
             adam.set_learning_rate(learning_rate(step, total, rate, settings))

@@ -9,7 +9,6 @@ from .._runtime.gluon import mxnet
 from .._runtime.mxnet_types import Array, Device, Network
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
-from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.stage import SMALLEST, Objective
 from .batches import Batch, Batches
 
@@ -27,8 +26,8 @@ class LabelsObjective(Objective):
 
     metric = "log_loss"
 
-    def __init__(self, dev_batches: Any, device: Device, group: SingleWorker = SINGLE, penalty: float = 0.0):
-        super().__init__(dev_batches, device, group)
+    def __init__(self, dev_batches: Any, device: Device, penalty: float = 0.0):
+        super().__init__(dev_batches, device)
         self.penalty = penalty
 
     def loss(self, network: Network, batch: Batch) -> Array:
@@ -49,7 +48,7 @@ class LabelsObjective(Objective):
 
     def evaluate(self, network: Network) -> dict[str, float]:
         """Return `evaluation.metrics.headline`, and how evenly the attention is spread (`evenness`, 0 to 1)."""
-        probability, token_weights = predict_batches(network, self.dev_batches, self.device, self.group)
+        probability, token_weights = predict_batches(network, self.dev_batches, self.device)
         labels = self.dev_batches.labels.astype(int)
         return {**headline(labels, probability), "entropy": evenness(token_weights)}
 
@@ -118,27 +117,24 @@ def as_inputs(batch: Batch, device: Device) -> tuple[Array, ...]:
 
 
 def predict_batches(
-    network: Network, batches: Batches, device: Device, group: SingleWorker = SINGLE
+    network: Network, batches: Batches, device: Device
 ) -> tuple[NDArray[numpy.float64], list[NDArray[numpy.float32]]]:
     """Return the probability of positive (N,) of the reviews, in their order, and each one's token weights (T,)."""
     probability = numpy.zeros(len(batches.labels))
     token_weights = [numpy.zeros(length, dtype="float32") for length in batches.lengths]
-    for members, batch in group.shard_batches(batches.in_order()):
+    for members, batch in batches.in_order():
         logits, weights, *_ = network(*as_inputs(batch, device))
         probability[members] = logits.softmax()[:, 1].asnumpy()
         rows = weights.sum(axis=1).asnumpy()
         for member, row, length in zip(members, rows, batch.valid_length.astype(int)):
             token_weights[member] = row[:length] / row[:length].sum()
-    probability, *token_weights = group.all_reduce([probability, *token_weights])
     return probability, token_weights
 
 
-def ngram_evidence(
-    network: Network, batches: Batches, device: Device, group: SingleWorker = SINGLE
-) -> NDArray[numpy.float64]:
+def ngram_evidence(network: Network, batches: Batches, device: Device) -> NDArray[numpy.float64]:
     """Return the n-grams' log-odds of the reviews as the last layer reads them, (N,), in their order."""
     odds = numpy.zeros(len(batches.labels))
-    for members, batch in group.shard_batches(batches.in_order()):
+    for members, batch in batches.in_order():
         features, _ = network.read(mxnet.nd, *as_inputs(batch, device))
         odds[members] = features[:, -1].asnumpy()
-    return group.all_reduce([odds])[0]
+    return odds

@@ -82,7 +82,7 @@ class ClassifierTrainer:
         table, alone = None, 1.0
         if self.config.text.ngram_buckets:
             known = with_unmarked(train, sentences, self.encoder) if sentences else train
-            fitted = self.run.workers.run_on_first(self.fit_ngrams, network, stars, known, len(dev.labels))
+            fitted = self.fit_ngrams(network, stars, known, len(dev.labels))
             table, alone = fitted["table"], float(fitted["alone"])
         network = self.inference_network(network, table)
         dev_batches = self.batches(dev, with_ngrams=True)
@@ -118,7 +118,7 @@ class ClassifierTrainer:
     ) -> Progress:
         """Train a stage; if that is done, load its result."""
         training, settings = self.config.training, getattr(self.config.training, name)
-        objective = kind(dev_batches, self.run.context, self.run.workers, self.config.model.attention.penalty)
+        objective = kind(dev_batches, self.run.context, self.config.model.attention.penalty)
         patience = settings.patience if name == "labels" else None
         stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
         return self.run.fit(network, stage, training, STAGES[name])
@@ -129,10 +129,9 @@ class ClassifierTrainer:
         The labels are the predictions of the deep part alone: the attention is to change, not the prediction.
         Dropout is off: attention cannot learn to point at a dropped token.
         """
-        joined = self.run.workers.run_on_first(lambda: {"shares": numpy.concatenate(self.importance(network, part))})
-        importance = numpy.split(joined["shares"], numpy.cumsum([len(review) for review in part.reviews])[:-1])
+        importance = self.importance(network, part)
         set_parameters(network, parameters.without_wide(snapshot(network)))
-        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context, self.run.workers)
+        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context)
         batches = self.batches(replace(part, labels=labels, taught=None), importance=importance, with_ngrams=True)
         self.fit(network, "erasure", batches, dev_batches, ErasureObjective)
 
@@ -144,7 +143,7 @@ class ClassifierTrainer:
         part = part.take([number for number, review in enumerate(part.reviews) if len(review) > 1])
         if not part.reviews:
             return
-        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context, self.run.workers)
+        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context)
         erased = numpy.random.RandomState(self.config.training.seed).randint([len(review) for review in part.reviews])
         batches = self.batches(replace(part, labels=labels, taught=None), with_ngrams=True, erased=erased)
         self.fit(network, "erasure", batches, dev_batches, ContributionsObjective)
@@ -242,10 +241,10 @@ class ClassifierTrainer:
         `alone` is what the log-odds of the n-grams are worth by themselves (`fit_ngrams`).
         """
         arrays = snapshot(network)
-        odds = log_odds(predict_batches(network, dev_batches, self.run.context, self.run.workers)[0])
+        odds = log_odds(predict_batches(network, dev_batches, self.run.context)[0])
         ngram_odds = None
         if parameters.NGRAM_TABLE in arrays:
-            ngram_odds = ngram_evidence(network, dev_batches, self.run.context, self.run.workers)
+            ngram_odds = ngram_evidence(network, dev_batches, self.run.context)
             odds = odds - parameters.wide_scale(arrays) * ngram_odds
         figures = calibration(odds, dev_batches.labels.astype(int), ngram_odds, alone)
         set_parameters(network, calibrated(arrays, figures))

@@ -28,7 +28,6 @@ from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
 from ..text.vectors import WordVectors, read_vectors, vector_lines
 from ..training.description import command, in_words, manifest_of, nearest_preset, options
-from ..training.distributed.communicator import SINGLE, SingleWorker
 from ..training.initial import Beginning, check_sizes, first_bundle
 from ..training.runs import Run, network_files, warn_if_small
 from .batches import Tokenized, TrainingPart
@@ -64,13 +63,12 @@ def train(
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
     init_from: Optional[Union[str, Path]] = None,
-    workers: SingleWorker = SINGLE,
     embeddings: Optional[Union[str, Path]] = None,
     teacher: Optional[Union[str, Path]] = None,
     sentences: Optional[Union[str, Path]] = None,
     **columns: Optional[str],
-) -> Optional[ClassifierBundle]:
-    """Train a classifier and write it as a bundle; return it, in a worker other than 0 None.
+) -> ClassifierBundle:
+    """Train a classifier and write it as a bundle; return it.
 
     Parameters
     ----------
@@ -88,8 +86,6 @@ def train(
         A bundle whose sizes the classifier shares. Of a classifier ("pretrained": the packaged one) it has the
         vocabulary and begins with all but the n-grams; `continuing` gives the settings. Of a language model it begins
         with encoder and embeddings.
-    workers : SingleWorker
-        The group of workers that share each batch, from `training.distributed.communicator.worker_group`.
     embeddings : path or None
         Word vectors in the text format of word2vec or fastText, of config.model.embedding_size numbers, on tokens of the
         same tokenizer: the embeddings that training begins with. Words that the file lacks begin with random numbers.
@@ -113,7 +109,7 @@ def train(
     TokenizerError
         The tokenizer is unknown or needs Java.
     """
-    run = Run(Path(out), resume, device, quiet, workers)
+    run = Run(Path(out), resume, device, quiet)
     source = Labelled(data, data_dir, **columns)
     return train_classifier(source, config, run, valid, init_from, embeddings, teacher, sentences)
 
@@ -127,9 +123,8 @@ def train_classifier(
     embeddings: Union[str, Path, None] = None,
     teacher: Union[str, Path, None] = None,
     sentences: Union[str, Path, None] = None,
-) -> Optional[ClassifierBundle]:
+) -> ClassifierBundle:
     """Train as `train` does, where and how `run` says."""
-    run.workers.wait_for_first()
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
     first, teaching = checked_beginning(config, init_from, embeddings), teachers(teacher)
@@ -174,8 +169,6 @@ def train_classifier(
             run.say(f"teacher: {', '.join(str(each.folder) for each in teaching)}")
             train_part, stars = taught(train_part, teaching), stars and taught(stars, teaching)
         network, progress, calibration = trainer.train(train_part, inputs.dev, stars, written)
-        if not run.workers.first:
-            return None
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
         manifest = {**describe(inputs, config, best, first, vectors, teaching, written), "calibration": calibration}
         return finish(run, inputs, config, manifest, network)

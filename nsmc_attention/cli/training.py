@@ -1,10 +1,8 @@
 """Commands that get data and train: fetch, train, adapt, compare."""
 
-import os
 import shlex
 import sys
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Iterator, Optional
 
@@ -73,14 +71,6 @@ def train(
     films: Films,
     resume: bool = option("continue the run in --out"),
     device: str = DEVICE,
-    kvstore: str = option(
-        "dist_sync: several processes, here or, by the DMLC_* variables, on several machines",
-        default="local",
-        type=click.Choice(["local", "dist_sync"]),
-    ),
-    workers: Optional[int] = option(
-        "processes here that share each batch, of dist_sync  [default: 2]", type=click.IntRange(1, 64)
-    ),
     settings: dict[str, Any] = settings_options(),
 ) -> None:
     """Train a classifier, or what `restore`, `fill`, `film` or `read` uses; the run folder ends with its bundle.
@@ -89,7 +79,6 @@ def train(
     nsmc-attention train --data nsmc --out runs/first
     nsmc-attention train --data nsmc --out runs/first --resume
     nsmc-attention train --data reviews.csv --hidden-size 64 --out runs/mine
-    nsmc-attention train --data nsmc --kvstore dist_sync --workers 4 --out runs/shared
     nsmc-attention train --task restore --data sentences.txt --out runs/editor
     nsmc-attention train --task restore --preset writer --data sentences.txt --out runs/writer
     nsmc-attention train --task language --data reviews.csv --out runs/words
@@ -99,8 +88,6 @@ def train(
     nsmc-attention train --data nsmc --embeddings vectors.txt --out runs/third
     nsmc-attention train --data reviews.csv --init-from pretrained --out runs/fourth
     """
-    from ..training.distributed import launcher
-    from ..training.distributed.communicator import worker_group
     from ..training.runs import Run, read_settings
 
     run_settings = read_settings(out) if resume else {}
@@ -119,19 +106,11 @@ def train(
     own = films.given(task, init_from)
     if task != "classify":
         refuse(task, {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive})
-        given = {"--kvstore": kvstore if kvstore != "local" else None, "--workers": workers}
-        refuse(task, {**given, "--embeddings": embeddings, "--teacher": teacher, "--sentences": sentences})
-    elif workers and kvstore == "local":
-        raise ConfigError("--workers: expected --kvstore dist_sync beside it, found local")
-    with resumable(out) as words:
-        if task != "classify":
-            TASKS[task].train(reviews, config, run, **own)
-        elif kvstore == "dist_sync" and "DMLC_ROLE" not in os.environ:
-            launcher.launch(words, workers or 2)
-        else:
-            with worker_group(kvstore) as group:
-                own.update(valid=valid, embeddings=embeddings, teacher=teacher, sentences=sentences)
-                TASKS[task].train(reviews, config, replace(run, workers=group), **own)
+        refuse(task, {"--embeddings": embeddings, "--teacher": teacher, "--sentences": sentences})
+    else:
+        own.update(valid=valid, embeddings=embeddings, teacher=teacher, sentences=sentences)
+    with resumable(out):
+        TASKS[task].train(reviews, config, run, **own)
 
 
 def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:
@@ -143,11 +122,11 @@ def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) 
 
 
 @contextmanager
-def resumable(run: Path) -> Iterator[list[str]]:
-    """Yield this command line; say how a training is continued that is interrupted after its run has begun."""
+def resumable(run: Path) -> Iterator[None]:
+    """Say how a training is continued that is interrupted after its run has begun, by this command line."""
     words: list[str] = click.get_current_context().obj
     try:
-        yield words
+        yield
     except (KeyboardInterrupt, Ended):
         if (run / "settings.json").is_file():
             again = [word for word in words if word != "--resume"]

@@ -24,7 +24,6 @@ from .._io.bounded import read_file, read_json
 from .._runtime.mxnet_types import Network, Trainer
 from ..errors import BundleError
 from ..model.parameters import Arrays, set_parameters, snapshot
-from .distributed.communicator import SINGLE, SingleWorker
 
 if TYPE_CHECKING:
     from .loop import Average
@@ -58,20 +57,17 @@ class Progress:
 class Checkpoints:
     """The checkpoints of a stage's folder: the last few states and the best parameters so far.
 
-    Files: checkpoint-00001500.safetensors (state after 1,500 steps), best.safetensors. Of several workers the first
-    alone writes and reads them, and broadcasts what it has read.
+    Files: checkpoint-00001500.safetensors (state after 1,500 steps), best.safetensors.
     """
 
-    def __init__(self, folder: Path, keep: int, group: SingleWorker = SINGLE):
-        self.folder, self.keep, self.group = folder, keep, group
+    def __init__(self, folder: Path, keep: int):
+        self.folder, self.keep = folder, keep
 
     def paths(self) -> list[Path]:
         return sorted(self.folder.glob("checkpoint-*.safetensors"))
 
     def save(self, network: Network, trainer: Trainer, average: "Average", progress: Progress) -> None:
         """Write the state whole or not at all, then delete the oldest beyond `keep`."""
-        if not self.group.first:
-            return
         states = {
             "network": snapshot(network),
             "adam": moments(trainer),
@@ -85,12 +81,13 @@ class Checkpoints:
 
     def load_newest(self, network: Network, trainer: Trainer, average: "Average") -> Progress:
         """Restore the newest undamaged state; return its Progress, a fresh one if there are no files of states."""
-        arrays = self.group.run_on_first(self.read_newest, network, trainer)
+        arrays = self.read_newest(network, trainer)
         if not arrays:
             return Progress()
         progress = read_progress(arrays, self.folder)
         if progress.best_epoch >= 0:
-            self.group.run_on_first(self.read_best, network)
+            # says now that it is damaged
+            self.read_best(network)
         set_parameters(network, part_of(arrays, "network/"))
         restore_moments(trainer, part_of(arrays, "adam/"), progress.step)
         for name, array in part_of(arrays, "average/").items():
@@ -129,11 +126,10 @@ class Checkpoints:
             ) from problem
 
     def save_best(self, network: Network) -> None:
-        if self.group.first:
-            write_arrays(self.folder / BEST, snapshot(network))
+        write_arrays(self.folder / BEST, snapshot(network))
 
     def load_best(self, network: Network) -> None:
-        set_parameters(network, self.group.run_on_first(self.read_best, network))
+        set_parameters(network, self.read_best(network))
 
 
 def moments(trainer: Trainer) -> Arrays:

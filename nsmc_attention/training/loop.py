@@ -20,7 +20,6 @@ from ..errors import ConfigError
 from ..model.operators import FastAdam
 from ..model.parameters import set_parameters, snapshot
 from .checkpoint import Checkpoints, Progress
-from .distributed.communicator import SingleWorker
 from .stage import Objective, Stage
 
 # Seconds of training that a crash may cost at most
@@ -73,8 +72,7 @@ def fit(
     `report` is called with Progress after each step and, with the epoch's record as second argument, after each epoch:
     epoch, steps, train_loss, dev_* by the objective's figures, and seconds.
     """
-    trainer, group = make_trainer(network, stage.learning_rate), stage.objective.group
-    average = Average(network, config.average)
+    trainer, average = make_trainer(network, stage.learning_rate), Average(network, config.average)
     progress = checkpoints.load_newest(network, trainer, average)
     total_steps, metric = stage.epochs * len(stage.batches), f"dev_{stage.objective.metric}"
     patience = math.inf if stage.patience is None else stage.patience
@@ -82,13 +80,12 @@ def fit(
         progress.before = dev_figures(network, stage)
     while progress.epoch < stage.epochs and progress.epoch - progress.best_epoch <= patience:
         started = saved = time.perf_counter()
-        set_parameters(network, group.run_on_first(snapshot, network))
         batches = enumerate(stage.batches.epoch(config.seed, progress.epoch))
         skip_done(batches, network, stage, progress, config)
         for index, batch in batches:
             if index == 0 or progress.step % config.checkpoint_steps == 0:
                 # MXNet cannot save its generator's state, so each stretch of checkpoint_steps starts anew
-                seed_dropout(config.seed, progress.step, group)
+                seed_dropout(config.seed, progress.step)
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, stage.learning_rate, config))
             loss = train_step(network, trainer, stage.objective, batch, config.clip_norm)
             refuse_divergence("a loss", loss, LARGEST_LOSS, progress, stage)
@@ -122,19 +119,19 @@ def fit(
 
 def skip_done(batches: Iterator[Any], network: Network, stage: Stage, progress: Progress, config: LoopConfig) -> None:
     """Pass the batches of a resumed epoch that are done; of the last stretch, with the random numbers they drew."""
-    group, drawn = stage.objective.group, min(progress.batch, progress.step % config.checkpoint_steps)
+    drawn = min(progress.batch, progress.step % config.checkpoint_steps)
     for _ in islice(batches, progress.batch - drawn):
         pass
     if drawn:
-        seed_dropout(config.seed, progress.step - drawn, group)
+        seed_dropout(config.seed, progress.step - drawn)
     for _, batch in islice(batches, drawn):
         with mxnet.autograd.record():
-            stage.objective.loss(network, group.shard_batch(batch)[0]).wait_to_read()
+            stage.objective.loss(network, batch).wait_to_read()
 
 
-def seed_dropout(seed: int, step: int, group: SingleWorker) -> None:
-    """Seed the random numbers from `step` on, differently for each worker."""
-    mxnet.random.seed((seed * 1_000_003 + group.rank * 104_729_003 + step) % 2**31)
+def seed_dropout(seed: int, step: int) -> None:
+    """Seed the random numbers from `step` on."""
+    mxnet.random.seed((seed * 1_000_003 + step) % 2**31)
 
 
 def dev_figures(network: Network, stage: Stage) -> dict[str, float]:
@@ -168,12 +165,11 @@ def take_lazy_update_warning() -> None:
 
 
 def train_step(network: Network, trainer: Trainer, objective: Objective, batch: Any, clip_norm: float) -> float:
-    """Update the parameters by one batch, which the objective's workers share; return its mean loss (nats)."""
-    shard, share = objective.group.shard_batch(batch)
+    """Update the parameters by one batch; return its mean loss (nats)."""
     with mxnet.autograd.record():
-        loss = objective.loss(network, shard)
+        loss = objective.loss(network, batch)
     loss.backward()
-    mean_loss = objective.group.average_gradients(gradients(trainer), batch, share, loss)
+    mean_loss = float(loss.asscalar())
     # Trainer divides gradients by its argument: clipping costs no pass over them
     trainer.step(max(1.0, gradient_norm(trainer) / clip_norm))
     return mean_loss

@@ -26,10 +26,8 @@ from ..config import LoopConfig, TaskConfig
 from ..errors import ConfigError
 from ..evaluation.calibration import FEW_DEV
 from ..settings import difference
-from ..version import __version__
 from .checkpoint import Checkpoints, Progress
 from .description import other_setting
-from .distributed.communicator import SINGLE, SingleWorker
 from .stage import Stage
 
 # Largest settings.json in bytes; those of a run have 2,000
@@ -41,13 +39,12 @@ CodecT = TypeVar("CodecT", bound=Codec)
 
 @dataclass(frozen=True)
 class Run:
-    """A training's folder `out`, its device "auto", "cpu" or "gpu", and its group of workers."""
+    """A training's folder `out`, and its device "auto", "cpu" or "gpu"."""
 
     out: Path
     resume: bool = False
     device: str = "auto"
     quiet: bool = False
-    workers: SingleWorker = SINGLE
 
     @property
     def context(self) -> Device:
@@ -55,7 +52,7 @@ class Run:
         return choose_device(self.device)
 
     def say(self, message: str) -> None:
-        if not self.quiet and self.workers.first:
+        if not self.quiet:
             print(message, file=sys.stderr)
 
     def say_settings(self, settings: str) -> None:
@@ -64,8 +61,6 @@ class Run:
     def check(self, settings: dict[str, Any]) -> None:
         """Refuse a folder that is in use or, when resuming, one with other settings or links in it."""
         out = self.out
-        if not self.workers.first:
-            return
         if self.resume:
             saved = read_settings(out)
             for key in settings:
@@ -84,14 +79,10 @@ class Run:
 
     @contextmanager
     def begun(self, settings: dict[str, Any]) -> Iterator[None]:
-        """Write settings.json, once all workers are known to train the same from the same data.
+        """Write settings.json and lock the folder within the `with` block.
 
-        Worker 0 locks the folder within the `with` block: two trainings in it would use each other's checkpoints.
+        Two trainings in it would use each other's checkpoints.
         """
-        self.workers.agree({**settings, "package": __version__})
-        if not self.workers.first:
-            yield
-            return
         self.out.mkdir(parents=True, exist_ok=True)
         with folder_lock(self.out) as alone:
             if not alone:
@@ -104,19 +95,15 @@ class Run:
 
     def fit(self, network: Network, stage: Stage, settings: LoopConfig, folder: str = ".") -> Progress:
         """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
-        from .loop import fit
-
-        path, group = self.out / folder, stage.objective.group
-        checkpoints = Checkpoints(path, settings.keep_checkpoints, group)
-        if not group.first:
-            return fit(network, stage, settings, checkpoints, lambda *progress: None)
         from ..drawing.curves import draw_curves
         from ..drawing.figure import save_figure
+        from .loop import fit
 
+        path = self.out / folder
         path.mkdir(parents=True, exist_ok=True)
         report = Reporter(path, stage, self.quiet)
         with report.bar:
-            progress = fit(network, stage, settings, checkpoints, report)
+            progress = fit(network, stage, settings, Checkpoints(path, settings.keep_checkpoints), report)
             # again: a run that was killed right after its last checkpoint has not written it
             report.write(progress.history)
         save_figure(draw_curves(progress, report.metric), path / "curves.png")

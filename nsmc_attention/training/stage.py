@@ -8,7 +8,6 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Array, Device, Network
-from .distributed.communicator import SINGLE, SingleWorker
 
 # Added to weights before their logarithm is taken
 SMALLEST = 1e-6
@@ -17,15 +16,15 @@ DEV_STREAM = 2**31 - 1
 
 
 class Objective(ABC):
-    """The objective of a stage, evaluated on `dev_batches` by the workers of a group.
+    """The objective of a stage, evaluated on `dev_batches`.
 
     `metric` names the figure of `evaluate` that selects the epoch; smaller is better.
     """
 
     metric: str
 
-    def __init__(self, dev_batches: Any, device: Device, group: SingleWorker = SINGLE):
-        self.dev_batches, self.device, self.group = dev_batches, device, group
+    def __init__(self, dev_batches: Any, device: Device):
+        self.dev_batches, self.device = dev_batches, device
 
     @abstractmethod
     def loss(self, network: Network, batch: Any) -> Array:
