@@ -19,7 +19,7 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.adapting import comments
 from nsmc_attention import load_classifier
-from nsmc_attention.classification.likeness import Traits
+from nsmc_attention.classification.likeness import Traits, word_ranks
 from nsmc_attention.films.vectors import ReviewReader
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import NGRAM_TABLE
@@ -39,7 +39,7 @@ def reading(bundle, films):
     """Return a function from texts to (N, 7 + F): number of words, parts of MEASURES, states in standard deviations."""
     encoder, reader, weights = bundle.codec, ReviewReader(bundle, 1), parameters_of(bundle)[1][NGRAM_TABLE].any(axis=1)
     known = reader(films)
-    mean, spread = known.mean(axis=0), known.std(axis=0) + 1e-6
+    mean, spread, ranks_of_words = known.mean(axis=0), known.std(axis=0) + 1e-6, word_ranks(encoder)
 
     def row(review, vector):
         ids, unknown = numpy.array(review.ids), numpy.equal(review.ids, encoder.unknown)
@@ -47,7 +47,8 @@ def reading(bundle, films):
         empty = 1 - weights[grams[grams > 0]].mean() if grams.any() else 1
         single = sum(len(token) == 1 for token in review.tokens)
         states = ((vector - mean) / spread)[:-1]
-        ranks = numpy.log(numpy.where(unknown, len(encoder), ids + 1)).sum()
+        own = ranks_of_words[ids]
+        ranks = numpy.log(own[own > 0]).sum()
         return len(ids), unknown.sum(), single, ranks, empty, "영화" not in review.tokens, -abs(vector[-1]), *states
 
     def read(texts):

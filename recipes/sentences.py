@@ -1,6 +1,6 @@
 """Sentences that the packaged classifier learns beside NSMC: written reviews, and negations from templates.
 
-    python -m recipes.sentences FILE.csv [--held-out OTHER.csv] [--templates 20000] [--times 15]
+    python -m recipes.sentences FILE.csv [--held-out OTHER.csv] [--templates 20000] [--times 5]
     python -m recipes.sentences --judge OTHER.csv [--bundle BUNDLE]
 
 The written reviews are in `reviews/`, tables of document, label (0, 1, or 0.5 for neutral ones), kind, year of the newest

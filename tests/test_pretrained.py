@@ -41,10 +41,11 @@ def test_it_is_small_and_says_where_it_comes_from():
     manifest = load_bundle(None, LAYOUT).manifest
     assert sum(path.stat().st_size for path in LAYOUT.packaged[0].iterdir()) <= 16 * 10**6
     assert manifest["data"]["train"]["rows"] == 150000
-    begun = "--teacher extended/bundle --negations negations.csv"
-    assert manifest["command"] == f"nsmc-attention train --data nsmc --preset distilled {begun}"
+    begun = "--init-from r1s0/bundle --teacher r1s0/bundle,r1s1/bundle,pretrained --sentences sentences.csv"
+    assert manifest["command"].startswith("nsmc-attention train --data nsmc --valid outside.csv --preset distilled")
+    assert manifest["command"].endswith(begun)
     found = manifest["data"]["pretraining"]
-    assert found["left_out_by_id"] > 50000 and found["left_out_by_text"] > 0
+    assert found["left_out_by_id"] > 49000 and found["left_out_by_text"] > 0
     assert found["kept"] == found["read"] - sum(
         found[key] for key in ("blank", "repeated", "left_out_by_id", "left_out_by_text")
     )

@@ -13,17 +13,20 @@ from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
 import numpy
+from numpy.typing import NDArray
 
 from ..evaluation.calibration import log_odds
+from ..text.encoding import ReviewEncoder
 from ..text.hangul import HANGUL
+from ..text.symbols import ENTRIES
 from .predictor import Classifier
 
 # Rows that are looked at, and the fewest of which anything is said
 MOST, FEWEST = 1000, 20
 # The strangeness of texts beyond which they are of another kind, and its standard error times the root of their number
-LIMIT, SPREAD = 0.2, 4.0
+LIMIT, SPREAD = 0.0, 4.0
 # Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
-USUAL_RANK, USUAL_CERTAINTY = 97, 94
+USUAL_RANK, USUAL_CERTAINTY = 95, 94
 LETTER = re.compile(r"[^\W\d_]")
 ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
 
@@ -60,14 +63,28 @@ class Unlike:
         return f"unlike the film reviews of the training ({sure}; {rare}): expect more wrong labels; {ADVICE}"
 
 
+def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
+    """Return the rank (V,) of each entry of a vocabulary among its words, the most frequent first.
+
+    That of the unknown token is V; symbols, which come before the words, have 0.
+    """
+    ranks = numpy.arange(len(encoder)) + 1
+    if encoder.symbols:
+        places = numpy.array([encoder.token_to_idx[entry] for entry in ENTRIES])
+        ranks -= numpy.searchsorted(numpy.sort(places), ranks - 1)
+        ranks[places] = 0
+    ranks[encoder.unknown] = len(encoder)
+    return ranks
+
+
 def traits(classifier: Classifier, texts: Sequence[str]) -> Traits:
     """Return the Traits of texts; the rank of a word that the vocabulary lacks is the size of the vocabulary."""
     encoder = classifier.bundle.codec
     reviews = [review for review in encoder.encode_many(texts) if len(review)]
     if not reviews:
         return Traits(0, 0.0, 0.0)
-    ids = numpy.concatenate([review.ids for review in reviews])
-    ranks = numpy.where(ids == encoder.unknown, len(encoder), ids + 1)
+    ranks = word_ranks(encoder)[numpy.concatenate([review.ids for review in reviews])]
+    ranks = ranks[ranks > 0] if ranks.any() else numpy.ones(1)
     odds = log_odds(classifier.score(reviews))
     return Traits(len(reviews), float(numpy.log(ranks).mean()), float(numpy.abs(odds).mean()))
 

@@ -38,19 +38,21 @@ class Side(NamedTuple):
 class Pieces:
     """Reviews cut into pieces: the `owner` (P,) of each piece is the position of its review.
 
-    `shares` (P,) are the weights of the pieces in their review's mean, and sum to 1 over them.
+    `shares` (P,) are the weights of the pieces in their review's mean, and sum to 1 over them. With no review `cut`, which
+    is nearly always so, nothing is computed from them.
     """
 
     reviews: Sequence[Encoded]
     owners: NDArray[numpy.int64]
     shares: NDArray[numpy.float64]
+    cut: bool = True
 
     @classmethod
     def of(cls, reviews: Sequence[Encoded], longest: int) -> "Pieces":
         """Cut what is longer than WHOLE tokens, or than the network can read."""
         whole = min(WHOLE, longest)
         if all(len(review) <= whole for review in reviews):
-            return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)))
+            return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)), cut=False)
         cuts = [spans(review.tokens, whole, min(PIECE, longest)) for review in reviews]
         counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
@@ -64,9 +66,9 @@ class Pieces:
 
     def probabilities(self, found: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """Return the probability of each review, of that of each piece; of a review in one piece as it is."""
-        several = self.shares < 1
-        if not several.any():
+        if not self.cut:
             return found
+        several = self.shares < 1
         count = int(self.owners[-1]) + 1
         joined = numpy.zeros(count)
         joined[self.owners] = found
@@ -80,7 +82,7 @@ class Pieces:
 
         Weights of queries stay among the tokens of a piece; of others, a piece has its share.
         """
-        if (self.shares == 1).all():
+        if not self.cut:
             return list(arrays)
         return [self.join([arrays[piece] for piece in own], self.shares[own], axes) for own in self.of_reviews()]
 

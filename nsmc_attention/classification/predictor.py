@@ -69,7 +69,7 @@ class TokenScorer:
         pieces, axes = self.pieces(reviews), self.engine.axes
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         weights: list[Any] = [None] * len(pieces.reviews)
-        long = numpy.array([len(review) > PAIRED for review in reviews])[pieces.owners] & ("queries" in axes)
+        long = {owner for owner, review in enumerate(reviews) if len(review) > PAIRED and "queries" in axes}
         for members, probability, arrays in self.run(pieces.reviews):
             probabilities[members] = probability
             for member, array in zip(members, arrays):
@@ -77,7 +77,7 @@ class TokenScorer:
                 # a copy: a view would keep the whole batch in memory
                 array = numpy.array(array[tuple([own if axis in AXES else slice(None) for axis in axes])])
                 array = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
-                weights[member] = array.mean(axis=-2) if long[member] else array
+                weights[member] = array.mean(axis=-2) if long and pieces.owners[member] in long else array
         return pieces.probabilities(probabilities), pieces.joined(weights, axes)
 
     def sides(self, review: Encoded) -> list[Side]:

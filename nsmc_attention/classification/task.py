@@ -55,6 +55,7 @@ def card_values(config: Config, manifest: Manifest) -> dict[str, object]:
     ]
     return {
         "begun": "adapted" not in manifest,
+        "continued": "init_from" in data and "adapted" not in manifest,
         "datasets": in_yaml(data["train"]["name"]),
         "tokenizer": manifest["tokenizer_version"] or config.text.tokenizer,
         "rows": "\n".join(rows),

@@ -21,7 +21,19 @@ from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids
 from .settings import WordSettings
-from .symbols import ALONE, MARK, STAND_INS, entry, hints, pictures, surface, symbols, with_symbols
+from .symbols import (
+    ALONE,
+    LONGEST_NUMBER,
+    MARK,
+    STAND_INS,
+    Symbol,
+    entry,
+    hints,
+    pictures,
+    surface,
+    symbols,
+    with_symbols,
+)
 from .tokenizers import LONGEST, align, tokenizer
 
 if TYPE_CHECKING:
@@ -188,13 +200,31 @@ class ReviewEncoder:
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
         text = review.text[:LONGEST]
-        if self.hinting.isdisjoint(review.ids) and not ALONE.fullmatch(text, 0, 4):
+        if self.hinting.isdisjoint(review.ids) and (len(text) > LONGEST_NUMBER or not ALONE.fullmatch(text)):
             return review
         marked = symbols(text) if self.symbols else pictures(text)
         if not marked:
             return review
+        if self.symbols and (joined := self.joined(review, marked)):
+            return joined
         words = with_symbols(text, tokenizer(self.tokenizer_name)(text), marked)
         return self.encode_words(words, review.text) if self.symbols else self.replaced(words, review.text)
+
+    def joined(self, review: Encoded, marked: Sequence[Symbol]) -> Optional[Encoded]:
+        """Return a review with each symbol in place of its tokens; None where one has a part of a token, or some are cut."""
+        spans = review.offsets
+        begins, ends = ({span[side]: place for place, span in enumerate(spans)} for side in (0, 1))
+        tokens: list[str] = []
+        ids: list[int] = []
+        at = 0
+        for start, end, name in marked:
+            first, last = begins.get(start), ends.get(end)
+            if first is None or last is None or len(review) >= self.max_length:
+                return None
+            tokens += [*review.tokens[at:first], review.text[start:end]]
+            ids += [*review.ids[at:first], self.token_to_idx.get(name, self.unknown)]
+            at = last + 1
+        return Encoded(review.text, (*tokens, *review.tokens[at:]), (*ids, *review.ids[at:]))
 
     def replaced(self, words: Sequence[str], text: str) -> Encoded:
         """Number words of which some are symbols by the words that stand in for these."""

@@ -66,8 +66,8 @@ FRACTION = re.compile(rf"({NUMBER}) ?/ ?(100|10|5)(?![\d/가-힣]|\.\d)")
 POINTS = re.compile(rf"({NUMBER}|[백빵영])점(?![수프심령검박]|[은을만]? ?(?:깎|까|뺀|뺐|빼|감))")
 COUNTED = re.compile(rf"별점?[이을은]? ?({'|'.join(WORDS)}|[1-5])(?= ?개| ?반|도|만|$)")
 LATIN, LONG = re.compile("[A-Za-z]{2,}"), re.compile(r"(.)\1{2,}")
-# A text that is a number alone is a rating too
-ALONE = re.compile(r"10(?:\.0)?|\d(?:\.\d{1,2})?|100")
+# A text that is a number alone is a rating too, of so many characters at most
+ALONE, LONGEST_NUMBER = re.compile(r"10(?:\.0)?|\d(?:\.\d{1,2})?|100"), 4
 # Before stars or points, and after points that are a scale
 ASPECT = re.compile("(?:[별평]점|점수|총점|평가|재미|스토리|연기|연출|작품성|추천도?|만족도) ?:? ?$")
 MINUS = re.compile(r"(?<![\d~])[-−]$|마이너스 ?$")

@@ -9,7 +9,7 @@ from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.classification.share import positive_share
 from nsmc_attention.inference.scoring import tally_of
 
-UNKNOWN = """This is one of the worst movies that I have ever seen
+UNKNOWN = """What was this all about and who is it for
 つまらない映画でした
 这部电影太无聊了
 Это ужасный фильм
@@ -90,9 +90,17 @@ def test_a_vocabulary_of_another_language_has_no_such_rule(packaged):
 
 
 @pytest.mark.parametrize(
-    "positive, negative", [("★★★★★", "★☆☆☆☆"), ("9/10", "1/10"), ("어제 봤어요 👍", "어제 봤어요 👎"), ("😍", "🤮")]
+    "positive, negative",
+    [
+        ("★★★★★", "★☆☆☆☆"),
+        ("9/10", "1/10"),
+        ("어제 봤어요 👍", "어제 봤어요 👎"),
+        ("😍", "🤮"),
+        ("별점 9점", "별점 1점"),
+        ("It is the best movie that I have seen", "This is one of the worst movies that I have ever seen"),
+    ],
 )
-def test_a_vocabulary_without_symbols_reads_words_in_their_place(packaged, positive, negative):
+def test_ratings_emoji_and_verdicts_are_judged_and_explained(packaged, positive, negative):
     assert (predict(positive).label, predict(negative).label) == ("positive", "negative")
     review = packaged.encoder.encode(positive)
     assert (
@@ -103,3 +111,15 @@ def test_a_vocabulary_without_symbols_reads_words_in_their_place(packaged, posit
     found = Explainer(packaged)(negative)
     assert found.values.sum() < 0 and len(found.values) == len(found.tokens)
     assert review.without(0).written == review.written[1:]
+
+
+def test_a_vocabulary_without_symbols_reads_words_in_their_place(packaged):
+    from dataclasses import replace
+
+    encoder = replace(packaged.encoder, symbols=0, stand_ins=True)
+    assert encoder.can_stand_in
+    for text, symbol, word in (("★☆☆☆☆", "★☆☆☆☆", "최악"), ("어제 봤어요 👍", "👍", "강추"), ("9/10", "9/10", "최고")):
+        review = encoder.encode(text)
+        place = review.tokens.index(symbol)
+        assert review.ids[place] == encoder.token_to_idx[word] and review.written[place] == word
+        assert [review.text[start:end] for start, end in review.offsets] == list(review.tokens)

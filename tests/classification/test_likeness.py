@@ -19,6 +19,7 @@ from nsmc_attention.classification.likeness import (
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.report.build import report
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.text.symbols import ENTRIES
 
 FILMS = nsmc.load("sample", "test").documents
 THINGS = ("plot", "music", "delivery", "battery", "screen")
@@ -79,11 +80,13 @@ def test_the_first_rows_are_looked_at(classifier):
 def test_traits_are_means_over_words_and_over_texts(classifier):
     encoder, texts = classifier.bundle.codec, ["영화", "漢"]
     found = traits(classifier, [*texts, ""])
-    ranks = [encoder.token_to_idx["영화"] + 1, len(encoder)]
+    # before the words are the two special tokens and the symbols, which are no words
+    ranks = [encoder.token_to_idx["영화"] + 1 - len(ENTRIES), len(encoder)]
     assert found.texts == 2 and found.log_rank == pytest.approx(numpy.log(ranks).mean())
     probability = classifier.probabilities(texts)
     assert found.log_odds == pytest.approx(abs(numpy.log(probability / (1 - probability))).mean())
     assert traits(classifier, ["", " "]) == Traits(0, 0.0, 0.0)
+    assert traits(classifier, ["영화 👍 10/10"]).log_rank == pytest.approx(numpy.log(ranks[0]))
 
 
 def test_predict_says_it_on_stderr_and_changes_nothing_else(command, table):

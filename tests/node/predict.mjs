@@ -1,7 +1,8 @@
 // A bundle in JavaScript: node predict.mjs BUNDLE < tokens.jsonl
 //
 // Reads one JSON list of tokens a line, as `nsmc-attention predict --format jsonl` gives them (or any binding of
-// mecab-ko with the dictionary that the manifest names), and prints {"label", "probability", "token_weights"} a line.
+// mecab-ko with the dictionary that the manifest names), where a rating or an emoji may be a pair of the token and its
+// entry in vocab.json (["★★☆☆☆", "<4/10>"]), and prints {"label", "probability", "token_weights"} a line.
 // What it does is the contract in the bundle's README.md, in its order.
 import { readFileSync } from 'node:fs'
 import * as ort from 'onnxruntime-web'
@@ -45,8 +46,9 @@ const { token_to_idx: known, unknown_token: unknown } = JSON.parse(readFileSync(
 const session = await ort.InferenceSession.create(readFileSync(`${folder}/model.onnx`))
 
 for (const line of readFileSync(0, 'utf8').split('\n').filter(Boolean)) {
-  const tokens = JSON.parse(line).slice(0, text.max_length), length = tokens.length
-  const ids = tokens.map(token => Object.hasOwn(known, token) ? known[token] : known[unknown])
+  const pairs = JSON.parse(line).slice(0, text.max_length).map(token => typeof token === 'string' ? [token, token] : token)
+  const tokens = pairs.map(pair => pair[0]), length = tokens.length
+  const ids = pairs.map(([, entry]) => Object.hasOwn(known, entry) ? known[entry] : known[unknown])
   const inputs = {
     token_ids: new ort.Tensor('int32', Int32Array.from(ids), [1, length]),
     valid_length: new ort.Tensor('int32', Int32Array.of(length), [1]),

@@ -14,7 +14,17 @@ from nsmc_attention.reviews import nsmc
 # npm fetches the packages
 pytestmark = pytest.mark.system
 HERE = Path(__file__).parent
-STRANGE = ["😀😀 최고 😀", "a", "ㅋㅋㅋㅋㅋㅋ", "가가가 가가가", "constructor toString", "뷁뷁 쀍"]
+STRANGE = [
+    "😀😀 최고 😀",
+    "★★☆☆☆ 별로",
+    "4/5",
+    "10점 만점에 3점",
+    "a",
+    "ㅋㅋㅋㅋㅋㅋ",
+    "가가가 가가가",
+    "constructor toString",
+    "뷁뷁 쀍",
+]
 
 
 @pytest.fixture(scope="module")
@@ -32,10 +42,18 @@ def program(tmp_path_factory):
     return folder / "predict.mjs"
 
 
+def tokens_of(encoder, text):
+    """The tokens of a text, each symbol as a pair of itself and its entry of the vocabulary."""
+    review, names = encoder.encode(text), {index: token for token, index in encoder.token_to_idx.items()}
+    pairs = zip(review.tokens, (names[index] for index in review.ids))
+    return [token if token == name or name == "<unk>" else [token, name] for token, name in pairs]
+
+
 def test_node_answers_as_python_does(program):
     texts = nsmc.load("sample", "test").documents + STRANGE
-    expected = load_classifier().predict_many(texts)
-    given = "".join(json.dumps(each.tokens) + "\n" for each in expected)
+    classifier = load_classifier()
+    expected = classifier.predict_many(texts)
+    given = "".join(json.dumps(tokens_of(classifier.encoder, text)) + "\n" for text in texts)
     done = subprocess.run(["node", str(program), str(LAYOUT.packaged[0])], input=given, capture_output=True, text=True)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(expected), done.stderr
