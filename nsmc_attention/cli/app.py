@@ -13,7 +13,6 @@ from importlib.util import find_spec
 from typing import Any, NoReturn, Optional
 
 import click
-from click.utils import PacifyFlushWrapper
 
 from .._io.atomic import NO_ROOM, remedy
 from .._runtime import signals
@@ -28,6 +27,8 @@ STREAMS = {"stdin": ("r", "utf-8-sig", "strict"), "stdout": WRITTEN, "stderr": W
 NEEDED_BESIDE = {"matplotlib": ["koreanize-matplotlib"], "PIL": ["scipy", "onnxruntime"]}
 # 128 + SIGPIPE, as of other programs whose reader has gone
 CLOSED_PIPE = 141
+# click's class of a stdout whose reader has gone
+WRAPPED = "PacifyFlushWrapper"
 
 
 def main(arguments: Optional[list[str]] = None) -> NoReturn:
@@ -69,7 +70,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
         return ended(problem.code - 128)
     except (BrokenPipeError, SystemExit) as problem:
         # click turns a closed pipe into SystemExit too, and wraps stdout
-        if isinstance(problem, SystemExit) and type(sys.stdout) is not PacifyFlushWrapper:
+        if isinstance(problem, SystemExit) and type(sys.stdout).__name__ != WRAPPED:
             return int(problem.code or 0)
         # so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -121,6 +121,14 @@ def command(
     return decorate
 
 
+def in_utf8(word: str) -> str:
+    """Return a text of the command line in UTF-8, also under a locale without it (C), where its letters are lone bytes."""
+    try:
+        return word if word.isascii() else os.fsencode(word).decode("utf-8")
+    except UnicodeError:
+        return word
+
+
 class TextCommand(click.Command):
     """A command on reviews, one of which may begin with a dash."""
 
@@ -135,7 +143,7 @@ class TextCommand(click.Command):
             else:
                 texts.append(word)
         try:
-            return super().parse_args(context, [*given, "--", *texts])
+            return super().parse_args(context, [*given, "--", *map(in_utf8, texts)])
         except click.NoSuchOption as problem:
             hint = "" if problem.possibilities else " A review that begins with a dash goes after --."
             raise click.UsageError(problem.format_message() + hint) from problem
