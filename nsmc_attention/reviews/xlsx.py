@@ -305,7 +305,20 @@ def written_sheet(file: IO[bytes], verbatim: bool = False) -> Iterator[Callable[
         # a sheet that is left open complains on stderr
         sheet.close()
         raise
-    book.save(file)
+    save(book, file)
+
+
+def save(book: Any, file: IO[bytes]) -> None:
+    """Write a workbook as `book.save` does, whose archive complains on stderr once more where the disk is full."""
+    from openpyxl.writer.excel import ExcelWriter
+
+    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
+    try:
+        ExcelWriter(book, archive).save()
+    except BaseException:
+        # closed by nobody: that would write again
+        archive.fp = None
+        raise
 
 
 def written_cell(sheet: Any, value: Any, row: int, verbatim: bool) -> Any:

@@ -376,14 +376,6 @@ def test_without_arguments_it_tells_what_there_is(command):
 
 @pytest.mark.parametrize("variables", [{}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}])
 def test_a_text_keeps_its_hangul_in_any_locale_and_no_warning_is_an_error(variables):
-    words = [
-        sys.executable,
-        "-W",
-        "error::DeprecationWarning",
-        "-m",
-        "nsmc_attention",
-        "predict",
-        "최고",
-    ]
+    words = [sys.executable, "-W", "error::DeprecationWarning", "-m", "nsmc_attention", "predict", "최고"]
     done = subprocess.run(words, capture_output=True, encoding="utf-8", env={**os.environ, **variables})
     assert done.returncode == 0 and re.fullmatch(r"positive\t0\.\d{4}\t최고\n", done.stdout), done.stderr

@@ -1,8 +1,12 @@
 """Encodings, delimiters and workbooks as Korean offices have them: what is read is the same."""
 
 import datetime
+import errno
+import gc
+import io
 import pickle
 import re
+import sys
 import tracemalloc
 import zipfile
 
@@ -365,3 +369,16 @@ def test_the_column_of_the_texts_is_found_by_its_name(tmp_path, name):
 def test_labelled_reviews_are_read_as_the_kind_that_is_named(tmp_path):
     (tmp_path / "reviews.txt").write_text("document,label\n최고,1\n별로,0\n", encoding="utf-8")
     assert Labelled(tmp_path / "reviews.txt", kind="csv").load("train").documents == ["최고", "별로"]
+
+
+def test_a_full_disk_is_one_error_of_a_workbook(monkeypatch):
+    class Full(io.BytesIO):
+        def write(self, content):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    said = []
+    monkeypatch.setattr(sys, "unraisablehook", said.append)
+    with pytest.raises(OSError, match="No space left"), written_sheet(Full()) as append:
+        append(["리뷰"])
+    gc.collect()
+    assert not said, "nothing is said when the archive is collected"
