@@ -239,10 +239,10 @@ def leaning_of(manifest: Mapping[str, Any]) -> float:
     if adapted := manifest.get("adapted"):
         kept = float(numpy.log(KEPT_ODDS))
         return float(numpy.clip(log_odds(adapted.get("positive", 0.5), 1e-2), -kept, kept))
-    train = manifest["data"].get("train", {})
-    return (
-        float(log_odds(train["positive"] / train["rows"], 1e-2)) if train.get("rows") and "positive" in train else 0.0
-    )
+    # a dev part that was split off has the shares of what it was split from
+    parts = [manifest["data"].get(name, {}) for name in ("dev", "train")]
+    known = next((part for part in parts if part.get("rows") and "positive" in part), None)
+    return float(log_odds(known["positive"] / known["rows"], 1e-2)) if known else 0.0
 
 
 def ranked(label: Optional[str], probability: Optional[float]) -> list[dict[str, Any]]:

@@ -114,7 +114,7 @@ def encoders():
     packaged = load_bundle(None, LAYOUT).codec
     vocabularies = [packaged.token_to_idx, *({"<unk>": 0, "<pad>": 1, **more} for more in VOCABULARIES)]
     return [
-        dataclasses.replace(packaged, token_to_idx=known, cut_rare=cut_rare, max_length=max_length)
+        dataclasses.replace(packaged, token_to_idx=known, cut_rare=cut_rare, max_length=max_length, symbols=0)
         for known in vocabularies
         for cut_rare in (False, True)
         for max_length in (1, 256)
