@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import contextmanager
 from functools import lru_cache, partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
 
 from .signals import blocked
@@ -36,6 +37,20 @@ def pool_of(threads: int, process: int) -> "ThreadPoolExecutor":
     from concurrent.futures import ThreadPoolExecutor
 
     return ThreadPoolExecutor(threads)
+
+
+@lru_cache(maxsize=None)
+def can_start_workers() -> bool:
+    """Return whether `workers` can be started: that needs joblib, and for its locks a /dev/shm that can be written to."""
+    if find_spec("joblib") is None:
+        return False
+    from multiprocessing import get_context
+
+    try:
+        get_context().Lock()
+    except (ImportError, OSError):
+        return False
+    return True
 
 
 @contextmanager

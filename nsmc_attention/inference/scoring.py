@@ -14,13 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
 from .._io.atomic import NO_ROOM, replaced_file
-from .._runtime.processes import cores, workers
+from .._runtime.processes import can_start_workers, cores, workers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.data import File, open_file
@@ -249,10 +248,10 @@ def row_stream(
     """Yield (window, `scorer.rows` of it) for each window of texts, in order.
 
     Each of the processes (None: one a core; 1: none but this) loads the scorer's bundles again; BundleError if one was
-    replaced, NsmcError if a process was killed. Without joblib there is none but this.
+    replaced, NsmcError if a process was killed. Without joblib, or a /dev/shm, there is none but this.
     """
     processes = processes or cores()
-    if processes == 1 or find_spec("joblib") is None:
+    if processes == 1 or not can_start_workers():
         yield from ((window, scorer.rows(window)) for window in windows)
         return
     from concurrent.futures import BrokenExecutor

@@ -9,7 +9,7 @@ import pandas
 
 from .._io.atomic import refuse_links, require_place, vacant, write_text
 from .._io.spreadsheets import as_csv
-from .._runtime.processes import cores, workers
+from .._runtime.processes import can_start_workers, cores, workers
 from .._runtime.progress import progress_bar
 from ..classification.explain import Explainer
 from ..classification.likeness import remark, unlike
@@ -176,7 +176,7 @@ def found_stars(part: TablePart, others: set[Optional[str]], path: Path) -> Opti
 def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:
     """Return {text: its `content_words`}; many texts are shared by all cores."""
     windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
-    pooled: Any = workers(cores()) if len(windows) > 1 else nullcontext()
+    pooled: Any = workers(cores()) if len(windows) > 1 and can_start_workers() else nullcontext()
     found: list[list[tuple[int, int, str]]] = []
     with progress_bar(total=len(texts), desc="words", unit=" reviews") as bar, pooled as pool:
         for words in (pool.map if pool else map)(words_of, windows):

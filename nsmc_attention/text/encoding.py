@@ -192,10 +192,16 @@ class ReviewEncoder:
         if decoder:
             pairs = decoder.encode([text[:LONGEST] for text in texts], self.native_vocabulary)
             encoded = [Encoded(text, tokens, ids) for text, (tokens, ids) in zip(texts, pairs)]
-            return [*map(self.with_symbols, encoded)] if self.symbols or self.stand_ins else encoded
-        split = tokenizer(self.tokenizer_name)
-        plain = [self.encode_words(split(text), text) for text in texts]
-        return [*map(self.with_symbols, plain)] if self.symbols or self.stand_ins else plain
+        else:
+            split = tokenizer(self.tokenizer_name)
+            encoded = [self.encode_words(split(text), text) for text in texts]
+        if not (self.symbols or self.stand_ins):
+            return encoded
+        is_plain = self.hinting.isdisjoint
+        return [
+            review if is_plain(review.ids) and len(review.text) > LONGEST_NUMBER else self.with_symbols(review)
+            for review in encoded
+        ]
 
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Optional
 
 from .._io.atomic import write_text
-from .._runtime.processes import cores, workers
+from .._runtime.processes import can_start_workers, cores, workers
 from ..errors import NsmcError
 from .encoding import clean
 from .symbols import symbols as symbols_of
@@ -34,7 +34,7 @@ def tokenize_many(
     """Return the tokens of each review; WORTH_A_PROCESS reviews or more are shared by one process a core."""
     tokenizer(tokenizer_name)
     processes = processes or cores()
-    if processes == 1 or len(reviews) < WORTH_A_PROCESS:
+    if processes == 1 or len(reviews) < WORTH_A_PROCESS or not can_start_workers():
         return tokenize(reviews, tokenizer_name, symbols)
     chunks = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
     names, kinds = [tokenizer_name] * len(chunks), [symbols] * len(chunks)
