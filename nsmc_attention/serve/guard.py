@@ -35,6 +35,7 @@ SECURITY_HEADERS = [
 ]
 # Bytes beyond the limit to drain before refusing a body: many clients read only after sending everything
 DRAINED = 16_000_000
+FOREIGN = "request: expected one by this server's page or by a program, found one by a page of another site"
 # Whose bodies are tables
 TABLE_PATHS = ("/predict/batch", "/film")
 
@@ -114,6 +115,9 @@ class Guard:
             await self.application(scope, until_cancelled(receive), send)
             return
         exchange = Exchange(self, scope, receive, send)
+        if is_foreign(scope):
+            await JSONResponse({"error": FOREIGN}, 403)(scope, exchange.receive, exchange.send)
+            return
         try:
             await self.application(scope, exchange.receive, exchange.send)
         except asyncio.CancelledError:
@@ -122,6 +126,11 @@ class Guard:
                 refusal = JSONResponse({"error": "the server is shutting down; try again later"}, 503)
                 exchange.whole = True
                 await refusal(scope, receive, exchange.send)
+
+
+def is_foreign(scope: Scope) -> bool:
+    """Return whether a browser says that a page of another site sends this: it could only cost time and disk here."""
+    return scope["method"] == "POST" and (b"sec-fetch-site", b"cross-site") in scope["headers"]
 
 
 def until_cancelled(receive: Receive) -> Receive:

@@ -223,6 +223,14 @@ def test_garbage_gets_one_line(server, name):
     assert server.predict("최고")[0]["label"] == "positive"
 
 
+def test_a_page_of_another_site_cannot_post(server):
+    """A form needs no leave of this server, as scripts do; programs send no such header."""
+    for site, expected in ((b"cross-site", 403), (b"same-origin", 200), (b"same-site", 200), (b"none", 200)):
+        answer = server.send(with_body(GOOD, b"Sec-Fetch-Site: " + site))
+        assert check(answer) == expected
+    assert b"200 OK" in server.send(bare(b"GET /").replace(b"\r\n\r\n", b"\r\nSec-Fetch-Site: cross-site\r\n\r\n"))
+
+
 UPGRADE = b"Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQ\r\n"
 
 
