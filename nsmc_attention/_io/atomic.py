@@ -10,6 +10,7 @@ import os
 import secrets
 import shutil
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Iterable, Iterator, Optional, Union
@@ -17,6 +18,8 @@ from typing import Iterable, Iterator, Optional, Union
 from ..errors import ConfigError, DataError
 
 PREFIX = ".partial-"
+# Bytes of a name that leave room for what is added to it, of the 255 that file systems allow
+LONGEST = 255 - 20
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
 
@@ -78,7 +81,7 @@ def move_folder(new: Path, path: Path) -> None:
     if not path.exists():
         os.replace(new, path)
         return
-    old = path.with_name(f"{path.name}.old-{secrets.token_hex(4)}")
+    old = path.with_name(f"{shortened(path.name)}.old-{secrets.token_hex(4)}")
     os.replace(path, old)
     os.replace(new, path)
     remove(old)
@@ -113,7 +116,7 @@ def remedy(problem: OSError) -> str:
 
 def create_locked(path: Path, folder: bool, mode: int) -> tuple[Path, Optional[int]]:
     while True:
-        temporary = path.with_name(f"{PREFIX}{path.name}.{secrets.token_hex(4)}")
+        temporary = path.with_name(f"{PREFIX}{shortened(path.name)}.{secrets.token_hex(4)}")
         temporary.mkdir() if folder else temporary.touch(mode, exist_ok=False)
         descriptor = lock(temporary, wait=True)
         # another process's sweep may have removed it before it was locked
@@ -122,9 +125,15 @@ def create_locked(path: Path, folder: bool, mode: int) -> tuple[Path, Optional[i
         close(descriptor)
 
 
+def shortened(name: str) -> str:
+    """Return a name, or of one that is too long to be added to its hash."""
+    content = os.fsencode(name)
+    return name if len(content) <= LONGEST else sha256(content).hexdigest()
+
+
 def sweep(folder: Path, name: Optional[str] = None) -> None:
     """Remove what killed processes left in a folder: temporary siblings of the target `name`, or of any target."""
-    for leftover in folder.glob(f"{PREFIX}{glob.escape(name) if name else '*'}.{'?' * 8}"):
+    for leftover in folder.glob(f"{PREFIX}{glob.escape(shortened(name)) if name else '*'}.{'?' * 8}"):
         # a living writer holds a lock
         with suppress(BlockingIOError):
             descriptor = lock(leftover)

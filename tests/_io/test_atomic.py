@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention._io.atomic import PREFIX, folder_lock, replaced_folder, sweep, temporary_sibling, write_text
+from nsmc_attention._io.atomic import (
+    PREFIX,
+    folder_lock,
+    replaced_folder,
+    shortened,
+    sweep,
+    temporary_sibling,
+    write_text,
+)
 from nsmc_attention._io.bounded import read_json
 from nsmc_attention.errors import DataError
 
@@ -124,3 +132,19 @@ def test_a_folder_is_held_by_one_until_it_ends_however_it_ends(tmp_path):
         with folder_lock(tmp_path) as alone:
             assert alone
     assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
+@pytest.mark.parametrize("name", ["가" * 85, "a" * 255, "a" * 236])
+def test_a_name_as_long_as_file_systems_allow_is_written_replaced_and_swept(name, tmp_path):
+    path = tmp_path / name
+    for text in ("one", "two"):
+        write_text(path, text)
+        # as a killed process leaves it
+        (tmp_path / f"{PREFIX}{shortened(name)}.01234567").write_text("left")
+    write_text(path, "three")
+    assert path.read_text() == "three" and list(tmp_path.iterdir()) == [path]
+    path.unlink()
+    for _ in range(2):
+        with replaced_folder(path) as folder:
+            (folder / "a").write_text("a")
+    assert [entry.name for entry in path.iterdir()] == ["a"]
