@@ -27,7 +27,7 @@ STREAMS = {"stdin": ("r", "utf-8-sig", "strict"), "stdout": WRITTEN, "stderr": W
 NEEDED_BESIDE = {"matplotlib": ["koreanize-matplotlib"], "PIL": ["scipy", "onnxruntime"]}
 # 128 + SIGPIPE, as of other programs whose reader has gone
 CLOSED_PIPE = 141
-# click's class of a stdout whose reader has gone
+# The end of what click calls the class of a stdout whose reader has gone
 WRAPPED = "PacifyFlushWrapper"
 
 
@@ -70,7 +70,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
         return ended(problem.code - 128)
     except (BrokenPipeError, SystemExit) as problem:
         # click turns a closed pipe into SystemExit too, and wraps stdout
-        if isinstance(problem, SystemExit) and type(sys.stdout).__name__ != WRAPPED:
+        if isinstance(problem, SystemExit) and not type(sys.stdout).__name__.endswith(WRAPPED):
             return int(problem.code or 0)
         # so that the interpreter's own flush at exit is quiet too
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
