@@ -18,7 +18,7 @@ from typing import Iterable, Iterator, Optional, Union
 from ..errors import ConfigError, DataError
 
 PREFIX = ".partial-"
-# Bytes of a name that leave room for what is added to it, of the 255 that file systems allow
+# Longest file name in bytes to which a prefix and a suffix can be added; file systems allow 255
 LONGEST = 255 - 20
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
 
@@ -126,7 +126,7 @@ def create_locked(path: Path, folder: bool, mode: int) -> tuple[Path, Optional[i
 
 
 def shortened(name: str) -> str:
-    """Return a name, or of one that is too long to be added to its hash."""
+    """Return a file name, or its hash if it is too long to add a prefix and a suffix."""
     content = os.fsencode(name)
     return name if len(content) <= LONGEST else sha256(content).hexdigest()
 

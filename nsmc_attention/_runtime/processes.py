@@ -41,7 +41,7 @@ def pool_of(threads: int, process: int) -> "ThreadPoolExecutor":
 
 @lru_cache(maxsize=None)
 def can_start_workers() -> bool:
-    """Return whether `workers` can be started: that needs joblib, and for its locks a /dev/shm that can be written to."""
+    """Return whether `workers` can be started, which requires joblib and, for its locks, a writable /dev/shm."""
     if find_spec("joblib") is None:
         return False
     from multiprocessing import get_context

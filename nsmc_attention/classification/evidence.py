@@ -17,8 +17,8 @@ SYLLABLE, LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 # Laughing, crying and sighing mean something by themselves; other letters alone do where the vocabulary has them together
 EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]")
 WORD, NUMBERS = re.compile(r"[^\W\d_]+"), re.compile(r"[\d.]*\d")
-# goodgoodgood
-REPEATED = re.compile(r"(\w{2,}?)\1+")
+# The whole of goodgoodgood, no part of a word (banana)
+REPEATED = re.compile(r"^(\w{2,}?)\1+$")
 # A page, an address of mail; a place by its districts, street and number
 ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE)
 PROVINCES = frozenset(
@@ -112,7 +112,7 @@ class Evidence:
         return 2 * len(known) >= len(words) and any(forms - COMMON for forms in known)
 
     def known_forms(self, word: str) -> set[str]:
-        """Return the forms of a word that the vocabulary has, in small letters: as it is, and not drawn out."""
+        """Return the forms of a word that the vocabulary has, in small letters: as written, and with repeated letters removed."""
         plain = REPEATED.sub(r"\1", word.lower())
         forms = {plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)} if len(word) > 1 else set()
         known = self.encoder.token_to_idx

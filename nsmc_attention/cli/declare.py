@@ -122,7 +122,7 @@ def command(
 
 
 def in_utf8(word: str) -> str:
-    """Return a text of the command line in UTF-8, also under a locale without it (C), where its letters are lone bytes."""
+    """Decode a text of the command line as UTF-8, whatever the locale: under LC_ALL=C, Python keeps its bytes as surrogates."""
     try:
         return word if word.isascii() else os.fsencode(word).decode("utf-8")
     except UnicodeError:

@@ -248,7 +248,7 @@ def row_stream(
     """Yield (window, `scorer.rows` of it) for each window of texts, in order.
 
     Each of the processes (None: one a core; 1: none but this) loads the scorer's bundles again; BundleError if one was
-    replaced, NsmcError if a process was killed. Without joblib, or a /dev/shm, there is none but this.
+    replaced, NsmcError if a process was killed. Only this process is used without joblib or a writable /dev/shm.
     """
     processes = processes or cores()
     if processes == 1 or not can_start_workers():

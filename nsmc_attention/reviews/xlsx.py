@@ -205,7 +205,7 @@ def opened_sheet(source: "Source") -> Iterator[Iterator[tuple[int, list[dict[str
 
 
 class SharedStrings(list[str]):
-    """The texts of a workbook by number; a cell with a number below 0 is as wrong as one with a number too large."""
+    """The texts of a workbook by number; a negative number raises IndexError, too."""
 
     def __getitem__(self, number: Any) -> Any:
         if number < 0:
@@ -309,14 +309,14 @@ def written_sheet(file: IO[bytes], verbatim: bool = False) -> Iterator[Callable[
 
 
 def save(book: Any, file: IO[bytes]) -> None:
-    """Write a workbook as `book.save` does, whose archive complains on stderr once more where the disk is full."""
+    """Write a workbook; after `book.save` on a full disk, Python would print a second error when it closes the archive."""
     from openpyxl.writer.excel import ExcelWriter
 
     archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
     try:
         ExcelWriter(book, archive).save()
     except BaseException:
-        # closed by nobody: that would write again
+        # closing it would write again
         archive.fp = None
         raise
 

@@ -38,7 +38,7 @@ class Connection(HttpToolsProtocol):
         # since when it does not read
         self.unread_since = 0.0
         self.data = b""
-        # while the parser is told of headers that are known
+        # True while `resume` gives the new parser headers that were already read
         self.resumes = False
         # status and line of the response to what follows the last whole request
         self.refusal: Optional[tuple[int, str]] = None
