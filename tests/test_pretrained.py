@@ -41,8 +41,8 @@ def test_it_is_small_and_says_where_it_comes_from():
     manifest = load_bundle(None, LAYOUT).manifest
     assert sum(path.stat().st_size for path in LAYOUT.packaged[0].iterdir()) <= 16 * 10**6
     assert manifest["data"]["train"]["rows"] == 150000
-    begun = "--init-from r1s0/bundle --teacher r1s0/bundle,r1s1/bundle,pretrained --sentences sentences.csv"
-    assert manifest["command"].startswith("nsmc-attention train --data nsmc --valid outside.csv --preset distilled")
+    begun = "--teacher A0/bundle,B0/bundle,nsmc_attention/pretrained,pretrained --sentences sentences5.csv"
+    assert manifest["command"].startswith("nsmc-attention train --data nsmc --preset distilled")
     assert manifest["command"].endswith(begun)
     found = manifest["data"]["pretraining"]
     assert found["left_out_by_id"] > 49000 and found["left_out_by_text"] > 0
@@ -56,7 +56,7 @@ def test_it_is_small_and_says_where_it_comes_from():
 def test_the_recorded_test_figures_are_reached_again(nsmc_folder):
     found = evaluate(load_classifier(), nsmc.load("nsmc", "test"))
     recorded = load_bundle(None, LAYOUT).manifest["metrics"]["test"]
-    assert found["accuracy"] == pytest.approx(recorded["accuracy"], abs=1e-4) and found["accuracy"] >= 0.894
+    assert found["accuracy"] == pytest.approx(recorded["accuracy"], abs=1e-4) and found["accuracy"] >= 0.897
     assert found["log_loss"] == pytest.approx(recorded["log_loss"], abs=1e-4) and found["ece"] <= 0.01
 
 

@@ -1,9 +1,11 @@
 """The written reviews that the packaged classifier learns, and what is kept from training."""
 
+import numpy
 import pandas
 import pytest
 
 from recipes.sentences import HELD_OUT, is_held_out, shared_with_suite, training_table, written
+from recipes.vocabulary import NEAREST, moved
 
 KINDS = set(
     "slang,negation,double negation,litotes,comparison,irony,mixed,idiom,rating,emoji,verdict,inverted,neutral,plain,long".split(
@@ -49,3 +51,14 @@ def test_training_has_all_others_as_often_as_asked(reviews):
     table, held_out = training_table(templates=0, times=2), is_held_out(reviews)
     assert sorted(table["document"]) == sorted([*reviews.loc[~held_out, "document"]] * 2)
     assert not set(reviews.loc[held_out, "document"]) & set(table["document"])
+
+
+def test_a_new_vocabulary_keeps_the_rows_that_it_knows_and_begins_others_near():
+    drawn = numpy.random.RandomState(0)
+    known = {f"t{index}": index for index in range(30)}
+    wanted = {"new": 0, **{f"t{index}": 30 - index for index in range(30)}}
+    rows, others = drawn.randn(30, 4).astype("float32"), drawn.randn(31, 6)
+    found = moved(rows, known, others, wanted)
+    assert all((found[index] == rows[known[token]]).all() for token, index in wanted.items() if token in known)
+    cosines = others[1:] @ others[0] / numpy.linalg.norm(others[1:], axis=1)
+    assert found[0] == pytest.approx(found[1:][numpy.argsort(cosines)[-NEAREST:]].mean(axis=0), abs=1e-6)
