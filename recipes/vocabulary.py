@@ -3,9 +3,9 @@
     python -m recipes.vocabulary BUNDLE OTHER FOLDER
 
 FOLDER is a bundle with the network of BUNDLE and the vocabulary and settings of OTHER. A token that both know keeps its
-embedding; one that only OTHER knows begins with the mean of eight tokens that both know, the nearest ones among the
-embeddings of OTHER by the cosine. Both have the same sizes. It is there to be trained on: its
-card and its figures are those of OTHER.
+embedding. A token that only OTHER knows gets the mean embedding of the eight tokens of both that are nearest to it by
+the cosine of OTHER's embeddings. The two networks must have the same sizes. FOLDER is meant for further training: its
+card and figures are those of OTHER.
 """
 
 import sys
@@ -28,9 +28,10 @@ NEAREST = 8
 def moved(
     rows: NDArray[Any], known: dict[str, int], others: NDArray[Any], wanted: dict[str, int]
 ) -> NDArray[numpy.float32]:
-    """Return the embeddings of the `wanted` tokens (V, E) from the rows of the `known` ones (U, E).
+    """Return float32 embeddings (V, E) of the tokens of one vocabulary from those of another, `rows` (U, E).
 
-    `others` (V, E) tell which tokens are near one that is not known.
+    `known` and `wanted` are the old and the new vocabulary, {token: index}. `others` (V, F) are embeddings of the new
+    one, by which the neighbours of a token that is not known are found.
     """
     shared = numpy.array([index for token, index in wanted.items() if token in known])
     found = numpy.zeros((len(others), rows.shape[1]), dtype="float32")
@@ -50,7 +51,7 @@ def main(first: Path, second: Path, folder: Path) -> None:
     network = other.config.without_dropout().network(len(other.codec))
     initialize_from(network, {**arrays, EMBEDDING: rows}, import_mxnet().cpu())
     contents = {name: content for name, content in read_contents(other).items() if name in ("vocab.json", "README.md")}
-    write_bundle(folder, {**other.manifest}, {**contents, PARAMETERS: gluon_file(network)})
+    write_bundle(folder, other.manifest, {**contents, PARAMETERS: gluon_file(network)})
 
 
 if __name__ == "__main__":
