@@ -41,15 +41,15 @@ from nsmc_attention.classification.comparison import baseline
 from nsmc_attention.classification.folds import odds_of, passes
 from nsmc_attention.classification.gain import balanced_accuracy
 from nsmc_attention.classification.stages import ClassifierTrainer
-from nsmc_attention.classification.task import LAYOUT, ClassifierBundle
+from nsmc_attention.classification.system import LAYOUT, ClassifierBundle
 from nsmc_attention.classification.train import continuing, tokenized_part
 from nsmc_attention.drawing.figure import new_figure, save_figure
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.evaluation.calibration import log_odds
 from nsmc_attention.evaluation.metrics import headline
-from nsmc_attention.films.vectors import ReviewReader
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.systems.films.vectors import ReviewReader
 from nsmc_attention.training.runs import Run
 
 POSITIVE = {1, 2, 4, 7, 8, 13, 14, 16, 28, 32, 40, 42, 43}

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy
 
-from nsmc_attention.restoration.characters import SPACE
-from nsmc_attention.restoration.restoration import Restoration
-from nsmc_attention.restoration.restorer import load_restorer
-from nsmc_attention.text.noise import typed
+from nsmc_attention.systems.restoration.noise import typed
+from nsmc_attention.systems.restoration.restoration import Restoration
+from nsmc_attention.systems.restoration.restorer import load_restorer
+from nsmc_attention.systems.sequences.characters import SPACE
 
 SEED, MOST = 1, 1000
 

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy
 import pandas
 
+from nsmc_attention.classification.evaluation import evaluate, faithfulness
 from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.classification.gradients import embed_batch
-from nsmc_attention.classification.judgement import evaluate, faithfulness
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.colors import LIGHT, as_hex
 from nsmc_attention.drawing.figure import new_figure, printable, save_figure

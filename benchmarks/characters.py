@@ -16,8 +16,8 @@ from nsmc_attention._runtime.mxnet_shim import choose_device
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import initialize_from
-from nsmc_attention.restoration.characters import END, UNKNOWN
-from nsmc_attention.restoration.task import LAYOUT
+from nsmc_attention.systems.restoration.system import LAYOUT
+from nsmc_attention.systems.sequences.characters import END, UNKNOWN
 from nsmc_attention.training.runs import network_files
 
 from .junctions import write_copy

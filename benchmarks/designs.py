@@ -24,8 +24,8 @@ from nsmc_attention import load_classifier, train
 from nsmc_attention._runtime.gluon import HybridBlock, nn, rnn
 from nsmc_attention.classification import network
 from nsmc_attention.classification.engines import gluon_graph
+from nsmc_attention.classification.evaluation import evaluate, faithfulness
 from nsmc_attention.classification.gradients import embed_batch
-from nsmc_attention.classification.judgement import evaluate, faithfulness
 from nsmc_attention.classification.objectives import LabelsObjective, as_inputs
 from nsmc_attention.classification.predictor import Classifier, TokenScorer
 from nsmc_attention.classification.settings import preset

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from nsmc_attention.classification.judgement import evaluate
+from nsmc_attention.classification.evaluation import evaluate
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.reviews import nsmc, raw

@@ -22,7 +22,7 @@ from typing import Any
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.predictor import WINDOW, Classifier
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.inference.scoring import score_table, table_parts
 from nsmc_attention.reviews import tables

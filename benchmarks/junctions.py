@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Optional
 
 from nsmc_attention.bundle.card import model_card
-from nsmc_attention.restoration.characters import Characters, split_spaces
-from nsmc_attention.restoration.junctions import Junctions, fitted
-from nsmc_attention.restoration.settings import RestoreConfig
-from nsmc_attention.restoration.task import LAYOUT
-from nsmc_attention.restoration.train import MOST_DEV, sentences_of
+from nsmc_attention.systems.restoration.junctions import Junctions, fitted
+from nsmc_attention.systems.restoration.settings import RestoreConfig
+from nsmc_attention.systems.restoration.system import LAYOUT
+from nsmc_attention.systems.restoration.train import MOST_DEV, sentences_of
+from nsmc_attention.systems.sequences.characters import Characters, split_spaces
 from nsmc_attention.training.runs import hold_out
 
 

@@ -8,7 +8,7 @@ import statistics
 import time
 
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.native import SWITCH
 from nsmc_attention.native.dictionary import installed_decoder
 from nsmc_attention.reviews import nsmc

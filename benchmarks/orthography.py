@@ -6,9 +6,9 @@ affixes of the dictionary are those of 표준국어대사전. Where a rule canno
 
 import re
 
-from nsmc_attention.restoration.spelling import RIGHTED
+from nsmc_attention.systems.restoration.noise import MISTAKES
+from nsmc_attention.systems.restoration.spelling import RIGHTED
 from nsmc_attention.text.hangul import parts
-from nsmc_attention.text.noise import MISTAKES
 
 # How 하다, 되다, 드리다 and 보다 begin; the syllables that end on the vowel of 아 or 어
 DO, BECOME, SEE = "[하해했한할합함]", "[되돼된될됐됩됨]", "[보봐봤본봅볼봄]"

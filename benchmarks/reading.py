@@ -30,18 +30,18 @@ from PIL import Image
 
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.reading.boxes import Box, Gray, cut_out
-from nsmc_attention.reading.decoding import ctc_path
-from nsmc_attention.reading.drawing import Degradation, Style, degraded, draw, ink_box
-from nsmc_attention.reading.fonts import korean_faces
-from nsmc_attention.reading.pictures import padded, strips
-from nsmc_attention.reading.reader import PictureReader
-from nsmc_attention.reading.reading import Line
-from nsmc_attention.reading.task import LAYOUT, READER
-from nsmc_attention.reading.texts import lines_of, review_line
-from nsmc_attention.reading.train import MOST_DEV
-from nsmc_attention.restoration.tags import edit_distance
 from nsmc_attention.reviews.nsmc import load
+from nsmc_attention.systems.reading.boxes import Box, Gray, cut_out
+from nsmc_attention.systems.reading.decoding import ctc_path
+from nsmc_attention.systems.reading.drawing import Degradation, Style, degraded, draw, ink_box
+from nsmc_attention.systems.reading.fonts import korean_faces
+from nsmc_attention.systems.reading.reader import PictureReader
+from nsmc_attention.systems.reading.reading import Line
+from nsmc_attention.systems.reading.strips import padded, strips
+from nsmc_attention.systems.reading.system import LAYOUT, READER
+from nsmc_attention.systems.reading.texts import lines_of, review_line
+from nsmc_attention.systems.reading.train import MOST_DEV
+from nsmc_attention.systems.restoration.tags import edit_distance
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.runs import hold_out
 
@@ -58,7 +58,7 @@ def character_error(pairs: Sequence[tuple[str, str]]) -> float:
 
 def dev_table(count: int, bundle: Optional[str]) -> None:
     """Print the character error of the dev part for each way to read it."""
-    from nsmc_attention.reading.objective import Lines, ReadingObjective
+    from nsmc_attention.systems.reading.objective import Lines, ReadingObjective
 
     verified = load_bundle(bundle or READER, LAYOUT)
     config = verified.config

@@ -26,14 +26,14 @@ import numpy
 
 from benchmarks.robustness import WAYS, two_exchanged
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.restored import RestoringClassifier
-from nsmc_attention.restoration.characters import KEEP, split_spaces
-from nsmc_attention.restoration.restorer import Restorer, load_restorer
-from nsmc_attention.restoration.spelling import is_plain, sentences
-from nsmc_attention.restoration.tags import character_error, tags_of
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.systems.restoration.noise import typed
+from nsmc_attention.systems.restoration.restorer import Restorer, load_restorer
+from nsmc_attention.systems.restoration.restoring_classifier import RestoringClassifier
+from nsmc_attention.systems.restoration.spelling import is_plain, sentences
+from nsmc_attention.systems.restoration.tags import character_error, tags_of
+from nsmc_attention.systems.sequences.characters import KEEP, split_spaces
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.noise import typed
 
 SHORT, LONG = (10, 60), (90, 140)
 SEED = 1

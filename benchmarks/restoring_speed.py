@@ -17,9 +17,9 @@ from kiwipiepy import Kiwi
 
 from benchmarks.robustness import WAYS
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.restoration.restorer import Restorer
-from nsmc_attention.restoration.task import EDITOR, LAYOUT
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.systems.restoration.restorer import Restorer
+from nsmc_attention.systems.restoration.system import EDITOR, LAYOUT
 from nsmc_attention.text.encoding import clean
 
 ROUNDS, MOST, SHORT, LONG = 5, 2000, 12, 60

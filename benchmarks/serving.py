@@ -25,9 +25,9 @@ from typing import Any
 
 import uvloop
 
+from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.classification.predictor import packaged
 from nsmc_attention.reviews import nsmc
-from nsmc_attention.serve.app import create_app
 from nsmc_attention.text.encoding import clean
 
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -22,10 +22,10 @@ from typing import Optional, Union
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
-from nsmc_attention.restoration.characters import split_spaces
-from nsmc_attention.restoration.restorer import load_restorer
-from nsmc_attention.restoration.tags import aligned
-from nsmc_attention.restoration.task import EDITOR, WRITER
+from nsmc_attention.systems.restoration.restorer import load_restorer
+from nsmc_attention.systems.restoration.system import EDITOR, WRITER
+from nsmc_attention.systems.restoration.tags import aligned
+from nsmc_attention.systems.sequences.characters import split_spaces
 
 SENTENCES = Path(__file__).with_suffix(".tsv")
 OPTIONAL = "_"

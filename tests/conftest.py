@@ -22,11 +22,11 @@ from hypothesis import HealthCheck, settings
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.films.settings import FilmConfig
-from nsmc_attention.reading.settings import ReadConfig
-from nsmc_attention.restoration.settings import RestoreConfig
+from nsmc_attention.registry import TASKS
 from nsmc_attention.reviews.data import Labelled
-from nsmc_attention.tasks import TASKS
+from nsmc_attention.systems.films.settings import FilmConfig
+from nsmc_attention.systems.reading.settings import ReadConfig
+from nsmc_attention.systems.restoration.settings import RestoreConfig
 from nsmc_attention.text.tokenizers import pip_mecab
 from nsmc_attention.training.runs import Run
 

@@ -90,7 +90,7 @@ def run_python(code):
         ("from nsmc_attention import predict; predict('정말 재미있는 영화')", "mxnet gluonnlp onnx onnxruntime"),
         (
             "from nsmc_attention.cli import run; run(['predict', '정말 재미있는 영화'])",
-            "mxnet pandas pyarrow matplotlib requests tqdm konlpy onnxruntime nsmc_attention.restoration.restorer",
+            "mxnet pandas pyarrow matplotlib requests tqdm konlpy onnxruntime nsmc_attention.systems.restoration.restorer",
         ),
     ],
 )

@@ -5,12 +5,12 @@ from dataclasses import FrozenInstanceError, replace
 import pytest
 
 from nsmc_attention.classification.settings import PRESETS, Config, StarsConfig, TrainingConfig, preset
-from nsmc_attention.config import SHORT_NAMES
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.model.attention import ATTENTIONS, Dot, General
-from nsmc_attention.restoration.settings import RESTORE_PRESETS, RestoreConfig
-from nsmc_attention.settings import paths
-from nsmc_attention.tasks import TASKS
+from nsmc_attention.registry import TASKS
+from nsmc_attention.schema import paths
+from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS, RestoreConfig
+from nsmc_attention.training.config import SHORT_NAMES
 from nsmc_attention.training.description import nearest_preset
 
 DEFAULT = Config().to_dict()

@@ -12,21 +12,21 @@ from onnx import TensorProto
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.classification.settings import preset
-from nsmc_attention.films.settings import FilmConfig
-from nsmc_attention.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.model.encoders import TransformerEncoder
-from nsmc_attention.reading.interface import PICTURE
-from nsmc_attention.reading.settings import Location, ReaderConfig
-from nsmc_attention.restoration.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
-from nsmc_attention.restoration.interface import ROWS
-from nsmc_attention.restoration.settings import EditorConfig, LSTMStack, Stack, WriterConfig
+from nsmc_attention.systems.films.settings import FilmConfig
+from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
+from nsmc_attention.systems.reading.graphs import PICTURE
+from nsmc_attention.systems.reading.settings import Location, ReaderConfig
+from nsmc_attention.systems.restoration.settings import EditorConfig, LSTMStack, Stack, WriterConfig
+from nsmc_attention.systems.sequences.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
+from nsmc_attention.systems.sequences.graphs import ROWS
 
 mxnet = import_mxnet()
 
-from nsmc_attention.inference.graphs import GluonGraph, OnnxGraph  # noqa: E402
+from nsmc_attention.inference.sessions import GluonGraph, OnnxGraph  # noqa: E402
 from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
 from nsmc_attention.model.blocks import listed  # noqa: E402
-from nsmc_attention.model.interfaces import AXES, LENGTHS, Sizes, dtype  # noqa: E402
+from nsmc_attention.model.graphs import AXES, LENGTHS, Sizes, dtype  # noqa: E402
 from nsmc_attention.model.onnx.check import check_graph  # noqa: E402
 from nsmc_attention.model.onnx.graph import lower  # noqa: E402
 from nsmc_attention.model.parameters import (  # noqa: E402

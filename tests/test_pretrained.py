@@ -9,21 +9,21 @@ import pytest
 from benchmarks.alignment import readability
 from nsmc_attention import film, load_film, load_reader
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.judgement import evaluate
+from nsmc_attention.classification.evaluation import evaluate
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.films.task import LAYOUT as FILMS_LAYOUT
-from nsmc_attention.reading.drawing import Style, draw
-from nsmc_attention.reading.fonts import korean_faces
-from nsmc_attention.reading.task import READER
-from nsmc_attention.restoration.restorer import load_restorer
-from nsmc_attention.restoration.spelling import well_spelt
-from nsmc_attention.restoration.tags import edit_distance
-from nsmc_attention.restoration.task import WRITER
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.systems.films.system import LAYOUT as FILMS_LAYOUT
+from nsmc_attention.systems.reading.drawing import Style, draw
+from nsmc_attention.systems.reading.fonts import korean_faces
+from nsmc_attention.systems.reading.system import READER
+from nsmc_attention.systems.restoration.noise import typed
+from nsmc_attention.systems.restoration.restorer import load_restorer
+from nsmc_attention.systems.restoration.spelling import well_spelt
+from nsmc_attention.systems.restoration.system import WRITER
+from nsmc_attention.systems.restoration.tags import edit_distance
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.noise import typed
 
 
 @pytest.mark.parametrize("engine", ["onnx", "gluon"])

@@ -24,11 +24,11 @@ import pytest
 import nsmc_attention
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError, DataError
 from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
+from nsmc_attention.registry import load
 from nsmc_attention.reviews import raw, tables
-from nsmc_attention.tasks import load
 
 FUZZ = Path(__file__).parent / "fuzz"
 PACKAGE = Path(nsmc_attention.__file__).parent

@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import nsmc_attention
-from nsmc_attention.tasks import TASKS
+from nsmc_attention.registry import TASKS
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the Dockerfile installs

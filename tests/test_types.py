@@ -10,7 +10,7 @@ import pytest
 
 import nsmc_attention
 from nsmc_attention.classification.estimator import Named
-from nsmc_attention.config import SHORT_NAMES
+from nsmc_attention.training.config import SHORT_NAMES
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]

@@ -69,8 +69,8 @@ def network(workload):
 
 def lowered(workload):
     """The content of the classifier's ONNX graph, and what it takes and returns."""
-    from nsmc_attention.classification.interface import REVIEWS, classified
-    from nsmc_attention.model.interfaces import Interface
+    from nsmc_attention.classification.graphs import REVIEWS, classified
+    from nsmc_attention.model.graphs import Interface
     from nsmc_attention.model.onnx.graph import lower
 
     inputs = {name: axes for name, axes in REVIEWS.items() if name != "ngram_ids"}
@@ -124,7 +124,7 @@ class OnnxScoring:
     """The exported model on ONNX Runtime."""
 
     def __init__(self, workload):
-        from nsmc_attention.inference.graphs import OnnxGraph
+        from nsmc_attention.inference.sessions import OnnxGraph
 
         content, interface = lowered(workload)
         self.engine = OnnxGraph(content, interface, threads=cores())

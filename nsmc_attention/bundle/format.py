@@ -18,8 +18,8 @@ from typing import Any, Generic, Optional, Protocol, TypeVar, Union
 
 from .._io.atomic import replaced_folder
 from .._io.bounded import bounded_size, read_file, read_json
-from ..config import TaskConfig
 from ..errors import BundleError, ConfigError, WrongTask, list_names
+from ..training.config import TaskConfig
 
 SCHEMA = 4
 MANIFEST, PARAMETERS, CARD = "manifest.json", "weights.params", "README.md"

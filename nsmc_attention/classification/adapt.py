@@ -35,7 +35,7 @@ from .comparison import baseline
 from .gain import Judgement, check_counts, held_out_calibration
 from .predictor import Classifier
 from .settings import LABELS, Config
-from .task import LAYOUT, ClassifierBundle
+from .system import LAYOUT, ClassifierBundle
 from .train import tokenized, write_classifier
 
 if TYPE_CHECKING:

@@ -12,16 +12,16 @@ from typing import Any, Optional, Union
 import pandas
 
 from ..errors import DataError
+from ..inference.formats import output_names
 from ..inference.parquet import output_columns
 from ..inference.reference import Scorer, text_column_of
 from ..inference.scoring import tally_of
-from ..inference.writers import output_names
-from ..restoration.restorer import TYPES as RESTORED
-from ..restoration.restorer import Restorer, packaged_restorer
 from ..reviews.tables import as_text
+from ..systems.restoration.restorer import TYPES as RESTORED
+from ..systems.restoration.restorer import Restorer, packaged_restorer
+from ..systems.restoration.restoring_classifier import Restore, restoring
 from .prediction import TYPES
 from .predictor import Classifier, packaged
-from .restored import Restore, restoring
 from .share import LabelsByShare, require_share, share_given
 
 # A column, or a table that has one

@@ -22,10 +22,10 @@ from ..reviews.tables import CORPORA
 from ..text.encoding import clean
 from ..text.tokenizers import tokenizer
 from ..training.runs import Run, saved_settings
-from .judgement import evaluate
+from .evaluation import evaluate
 from .predictor import load_classifier
 from .settings import PRESETS, Config
-from .task import LAYOUT
+from .system import LAYOUT
 from .train import split, tokenized, train_classifier
 
 BASELINES = ("majority", "tfidf")

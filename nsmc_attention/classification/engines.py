@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from .._runtime.processes import cores
 from ..inference.engines import PRECISIONS, chosen_engine
-from ..inference.graphs import PIECE, GluonGraph, RunnableGraph, load_graphs
-from ..model.interfaces import AXES, Sizes
+from ..inference.sessions import PIECE, GluonGraph, RunnableGraph, load_graphs
+from ..model.graphs import AXES, Sizes
 from . import native
-from .interface import CONTEXTS, CONTRIBUTIONS, HEADS
-from .task import ClassifierBundle
+from .graphs import CONTEXTS, CONTRIBUTIONS, HEADS
+from .system import ClassifierBundle
 
 Array = NDArray[Any]
 

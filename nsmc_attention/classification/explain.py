@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from ..errors import ConfigError, DataError, check_kind
 from ..evaluation.erasure import leave_one_out
-from ..inference.graphs import GluonGraph
 from ..inference.reference import check_text
+from ..inference.sessions import GluonGraph
 from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
 from .display import AUTO, METHODS, Method
 from .engines import Engine, gluon_graph
 from .gradients import STEPS, GradientEngine, ReplacedAttention
-from .interface import CONTRIBUTIONS, HEADS
+from .graphs import CONTRIBUTIONS, HEADS
 from .phrases import disputed
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer

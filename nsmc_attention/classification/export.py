@@ -13,14 +13,14 @@ from .._io.atomic import replaced_file
 from .._runtime.processes import cores
 from ..bundle.format import load_bundle, read_contents, write_bundle
 from ..errors import BundleError, ConfigError
-from ..inference.graphs import OnnxGraph
+from ..inference.sessions import OnnxGraph
 from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
 from ..reviews import nsmc
 from ..text.encoding import ReviewEncoder
 from .engines import Array, GraphEngine, load_engine
 from .settings import Config
-from .task import LAYOUT, ClassifierBundle
+from .system import LAYOUT, ClassifierBundle
 
 PARITY, PARITY_TEXTS = 1e-5, 1000
 # Both engines round in their own order: up to 2.5 times what a change of the parameters' last bits does (measured with

@@ -6,7 +6,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Array
-from ..inference.graphs import GluonGraph
+from ..inference.sessions import GluonGraph
 
 # Points of an integrated gradient
 STEPS = 24

@@ -8,7 +8,7 @@ from typing import Any
 
 from .._runtime.mxnet_types import Network
 from ..model.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot
-from ..settings import paths
+from ..schema import paths
 from ..text.encoding import ReviewEncoder
 from ..text.vectors import WordVectors
 from ..training.initial import sizes_of

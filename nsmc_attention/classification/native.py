@@ -18,7 +18,7 @@ from .._runtime.mxnet_types import Network
 from .._runtime.processes import cores, thread_pool
 from ..errors import ConfigError
 from ..inference.engines import PRECISIONS
-from ..model.interfaces import AXES
+from ..model.graphs import AXES
 from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, SCALE, Arrays, forms_of, loaded, read_stored
 from ..native.kernels import (
     BLOCK,
@@ -33,7 +33,7 @@ from ..native.kernels import (
     kernel_name,
     other_kind,
 )
-from .task import ClassifierBundle
+from .system import ClassifierBundle
 
 # Reviews of a batch that are worth a thread
 WORTH_A_THREAD = 8

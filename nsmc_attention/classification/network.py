@@ -6,10 +6,10 @@ from .._runtime.gluon import HybridBlock, gluonnlp, mxnet, nn, rnn
 from .._runtime.mxnet_types import Array, Network, Operators
 from ..model import operators
 from ..model.blocks import listed
-from ..model.interfaces import AXES
+from ..model.graphs import AXES
 from ..model.parameters import CLASSES, EVIDENCE
 from ..text.ngrams import SHARED, SMALLEST
-from .interface import REVIEWS
+from .graphs import REVIEWS
 
 if TYPE_CHECKING:
     from .settings import ClassifierConfig

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..inference.matrices import Matrix, matrices
 from ..inference.notebook import in_frame, shortened
-from ..model.interfaces import AXES
+from ..model.graphs import AXES
 from .display import attribution_html
 from .settings import LABELS
 

@@ -17,14 +17,14 @@ from ..errors import BundleError, DataError
 from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
-from ..model.interfaces import AXES
+from ..model.graphs import AXES
 from ..text.encoding import Encoded, ReviewEncoder
 from .engines import Engine, load_engine
 from .evidence import Evidence
 from .pieces import Pieces, Side
 from .prediction import TYPES, Prediction, output_row
 from .settings import KEPT_ODDS, LABELS, Config
-from .task import LAYOUT, ClassifierBundle
+from .system import LAYOUT, ClassifierBundle
 
 WINDOW = 4096
 # That no top_k was given; arguments of Hugging Face's pipelines that change nothing here

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal, Optional, Union
 
 from .._runtime.mxnet_types import Network
-from ..config import LoopConfig, TaskConfig, check_scores
 from ..errors import ConfigError, did_you_mean
 from ..model.attention import ATTENTIONS, Additive, Attention
 from ..model.encoders import ENCODERS, GRU, EncoderSettings
-from ..model.interfaces import AXES, Axes, Graphs, Interface
+from ..model.graphs import AXES, Axes, Graphs, Interface
 from ..model.values import VALUES, States, Values
-from ..settings import Settings, kinds, section, setting
+from ..schema import Settings, kinds, section, setting
 from ..text.settings import TextConfig
+from ..training.config import LoopConfig, TaskConfig, check_scores
 
 LABELS = ("negative", "positive")
 # Of the odds of the labels that `adapt` learns, so much is kept: at more, the rarer label is found less often than before
@@ -184,7 +184,7 @@ class Config(TaskConfig):
     @property
     def graphs(self) -> Graphs:
         # imports numpy, which `--help` does without
-        from .interface import REVIEWS, classified
+        from .graphs import REVIEWS, classified
 
         inputs = {name: axes for name, axes in REVIEWS.items() if name != "ngram_ids" or self.text.ngram_buckets}
         return {"model.onnx": Interface(inputs, self.model.outputs, classified)}

@@ -19,10 +19,10 @@ from ..bundle.format import AnyBundle, Manifest, load_bundle
 from ..errors import BundleError, ConfigError, DataError
 from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName
-from ..language.task import LAYOUT as LANGUAGE_MODEL
 from ..reviews import nsmc, raw
 from ..reviews.corpus import Reviews
 from ..reviews.data import Labelled
+from ..systems.language.system import LAYOUT as LANGUAGE_MODEL
 from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
@@ -42,7 +42,7 @@ from .pieces import NEAREST
 from .predictor import Classifier
 from .sentences import read_sentences
 from .settings import LABELS, PRESETS, ClassifierConfig, Config, TrainingConfig
-from .task import LAYOUT, ClassifierBundle
+from .system import LAYOUT, ClassifierBundle
 
 # What a classifier may begin with, by the task of the bundle: the settings that it must have, and how it begins
 BEGINNINGS: dict[Any, Any] = {
@@ -383,7 +383,7 @@ def write_classifier(
     documents: list[str],
 ) -> ClassifierBundle:
     """Write a network and its vocabulary, as bytes and as encoder, as a bundle; the parity is measured on documents."""
-    from ..inference.graphs import GluonGraph
+    from ..inference.sessions import GluonGraph
     from .engines import GraphEngine
     from .export import disagreement, exceeds, parity
 

@@ -59,7 +59,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
         # what is installed lacks a part, or is none of ours: a bug
         if find_spec(module) or not requirement(module):
             raise
-        if COMMANDS.get(words[0]) in ("training", "judging") and words[0] != "explain":
+        if COMMANDS.get(words[0]) in ("training", "evaluation") and words[0] != "explain":
             return complain(f"{words[0]} needs {module}: {INSTALL_TRAINING}")
         return complain(MissingPackage(words[0], module, *NEEDED_BESIDE.get(module, ())))
     except click.ClickException as problem:
@@ -87,7 +87,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
 
 def right_command(task: Optional[str]) -> str:
     """Return what to do with a bundle of another task."""
-    from ..tasks import TASKS
+    from ..registry import TASKS
 
     right = TASKS.get(task or "classify")
     return f"; use it with `nsmc-attention {right.command}`" if right else ""
@@ -106,11 +106,11 @@ def complain(message: object) -> int:
 # {command: the file that holds it}, in the order in which they are used
 COMMANDS = {
     **dict.fromkeys(("fetch", "train", "adapt", "compare"), "training"),
-    **dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops"), "judging"),
-    **dict.fromkeys(("predict", "restore", "fill", "film", "read"), "scoring"),
-    "explain": "judging",
-    **dict.fromkeys(("report", "bulk", "serve"), "scoring"),
-    "export": "judging",
+    **dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops"), "evaluation"),
+    **dict.fromkeys(("predict", "restore", "fill", "film", "read"), "prediction"),
+    "explain": "evaluation",
+    **dict.fromkeys(("report", "bulk", "serve"), "prediction"),
+    "export": "evaluation",
 }
 
 

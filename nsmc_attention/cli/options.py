@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ..classification.attribution import Attribution
     from ..classification.predictor import Classifier
     from ..inference.reference import Scorer
-    from ..language.model import Filling
-    from ..restoration.restorer import Restorer
     from ..reviews.sources import Source
+    from ..systems.language.model import Filling
+    from ..systems.restoration.restorer import Restorer
 
 # Texts that something may be remarked on
 REMEMBERED = 1000
@@ -129,17 +129,17 @@ class Restoring(NamedTuple):
         """Return the classifier of a model, of restored texts where texts are to be restored."""
         if not self.bundle:
             return classifier
-        from ..classification.restored import restoring
+        from ..systems.restoration.restoring_classifier import restoring
 
         return restoring(classifier, self.load(model))
 
     def load(self, model: Model) -> Union[Literal[False], "Restorer"]:
-        """Return what `classification.restored.restoring` takes, on the engine and device of a model."""
+        """Return what `systems.restoration.restoring_classifier.restoring` takes, on the engine and device of a model."""
         if not self.bundle:
             return False
         from ..bundle.format import load_bundle
-        from ..restoration.engines import engine_beside
-        from ..restoration.restorer import Restorer
+        from ..systems.restoration.engines import engine_beside
+        from ..systems.restoration.restorer import Restorer
 
         bundle = load_bundle(self.restorer, Restorer.layout)
         return Restorer.from_bundle(bundle, engine_beside(bundle, model.engine), model.device)

@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from ..classification.settings import PRESETS
-from ..classification.task import CLASSIFY
-from ..config import FLAGS, SHORT_NAMES
+from ..classification.system import CLASSIFY
 from ..errors import ConfigError
-from ..settings import KIND, descriptions, paths
-from ..tasks import TASKS, choices_at, fields_at
+from ..registry import TASKS, choices_at, fields_at
+from ..schema import KIND, descriptions, paths
+from ..training.config import FLAGS, SHORT_NAMES
 from .declare import Declared, Group, option
 
 # The sections of `train --help`: each begins at this setting of SHORT_NAMES

@@ -11,8 +11,8 @@ import click
 from .._runtime.signals import Ended
 from ..classification.settings import PRESETS
 from ..errors import ConfigError
+from ..registry import TASKS
 from ..reviews.data import Labelled
-from ..tasks import TASKS
 from .declare import argument, choices, command, option
 from .options import BUNDLE, DEVICE, Films, labelled, labelled_table, refuse
 from .settings import GroupedCommand, TrainCommand, settings_options

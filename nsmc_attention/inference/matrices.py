@@ -6,7 +6,7 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import DataError
-from ..model.interfaces import AXES
+from ..model.graphs import AXES
 
 NO_HEADS = "expected the heads of an encoder that is a transformer, found another encoder; take a bundle that has one"
 

@@ -18,7 +18,7 @@ from ..reviews.parquet import require_parquet
 from ..reviews.pieces import check_columns
 
 if TYPE_CHECKING:
-    from .writers import Part
+    from .formats import Part
 
 # Parts of a row group
 GROUP = 8

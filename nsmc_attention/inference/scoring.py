@@ -25,9 +25,9 @@ from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.data import File, open_file
 from ..reviews.pieces import BINARY, cut, say_once
 from ..text.encoding import clean
+from .formats import WRITERS, Part
 from .reference import Row, Scorer, worker_scorer
 from .tally import Tally
-from .writers import WRITERS, Part
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

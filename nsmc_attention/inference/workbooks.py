@@ -30,7 +30,7 @@ from ..reviews.xlsx import CELL, CONTROL, READ, UNPACKED, BoundedArchive, number
 from .parquet import output_prefix
 
 if TYPE_CHECKING:
-    from .writers import Part, Write
+    from .formats import Part, Write
 
 # Columns of a sheet, by Excel; bytes of all parts after unpacking, which are packed again
 COLUMNS, WHOLE = 16_384, 4 * UNPACKED

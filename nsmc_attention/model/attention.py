@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from .._runtime.mxnet_types import Network
 from ..errors import ConfigError
-from ..settings import Settings, setting
+from ..schema import Settings, setting
 
 
 class Attention(Settings):

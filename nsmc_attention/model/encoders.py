@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from .._runtime.mxnet_types import Network
 from ..errors import ConfigError
-from ..settings import Settings, setting
-from .interfaces import Axes
+from ..schema import Settings, setting
+from .graphs import Axes
 
 
 class EncoderSettings(Settings):

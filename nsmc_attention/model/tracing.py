@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from .._runtime.mxnet_shim import import_mxnet
 from .._runtime.mxnet_types import Network
-from .interfaces import AXES, unchanged
+from .graphs import AXES, unchanged
 
 # Shapes are inferred for these sizes of the dimensions that vary: primes above every longest review, so that no
 # size that is fixed by a setting is taken for one of them by chance

@@ -8,7 +8,7 @@ from typing import ClassVar, Optional
 
 from .._runtime.mxnet_types import Network
 from ..errors import ConfigError
-from ..settings import Settings, setting
+from ..schema import Settings, setting
 
 
 class Values(Settings):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, Union
 
-from ..settings import Settings, setting
+from ..schema import Settings, setting
 
 
 class TextConfig(Settings):

@@ -6,9 +6,9 @@ from hashlib import sha256
 from typing import Any, Optional
 
 from ..bundle.format import AnyBundle, Layout, Manifest
-from ..config import FLAGS, TaskConfig
-from ..settings import KIND, leaves, paths
+from ..schema import KIND, leaves, paths
 from ..version import __version__
+from .config import FLAGS, TaskConfig
 
 COLUMNS = {"text": "--text-column", "label": "--label-column"}
 

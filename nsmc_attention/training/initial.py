@@ -8,9 +8,9 @@ from typing import Any, Optional, Union
 from .._runtime.mxnet_shim import import_mxnet
 from .._runtime.mxnet_types import Device, Network
 from ..bundle.format import AnyBundle, Layout, load_any
-from ..config import TaskConfig
 from ..errors import ConfigError
-from ..settings import paths
+from ..schema import paths
+from .config import TaskConfig
 from .description import flags, nearest_preset
 
 Beginning = Callable[[Network], None]

@@ -15,11 +15,11 @@ import numpy
 from .._runtime.gluon import mxnet
 from .._runtime.mxnet_shim import stderr_closed
 from .._runtime.mxnet_types import Array, Network, Trainer
-from ..config import FLAGS, LoopConfig
 from ..errors import ConfigError
 from ..model.operators import FastAdam
 from ..model.parameters import set_parameters, snapshot
 from .checkpoint import Checkpoints, Progress
+from .config import FLAGS, LoopConfig
 from .stage import Objective, Stage
 
 # Seconds of training that a crash may cost at most

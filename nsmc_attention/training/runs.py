@@ -22,11 +22,11 @@ from .._runtime.mxnet_types import Device, Network
 from .._runtime.progress import progress_bar
 from ..bundle.card import model_card
 from ..bundle.format import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, write_bundle
-from ..config import LoopConfig, TaskConfig
 from ..errors import ConfigError
 from ..evaluation.calibration import FEW_DEV
-from ..settings import difference
+from ..schema import difference
 from .checkpoint import Checkpoints, Progress
+from .config import LoopConfig, TaskConfig
 from .description import other_setting
 from .stage import Stage
 

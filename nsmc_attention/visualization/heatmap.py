@@ -12,9 +12,9 @@ from ..colors import LIGHT, as_hex
 from ..drawing.figure import SETTINGS, drawing, new_figure, printable, save_figure
 from ..errors import DataError, check_kind
 from ..inference.matrices import Matrix, largest_of, matrices
-from ..model.interfaces import AXES
-from ..reading.boxes import cut_out
-from ..reading.reading import Reading
+from ..model.graphs import AXES
+from ..systems.reading.boxes import cut_out
+from ..systems.reading.reading import Reading
 
 # The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
 RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")

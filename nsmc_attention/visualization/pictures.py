@@ -11,15 +11,15 @@ from .._io.atomic import write_text
 from ..classification.attribution import Attribution
 from ..drawing.figure import SUFFIXES, check_suffix, save_figure
 from ..errors import ConfigError, DataError, check_kind
-from ..films.display import FILM_PAGE, rating_html
-from ..films.rater import Rating
 from ..inference.matrices import NO_HEADS, Matrix, matrices
-from ..language.model import Filling
-from ..model.interfaces import AXES
-from ..reading.display import PAGE as READING_PAGE
-from ..reading.display import reading_html
-from ..reading.reading import Reading
-from ..restoration.restoration import Restoration
+from ..model.graphs import AXES
+from ..systems.films.display import FILM_PAGE, rating_html
+from ..systems.films.rater import Rating
+from ..systems.language.model import Filling
+from ..systems.reading.display import PAGE as READING_PAGE
+from ..systems.reading.display import reading_html
+from ..systems.reading.reading import Reading
+from ..systems.restoration.restoration import Restoration
 from .heatmap import caption, draw_heads, draw_matrices, draw_reading, draw_words
 from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, page
 

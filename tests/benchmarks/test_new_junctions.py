@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 from benchmarks.junctions import with_junctions
-from nsmc_attention.restoration.characters import Characters
-from nsmc_attention.restoration.junctions import Junctions
+from nsmc_attention.systems.restoration.junctions import Junctions
+from nsmc_attention.systems.sequences.characters import Characters
 
 
 def test_junctions_of_an_older_version_are_replaced(tmp_path: Path) -> None:

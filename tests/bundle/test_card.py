@@ -4,9 +4,9 @@ import yaml
 from nsmc_attention.bundle.card import model_card
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.settings import PRESETS
-from nsmc_attention.classification.task import LAYOUT
-from nsmc_attention.restoration.settings import RESTORE_PRESETS
-from nsmc_attention.restoration.task import LAYOUT as RESTORER
+from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS
+from nsmc_attention.systems.restoration.system import LAYOUT as RESTORER
 from nsmc_attention.text import ngrams
 
 

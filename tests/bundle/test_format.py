@@ -7,7 +7,7 @@ import pytest
 
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle, write_contents
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError
 
 FILES = ["manifest.json", "vocab.json", "weights.params", "model.onnx", "README.md"]

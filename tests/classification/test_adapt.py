@@ -7,14 +7,14 @@ import pandas
 import pytest
 
 from nsmc_attention import adapt, load_classifier
+from nsmc_attention.apps.report.build import report
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.adapt import SURPRISING, seen_before
 from nsmc_attention.classification.batches import TrainingPart
 from nsmc_attention.classification.gain import threshold_shift
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.report.build import report
 from nsmc_attention.reviews import nsmc
 
 GOODS = "신발 가방 모자 시계 우산 이불 책상 의자 냄비 접시 수건 장갑".split()

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from nsmc_attention import Prediction, draw_heatmap, load_classifier, predict, score_column
 from nsmc_attention.errors import DataError
-from nsmc_attention.films.rater import pairs_of
+from nsmc_attention.systems.films.rater import pairs_of
 
 TEXTS = ["정말 재미있다", "별로"]
 

@@ -10,7 +10,7 @@ from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import sizes_of
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.visualization.faithfulness import as_text

@@ -6,7 +6,7 @@ import pytest
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.export import disagreement, exceeds, export_bundle, parity, parity_texts
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.model.onnx.graph import lower
 from nsmc_attention.model.parameters import set_parameters, snapshot

@@ -10,17 +10,17 @@ import pytest
 from nsmc_attention import preset
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import gluon_graph
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.classification.train import continuing, train, train_classifier
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.language.task import LAYOUT as LANGUAGE_LAYOUT
 from nsmc_attention.model.parameters import snapshot
-from nsmc_attention.restoration.settings import RESTORE_PRESETS, RestoreConfig
-from nsmc_attention.restoration.task import LAYOUT as RESTORATION_LAYOUT
-from nsmc_attention.restoration.train import train_restorer
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.reviews.data import Labelled, Texts
+from nsmc_attention.systems.language.system import LAYOUT as LANGUAGE_LAYOUT
+from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS, RestoreConfig
+from nsmc_attention.systems.restoration.system import LAYOUT as RESTORATION_LAYOUT
+from nsmc_attention.systems.restoration.train import train_restorer
 from nsmc_attention.training.initial import first_bundle
 from nsmc_attention.training.runs import Run
 

@@ -6,6 +6,7 @@ import numpy
 import pandas
 import pytest
 
+from nsmc_attention.apps.report.build import report
 from nsmc_attention.classification.likeness import (
     FEWEST,
     MOST,
@@ -17,7 +18,6 @@ from nsmc_attention.classification.likeness import (
     unlike,
 )
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.report.build import report
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.symbols import ENTRIES
 

@@ -16,12 +16,12 @@ from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundl
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.native import PRECISIONS, NativeEngine, native_engine, parameter_shapes
 from nsmc_attention.classification.predictor import TokenScorer
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
 from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.language.model import load_language_model
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.reviews import tables
+from nsmc_attention.systems.language.model import load_language_model
 from nsmc_attention.text.ngrams import NGRAMS
 
 # .ci/run builds the extension; elsewhere it is optional
@@ -222,7 +222,7 @@ import os, signal, sys, time
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.predictor import Classifier
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 
 bundle = load_bundle(None, LAYOUT)
 classifier = Classifier(bundle, load_engine(bundle, sys.argv[1], threads=2))

@@ -143,7 +143,7 @@ def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
     import shutil
 
     from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
-    from nsmc_attention.classification.task import LAYOUT
+    from nsmc_attention.classification.system import LAYOUT
 
     bundle = load_bundle(bundle_folder, LAYOUT)
     write_bundle(tmp_path / "b", bundle.manifest, {**read_contents(bundle), "model.onnx": b"no onnx"})

@@ -15,7 +15,7 @@ from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.objectives import GATES, LabelsObjective, as_inputs, ngram_evidence
 from nsmc_attention.classification.sentences import read_sentences, with_gates
 from nsmc_attention.classification.stages import ClassifierTrainer
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.classification.train import train
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.engines import parameters_of

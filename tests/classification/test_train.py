@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from nsmc_attention._io.atomic import folder_lock
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.settings import TrainingConfig
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.classification.train import train
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.reviews import nsmc

@@ -172,7 +172,7 @@ def test_export_gives_the_model_of_the_bundle(command, bundle_folder, tmp_path):
 
 def test_help_names_every_command_and_every_setting(command):
     top, training = command("--help").stdout, command("train", "--help").stdout
-    from nsmc_attention.config import SHORT_NAMES
+    from nsmc_attention.training.config import SHORT_NAMES
 
     assert all(f"--{name.replace('_', '-')}" in training for name in SHORT_NAMES)
     order = "fetch train adapt compare evaluate behaviour faithfulness hops predict restore fill film read explain report bulk serve export"
@@ -181,7 +181,7 @@ def test_help_names_every_command_and_every_setting(command):
 
 def test_help_shows_choices(command):
     from nsmc_attention.classification.display import METHODS
-    from nsmc_attention.tasks import TASKS
+    from nsmc_attention.registry import TASKS
 
     presets = "|".join(name for task in TASKS.values() for name in task.presets)
     assert f"[{presets}]" in command("train", "--help").stdout

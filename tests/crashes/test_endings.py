@@ -17,7 +17,7 @@ import pytest
 
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.reviews import nsmc
 
 INTERRUPTED, TERMINATED = (signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")

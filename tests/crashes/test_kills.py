@@ -24,7 +24,7 @@ import pytest
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.training.checkpoint import read_arrays

@@ -1,7 +1,7 @@
 import numpy
 import pytest
 
-from nsmc_attention.classification.judgement import evaluate
+from nsmc_attention.classification.evaluation import evaluate
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.evaluation.metrics import expected_calibration_error, metrics
 from nsmc_attention.reviews import nsmc

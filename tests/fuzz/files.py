@@ -36,12 +36,12 @@ from mutations import generator, mutated, mutated_json
 
 import nsmc_attention._runtime.mxnet_shim  # noqa: F401
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.bulk import check_plan
+from nsmc_attention.apps.bulk.run import check_plan
 from nsmc_attention.bundle.format import load_bundle, write_bundle
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.predictor import Classifier, load_classifier
 from nsmc_attention.classification.settings import LABELS, preset
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.reviews import nsmc, raw, tables

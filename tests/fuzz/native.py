@@ -25,7 +25,7 @@ import nsmc_attention
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.native import NativeEngine, native_engine
 from nsmc_attention.classification.predictor import TokenScorer
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.native import _network, _text, dictionary
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.text.encoding import clean

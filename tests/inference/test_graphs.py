@@ -5,8 +5,8 @@ import pytest
 from onnx import TensorProto, helper
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.inference.graphs import OnnxGraph
-from nsmc_attention.model.interfaces import Interface
+from nsmc_attention.inference.sessions import OnnxGraph
+from nsmc_attention.model.graphs import Interface
 
 INPUTS = {"token_ids": ("N", "T"), "valid_length": ("N",), "ngram_ids": ("rank",)}
 

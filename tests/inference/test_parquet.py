@@ -3,7 +3,7 @@ import pytest
 
 from nsmc_attention.classification.prediction import TYPES
 from nsmc_attention.errors import DataError
-from nsmc_attention.inference.writers import WRITERS, Part
+from nsmc_attention.inference.formats import WRITERS, Part
 from nsmc_attention.reviews import pieces
 
 UNKNOWN = [[None] * len(TYPES)]

@@ -15,7 +15,7 @@ import pytest
 from nsmc_attention._runtime.processes import can_start_workers
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.task import LAYOUT
+from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.cli import run
 from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
 from nsmc_attention.inference.scoring import line_parts, row_stream, score_lines, score_table, table_parts

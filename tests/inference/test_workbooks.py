@@ -14,9 +14,9 @@ from openpyxl.worksheet.table import Table
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference import workbooks
+from nsmc_attention.inference.formats import Part
 from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.inference.workbooks import Splice, kept_workbook
-from nsmc_attention.inference.writers import Part
 from nsmc_attention.reviews.data import Texts
 from nsmc_attention.reviews.sources import find_source
 

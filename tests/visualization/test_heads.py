@@ -6,7 +6,7 @@ import pytest
 from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.language.model import Filling
+from nsmc_attention.systems.language.model import Filling
 from nsmc_attention.visualization.heatmap import draw_heads
 from nsmc_attention.visualization.pictures import head_matrices, save_heads
 

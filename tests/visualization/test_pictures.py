@@ -12,7 +12,7 @@ from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
 from nsmc_attention.colors import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.restoration.restoration import BLANK, REJECTED, Chunk, Restoration, unchanged
+from nsmc_attention.systems.restoration.restoration import BLANK, REJECTED, Chunk, Restoration, unchanged
 from nsmc_attention.visualization.heatmap import WIDTH, draw_words, layout
 from nsmc_attention.visualization.page import page, panel
 from nsmc_attention.visualization.pictures import LONGEST_AXIS, check_picture, save_attributions, save_restoration

@@ -17,7 +17,7 @@ from onnx.checker import ValidationError, check_model
 from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
-from ..interfaces import Axes, Interface, Sizes, dtype
+from ..graphs import Axes, Interface, Sizes, dtype
 
 Shapes = dict[str, tuple[int, ...]]
 OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from ..._runtime.mxnet_types import Network
-from ..interfaces import Axes, Graphs
+from ..graphs import Axes, Graphs
 from ..parameters import matrices_as, snapshot, stored
 from ..tracing import SIZES, Node, Value, parts_of, trace
 from .check import value_infos

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import numpy
 from onnx import TensorProto
 
-from ..interfaces import LENGTHS
+from ..graphs import LENGTHS
 from ..parameters import stored
 from ..tracing import Node, Value
 

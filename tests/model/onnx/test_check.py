@@ -8,10 +8,10 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from nsmc_attention.classification.interface import REVIEWS
+from nsmc_attention.classification.graphs import REVIEWS
 from nsmc_attention.errors import BundleError
-from nsmc_attention.inference.graphs import OnnxGraph
-from nsmc_attention.model.interfaces import AXES, Interface, Sizes
+from nsmc_attention.inference.sessions import OnnxGraph
+from nsmc_attention.model.graphs import AXES, Interface, Sizes
 from nsmc_attention.model.onnx.check import OPERATORS, check_graph
 
 RELEASE_1 = numpy.load(Path(__file__).parent / "release1.npz")

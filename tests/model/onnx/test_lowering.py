@@ -10,8 +10,8 @@ mxnet = import_mxnet()
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 from nsmc_attention.classification.settings import preset  # noqa: E402
-from nsmc_attention.inference.graphs import GluonGraph, OnnxGraph  # noqa: E402
-from nsmc_attention.model.interfaces import Interface  # noqa: E402
+from nsmc_attention.inference.sessions import GluonGraph, OnnxGraph  # noqa: E402
+from nsmc_attention.model.graphs import Interface  # noqa: E402
 from nsmc_attention.model.onnx.graph import lower  # noqa: E402
 from nsmc_attention.model.parameters import initialize_from, parameter_shapes  # noqa: E402
 

@@ -1,0 +1,336 @@
+"""Files of any size, scored partition by partition on Dask: on this machine, or on a cluster with a scheduler.
+
+    files -> Partitions (whole rows of one file) -> one output file each, written atomically
+
+A rerun scores only the partitions whose output is missing. A worker loads the model once; if it dies, its partition is
+given to another. With groups, each partition also gives what its films' reviews amount to, which is merged in order.
+Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
+"""
+
+import glob
+import json
+from collections import deque
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, Callable, Iterable, Iterator, Optional, Union
+
+from ..._io.atomic import PREFIX, sweep, vacant, write_text
+from ..._io.bounded import read_json
+from ..._runtime.processes import cores
+from ..._runtime.progress import progress_bar
+from ..._runtime.signals import blocked
+from ...bundle.format import load_bundle
+from ...classification.predictor import Classifier
+from ...classification.system import LAYOUT
+from ...errors import ConfigError, DataError, MissingPackage
+from ...inference.reference import Reference, Scorer, worker_scorer
+from ...inference.scoring import MARK, marks, open_output, table_parts, texts_of
+from ...inference.tally import Tally
+from ...reviews import tables
+from ...reviews.parquet import row_groups
+from ...reviews.pieces import PIECE
+from ...reviews.sources import SUFFIXES, Source, Span, find_source
+from ...systems.films.pooling_scorer import PoolingScorer, merge
+from ...systems.films.rater import FilmRater, Pools
+from ...systems.films.rows import names_of, shown_in, write_ratings
+from ...systems.restoration.engines import engine_beside
+from ...systems.restoration.restorer import Restorer
+from ...systems.restoration.restoring_classifier import RestoringReference
+
+try:
+    from distributed import Client
+except ImportError as problem:
+    raise MissingPackage("bulk", "distributed") from problem
+
+AnyReference = Union[Reference, RestoringReference]
+# The underscore hides it from programs that read the folder as one table
+PLAN = "_plan.json"
+# Rows of a partition: seconds of work
+PARTITION_ROWS = 50_000
+PARTITION_STYLES = ("csv", "tsv", "jsonl", "parquet")
+CHANGED = " (or they were written or copied since: their size or modification time differs)"
+# Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
+OWN_MACHINE = {
+    "threads_per_worker": 1,
+    "processes": True,
+    "host": "127.0.0.1",
+    "dashboard_address": "127.0.0.1:0",
+    "worker_dashboard_address": "127.0.0.1:0",
+    "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+}
+# The folder, within that of the outputs, of the table of films
+FILMS = "_groups"
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Some rows of one file and the column of their texts, the output's name, and `state_of` the file.
+
+    `group_by` is the column that names the films, if these are to be rated.
+    """
+
+    source: Source
+    text_column: str
+    span: Optional[Span]
+    output: str
+    state: tuple[int, int]
+    group_by: Optional[str] = None
+
+    def missing(self, folder: Path) -> bool:
+        return not (folder / self.output).exists()
+
+
+def bulk(
+    sources: Iterable[Union[str, Path]],
+    output: Union[str, Path],
+    style: str = "parquet",
+    text_column: Optional[str] = None,
+    bundle: Optional[Union[str, Path]] = None,
+    engine: str = "auto",
+    scheduler: Optional[str] = None,
+    workers: Optional[int] = None,
+    rows: int = PARTITION_ROWS,
+    verbatim: bool = False,
+    encoding: Optional[str] = None,
+    restore: Union[bool, str, Path] = False,
+    group_by: Optional[str] = None,
+    film_bundle: Optional[Union[str, Path]] = None,
+    sheet: Optional[str] = None,
+    header: Optional[str] = None,
+) -> dict[str, Any]:
+    """Score files of reviews on Dask; return the numbers of partitions, of those scored now, of their rows, of films.
+
+    `tally` has the estimated share of positive reviews in the rows scored now.
+
+    Parameters
+    ----------
+    sources : list of str
+        csv, tsv, jsonl, parquet, xlsx or txt files, patterns (`*.csv`) and folders of such files; of each, what is None
+        of `text_column`, `encoding`, `sheet` and `header` is found.
+    output : path
+        A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
+        the rows' columns, label, score, probability, error; with `restore`, before these restored and restore_error.
+    scheduler : str or None
+        Address of a running Dask scheduler, whose workers see the same paths; None starts `workers` processes here.
+    rows : int
+        Rows of a partition at most; one of text has about 32 MiB at most too. A workbook is one partition.
+    verbatim : bool
+        Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
+    restore : bool or path
+        Restore what is in doubt, and classify that: True, or the bundle of a restorer.
+    group_by, film_bundle : str or None
+        The column that names each review's film, and the bundle of stars (None: the packaged one). A table with a row for
+        each film, as of `film`, is written to FILMS within the output; a rerun reads all partitions for it.
+
+    DataError, BundleError or ConfigError where a source or the bundle is damaged or was replaced meanwhile, or the folder is
+    of another plan.
+    """
+    if style not in PARTITION_STYLES:
+        raise ConfigError(f"bulk: expected one of {', '.join(PARTITION_STYLES)}, found {style!r}")
+    if group_by and restore is not False:
+        raise ConfigError("bulk --group-by: reads the texts as they are; leave --restore out")
+    folder, files = Path(output), expand(sources)
+    rater = FilmRater.load(film_bundle, engine, "cpu", classifier=bundle) if group_by else None
+    model = rater.reference if rater else model_of(bundle, engine, restore)
+    # before they are read, so that a later modification makes another plan
+    states = [[str(path), *state_of(path)] for path in files]
+    columns = (text_column, encoding, group_by, sheet, header)
+    partitions = [part for number, path in enumerate(files) for part in split(path, number, style, rows, *columns)]
+    plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, "group_by": group_by}
+    settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim, "sheet": sheet}
+    settings["header"] = header
+    check_plan(folder, {**plan, **settings, **fingerprints(rater or model)})
+    missing = [part for part in partitions if part.missing(folder)]
+    counts: dict[str, Any] = {"partitions": len(partitions), "scored": len(missing)}
+    tally = Tally()
+    others = (model, str(folder.resolve()), verbatim)
+    try:
+        with connected(scheduler, workers) as client:
+            if not rater:
+                tally = sum(results(client, score_partition, missing, *others), tally)
+                return {**counts, "rows": tally.rows, "tally": tally}
+            shown = shown_in(style)
+            pools: Pools = {}
+            for scored, own in results(client, pool_partition, partitions, *others):
+                tally += scored
+                merge(pools, own, shown)
+    finally:
+        # temporary files of workers that were killed
+        sweep(folder)
+    marked = any(marks(style, part.source, folder) for part in partitions)
+    write_films(rater, pools, str(group_by), folder / FILMS / f"groups.{style}", verbatim, marked)
+    return {**counts, "rows": tally.rows, "tally": tally, "films": len(pools)}
+
+
+def results(client: Any, function: Callable[..., Any], partitions: list[Partition], *others: Any) -> Iterator[Any]:
+    """Yield function(partition, *others) of each Partition, computed by Dask's workers, in order."""
+    futures = [client.submit(function, part, *others, pure=False, retries=2) for part in partitions]
+    for future in progress_bar(futures, total=len(futures), desc="partitions"):
+        yield future.result()
+        # else its worker would keep the result
+        future.release()
+
+
+def write_films(rater: FilmRater, pools: Pools, group_by: str, path: Path, verbatim: bool, marked: bool) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with open_output(path, path.suffix[1:]) as file:
+        if marked:
+            file.write(MARK)
+        ratings = zip(pools, rater.ratings(pools.values()))
+        write_ratings(file, path.suffix[1:], group_by, ratings, verbatim)
+
+
+def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> AnyReference:
+    """Return what workers load a classifier by, one of restored texts if `restore` says so; BundleError as `load_bundle`."""
+    classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
+    if restore is False:
+        return classifier
+    editor = load_bundle(None if restore is True else restore, Restorer.layout)
+    restorer = Reference.of(Restorer, editor, engine_beside(editor, engine))
+    return RestoringReference(restorer, classifier)
+
+
+def fingerprints(model: Union[FilmRater, Reference, RestoringReference]) -> dict[str, Optional[str]]:
+    """Return the part of a plan that names the models."""
+    restorer = model.restorer.fingerprint if isinstance(model, RestoringReference) else None
+    classifier = model if isinstance(model, Reference) else model.classifier
+    film = model.bundle.fingerprint if isinstance(model, FilmRater) else None
+    return {"bundle": classifier.fingerprint, "restorer": restorer, "film": film}
+
+
+def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
+    """Return the files named by paths, patterns and folders, each once, in order; DataError where one names none."""
+    matches: list[Path] = []
+    for source in map(str, sources):
+        folder = Path(source)
+        if folder.is_dir():
+            # an underscore hides what is no table, as the plan of an earlier bulk
+            tables_in = (path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
+            paths = [path for path in tables_in if not path.name.startswith("_")]
+        else:
+            paths = [folder] if folder.is_file() else [Path(name) for name in glob.glob(source, recursive=True)]
+        paths = [path.resolve() for path in sorted(paths) if path.is_file()]
+        if not paths:
+            raise DataError(f"{source}: no such file, folder of tables, or pattern that matches any")
+        matches += paths
+    return list(dict.fromkeys(matches))
+
+
+def split(
+    path: Path,
+    number: int,
+    style: str,
+    rows: int,
+    text_column: Optional[str] = None,
+    encoding: Optional[str] = None,
+    group_by: Optional[str] = None,
+    sheet: Optional[str] = None,
+    header: Optional[str] = None,
+) -> Iterator[Partition]:
+    """Yield the Partitions of a file; no row is cut, however many lines it has."""
+    state, source = state_of(path), find_source(path, encoding=encoding, sheet=sheet, header=header)
+    # reads the first rows only
+    table = tables.open_table(source, text_column)
+    source, text_column = table.source, table.text_column
+    for part in islice(table.parts, 1 if group_by else 0):
+        names_of(part, str(group_by), path)
+    spans: Iterable[Optional[Span]] = [None]
+    if source.kind == "parquet":
+        spans = (Span(*groups) for groups in row_groups(source, rows))
+    elif source.kind not in ("xlsx", "json"):
+        spans = tables.spans(source, rows)
+    for index, span in enumerate(spans):
+        yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{index:05d}.{style}", state, group_by)
+
+
+def state_of(path: Union[str, Path]) -> tuple[int, int]:
+    """Return a file's size and modification time (ns), by which a change of its rows is noticed."""
+    try:
+        status = Path(path).stat()
+    except OSError as problem:
+        raise DataError(f"{path}: cannot be read: {problem.strerror}") from problem
+    return status.st_size, status.st_mtime_ns
+
+
+def check_plan(folder: Path, plan: dict[str, Any]) -> None:
+    """Write the plan into a folder without outputs; ConfigError for a folder of another plan or with other content."""
+    path, text = folder / PLAN, json.dumps(plan, ensure_ascii=False, indent=2) + "\n"
+    if path.is_file() and any(entry.name != PLAN and not entry.name.startswith(PREFIX) for entry in folder.iterdir()):
+        saved = read_json(path.read_bytes(), path, ConfigError, "the plan of an earlier bulk")
+        # names of files that are not UTF-8 are compared as they were written
+        for name, value in json.loads(text.encode("utf-8", "replace")).items():
+            if not isinstance(saved, dict) or saved.get(name) != value:
+                difference = f"other {name.replace('_', ' ')}{CHANGED if name == 'sources' else ''}"
+                raise ConfigError(f"{folder}: was begun with {difference}; name another --output, or remove it")
+        return
+    if not vacant(folder) and not path.is_file():
+        raise ConfigError(f"{folder}: expected a new or empty folder, or one that bulk began; name another --output")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_text(path, text)
+
+
+def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
+    """Return a client of the scheduler at an address, or of worker processes here with one thread each."""
+    if not scheduler:
+        with blocked():
+            return Client(silence_logs=50, n_workers=workers or cores(), **OWN_MACHINE)  # type: ignore[no-untyped-call]
+    try:
+        return Client(scheduler, timeout=10)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError) as problem:
+        hint = "no Dask scheduler answers there; give its address as tcp://host:8786"
+        raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
+
+
+def score_partition(partition: Partition, model: AnyReference, folder: str, verbatim: bool = False) -> Tally:
+    """Score a Partition in a worker and write its output; return the Tally of its rows.
+
+    DataError if the source was modified: rows of two versions would be mixed.
+    """
+    return write_output(worker_scorer(model), partition, parts_of(partition), folder, verbatim)
+
+
+def pool_partition(partition: Partition, model: Reference, folder: str, verbatim: bool = False) -> tuple[Tally, Pools]:
+    """Return the Tally of rows scored for the output, none if there is one, and what is known of each film."""
+    names: "deque[Optional[str]]" = deque()
+
+    def named() -> Iterator[tables.TablePart]:
+        for part in parts_of(partition):
+            names.extend(names_of(part, str(partition.group_by), partition.source.path))
+            yield part
+
+    # the names of a part are there once it is read, which is before it is scored
+    taken, parts = iter(names.popleft, ...), named()
+    scorer = PoolingScorer(worker_scorer(model), taken, shown_in(Path(partition.output).suffix[1:]))
+    if partition.missing(Path(folder)):
+        return write_output(scorer, partition, parts, folder, verbatim), scorer.pools
+    check_state(partition)
+    for part in parts:
+        deque(scorer.read(texts_of(part, partition.text_column)), maxlen=0)
+    check_state(partition)
+    return Tally(), scorer.pools
+
+
+def parts_of(partition: Partition) -> Iterator[tables.TablePart]:
+    source, column = partition.source, partition.text_column
+    return tables.with_column(tables.parts_of(source, span=partition.span, text_column=column), column, source.path)
+
+
+def write_output(
+    scorer: Scorer, partition: Partition, parts: Iterator[tables.TablePart], folder: str, verbatim: bool
+) -> Tally:
+    """Write a Partition's output; return the Tally of its rows."""
+    check_state(partition)
+    output, table = Path(folder) / partition.output, tables.Table(partition.source, partition.text_column, parts)
+    style = output.suffix[1:]
+    with open_output(output, style) as file:
+        if marks(style, partition.source, output):
+            file.write(MARK)
+        tally = sum(table_parts(scorer, table, file, style, processes=1, verbatim=verbatim), Tally())
+        check_state(partition)
+    return tally
+
+
+def check_state(partition: Partition) -> None:
+    if state_of(partition.source.path) != partition.state:
+        raise DataError(f"{partition.source.path}: was modified while bulk ran; begin again, with another --output")

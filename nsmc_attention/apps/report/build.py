@@ -1,0 +1,210 @@
+"""From a table of reviews to a report: score it, count it, draw it, write the page."""
+
+import sys
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import pandas
+
+from ..._io.atomic import refuse_links, require_place, vacant, write_text
+from ..._io.spreadsheets import as_csv
+from ..._runtime.processes import can_start_workers, cores, workers
+from ..._runtime.progress import progress_bar
+from ...classification.explain import Explainer
+from ...classification.likeness import remark, unlike
+from ...classification.prediction import Prediction
+from ...classification.predictor import WINDOW, Classifier
+from ...errors import ColumnError, ConfigError, DataError, did_you_mean, list_names
+from ...evaluation.attention_statistics import by_word, token_table
+from ...inference.tally import Tally
+from ...reviews.data import File, open_file
+from ...reviews.stars import Stars, star_column, stars_of
+from ...reviews.tables import TablePart, as_text, require_column
+from ...systems.films.rater import rater_of
+from ...text.tokenizers import content_words
+from .content import Content, Tables, rate_groups
+from .page import LANGUAGES, phrases, report_page
+from .statistics import ORDERS, date_of, distinctive_words, extreme_reviews, shares_by
+
+# The csv files of --tables: those of every report, and all
+ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
+TABLES = (*ALWAYS, "groups", "months")
+PathLike = Union[str, Path]
+
+
+def report(
+    classifier: Classifier,
+    source: File,
+    output: PathLike,
+    group_by: Optional[str] = None,
+    date_column: Optional[str] = None,
+    tables_to: Optional[PathLike] = None,
+    title: Optional[str] = None,
+    language: str = "ko",
+    date_format: str = "ymd",
+    film_bundle: Optional[PathLike] = None,
+    stars_column: Optional[str] = None,
+) -> Tables:
+    """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
+
+    Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
+    tables as csv, which the page offers too. Groups have stars by a film network, see `systems.films.rater.rater_of`.
+    Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
+    `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
+    DataError if the table cannot be read, lacks a column, has dates of another order, or no review with a word;
+    ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
+    files.
+    """
+    if Path(output).suffix.lower() != ".html":
+        raise ConfigError(f"{output}: expected a page that ends in .html")
+    for name, value, known in (("language", language, LANGUAGES), ("date format", date_format, ORDERS)):
+        if value not in known:
+            raise ConfigError(f"unknown {name} {value!r}{did_you_mean(value, known)}")
+    require_place(Path(output))
+    if tables_to:
+        check_folder(Path(tables_to))
+    rater = rater_of(classifier.bundle, film_bundle) if group_by else None
+    path, frame, stars = read(source, group_by, date_column, date_format, stars_column)
+    stream = classifier.predict_stream(frame["text"])
+    bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
+    # averaged: the weights of all reviews would be gigabytes
+    predictions = [prediction.averaged() for prediction in bar]
+    # one without a label is counted with the blank ones
+    frame["probability"] = [prediction.probability if prediction.label else None for prediction in predictions]
+    frame["label"] = [prediction.label for prediction in predictions]
+    if frame["label"].notna().sum() < 1:
+        raise DataError(f"{path}: expected reviews, found none with a word")
+    texts = frame["text"].tolist()
+    tally, other = Tally.of(texts, frame["probability"].tolist(), prior=classifier.prior), unlike(classifier, texts)
+    if found := remark(classifier, texts):
+        print(f"{path}: {found}", file=sys.stderr)
+    tables, say = count(frame, predictions, classifier.prior), phrases(language)
+    # trained on films alone
+    rater = None if other else rater
+    ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
+    explainer = Explainer(classifier)
+    content = Content(frame, predictions, tables, say, explainer, group_by, rater, ratings, other, tally, stars)
+    write_text(output, report_page(content, title or say["title"], path.name, classifier.bundle, language))
+    if tables_to:
+        write_tables(Path(tables_to), tables)
+    print(f"{path}: {tally.in_words()}", file=sys.stderr)
+    return tables
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder unless it is new, empty, or holds only the tables of a report."""
+    if not folder.exists():
+        # a dangling link "exists" to nobody and can be neither read nor made
+        refuse_links([folder])
+        require_place(folder)
+        return
+    own, always = ({f"{name}.csv" for name in names} for names in (TABLES, ALWAYS))
+    present = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
+    if not vacant(folder) and not always <= present <= own:
+        raise ConfigError(
+            f"{folder}: expected a new or empty folder for the tables, or those of a report, found "
+            f"{list_names(sorted(present))}; name another --tables"
+        )
+    refuse_links(folder.iterdir())
+
+
+def write_tables(folder: Path, tables: Tables) -> None:
+    folder.mkdir(exist_ok=True)
+    for name in TABLES:
+        if name in tables:
+            write_text(folder / f"{name}.csv", as_csv(tables[name]))
+        else:
+            (folder / f"{name}.csv").unlink(missing_ok=True)
+
+
+def read(
+    source: File,
+    group_by: Optional[str],
+    date_column: Optional[str],
+    date_format: str,
+    stars_column: Optional[str] = None,
+) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
+    """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
+    frames, cells, missing = (
+        list[pandas.DataFrame](),
+        list[str](),
+        set(filter(None, (group_by, date_column, stars_column))),
+    )
+    table = open_file(source)
+    path = table.source.path
+    for part in table.parts:
+        missing -= set(part)
+        kept = pandas.DataFrame({"text": list(map(as_text, part[table.text_column]))})
+        # the first rows of jsonl may lack a column
+        absent = [None] * part.rows
+        if group_by:
+            kept["group"] = [as_text(value).strip() or None for value in part.get(group_by, absent)]
+        if date_column:
+            where = f"{path}: column {date_column!r}"
+            kept["date"] = [date_of(value, date_format, where) for value in part.get(date_column, absent)]
+            kept["month"] = [date and date[:7] for date in kept["date"]]
+        if not frames:
+            stars_column = stars_column or found_stars(part, {table.text_column, group_by, date_column}, path)
+        if stars_column:
+            cells += map(as_text, part.get(stars_column, absent))
+        frames.append(kept)
+    if not frames:
+        raise DataError(f"{path}: expected reviews, found no row")
+    for name in missing:
+        require_column(part, name, path, hint="")
+    frame = pandas.concat(frames, ignore_index=True)
+    if date_column and frame["month"].isna().all():
+        print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
+    stars = stars_of(cells, f"{path}: column {stars_column!r}", str(stars_column)) if stars_column else None
+    if stars:
+        frame["stars"], frame["star_label"] = pandas.Series(stars.numbers, dtype="float64"), stars.labels
+        print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
+    return path, frame, stars
+
+
+def found_stars(part: TablePart, others: set[Optional[str]], path: Path) -> Optional[str]:
+    """Return the column of stars of a table's first rows, None where there is none, or several, which are named."""
+    columns = {name: list(map(as_text, cells)) for name, cells in part.items() if name not in others}
+    try:
+        return star_column(columns)
+    except ColumnError as problem:
+        print(f"{path}: {problem}", file=sys.stderr)
+        return None
+
+
+def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:
+    """Return {text: its `content_words`}; many texts are shared by all cores."""
+    windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
+    pooled: Any = workers(cores()) if len(windows) > 1 and can_start_workers() else nullcontext()
+    found: list[list[tuple[int, int, str]]] = []
+    with progress_bar(total=len(texts), desc="words", unit=" reviews") as bar, pooled as pool:
+        for words in (pool.map if pool else map)(words_of, windows):
+            found += words
+            bar.update(len(words))
+    return dict(zip(texts, found))
+
+
+def words_of(texts: list[str]) -> list[list[tuple[int, int, str]]]:
+    return [content_words(text) for text in texts]
+
+
+def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float = 0.0) -> Tables:
+    """Return the report's tables."""
+    scored = frame[frame["label"].notna()]
+    tables: Tables = {}
+    if "group" in scored:
+        tables["groups"] = shares_by(scored["group"], scored, prior).sort_values("count", ascending=False)
+    if "month" in scored:
+        tables["months"] = shares_by(scored["month"], scored, prior)
+    labelled = [prediction for prediction in predictions if prediction.label]
+    words = words_by_text(list(dict.fromkeys(prediction.text for prediction in labelled)))
+    lists = [[word for *_, word in words[prediction.text] if word] for prediction in labelled]
+    tables["words_by_log_odds"] = distinctive_words(lists, scored["label"])
+    table = token_table(labelled, words.__getitem__)
+    table = table[table["tag"] != ""].assign(token=table["tag"])
+    weights = by_word(table, fewest=max(5, len(labelled) // 500))
+    tables["words_by_attention"] = weights.rename(columns={"token": "word"})
+    chosen = {kind: frame.loc[rows] for kind, rows in extreme_reviews(frame["probability"]).items()}
+    tables["reviews"] = pandas.concat(chosen, names=["kind", "row"])
+    return tables

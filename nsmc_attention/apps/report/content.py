@@ -1,0 +1,232 @@
+"""Content of a report's page, from its tables: key figures, findings, sections with charts, examples, remarks."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Optional
+
+import numpy
+import pandas
+
+from ...classification.explain import Explainer
+from ...classification.likeness import Unlike
+from ...classification.prediction import Prediction
+from ...classification.system import LAYOUT, ClassifierBundle
+from ...evaluation.share import Share
+from ...inference.tally import Tally
+from ...reviews.stars import FEW, MANY, Stars
+from ...systems.films.rater import FilmRater, Rating
+from ...version import __version__
+from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
+from .page import Example, ExampleList, Figure, Section
+from .statistics import Z95, by_stars, shares_by
+
+# Groups and words of a figure; the tables have all. More months than these are drawn as years
+GROUPS, WORDS, MONTHS, BINS = 20, 12, 48, 20
+# Reviews of a group on the page
+SHOWN = 3
+STARS = ["stars", "stars_low", "stars_high"]
+Tables = dict[str, pandas.DataFrame]
+
+
+def rate_groups(rater: FilmRater, frame: pandas.DataFrame, groups: pandas.DataFrame) -> dict[str, Rating]:
+    """Add STARS to the rows of `groups`, of the reviews of a frame with `group` and `text`; rate the first GROUPS.
+
+    What is kept of a group does not grow with its reviews. Rows of the frame without a group belong to none.
+    """
+    named = frame[frame["group"].notna()]
+    pools = rater.pool(zip(named["group"], named["text"]), SHOWN)
+    rows = [pools[name] for name in groups.index]
+    bounds = [(stars, low, high) for _, (low, stars, high) in rater.bounds(rows)]
+    groups[STARS] = pandas.DataFrame(bounds, columns=STARS, index=groups.index, dtype="float64")
+    return dict(zip(groups.index, rater.ratings(rows[:GROUPS])))
+
+
+@dataclass(frozen=True)
+class Content:
+    """The data of a report, the `page.phrases` of its language, and what explains its examples.
+
+    `frame` has text, probability and label of each review, with `group_by` its group, and perhaps date and month;
+    `ratings` are those of the largest groups by the rater, without which there are no stars; `unlike` says how the
+    reviews are unlike those that the model was trained on, `tally` has their estimated share of positive ones, `stars`
+    are the table's own, whose numbers are in the frame.
+    """
+
+    frame: pandas.DataFrame
+    predictions: list[Prediction]
+    tables: Tables
+    say: dict[str, str]
+    explainer: Explainer
+    group_by: Optional[str] = None
+    rater: Optional[FilmRater] = None
+    ratings: Optional[dict[str, Rating]] = None
+    unlike: Optional[Unlike] = None
+    tally: Tally = field(default_factory=Tally)
+    stars: Optional[Stars] = None
+
+    def key_figures(self) -> list[Figure]:
+        say, tally = self.say, self.tally
+        share, counted = self.share, 100 * tally.positive / max(1, tally.evidence.n)
+        bounds = {"low": 100 * share.low, "high": 100 * share.high, "counted": counted}
+        figures = [
+            Figure(say["key_share"], self.share_in_words(), say["key_interval"].format(**bounds)),
+            Figure(say["key_count"], f"{tally.evidence.n:,}", say["key_positive"].format(count=tally.positive)),
+        ]
+        if self.stars:
+            polar = by_stars(self.frame).dropna()
+            mean, given = self.frame["stars"].mean(), 100 * polar.mean() if len(polar) else float("nan")
+            more = say["key_stars_more"].format(share=given, few=self.stars.scale * FEW, many=self.stars.scale * MANY)
+            figures.append(Figure(say["key_stars"], f"{mean:.2f} / {self.stars.scale}", more))
+        if "groups" in self.tables:
+            groups = self.tables["groups"]
+            far = say["key_outliers"].format(count=int(groups["outlier"].sum()))
+            figures.append(Figure(say["key_groups"].format(name=self.group_by), f"{len(groups):,}", far))
+        if len(self.tables.get("months", ())):
+            months = self.tables["months"].index
+            period = "–".join(dict.fromkeys(month.replace("-", ".") for month in (months[0], months[-1])))
+            figures.append(Figure(say["key_period"], period, say["key_months"].format(count=len(months))))
+        return figures
+
+    @property
+    def share(self) -> Share:
+        """The share of positive reviews of the whole table."""
+        return self.tally.share
+
+    def share_in_words(self) -> str:
+        """Return the share as a key figure: a number, a bound, or that it is unknown."""
+        share, say = self.share, self.say
+        if share.share is None:
+            return say["share_unknown"]
+        if share.bound:
+            key, bound = ("share_at_least", share.low) if share.bound == "low" else ("share_at_most", share.high)
+            return say[key].format(share=100 * bound)
+        return say["share_about"].format(share=100 * share.share)
+
+    def shown_groups(self) -> pandas.DataFrame:
+        """Return the groups of the figure, which are those that the findings name, too."""
+        return self.tables["groups"].head(GROUPS).sort_values("share", ascending=False)
+
+    def findings(self) -> list[tuple[str, str]]:
+        """Return the lines at the page's head: groups and words that differ by more than chance."""
+        lines = []
+        if "groups" in self.tables:
+            groups = self.shown_groups()
+            far = groups[groups["outlier"] & groups["share"].notna()]
+            above, below = far[far["above"]], far[~far["above"]][::-1]
+            lines += [("found_above", shares_in_words(above)), ("found_below", shares_in_words(below))]
+        clear = (words[words["z"].abs() >= Z95] for words in self.praise_and_blame(5))
+        praise, blame = (", ".join(words["word"]) for words in clear)
+        lines += [("found_praise", praise), ("found_blame", blame)]
+        return [(self.say[key], text) for key, text in lines if text]
+
+    def praise_and_blame(self, count: int) -> tuple[pandas.DataFrame, pandas.DataFrame]:
+        """Return the clearest words of either side."""
+        words = self.tables["words_by_log_odds"]
+        return words[words["z"] > 0].head(count), words[words["z"] < 0].tail(count)[::-1]
+
+    def sections(self) -> Iterator[Section]:
+        """Yield the figures of the page, then its examples."""
+        scored = self.frame[self.frame["label"].notna()]
+        whole = float("nan") if self.share.share is None else self.share.share
+        values = {"name": self.group_by, "whole": self.share_in_words()}
+        if len(self.tables.get("groups", ())):
+            rows = self.shown_groups()
+            stars = self.say["stars_given"] if self.stars else ""
+            chart = interval_rows(rows, whole, self.say["share_unknown"], stars)
+            yield Section("groups", chart, {**values, "which": self.which(len(rows))})
+            if self.rater:
+                yield self.films(self.rater.scale.lowest, self.rater.scale.highest)
+        if len(self.tables.get("months", ())):
+            months = self.tables["months"]
+            # otherwise each has few reviews and a wide interval
+            rows = (
+                months
+                if len(months) <= MONTHS
+                else shares_by(scored["month"].dropna().str[:4], scored, self.explainer.classifier.prior)
+            )
+            yield Section("times", interval_columns(rows, whole, self.say["times"]), values)
+        # few reviews have few words of which anything can be said
+        most = min(WORDS, 2 + len(scored) // 20)
+        yield Section("words", pair(*self.words(most)))
+        yield Section("attention", pair(*self.attended_words(most)))
+        counts, _ = numpy.histogram(scored["probability"].astype(float), BINS, (0, 1))
+        chart = f'<div class="bins">{histogram(counts.tolist(), self.say["certainty"])}</div>'
+        yield Section("certainty", chart, {"top": int(counts.max())})
+        shades = {"shades": self.say[f"shades_{self.explainer.default}"]}
+        yield Section("reviews", "", shades, self.examples())
+
+    def films(self, lowest: float, highest: float) -> Section:
+        """Return a line for each group with its stars, and below the reviews of each to unfold."""
+        ratings = self.ratings or {}
+        rows = self.tables["groups"].loc[list(ratings)].sort_values("stars", ascending=False, kind="stable")
+        values = {"name": self.group_by, "which": self.which(len(rows)), "lowest": lowest, "highest": highest}
+        weight, heading = self.say["films_weight"], self.say["films_reviews"]
+        lists = []
+        for name, rating in ((name, ratings[name]) for name in rows.index):
+            shown = rating.representative
+            examples = [Example(review.attribution, weight.format(share=100 * review.weight)) for review in shown]
+            lists.append(ExampleList(heading.format(name=name, stars=rating.stars), examples, folded=True))
+        return Section("films", star_rows(rows, lowest, highest), values, lists)
+
+    def which(self, shown: int) -> str:
+        """Return in words how many of the groups are shown."""
+        count = len(self.tables["groups"])
+        return self.say["which_all" if shown == count else "which_some"].format(count=count, shown=shown)
+
+    def words(self, most: int) -> Iterator[str]:
+        say = self.say
+        for side, words in zip(("praise", "blame"), self.praise_and_blame(most)):
+            items = [
+                (
+                    row.word,
+                    abs(row.z),
+                    f"{say['positive']} {row.positive:,} · {say['negative']} {row.negative:,}",
+                    side if abs(row.z) >= Z95 else f"{side} pale",
+                )
+                for row in words.itertuples()
+            ]
+            yield bars(say[side], items)
+
+    def attended_words(self, most: int) -> Iterator[str]:
+        weights, times = self.tables["words_by_attention"], self.say["times_average"]
+        for label in ("positive", "negative"):
+            rows = weights[weights["label"] == label].head(most).itertuples(index=False, name="Word")
+            items = [(row.word, row.weight, times.format(weight=row.weight, count=row.count), "plain") for row in rows]
+            yield bars(self.say[f"attention_{label}"], items)
+
+    def examples(self) -> list[ExampleList]:
+        """Return the most positive, negative and uncertain reviews, explained, each with its group and date."""
+        examples: dict[str, list[Example]] = {kind: [] for kind in ("positive", "negative", "uncertain")}
+        for (kind, row), review in self.tables["reviews"].iterrows():
+            shown = self.explainer(self.predictions[row].text).without_matrix()
+            origin = " · ".join(review[name] for name in ("group", "date") if review.get(name))
+            examples[kind].append(Example(shown, origin))
+        return [ExampleList(self.say[f"most_{kind}"], reviews) for kind, reviews in examples.items()]
+
+    def warnings(self) -> list[str]:
+        """Return what stands at the top of the page: why the figures may be wrong."""
+        return [self.say["unlike"].format(**asdict(self.unlike))] if self.unlike else []
+
+    def remarks(self, bundle: ClassifierBundle) -> list[str]:
+        """Return how the figures came about: what was left out, what the model and the intervals are."""
+        say, frame = self.say, self.frame
+        lines = [say["method_model"].format(version=__version__, bundle=bundle.name)]
+        test = bundle.manifest["metrics"].get("test", {})
+        if isinstance(test.get("accuracy"), float) and test.get("data") == "nsmc":
+            lines.append(say["method_accuracy"].format(accuracy=100 * test["accuracy"]))
+        if adapted := bundle.manifest.get("adapted"):
+            after, low, high = (100 * share for share in (adapted["after"], *adapted["interval"]))
+            rows = bundle.manifest["data"]["train"]["used"]
+            lines.append(say["method_adapted"].format(rows=rows, after=after, low=low, high=high))
+        lines += [say["method_share"], say["method_writers"]]
+        for key, column in (("left_out", "label"), ("undated", "month"), ("nameless", "group")):
+            if column in frame and (count := int(frame[column].isna().sum())):
+                lines.append(say[key].format(count=count, name=self.group_by))
+        if self.group_by and self.unlike:
+            lines.append(say["films_unlike"])
+        elif self.group_by and not self.rater:
+            lines.append(say["films_other"].format(classifier=LAYOUT.packaged[0].name))
+        return lines
+
+
+def shares_in_words(rows: pandas.DataFrame) -> str:
+    return ", ".join(f"{name}\u00a0({100 * value:.0f}\u00a0%)" for name, value in rows["share"].head(5).items())

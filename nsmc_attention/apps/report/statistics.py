@@ -1,0 +1,130 @@
+"""Statistics of scored reviews: estimated shares of positive reviews, distinctive words, extreme reviews."""
+
+import datetime
+import re
+from collections import Counter
+from typing import Iterable, Optional, Sequence
+
+import numpy
+import pandas
+from numpy.typing import ArrayLike
+
+from ...errors import DataError
+from ...evaluation.share import Evidence, Share, shrunk
+
+# Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
+Z95, Z998 = 1.96, 3.09
+# Dates with the year first, whatever follows: eight digits; a whole year, a month and perhaps a day; three numbers
+DATES = (
+    re.compile(r"(\d{4})(\d\d)(\d\d)(?!\d)"),
+    re.compile(r"(\d{4})\s*[./년-]\s*(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:])"),
+    re.compile(r"(\d\d)\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{1,2})(?![\d:])"),
+)
+ORDERS = ("ymd", "dmy", "mdy")
+# Dates with the year last, of which the first number is the day or the month
+YEAR_LAST = re.compile(r"(\d{1,2})\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{4}|\d\d)(?![\d:])")
+
+
+def shares_by(keys: pandas.Series, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.DataFrame:
+    """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
+
+    `frame` has label and probability (`prior` as in Evidence), and perhaps stars and star_label. positive counts labels; share, low and high are
+    estimated (`evaluation.share.shrunk`), share is NaN where it is unknown. outlier is whether the labels differ from all
+    by more than 99.8 % of groups of that size would if their reviews were drawn from all (a funnel plot's limits,
+    Spiegelhalter 2005); above is the side. With stars, mean_stars and share_by_stars are those of the table's own.
+    """
+    positive = (frame["label"] == "positive").groupby(keys)
+    rows = pandas.DataFrame({"count": positive.size(), "positive": positive.sum().astype(int)})
+    found = shrunk([Evidence.of(own, prior) for _, own in frame["probability"].groupby(keys)])
+    estimated = pandas.DataFrame(found, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
+    difference = rows["positive"] / rows["count"] - (whole := (frame["label"] == "positive").mean())
+    limit = Z998 * numpy.sqrt(whole * (1 - whole) / rows["count"])
+    rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0)
+    return rows.join(stars_by(keys, frame)) if "stars" in frame else rows
+
+
+def stars_by(keys: pandas.Series, frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Return mean_stars and share_by_stars of each key, NaN where it has none."""
+    grouped = {
+        "mean_stars": frame["stars"].groupby(keys).mean(),
+        "share_by_stars": by_stars(frame).groupby(keys).mean(),
+    }
+    return pandas.DataFrame(grouped)
+
+
+def by_stars(frame: pandas.DataFrame) -> pandas.Series:
+    """Return 1 for reviews of many stars and 0 for those of few, NaN for the others."""
+    return frame["star_label"].map({"1": 1.0, "0": 0.0}).astype("float64")
+
+
+def date_of(value: object, order: str = "ymd", where: str = "date") -> Optional[str]:
+    """Return a date as "2019-04-01", or "2019-04" where it has no day; None where it is none.
+
+    Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"); with the
+    order dmy or mdy also last ("1/4/2019" or "4/1/2019"). Without it, such a date is a DataError that names `where`. Time
+    zones are ignored: the date is the one where the review was written.
+    """
+    text = str(value).strip()
+    last = YEAR_LAST.match(text)
+    if last and order != "ymd":
+        return iso_date(**dict(zip(order, last.groups())))
+    match = next(filter(None, (pattern.match(text) for pattern in DATES)), None)
+    if match:
+        return iso_date(*match.groups())
+    if last and len(last[3]) == 4:
+        raise DataError(
+            f"{where}: expected dates with the year first, found {last[0]!r}; "
+            "say whether the day or the month is first: --date-format dmy or mdy"
+        )
+    return None
+
+
+def iso_date(y: str, m: str, d: Optional[str] = None) -> Optional[str]:
+    year = int(y) if len(y) > 2 else 2000 + int(y)
+    try:
+        date = datetime.date(year, int(m), int(d or 1)).isoformat()
+    except ValueError:
+        return None
+    return date if d else date[:7]
+
+
+def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str], fewest: int = 5) -> pandas.DataFrame:
+    """Return which words occur more in reviews of one label than in those of the other.
+
+    Log-odds ratio with the words of all reviews as the Dirichlet prior, divided by its deviation (Monroe, Colaresi &
+    Quinn 2008, equation 22). Returns word, positive and negative (reviews with it; words in fewer than `fewest` are left
+    out), z: above 0 praise, below 0 blame; largest first. 0 where the word is in no larger share of that side's reviews.
+    """
+    counts: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
+    reviews = Counter[str]()
+    for tokens, label in zip(token_lists, labels):
+        counts[label].update(set(tokens))
+        reviews[label] += 1
+    whole = counts["positive"] + counts["negative"]
+    words = sorted(word for word, count in whole.items() if count >= fewest)
+    rows = pandas.DataFrame({"word": words, **{label: [counts[label][word] for word in words] for label in counts}})
+    if len(whole) < 2:
+        # the only word is all that either label has
+        return rows.assign(z=numpy.zeros(len(rows)))
+    odds, variance = numpy.zeros(len(rows)), numpy.zeros(len(rows))
+    for label, sign in (("positive", 1), ("negative", -1)):
+        smoothed = rows[label] + rows["positive"] + rows["negative"]
+        odds += sign * numpy.log(smoothed / (sum(counts[label].values()) + sum(whole.values()) - smoothed))
+        variance += 1 / smoothed
+    shares = [rows[label] / max(1, reviews[label]) for label in counts]
+    z = numpy.where(numpy.sign(odds) == numpy.sign(shares[0] - shares[1]), odds / numpy.sqrt(variance), 0.0)
+    return rows.assign(z=z).sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
+
+
+def extreme_reviews(probability: ArrayLike, count: int = 8) -> dict[str, list[int]]:
+    """Return the positions of the most positive, negative and uncertain reviews by (N,) probabilities of positive.
+
+    NaN is not scored. However few there are, no negative review is among the most positive.
+    """
+    probability = numpy.asarray(probability, dtype="float64")
+    scored = numpy.flatnonzero(~numpy.isnan(probability))
+    order = scored[numpy.argsort(probability[scored], kind="stable")]
+    doubt = scored[numpy.argsort(numpy.abs(probability[scored] - 0.5), kind="stable")]
+    positive, negative = order[probability[order] >= 0.5], order[probability[order] < 0.5]
+    chosen = {"positive": positive[::-1], "negative": negative, "uncertain": doubt}
+    return {name: positions[:count].tolist() for name, positions in chosen.items()}

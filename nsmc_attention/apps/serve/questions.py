@@ -1,0 +1,166 @@
+"""Requests for JSON and their responses: models of the bodies, and plain values of results.
+
+These functions run in a model's thread: making JSON of a large matrix takes as long as many predictions.
+"""
+
+import json
+from itertools import islice
+from typing import Annotated, Any, Optional, Union
+
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, model_validator
+
+from ...classification.display import AUTO, METHODS
+from ...classification.explain import Explainer
+from ...classification.prediction import Prediction
+from ...errors import DataError
+from ...inference.matrices import NO_HEADS, rounded
+from ...systems.language.model import MOST_MASKS, LanguageModel
+from ...systems.restoration.restoration import Restoration
+from ...visualization.page import panel
+
+DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
+# Rows and columns of the largest matrix that the page draws
+LARGEST_MATRIX = 128
+# Weights of heads in one response: 0.9 MB of JSON, in whose making of 0.1 s nobody else gets an answer
+MOST_WEIGHTS = 2**17
+# Labels that a review may have
+LABELS = 2
+# Keys of an object that are looked at, more than any has
+KEYS = 20
+# As Starlette's JSONResponse, made once
+encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def until_wrong(inputs: Any) -> Any:
+    """Return a list as far as the first item that is no text: of a million wrong ones that is enough."""
+    if type(inputs) is not list:
+        return inputs
+    return inputs[: next((index for index, item in enumerate(inputs) if not isinstance(item, str)), len(inputs)) + 1]
+
+
+OneOrMore = Annotated[Union[str, list[str]], BeforeValidator(until_wrong)]
+
+
+def example(**values: Any) -> Any:
+    """Return what shows a body's values on the page of the API."""
+    return {"examples": [values]}
+
+
+class Body(BaseModel, extra="forbid"):
+    """A body without unknown keys; of very many, some are enough to name one."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def some_keys(cls, value: Any) -> Any:
+        return dict(islice(value.items(), KEYS)) if isinstance(value, dict) else value
+
+
+class Parameters(Body):
+    """Options of a prediction."""
+
+    top_k: Optional[StrictInt] = Field(
+        default=None, ge=1, le=2, description="return so many labels of each review; null for all of them"
+    )
+    weights: StrictBool = Field(
+        default=False, description="add tokens, offsets, weights (T x T, of hops R x T), token_weights (T)"
+    )
+
+    @property
+    def labels(self) -> Optional[int]:
+        """The labels of each review, all where top_k is null; None where it is not given, for the best without a list."""
+        return self.top_k or (LABELS if "top_k" in self.model_fields_set else None)
+
+
+class Reviews(Body, json_schema_extra=example(inputs=["정말 재미있는 영화였어요", "별로"], parameters={"top_k": 2})):
+    """One review, or a list of them."""
+
+    inputs: OneOrMore = Field(..., description="a review, or a list of them")
+    parameters: Parameters = Field(default_factory=Parameters)
+
+
+class Question(Body, json_schema_extra=example(inputs="배우는 좋은데 영화는 별로", method="erasure")):
+    """A review and the attribution method."""
+
+    inputs: str
+    method: str = Field(
+        default=AUTO,
+        description="/readyz lists those that the server's classifier has; auto is the first of them",
+        json_schema_extra={"enum": [AUTO, *METHODS]},
+    )
+    by_word: StrictBool = Field(default=False, description="words between white space (eojeol), not morphemes")
+    heads: StrictBool = Field(
+        default=False, description="of a Transformer: add the weights of its heads (layers x heads x T x T)"
+    )
+
+
+class Texts(Body, json_schema_extra=example(inputs=["배우들연기가 정말조앗는데"])):
+    """One text to restore, or a list of them."""
+
+    inputs: OneOrMore = Field(..., description="a text, or a list of them")
+    weights: StrictBool = Field(default=False, description="of one text: add a writer's attention weights")
+
+
+class Blank(Body, json_schema_extra=example(inputs="주인공의 [MASK]에 소름이 돋았다", top=3)):
+    """A text with [MASK] in it."""
+
+    inputs: str = Field(..., description=f"a text with 1 to {MOST_MASKS} [MASK], each in place of a word")
+    top: StrictInt = Field(default=5, ge=1, le=50, description="return so many candidates")
+    heads: StrictBool = Field(default=False, description="add the weights of its heads (layers x heads x T x T)")
+
+
+def labels_of(probability: Optional[float], error: Optional[str]) -> list[dict[str, Any]]:
+    """Return the labels for a probability of positive, most probable first; without a label the reason in `error`."""
+    if error or probability is None:
+        return [{"label": None, "score": None, "error": error}]
+    both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
+    return both if probability >= 0.5 else both[::-1]
+
+
+def labels_json(probability: Optional[float], error: Optional[str], top_k: Optional[int], **details: Any) -> str:
+    """Return `labels_of` as JSON, the first with the details; a list only where top_k is given."""
+    values = labels_of(probability, error)[: top_k or 1]
+    values[0].update(details)
+    return encode(values if top_k else values[0])
+
+
+def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
+    """Return the labels of a prediction, the first with its tokens and weights."""
+    values = prediction.to_dict(weights=True) if not prediction.error else {}
+    details = {name: values[name] for name in DETAILS if values}
+    return labels_json(prediction.probability, prediction.error, top_k, **details)
+
+
+def explanation_json(explainer: Explainer, question: Question) -> str:
+    """Return the panel of a review, without a matrix that the page would not draw, and the heads if asked for."""
+    attribution = explainer(question.inputs, question.method)
+    attribution = attribution.by_word() if question.by_word else attribution
+    heads = {"heads": head_values(attribution.heads)} if question.heads else {}
+    drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
+    return encode({**panel(drawn), **heads})
+
+
+def restoration_json(restoration: Restoration, weights: bool = False) -> str:
+    """Return what /restore says of a text; weights, of four digits, are (len(text) x len(source))."""
+    values = {**restoration.to_dict(), "changed": restoration.changed, "segments": restoration.segments}
+    return encode({**values, "weights": rounded(restoration.weights)} if weights else values)
+
+
+def filling_json(model: LanguageModel, blank: Blank) -> str:
+    """Return the candidates for a blank, with the heads if asked for; DataError at a wrong number of [MASK]."""
+    filling = model(blank.inputs, blank.top)
+    heads = {"heads": head_values(filling.heads)} if blank.heads else {}
+    return encode({**filling.to_dict(), **heads})
+
+
+def head_values(heads: Any) -> Any:
+    """Return the weights (L, K, T, T) as lists, to four digits; DataError where there are none or too many."""
+    if heads is None:
+        raise DataError(f"heads: {NO_HEADS}")
+    layers, count, tokens = heads.shape[:3]
+    most = min(LARGEST_MATRIX, int((MOST_WEIGHTS / (layers * count)) ** 0.5))
+    if tokens > most:
+        raise DataError(
+            f"heads: expected at most {most} tokens for {layers} layers of {count} heads, found {tokens}; "
+            "send a part of the text"
+        )
+    return rounded(heads)

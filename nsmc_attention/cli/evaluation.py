@@ -1,0 +1,218 @@
+"""Commands that judge a bundle and show why: evaluate, behaviour, faithfulness, hops, explain, export."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Optional
+
+import click
+
+from ..errors import ConfigError
+from ..reviews.data import Labelled
+from .declare import TextCommand, choices, command, option, text_argument
+from .options import BUNDLE, DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Heads, Model, Restoring, labelled
+
+
+@command()
+def evaluate(
+    *,
+    reviews: Labelled = labelled(required=True),
+    model: Model,
+    as_json: bool = JSON,
+    record: bool = option("write the figures into the bundle's manifest and model card"),
+    restoring: Restoring,
+) -> None:
+    """Score a bundle on labelled reviews.
+
+    `--data nsmc` is the official test file.
+
+    \b
+    nsmc-attention evaluate --data nsmc
+    nsmc-attention evaluate --data nsmc --restore
+    nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
+    """
+    from ..classification import evaluation as judgement
+
+    if record and not model.bundle:
+        raise ConfigError("--record: expected --bundle too, found the packaged model, a part of the installation")
+    if record and restoring.bundle:
+        raise ConfigError("--record: the figures of restored reviews are not the bundle's own; leave --restore out")
+    classifier, test = model.load(), reviews.load("test")
+    figures = judgement.evaluate(classifier, test, restoring.load(model))
+    print(json.dumps(figures) if as_json else "\n".join(f"{name:10} {value}" for name, value in figures.items()))
+    if record:
+        judgement.record(classifier.bundle, figures, test)
+
+
+@command()
+def behaviour(
+    *,
+    model: Model,
+    failures: bool = option("list the cases that failed, not the categories"),
+    as_json: bool = option("one JSON object a row", "--json"),
+) -> None:
+    """Test a bundle on 600 hand-written sentences.
+
+    Negation, contrast, slang, typos, missing spaces.
+
+    \b
+    nsmc-attention behaviour
+    nsmc-attention behaviour --bundle runs/first/bundle --failures
+    """
+    from ..evaluation.behaviour import cases, check, summary
+
+    table = check(model.load().probabilities, cases())
+    shown = table[~table["passed"]] if failures else summary(table)
+    if as_json:
+        print(shown.to_json(orient="records", lines=True, force_ascii=False).strip())
+    else:
+        print(shown.to_string(index=False, na_rep="", float_format="{:.3f}".format))
+
+
+@command()
+def faithfulness(
+    *,
+    reviews: Labelled = labelled(required=True),
+    model: Model,
+    limit: int = option("reviews, drawn by seed", type=click.IntRange(1), default=1000),
+    seed: int = option(type=click.IntRange(0, 2**31 - 1), default=0),
+    plot: Optional[Path] = option(".png, .svg or .pdf, beside published figures"),
+    as_json: bool = JSON,
+) -> None:
+    """Measure how faithful the attention is.
+
+    By its agreement with erased words and gradients, beside a random order.
+
+    \b
+    nsmc-attention faithfulness --data nsmc
+    nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --plot faithfulness.png
+    """
+    from ..classification import evaluation as judgement
+    from ..drawing.figure import check_suffix
+    from ..visualization.faithfulness import as_text, save_plot
+
+    if plot:
+        check_suffix(plot)
+    figures = judgement.faithfulness(model.load(), reviews.load("test"), limit=limit, seed=seed)
+    print(json.dumps(figures) if as_json else as_text(figures))
+    if plot:
+        save_plot({figures["bundle"]: figures}, plot)
+
+
+@command()
+def hops(
+    *,
+    data: str = option("nsmc, sample, or a csv, tsv, jsonl, parquet, xlsx or txt file of reviews", required=True),
+    data_dir: Optional[Path] = DATA_DIR,
+    text_column: Optional[str] = TEXT_COLUMN,
+    encoding: Optional[str] = ENCODING,
+    limit: int = option("reviews, the first ones", type=click.IntRange(1), default=5000),
+    fewest: int = option("times that a word must occur", type=click.IntRange(1), default=20),
+    top: int = option("words of each hop", type=click.IntRange(1), default=10),
+    model: Model,
+    as_json: bool = JSON,
+) -> None:
+    """Show which words each hop of structured attention takes, and how far the hops overlap.
+
+    Of nsmc and sample the reviews of the training file. A weight is times the number of tokens: 1 is the average.
+
+    \b
+    nsmc-attention hops --data nsmc --bundle runs/structured/bundle
+    nsmc-attention hops --data reviews.csv --bundle runs/structured/bundle --fewest 5 --json
+    """
+    from ..classification import evaluation as judgement
+    from ..reviews.data import Texts
+
+    texts = Texts(data, data_dir, text_column=text_column, encoding=encoding).read()[1]
+    statistics = judgement.hops(model.load(), texts, limit, fewest)
+    statistics["words"] = [words[:top] for words in statistics["words"]]
+    if as_json:
+        print(json.dumps(statistics, ensure_ascii=False))
+        return
+    for hop, words in enumerate(statistics["words"], 1):
+        shown = ", ".join(f"{word['token']} {word['weight']:.2f}" for word in words)
+        print(f"hop {hop}: {shown}")
+    print(f"overlap {statistics['overlap']:.3f} (0: no token in common, 1: equal), {statistics['reviews']:,} reviews")
+
+
+@command(TextCommand)
+def explain(
+    *,
+    text: tuple[str, ...] = text_argument(
+        "give the text itself, or summarize the file with nsmc-attention report %s", required=True
+    ),
+    output: Optional[Path] = option(".png, .svg, .pdf or .html  [default: shaded words in the terminal]", "-o"),
+    methods: tuple[str, ...] = option(
+        "may be given again; auto: contribution where the bundle has it, else attention",
+        "--method",
+        multiple=True,
+        default=["auto"],
+        metavar=choices(
+            ["auto", "contribution", "attention", "rollout", "erasure", "gradient", "integrated", "random"]
+        ),
+    ),
+    picture: Optional[str] = option(
+        "of .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
+        type=click.Choice(["matrix", "words"]),
+    ),
+    by_word: bool = option("weights of words between white space, not of morphemes"),
+    beside: tuple[Path, ...] = option("another bundle to draw beside", multiple=True),
+    heads: Heads,
+    model: Model,
+) -> None:
+    """Shade the words of a review, or draw a picture of them.
+
+    By contributions, attention or one of their rivals. An .html page is interactive: hovering over a word shows its
+    value, clicking it shows what it attends to.
+
+    \b
+    nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
+    nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집" --output heatmap.png
+    nsmc-attention explain "배우는 좋은데 영화는 별로" --method attention --method erasure --output words.html
+    nsmc-attention explain "배우는 좋은데 영화는 별로" --bundle runs/transformer/bundle --heads heads.png
+    """
+    from ..classification.attribution import check_method
+    from ..classification.display import AUTO
+    from ..classification.explain import explain_many
+    from ..visualization.pictures import check_picture, save_attributions
+    from .terminal import as_text, has_colors
+
+    checked = [check_method(method) for method in methods]
+    if picture == "matrix":
+        # the one method that has such a picture
+        checked = ["attention" if method == AUTO else method for method in checked]
+    heads.check()
+    if heads.path and len(text) > 1:
+        raise ConfigError(f"explain --heads: expected one TEXT, found {len(text)}; put it in quotes")
+    if output:
+        check_picture(output, picture, checked)
+    elif picture:
+        raise ConfigError(f"--picture {picture}: expected --output too, as --output {picture}.png")
+    classifiers = [model._replace(bundle=bundle).load() for bundle in (model.bundle, *beside)]
+    reviews = explain_many(classifiers, text, checked, by_word)
+    heads.save(reviews[0][0])
+    if output is None:
+        shown = [as_text(shades, has_colors(sys.stdout)) for group in reviews for shades in group]
+        print(*shown, sep="\n\n")
+        print("for a picture: --output words.png (or .svg, .pdf, .html)", file=sys.stderr)
+        return
+    save_attributions(reviews, output, picture)
+    for first, *_ in reviews:
+        print(f"{first.label}\t{max(first.probability, 1 - first.probability):.4f}\t{output}")
+
+
+@command()
+def export(
+    *,
+    bundle: Optional[Path] = BUNDLE,
+    output: Optional[Path] = option("model.onnx  [default: into the bundle of --bundle itself]", "-o"),
+) -> None:
+    """Write a bundle's function for ONNX Runtime.
+
+    It is compared with Gluon's on 1,000 raw texts first.
+    """
+    if not (bundle or output):
+        raise ConfigError("export: expected --output, as -o model.onnx: the packaged bundle stays as it is")
+    from ..classification.export import export_bundle
+
+    print(json.dumps(export_bundle(bundle, output)))

@@ -1,0 +1,58 @@
+"""The engine of a film network, its reviews one by one and the film, and that of the reviews' encoder."""
+
+from typing import Any, Optional, Union
+
+from numpy.typing import NDArray
+
+from ..._runtime.processes import cores
+from ...classification import native
+from ...classification.engines import GraphEngine, remedy, sizes_of
+from ...classification.graphs import CONTEXTS
+from ...classification.system import ClassifierBundle
+from ...inference.engines import chosen_engine
+from ...inference.sessions import PIECE, OnnxGraph, checked, import_check, load_graphs
+from ...model.graphs import Sizes
+from .system import FilmBundle
+
+Array = NDArray[Any]
+
+
+class FilmEngine:
+    """Runs the graphs of a film network, or the network on MXNet, on one thread; "auto" is onnx, on a GPU gluon."""
+
+    def __init__(self, bundle: FilmBundle, name: str, device: str):
+        units = bundle.config.model.units
+        sizes = Sizes({}, {"F": bundle.codec.inputs, "D": units, "P": 2 * units}, [{"N": 1}, {"N": PIECE}])
+        self.name = chosen_engine(name, device)
+        self.graphs = load_graphs(bundle, self.name, device, sizes)
+
+    def reviews(self, vectors: Array) -> tuple[Array, Array]:
+        """(M, F) -> scores (M,), values (M, D)."""
+        scores, values = self.graphs["reviews.onnx"](vectors)
+        return scores, values
+
+    def film(self, pooled: Array, counts: Array) -> Array:
+        """(N, P), (N, 1) -> quantiles (N, 3)."""
+        return self.graphs["film.onnx"](pooled, counts)[0]
+
+
+def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[native.NativeEngine, GraphEngine]:
+    """Load a classifier's engine that has `contexts`: native where it was built and has those of the bundle, else onnx.
+
+    That is model.onnx, where values are states with what its last layer reads as an output; MissingPackage without the
+    package onnx.
+    """
+    # of embeddings as they are it computes only what they add to the log-odds
+    model: Any = bundle.config.model
+    if native.runs(bundle) and model.values.kind != "embedding":
+        return native.native_engine(bundle, threads)
+    import_check()
+    from .contexts import with_contexts
+
+    interface, sizes = bundle.config.graphs["model.onnx"], sizes_of(bundle)
+    content = checked(bundle, "model.onnx", interface, sizes, remedy(bundle))
+    if CONTEXTS not in interface.outputs:
+        content = with_contexts(content, bundle.file("model.onnx"))
+        interface = interface._replace(outputs={**interface.outputs, CONTEXTS: ("N", "F")})
+    fixed = None if bundle.packaged else sizes.fixed
+    return GraphEngine(OnnxGraph(content, interface, fixed, threads=threads or cores()))

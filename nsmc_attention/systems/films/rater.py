@@ -1,0 +1,278 @@
+"""`film`: the reviews of a film in, its mean stars with an interval out, and the reviews and words that carry the most weight.
+
+(film, text) -> encoder of a classifier -> scores and values -> a Pool for each film -> Rating
+"""
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, Optional, Union, overload
+
+import numpy
+from numpy.typing import NDArray
+
+from ...bundle.format import load_bundle
+from ...classification.attribution import Attribution
+from ...classification.prediction import Prediction
+from ...classification.predictor import WINDOW, Classifier
+from ...classification.system import LAYOUT as CLASSIFIER
+from ...classification.system import ClassifierBundle
+from ...errors import BundleError, DataError
+from ...inference.engines import DeviceName, EngineName
+from ...inference.reference import Predictor, check_text, check_texts, is_frame, text_column_of
+from ...text.encoding import Encoded
+from .engines import FilmEngine
+from .pooling import Pool
+from .system import LAYOUT, FilmBundle
+from .vectors import ReviewReader
+
+Pair = tuple[Hashable, str]
+Pools = dict[Hashable, Pool]
+# Low end, middle and high end of the stars
+Bounds = tuple[Optional[float], Optional[float], Optional[float]]
+# Reviews that are shown of a film
+SHOWN = 3
+BLANK = "blank: no review with a word"
+
+
+class Representative(NamedTuple):
+    """A review with its weight, its share of the film's attention (0 to 1), and the prediction that shows its words."""
+
+    prediction: Prediction
+    weight: float
+
+    @property
+    def attribution(self) -> Attribution:
+        """The attention of its words."""
+        return Attribution(self.prediction, self.prediction.token_weights.astype("float64"), "attention")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON: text, weight, tokens, token_weights."""
+        text, tokens = self.prediction.text, list(self.prediction.tokens)
+        weights = self.prediction.token_weights.tolist()
+        return {"text": text, "weight": self.weight, "tokens": tokens, "token_weights": weights}
+
+
+@dataclass(frozen=True)
+class Rating:
+    """The stars of a film by its reviews.
+
+    Attributes
+    ----------
+    reviews, blank : int
+        Reviews that were read, and those without a word, which were not.
+    stars, stars_low, stars_high : float or None
+        The mean stars of other reviews of the film, and an interval that holds it for nine of ten films; None, with the
+        reason in `error`, where no review has a word.
+    representative : tuple of Representative
+        The reviews with the largest weights, the largest first.
+    """
+
+    reviews: int
+    blank: int
+    stars: Optional[float]
+    stars_low: Optional[float]
+    stars_high: Optional[float]
+    representative: tuple[Representative, ...] = ()
+
+    @property
+    def error(self) -> Optional[str]:
+        return BLANK if self.stars is None else None
+
+    @property
+    def counted(self) -> str:
+        """The number of reviews in words: "1 review"."""
+        return f"{self.reviews:,} review{'s' * (self.reviews != 1)}"
+
+    def __repr__(self) -> str:
+        if self.stars is None:
+            return f"Rating(error={self.error!r})"
+        return f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.counted})"
+
+    def to_dict(self, shown: Optional[int] = None) -> dict[str, Any]:
+        """Return plain values for JSON, with at most `shown` of the reviews."""
+        values: dict[str, Any] = {"reviews": self.reviews, "stars": self.stars}
+        values.update(stars_low=self.stars_low, stars_high=self.stars_high)
+        values["representative"] = [review.to_dict() for review in self.representative[:shown]]
+        return {**values, "error": self.error} if self.error else values
+
+    def _repr_html_(self) -> str:
+        from .display import rating_html
+
+        return rating_html(self)
+
+
+class FilmRater(Predictor):
+    """A bundle of the task `film`, the engine that runs it, and the classifier whose encoder reads the reviews."""
+
+    layout = LAYOUT
+
+    def __init__(self, bundle: FilmBundle, engine: Any, classifier: ClassifierBundle, threads: Optional[int] = None):
+        super().__init__(bundle, engine)
+        self.scale, self.classifier, self.reader = bundle.codec, classifier, ReviewReader(classifier, threads)
+
+    @classmethod
+    def from_bundle(
+        cls,
+        bundle: FilmBundle,
+        engine: str = "auto",
+        device: str = "auto",
+        threads: Optional[int] = None,
+        **options: Any,
+    ) -> "FilmRater":
+        classifier = load_bundle(options.get("classifier"), CLASSIFIER)
+        scale = bundle.codec
+        if classifier.fingerprint != scale.classifier:
+            raise BundleError(
+                f"{bundle.folder}: expected the classifier {scale.name} ({scale.classifier[:12]}…), whose encoder reads "
+                f"the reviews, found {classifier.name} ({classifier.fingerprint[:12]}…); name it by "
+                "--classifier (of film; of other commands by --bundle)"
+            )
+        return cls(bundle, FilmEngine(bundle, engine, device), classifier, threads)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {} if self.classifier.packaged else {"classifier": str(self.classifier.folder.resolve())}
+
+    def __call__(self, texts: Iterable[str], shown: int = SHOWN) -> Rating:
+        """Return the Rating of one film's reviews, of which `shown` are in it."""
+        given = check_texts(texts, "reviews", "put it in a list")
+        pools = self.pool((("", text) for text in given), shown) or {"": Pool(shown)}
+        return next(self.ratings(pools.values()))
+
+    def rate(self, pairs: Iterable[Pair], shown: int = SHOWN) -> Iterator[tuple[Hashable, Rating]]:
+        """Yield each film of (film, review) pairs with its Rating, in the films' first order.
+
+        All pairs are read before; memory grows with the films, not with their reviews.
+        """
+        pools = self.pool(pairs, shown)
+        return zip(pools, self.ratings(pools.values()))
+
+    def pool(self, pairs: Iterable[Pair], shown: int = 0) -> Pools:
+        """Return the Pool of each film, while reading the pairs window by window."""
+        pools: Pools = {}
+        encode, iterator = self.classifier.codec.encode, iter(pairs)
+        while window := list(islice(iterator, WINDOW)):
+            self.add(pools, [film for film, _ in window], [encode(check_text(text)) for _, text in window], shown)
+        return pools
+
+    def add(
+        self, pools: Pools, films: Sequence[Optional[Hashable]], reviews: Sequence[Encoded], shown: int = 0
+    ) -> NDArray[numpy.float64]:
+        """Read M reviews together, add each to the Pool of its film, and return the probabilities of positive (M,).
+
+        A review of the film None is added to none; a blank one is counted, its probability is NaN.
+        """
+        vectors, probability = self.reader.read(reviews)
+        members: dict[Hashable, list[int]] = {}
+        for place, (film, review) in enumerate(zip(films, reviews)):
+            if film is None:
+                continue
+            if film not in pools:
+                pools[film] = Pool(shown)
+            if len(review):
+                members.setdefault(film, []).append(place)
+            else:
+                pools[film].blank += 1
+        if members:
+            scores, values = self.engine.reviews(vectors[[place for own in members.values() for place in own]])
+            start = 0
+            for film, own in members.items():
+                part = slice(start, start + len(own))
+                pools[film].add(scores[part], values[part], [reviews[place].text for place in own])
+                start = part.stop
+        return probability
+
+    def ratings(self, pools: Collection[Pool]) -> Iterator[Rating]:
+        """Yield the Rating of each Pool."""
+        texts = (text for pool in pools for text, _ in pool.weights)
+        words = Classifier(self.classifier, self.reader.engine).predict_stream(texts)
+        for pool, (low, stars, high) in self.bounds(pools):
+            own = pool.weights
+            shown = tuple(
+                Representative(prediction.averaged(), weight)
+                for prediction, (_, weight) in zip(islice(words, len(own)), own)
+            )
+            yield Rating(pool.count, pool.blank, stars, low, high, shown)
+
+    def bounds(self, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Bounds]]:
+        """Yield each Pool with its stars: the low end, the middle and the high end; None where it has no review."""
+        iterator = iter(pools)
+        while window := list(islice(iterator, WINDOW)):
+            stars = iter(self.stars([pool for pool in window if pool.count]).tolist())
+            for pool in window:
+                yield pool, tuple(next(stars)) if pool.count else (None, None, None)
+
+    def stars(self, pools: Sequence[Pool]) -> NDArray[numpy.float64]:
+        """Return (N, 3) of Pools that have reviews: the low end of the stars, the middle, the high end."""
+        if not pools:
+            return numpy.zeros((0, 3))
+        # more reviews than it was trained with say more, but how much more was never measured
+        counts = numpy.array([min(pool.count, self.bundle.config.training.given) for pool in pools])
+        pooled = numpy.stack([pool.pooled for pool in pools]).astype("float32")
+        return self.scale.intervals(self.engine.film(pooled, counts[:, None].astype("float32")), counts)
+
+
+def load_film(
+    bundle: Optional[Union[str, Path]] = None,
+    engine: EngineName = "auto",
+    device: DeviceName = "auto",
+    classifier: Optional[Union[str, Path]] = None,
+) -> FilmRater:
+    """Load a film network from a bundle folder; None is the one that ships with the package.
+
+    The classifier whose encoder reads the reviews is the packaged one, or that of a folder; BundleError if it is not the
+    one that the network was trained with. The reviews are read through ONNX Runtime; engine, device and other errors are
+    those of `load_classifier`.
+    """
+    return FilmRater.load(bundle, engine, device, classifier=classifier)
+
+
+def rater_of(classifier: ClassifierBundle, bundle: Optional[Union[str, Path]] = None) -> Optional[FilmRater]:
+    """Load the film network of a bundle, or the packaged one, to read reviews by a classifier.
+
+    None where no bundle is named and the packaged network reads the vectors of another classifier, or onnx is not
+    installed; errors are those of `load_film`.
+    """
+    verified = load_bundle(bundle, LAYOUT)
+    fits = verified.codec.classifier == classifier.fingerprint and find_spec("onnx") is not None
+    return FilmRater.from_bundle(verified, classifier=classifier.folder) if bundle or fits else None
+
+
+packaged_film = lru_cache(maxsize=1)(load_film)
+
+
+@overload
+def film(texts: Iterable[str], shown: int = SHOWN) -> Rating: ...
+
+
+@overload
+def film(texts: Any, shown: str, *, text_column: Optional[str] = None) -> dict[Hashable, Rating]: ...
+
+
+def film(
+    texts: Any, shown: Union[int, str] = SHOWN, *, text_column: Optional[str] = None
+) -> Union[Rating, dict[Hashable, Rating]]:
+    """Return the Rating of one film's reviews by the network that ships with the package, which is loaded once.
+
+    Of a DataFrame with the column that names each review's film, film(frame, "title"), a Rating for each film, in their
+    first order: {"괴물": Rating(...)}. The column of the texts is found by its name, or is `text_column`; rows that name no
+    film are left out, those without a text are blank. DataError where there is no such column.
+    """
+    if isinstance(shown, int):
+        return packaged_film()(texts, shown)
+    return dict(packaged_film().rate(pairs_of(texts, shown, text_column)))
+
+
+def pairs_of(frame: Any, group_by: str, text_column: Optional[str] = None) -> Iterator[Pair]:
+    """Return (film, review) of the rows of a DataFrame that name a film."""
+    from ...reviews.tables import as_text, require_column
+
+    if not is_frame(frame):
+        raise DataError(f"film: expected a DataFrame with the column {group_by!r}, found {type(frame).__name__}")
+    require_column(list(frame.columns), group_by, "DataFrame", "; name the one of the films")
+    texts = frame[text_column_of(frame, text_column)]
+    return ((film, as_text(text)) for film, text in zip(frame[group_by], texts) if as_text(film).strip())

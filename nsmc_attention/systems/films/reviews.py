@@ -1,0 +1,103 @@
+"""Reviews with stars by film: the raw star reviews, or a person's own table with a column of films and one of stars."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy
+import pandas
+from numpy.typing import NDArray
+
+from ...errors import ConfigError, DataError
+from ...reviews import nsmc, raw, tables
+from ...reviews.data import Texts
+from ...text.encoding import clean
+
+# Names by which a column is found, in lower case
+FILM_COLUMNS = ("film", "movie", "movie_id", "title", "group", "영화", "영화제목", "제목", "작품")
+FILM_HINT = "; name the one of the films by --group-by"
+STAR_HINT = "; name the one of the stars by --stars-column"
+
+
+@dataclass(frozen=True)
+class FilmReviews:
+    """M reviews with stars, of N films.
+
+    Attributes
+    ----------
+    documents : list of str
+        The clean texts, none blank.
+    stars : (M,) float32
+    films : list of str
+        The names of the films.
+    members : list of (n,) int64
+        For each film the places of its reviews.
+    """
+
+    name: str
+    documents: list[str]
+    stars: NDArray[numpy.float32]
+    films: list[str]
+    members: list[NDArray[numpy.int64]]
+
+    @property
+    def sha256(self) -> str:
+        """Of the films, stars and texts."""
+        films = numpy.zeros(len(self.documents), dtype="int64")
+        for number, places in enumerate(self.members):
+            films[places] = number
+        content = sha256(films.tobytes() + self.stars.tobytes())
+        content.update("\n".join(self.documents).encode())
+        return content.hexdigest()
+
+
+def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[str] = None) -> FilmReviews:
+    """Read "nsmc", the raw star reviews without those of the official test file, or a table, whose rows without a film
+    are left out.
+
+    ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `tables.open_table`, and
+    for stars that are no numbers, with their row.
+    """
+    data = source.data
+    if data == "sample":
+        raise ConfigError("train --task film: expected nsmc or a table with columns of films and stars, found sample")
+    if data == "nsmc":
+        tables.refuse_columns(data, source.text_column, sheet=source.sheet)
+        for option, given in (("--group-by", group_by), ("--stars-column", stars_column)):
+            if given is not None:
+                raise ConfigError(f"nsmc: has films and stars of its own; leave {option} out, found {given!r}")
+        frame = raw.load(raw.find(source.data_dir), [nsmc.load("nsmc", "test", source.data_dir).frame]).frame
+        return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
+    table, path = source.open(), Path(data)
+    parts = list(table.parts)
+    names = dict.fromkeys(chain.from_iterable(parts))
+    group_by = tables.find_column(names, group_by, path, FILM_COLUMNS, FILM_HINT)
+    stars_column = tables.find_column(names, stars_column, path, tables.STAR_COLUMNS, STAR_HINT)
+    texts, films = (list(map(tables.as_text, tables.cells_of(parts, name))) for name in (table.text_column, group_by))
+    cells = enumerate(tables.cells_of(parts, stars_column), start=1)
+    stars = [number(value, f"{path} row {row}") for row, value in cells]
+    return of_films(path.name, texts, stars, list(map(str.strip, films)))
+
+
+def number(value: Any, where: str) -> float:
+    """Return a cell as a number of stars; DataError where it is none."""
+    try:
+        stars = float(tables.as_text(value))
+    except ValueError:
+        stars = float("nan")
+    if not abs(stars) < 1e6:
+        raise DataError(f"{where}: expected a number of stars, found {str(value)[:20]!r}; mend it or leave the row out")
+    return stars
+
+
+def of_films(name: str, documents: list[str], stars: list[Any], films: list[str]) -> FilmReviews:
+    """Return reviews by film, in the films' first order, without those that are blank or of no film."""
+    texts = list(map(clean, documents))
+    kept = [row for row, (text, film) in enumerate(zip(texts, films)) if text and film]
+    codes, names = pandas.factorize(pandas.Series([films[row] for row in kept], dtype=object))
+    ends = numpy.cumsum(numpy.bincount(codes, minlength=len(names)))
+    members = numpy.split(numpy.argsort(codes, kind="stable"), ends[:-1]) if kept else []
+    rated = numpy.array([stars[row] for row in kept], dtype="float32")
+    return FilmReviews(name, [texts[row] for row in kept], rated, names.tolist(), members)

@@ -1,0 +1,88 @@
+"""The settings of a film network and of its training, and the presets. Read without MXNet."""
+
+from typing import Any, ClassVar
+
+from ...model.attention import Additive, Attention, Uniform
+from ...model.graphs import Graphs
+from ...schema import Settings, kinds, section, setting
+from ...training.config import LoopConfig, TaskConfig
+from .graphs import FILM_GRAPHS
+
+# How the reviews of a film are weighed
+POOLINGS: dict[str, type[Attention]] = {kind.kind: kind for kind in (Additive, Uniform)}
+
+
+class PoolingConfig(Settings):
+    """The mean stars of a film from its reviews, whose order has no influence."""
+
+    kind = "pooling"
+    units: int = setting(64, "units of a review's value (D)", low=1, high=4096)
+    attention: Attention = kinds(POOLINGS, Additive(), "how reviews are weighed; uniform: all alike")
+    output_units: int = setting(64, "units of the hidden layer behind the pooling", low=1, high=4096)
+    dropout: float = setting(0.2, "dropout of what is pooled", low=0.0, high=0.95)
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        return "Attention over reviews" if self.attention.kind != "uniform" else "The average of reviews"
+
+    def network(self, inputs: int) -> Any:
+        """Build the network for reviews of so many numbers each."""
+        from .network import FilmNetwork
+
+        return FilmNetwork(inputs, self)
+
+
+class HierarchicalConfig(PoolingConfig):
+    """Hierarchical attention, Yang et al. 2016 (N16-1174): the classifier is trained along, from the films' stars alone.
+
+    Its words are weighed by one hop, whose query is learnt, equations 5 to 7; the paper's GRU over sentences is left out,
+    because a film's reviews have no order.
+    """
+
+    kind = "hierarchical"
+
+    def describe(self) -> str:
+        return "Hierarchical attention over words and reviews"
+
+
+FILM_NETWORKS: dict[str, type[Settings]] = {kind.kind: kind for kind in (PoolingConfig, HierarchicalConfig)}
+
+
+class FilmTrainingConfig(LoopConfig):
+    """The training of `film`; a batch is of films."""
+
+    batch_size: int = setting(64, "films in a batch", low=1)
+    dev_fraction: float = setting(
+        0.1, "share of the films that choose the epoch and widen the intervals", low=0.01, high=0.4
+    )
+    test_fraction: float = setting(0.1, "share of the films that the figures are of", low=0.01, high=0.4)
+    epochs: int = setting(150, "passes over the films, each time with other reviews of each", low=1)
+    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(30, "epochs without a better dev loss before stopping", low=1)
+    given: int = setting(
+        64, "most reviews of a film that are given; the stars of the others are to be told", low=1, high=1024
+    )
+
+
+class FilmConfig(TaskConfig):
+    """A whole training of `film` in one value."""
+
+    task: ClassVar[str] = "film"
+    model: PoolingConfig = kinds(FILM_NETWORKS, PoolingConfig(), "the network")
+    training: FilmTrainingConfig = section(FilmTrainingConfig(), "how the network is trained")
+
+    @property
+    def graphs(self) -> Graphs:
+        return FILM_GRAPHS
+
+    def network(self, inputs: int) -> Any:
+        """Build the network, its parameters not yet initialized, for reviews of so many numbers each."""
+        return self.model.network(inputs)
+
+
+FILM_PRESETS = {
+    "pooling": FilmConfig(),
+    "hierarchical": FilmConfig(
+        HierarchicalConfig(), FilmTrainingConfig(batch_size=32, epochs=6, learning_rate=1e-3, patience=2)
+    ),
+}

@@ -1,0 +1,38 @@
+"""The task `film`: its bundles, their model card, and the system as a `Task`. Read without numpy."""
+
+from typing import TYPE_CHECKING
+
+from ..._runtime.later import later
+from ...bundle.format import Bundle, Layout, Manifest, packaged
+from ...system import Task
+from .graphs import FILM_GRAPHS
+from .settings import FILM_PRESETS, FilmConfig
+
+if TYPE_CHECKING:
+    from .scale import Scale
+
+
+def card_values(config: FilmConfig, manifest: Manifest) -> dict[str, object]:
+    rows = [
+        f"| {count} | {figures['absolute_error']:.3f} | {100 * figures['inside']:.1f} % | {figures['width']:.2f} |"
+        for count, figures in manifest["metrics"]["test"].items()
+    ]
+    return {"rows": "\n".join(rows)}
+
+
+LAYOUT: "Layout[FilmConfig, Scale]" = Layout(
+    FilmConfig,
+    "scale.json",
+    later("systems.films.scale", "Scale.from_json"),
+    tuple(FILM_GRAPHS),
+    packaged("pretrained_film"),
+    card_values,
+)
+FilmBundle = Bundle[FilmConfig, "Scale"]
+FILM = Task(
+    LAYOUT,
+    FILM_PRESETS,
+    "film",
+    load=later("systems.films.rater", "FilmRater.from_bundle"),
+    train=later("systems.films.train", "train_films"),
+)

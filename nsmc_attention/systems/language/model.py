@@ -1,0 +1,186 @@
+"""`fill`: a text with hidden words in, the words that they may be out."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple, Optional, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ...errors import BundleError, ConfigError, DataError
+from ...inference.engines import DeviceName, EngineName
+from ...inference.reference import Predictor, check_text
+from ...text.encoding import clean
+from ...text.tokenizers import tokenizer
+from .engines import load_language_engine
+from .masking import MASK
+from .system import LAYOUT, LanguageBundle
+
+# With as many, 50 candidates for a text of 256 tokens take 2.8 s of processor time
+MOST_MASKS = 5
+
+
+class Candidate(NamedTuple):
+    """A token that may stand at the mask, the text with it, and its probability, 0 to 1.
+
+    Of several masks: their tokens in the order of the text, a space between, and the product of the probabilities.
+    """
+
+    token: str
+    text: str
+    probability: float
+
+
+@dataclass(frozen=True, eq=False)
+class Filling:
+    """What may stand at the masks of a text.
+
+    Attributes
+    ----------
+    text : str
+        The clean text, [MASK] in it.
+    tokens : tuple of str
+        What the network read, at most as many as it has places, [MASK] at `places` (each 0 to T - 1).
+    candidates : tuple of Candidate
+        The likeliest first.
+    heads : (L, K, T, T) float32 or None
+        How each token attends to each, by layer and head; None of an encoder that does not attend.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    places: tuple[int, ...]
+    candidates: tuple[Candidate, ...]
+    heads: Optional[NDArray[numpy.float32]] = None
+
+    @property
+    def attended(self) -> Optional[NDArray[numpy.float32]]:
+        """(T,) float32, sums to 1: what [MASK] attended to in the last layer, the mean of all heads and masks, or None."""
+        return None if self.heads is None else numpy.asarray(self.heads[-1][:, list(self.places)].mean(axis=(0, 1)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        values: dict[str, Any] = {
+            "text": self.text,
+            "candidates": [candidate._asdict() for candidate in self.candidates],
+        }
+        values.update({"tokens": list(self.tokens), "places": list(self.places)})
+        return values if self.attended is None else {**values, "attended": self.attended.tolist()}
+
+
+class LanguageModel(Predictor):
+    """A bundle of the task `language` and the engine that runs it."""
+
+    layout, load_engine = LAYOUT, staticmethod(load_language_engine)
+
+    def __init__(self, bundle: LanguageBundle, engine: Any):
+        super().__init__(bundle, engine)
+        self.encoder = bundle.codec
+        if MASK not in self.encoder.token_to_idx:
+            raise BundleError(f"{bundle.file('vocab.json')}: expected the entry {MASK} of a language model, found none")
+        self.entries = sorted(self.encoder.token_to_idx, key=self.encoder.token_to_idx.__getitem__)
+        self.no_words = [self.encoder.unknown, self.encoder.padding, self.encoder.token_to_idx[MASK]]
+
+    def __call__(self, text: str, top: int = 5) -> Filling:
+        """Return the Filling of a text with 1 to MOST_MASKS [MASK], with its `top` candidates; DataError at another number.
+
+        Of several masks the most certain is filled first, with each of its `top` likeliest words, the others by `fill_rest`.
+        """
+        if not isinstance(top, (int, numpy.integer)) or top < 1:
+            raise ConfigError(f"top: expected a whole number of at least 1, found {top!r}")
+        text = clean(check_text(text))
+        parts = around_masks(text)
+        ids, places, tokens = self.window(parts)
+        probability, *heads = self.guess(ids, places)
+        first = int(probability.max(axis=1).argmax())
+        best = numpy.argsort(-probability[first], kind="stable")[: min(top, len(self.entries) - len(self.no_words))]
+        candidates = []
+        for number in best.tolist():
+            filled = {places[first]: number}
+            chance = float(probability[first, number]) * self.fill_rest(ids, places, filled)
+            words = [self.entries[filled[place]] for place in places]
+            whole = "".join(piece for pair in zip(parts, [*words, ""]) for piece in pair)
+            candidates.append(Candidate(" ".join(words), whole, chance))
+        candidates.sort(key=lambda candidate: -candidate.probability)
+        return Filling(text, tokens, tuple(places), tuple(candidates), heads[0][0] if heads else None)
+
+    def guess(self, ids: list[int], places: list[int], outputs: Optional[tuple[str]] = None) -> list[NDArray[Any]]:
+        """Return the probabilities of the words at M masks, (M, V), negative for what is no word, and the heads."""
+        masks = len(places)
+        rows = numpy.tile(numpy.array(ids, dtype="int32"), (masks, 1))
+        at = numpy.array(places, dtype="int32") * masks + numpy.arange(masks, dtype="int32")
+        probability, *heads = self.engine(rows, numpy.full(masks, len(ids), dtype="int32"), at, outputs=outputs)
+        probability = probability.copy()
+        probability[:, self.no_words] = -1
+        return [probability, *heads]
+
+    def fill_rest(self, ids: list[int], places: list[int], filled: dict[int, int]) -> float:
+        """Fill the masks that are not in `filled`, {place: id}; return the product of the probabilities of their words.
+
+        One mask after another gets its likeliest word, the one whose likeliest word is the most probable first.
+        """
+        chance = 1.0
+        while left := [place for place in places if place not in filled]:
+            (probability,) = self.guess(
+                [filled.get(place, number) for place, number in enumerate(ids)], left, ("probability",)
+            )
+            mask, number = divmod(int(probability.argmax()), probability.shape[1])
+            filled[left[mask]] = number
+            chance *= float(probability[mask, number])
+        return chance
+
+    def window(self, parts: list[str]) -> tuple[list[int], list[int], tuple[str, ...]]:
+        """Return ids and tokens around the masks, as many as the network has places, and the masks' places among them.
+
+        `parts` is the text around each mask. DataError where the masks are farther apart than that.
+        """
+        split, longest = tokenizer(self.encoder.tokenizer_name), self.encoder.max_length
+        left, *between, right = (self.pieces(split(part)) for part in parts)
+        middle = [MASK, *(token for part in between for token in (*part, MASK))]
+        if len(middle) > longest:
+            expected = f"expected all {MASK} within {longest} tokens, found them within {len(middle)}"
+            raise DataError(f"fill: {expected}; leave out a part of the text between them")
+        # half on each side, and what one side leaves to the other
+        free = longest - len(middle)
+        kept_right = min(len(right), max((free + 1) // 2, free - len(left)))
+        left, right = left[max(0, len(left) - (free - kept_right)) :], right[:kept_right]
+        tokens = (*left, *middle, *right)
+        find, unknown = self.encoder.token_to_idx.get, self.encoder.unknown
+        places = numpy.cumsum([len(left), *(len(part) + 1 for part in between)]).tolist()
+        return [find(token, unknown) for token in tokens], places, tokens
+
+    def pieces(self, words: list[str]) -> list[str]:
+        return [piece for word in words for piece in self.encoder.units([word])]
+
+
+def around_masks(text: str) -> list[str]:
+    """Return what is before, between and behind the [MASK] of a clean text; DataError unless there are 1 to MOST_MASKS."""
+    before, *others = text.split(MASK)
+    if not 1 <= len(others) <= MOST_MASKS:
+        raise DataError(
+            f"fill: expected 1 to {MOST_MASKS} {MASK} in the text, found {len(others)}; write one in place of a word, as in "
+            f"'주인공의 {MASK}에 소름이 돋았다'"
+        )
+    return [before, *others]
+
+
+def load_language_model(
+    bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
+) -> LanguageModel:
+    """Load a language model from a bundle folder, None for the one that ships with the package.
+
+    Engine, device and errors are those of `load_classifier`.
+    """
+    return LanguageModel.load(bundle, engine, device)
+
+
+packaged_language_model = lru_cache(maxsize=1)(load_language_model)
+
+
+def fill(text: str, top: int = 5) -> list[Candidate]:
+    """Return the likeliest words at the [MASK] of a text, by the packaged language model, which is loaded once.
+
+    Several masks are filled together. DataError where the text has none or more than MOST_MASKS.
+    """
+    return list(packaged_language_model()(text, top).candidates)

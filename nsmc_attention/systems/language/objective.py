@@ -1,0 +1,130 @@
+"""What a language model is trained on and for: reviews with hidden words, hidden anew in each epoch. Imports MXNet."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..._runtime.gluon import mxnet
+from ..._runtime.mxnet_types import Array, Device, Network
+from ...model.parameters import round_tables
+from ...training.checkpoint import Progress
+from ...training.initial import Beginning, initialize
+from ...training.runs import Run
+from ...training.stage import DEV_STREAM, Objective, Stage, similar_batches
+from .masking import Masker, Tokens
+from .settings import LanguageConfig
+
+# Lengths in a batch differ by about so much, so that it is another batch in each epoch
+JITTER = 2
+# Hidden tokens of a batch are filled up to a multiple of this: MXNet plans its memory anew for each size
+STEP = 64
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """N reviews with M hidden tokens: the ids that were there, and 1 for each, 0 for what fills the batch up."""
+
+    token_ids: NDArray[numpy.int32]  # (N, T)
+    valid_length: NDArray[numpy.int64]  # (N,)
+    places: NDArray[numpy.int64]  # (M,), t * N + n
+    wanted: NDArray[numpy.int32]  # (M,)
+    weights: NDArray[numpy.float32]  # (M,)
+
+
+class HiddenBatches:
+    """Reviews in batches of similar length, with words hidden by a Masker."""
+
+    def __init__(self, tokens: Tokens, masker: Masker, batch_size: int):
+        self.tokens, self.masker, self.batch_size = tokens, masker, batch_size
+
+    def __len__(self) -> int:
+        """Batches in an epoch."""
+        return -(-len(self.tokens.lengths) // self.batch_size)
+
+    def epoch(self, seed: int, epoch: int) -> Iterator[Hidden]:
+        """Yield the batches of one epoch, which (seed, epoch) alone decides."""
+        random = numpy.random.RandomState([seed, epoch])
+        lengths = self.tokens.lengths
+        keys = lengths + random.random_sample(len(lengths)) * JITTER
+        for members in similar_batches(keys, self.batch_size, random):
+            yield self.batch(members, random)
+
+    def in_order(self, seed: int) -> Iterator[tuple[NDArray[Any], Hidden]]:
+        """Yield (members, batch) over all reviews once, the same way at each call."""
+        random = numpy.random.RandomState([seed, DEV_STREAM])
+        for members in similar_batches(self.tokens.lengths, self.batch_size):
+            yield members, self.batch(members, random)
+
+    def batch(self, members: NDArray[Any], random: numpy.random.RandomState) -> Hidden:
+        ids, hidden, wanted = self.masker(self.tokens, members, random)
+        rows, columns = hidden.nonzero()
+        filled = -len(wanted) % STEP
+        places = numpy.pad(columns * len(members) + rows, (0, filled))
+        weights = numpy.pad(numpy.ones(len(wanted), dtype="float32"), (0, filled))
+        return Hidden(ids, self.tokens.lengths[members], places, numpy.pad(wanted, (0, filled)), weights)
+
+
+class MaskedObjective(Objective):
+    """Cross entropy of the hidden tokens."""
+
+    metric = "loss"
+
+    def __init__(self, dev: HiddenBatches, device: Device, seed: int):
+        super().__init__(dev, device)
+        self.seed = seed
+
+    def logits(self, network: Network, batch: Hidden) -> Any:
+        nd = mxnet.nd
+        ids, places = (nd.array(ids, ctx=self.device, dtype="int32") for ids in (batch.token_ids, batch.places))
+        return network(ids, nd.array(batch.valid_length, ctx=self.device), places)[0]
+
+    def losses(self, logits: Array, batch: Hidden) -> Any:
+        """(M, V) -> (M,), nats."""
+        wanted = mxnet.nd.array(batch.wanted, ctx=self.device)
+        return mxnet.gluon.loss.SoftmaxCELoss()(logits, wanted)
+
+    def loss(self, network: Network, batch: Hidden) -> Any:
+        weights = mxnet.nd.array(batch.weights, ctx=self.device)
+        return (self.losses(self.logits(network, batch), batch) * weights).sum() / float(batch.weights.sum())
+
+    def evaluate(self, network: Network) -> dict[str, float]:
+        """Return the mean loss, and the shares of hidden tokens that are the likeliest, and among the first five."""
+        losses, ranks = map(numpy.concatenate, zip(*self.judged(network)))
+        top = {"accuracy": float((ranks < 1).mean()), "among_five": float((ranks < 5).mean())}
+        return {"loss": float(losses.mean()), **top}
+
+    def judged(self, network: Network) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Yield of each dev batch the losses and ranks of its hidden tokens, as `HiddenBatches.in_order` has them."""
+        for _, batch in self.dev_batches.in_order(self.seed):
+            logits, count = self.logits(network, batch), int(batch.weights.sum())
+            right = mxnet.nd.pick(logits, mxnet.nd.array(batch.wanted, ctx=self.device), keepdims=True)
+            ranks = mxnet.nd.broadcast_greater(logits, right).sum(axis=1)
+            yield self.losses(logits, batch).asnumpy()[:count], ranks.asnumpy()[:count]
+
+
+def train_network(
+    config: LanguageConfig, masker: Masker, run: Run, train: Tokens, dev: Tokens, begin: Optional[Beginning] = None
+) -> tuple[Network, Progress, MaskedObjective]:
+    """Train; return the network, the Progress and what judges it on the dev part.
+
+    `begin` changes the network's first parameters.
+    """
+    settings, size = config.training, config.training.batch_size
+    objective = MaskedObjective(HiddenBatches(dev, masker, size), run.context, settings.seed)
+    network, batches = new_network(config, objective, begin), HiddenBatches(train, masker, size)
+    stage = Stage("language", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
+    progress = run.fit(network, stage, settings)
+    round_tables(network)
+    return network, progress, objective
+
+
+def new_network(config: LanguageConfig, objective: MaskedObjective, begin: Optional[Beginning] = None) -> Network:
+    """Build the network; one batch of the dev part through it creates all its parameters."""
+    _, batch = next(objective.dev_batches.in_order(objective.seed))
+    network = config.network(objective.dev_batches.masker.vocabulary)
+    initialize(network, config.training.seed, objective.device, lambda: objective.loss(network, batch), begin)
+    network.hybridize(static_alloc=True)
+    return network

@@ -1,0 +1,77 @@
+"""The settings of a language model and of its training, and the presets. Read without MXNet."""
+
+from typing import Any, ClassVar
+
+from ...model.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
+from ...model.graphs import Graphs, Interface
+from ...schema import Settings, kinds, section, setting
+from ...text.settings import WordsConfig
+from ...training.config import LoopConfig, TaskConfig, check_scores
+from .graphs import MASKED, guessed
+
+
+class MaskedConfig(Settings):
+    """A language model that guesses hidden words from both sides."""
+
+    kind = "masked"
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    # without dropout: the words that are hidden are others in each pass
+    encoder: EncoderSettings = kinds(READERS, TransformerEncoder(dropout=0.0), "what turns embeddings into states")
+    dropout: float = setting(0.0, "dropout after the embedding", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a state (D)."""
+        return self.encoder.width(self.embedding_size)
+
+    def check_sizes(self) -> None:
+        """Raise ConfigError unless the sizes fit each other."""
+        self.encoder.check("model.encoder")
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        return {"gru": "A bidirectional GRU", "transformer": "A Transformer"}[self.encoder.kind]
+
+    def network(self, vocab_size: int, max_length: int) -> Any:
+        from .network import MaskedLanguageModel
+
+        return MaskedLanguageModel(vocab_size, self, max_length)
+
+
+LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig}
+
+
+class LanguageTraining(LoopConfig):
+    """How a language model is trained."""
+
+    retired: ClassVar[tuple[str, ...]] = ("whole_words",)
+    epochs: int = setting(3, "passes over the reviews, each time with other words hidden", low=1)
+    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
+    masked: float = setting(0.15, "share of the tokens that are to be guessed", low=0.01, high=0.9)
+
+
+class LanguageConfig(TaskConfig):
+    """A whole training of a language model in one value."""
+
+    task: ClassVar[str] = "language"
+    text: WordsConfig = section(WordsConfig(), "how a review becomes token ids")
+    model: MaskedConfig = kinds(LANGUAGE_MODELS, MaskedConfig(), "the network")
+    training: LanguageTraining = section(LanguageTraining(), "how the network is trained")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.model.check_sizes()
+        check_scores(self.text.max_length, self.model.encoder.numbers_per_pair)
+
+    @property
+    def graphs(self) -> Graphs:
+        outputs = {"probability": ("N", "V"), **self.model.encoder.outputs}
+        return {"model.onnx": Interface(MASKED, outputs, guessed)}
+
+    def network(self, vocab_size: int) -> Any:
+        """Build the HybridBlock, its parameters not yet initialized."""
+        return self.model.network(vocab_size, self.text.max_length)
+
+
+LANGUAGE_PRESETS = {"transformer": LanguageConfig(), "gru": LanguageConfig(model=MaskedConfig(encoder=GRU()))}

@@ -1,0 +1,108 @@
+"""The settings of a reader of pictures and of its training, and the presets. Read without MXNet."""
+
+from typing import Any, ClassVar
+
+from ...model.attention import Additive
+from ...model.graphs import Graphs
+from ...schema import Settings, kinds, section, setting
+from ...training.config import LoopConfig, TaskConfig
+from ..sequences.decoders import GRUDecoder
+from .graphs import READER_GRAPHS
+
+
+class LineConfig(Settings):
+    """The letters that `read` knows, and how long a line is."""
+
+    min_count: int = setting(20, "letters rarer than this in the reviews are not known", low=1)
+    max_length: int = setting(40, "longest line in letters that is drawn for training", low=5, high=200)
+
+
+class Location(Additive):
+    """The additive score with features of where the decoder looked before, Chorowski et al. 2015 (arXiv:1506.07503)."""
+
+    kind = "location"
+    features: int = setting(16, "features of the last weights and of their sum", low=1, high=256)
+    window: int = setting(15, "strips that a feature sees, an odd number", low=1, high=255)
+
+
+class ReaderConfig(Settings):
+    """A convolutional network and a GRU read the picture; a decoder that attends to it writes the letters."""
+
+    hidden_size: int = setting(128, "units of the encoder's GRU in each direction (H)", low=1, high=4096)
+    attention: Location = kinds({"location": Location}, Location(units=64), "how the decoder attends to the picture")
+    decoder_size: int = setting(256, "units of the decoder's GRU (H)", low=1, high=4096)
+    embedding_size: int = setting(64, "units of the embedding of the last letter (E)", low=1, high=4096)
+    output_units: int = setting(128, "units of what the parts of a letter are predicted from", low=1, high=4096)
+    dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
+    # see `WriterConfig`: the decoder reads the last letter and the context alone
+    input_feeding: ClassVar[int] = 0
+
+    @property
+    def decoder(self) -> GRUDecoder:
+        """The settings of what writes the letters."""
+        return GRUDecoder(self.decoder_size)
+
+    @property
+    def width(self) -> int:
+        """Units of a strip's state (D)."""
+        return 2 * self.hidden_size
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        return (
+            f"Five convolutions and a bidirectional GRU of {self.hidden_size} with CTC, and a GRU decoder of "
+            f"{self.decoder_size} with location attention"
+        )
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Sizes of the axes of its graphs that depend on these settings; see `interface`."""
+        return {"D": self.width, **self.decoder.sizes}
+
+    @property
+    def graphs(self) -> Graphs:
+        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
+        return READER_GRAPHS
+
+    def network(self, vocab_size: int, count: int) -> Any:
+        """Build the network for so many letters, and parts of letters."""
+        from .network import Reader
+
+        return Reader(vocab_size, count, self)
+
+
+class ReadTraining(LoopConfig):
+    """The training of `read`."""
+
+    retired: ClassVar[tuple[str, ...]] = ("coverage",)
+    batch_size: int = setting(32, "lines in a batch", low=1)
+    lines: int = setting(20_000, "lines drawn in an epoch, each time others", low=1)
+    epochs: int = setting(12, "largest number of epochs", low=1)
+    learning_rate: float = setting(1e-3, "Adam's largest step size", low=0.0)
+    patience: int = setting(3, "epochs without a smaller error before stopping", low=1)
+    ctc: float = setting(0.3, "weight of the CTC loss of the encoder beside the decoder's", low=0.0, high=1.0)
+    guide: float = setting(0.1, "weight of the loss of attention that is not in the middle of its letter", low=0.0)
+    invented: float = setting(
+        0.4, "more lines, of random syllables, Latin words and numbers, as a share of the reviews'", low=0.0, high=10.0
+    )
+    fonts: str = setting("", "a folder of fonts with Korean letters; empty: those of this system")
+    unused_fonts: str = setting("", "parts of the names of font files that are left out, with commas between")
+
+
+class ReadConfig(TaskConfig):
+    """A whole training of `read` in one value."""
+
+    task: ClassVar[str] = "read"
+    text: LineConfig = section(LineConfig(), "which letters are known, and how long a line is")
+    model: ReaderConfig = section(ReaderConfig(), "the network")
+    training: ReadTraining = section(ReadTraining(), "how the network is trained")
+
+    @property
+    def graphs(self) -> Graphs:
+        return self.model.graphs
+
+    def network(self, vocab_size: int, count: int) -> Any:
+        return self.model.network(vocab_size, count)
+
+
+READ_PRESETS = {"reader": ReadConfig()}

@@ -1,0 +1,35 @@
+"""The task `read`: a reader's bundles, their model card, and the system as a `Task`. Read without numpy."""
+
+from typing import TYPE_CHECKING
+
+from ..._runtime.later import later
+from ...bundle.format import Bundle, Layout, Manifest, packaged
+from ...system import Task
+from .settings import READ_PRESETS, ReadConfig
+
+if TYPE_CHECKING:
+    from .letters import Letters
+
+
+def card_values(config: ReadConfig, manifest: Manifest) -> dict[str, object]:
+    metrics = manifest["metrics"]["dev"]
+    return {name: 100 * metrics[name] for name in ("character_error", "ctc_error")}
+
+
+LAYOUT: "Layout[ReadConfig, Letters]" = Layout(
+    ReadConfig,
+    "vocab.json",
+    later("systems.reading.letters", "Letters.read"),
+    ("source.onnx", "step.onnx"),
+    packaged("pretrained_reader"),
+    card_values,
+)
+(READER,) = LAYOUT.packaged
+ReaderBundle = Bundle[ReadConfig, "Letters"]
+READ = Task(
+    LAYOUT,
+    READ_PRESETS,
+    "read",
+    load=later("systems.reading.reader", "PictureReader.from_bundle"),
+    train=later("systems.reading.train", "train_reader"),
+)

@@ -1,0 +1,84 @@
+"""Decisions from an editor's probabilities: the tags that are believed, and the spaces that follow.
+
+An editor changes what it is so sure of: most of what people type is as they meant it, other than in training. The least
+probabilities were chosen on the dev part of the packaged editor (docs/restore.md).
+"""
+
+from typing import Any, NamedTuple, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..sequences.characters import KEEP
+
+CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
+SMALLEST = 1e-9
+
+
+class Decisions(NamedTuple):
+    """An editor's tag of each character (S,), and whether a space follows it there and then; of one text, or of many."""
+
+    tags: NDArray[Any]
+    had_space: NDArray[Any]
+    has_space: NDArray[Any]
+    of_tags: NDArray[Any]
+    of_spaces: NDArray[Any]
+    log_probability: NDArray[Any]
+
+    @property
+    def certainty(self) -> NDArray[Any]:
+        """The least probability of what changes at each character, 1 where nothing does."""
+        of_tags = numpy.where(self.tags != KEEP, self.of_tags, 1)
+        return numpy.where(self.has_space != self.had_space, numpy.minimum(of_tags, self.of_spaces), of_tags)
+
+
+def decide(
+    had_space: NDArray[Any],
+    tags: NDArray[Any],
+    certainty: NDArray[Any],
+    spaces: NDArray[Any],
+    least: Optional[float] = None,
+) -> Decisions:
+    """Return the decisions for characters (S,) by an editor's outputs; changes have at least the `least` probability.
+
+    Where None, it is CERTAIN_TAG or CERTAIN_SPACE.
+    """
+    tags, of_tags = believed_tags(tags, certainty, least)
+    has_space, of_spaces = space_follows(had_space, spaces, CERTAIN_SPACE if least is None else least)
+    logs = log_probability(of_tags) + log_probability(of_spaces)
+    return Decisions(tags, had_space, has_space, of_tags, of_spaces, logs)
+
+
+def joint(tags: NDArray[Any], certainty: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
+    """Return the probability of each tag (S,), of neighbours that both change the larger one; texts end at `ends`.
+
+    A misspelling may be of two characters: syllables exchanged, a final that is written with the next vowel.
+    """
+    changes = tags != KEEP
+    both = changes[:-1] & changes[1:]
+    both[ends[:-1] - 1] = False
+    larger = numpy.where(both, numpy.maximum(certainty[:-1], certainty[1:]), 0)
+    return numpy.maximum(certainty, numpy.maximum(numpy.append(larger, 0), numpy.append(0, larger)))
+
+
+def believed_tags(
+    tags: NDArray[Any], certainty: NDArray[Any], least: Optional[float]
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the tags (S,), KEEP where another has less than the least probability, and the probability of each."""
+    believed = (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
+    return numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
+
+
+def space_follows(had_space: NDArray[Any], spaces: NDArray[Any], least: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return whether a space follows each character (S,), and the probability of each decision.
+
+    `spaces` (S,) are the network's probabilities of a space. One of the source stays, and one that it lacks stays out,
+    unless the other has the least probability.
+    """
+    of_other = numpy.where(had_space, 1 - spaces, spaces)
+    changes = of_other.astype("float64") >= least
+    return had_space ^ changes, numpy.where(changes, of_other, 1 - of_other)
+
+
+def log_probability(probability: NDArray[Any]) -> NDArray[Any]:
+    return numpy.log(numpy.maximum(probability, SMALLEST))

@@ -1,0 +1,31 @@
+"""A restoration as HTML for notebooks: source and text aligned."""
+
+import re
+from html import escape
+from typing import TYPE_CHECKING
+
+from ...inference.notebook import in_frame
+
+if TYPE_CHECKING:
+    from .restoration import Restoration
+
+
+def restoration_html(restoration: "Restoration") -> str:
+    """Return a restoration as HTML: the source above, the text below, what was changed struck out and underlined."""
+    changes = sum(source != text for source, text in restoration.segments)
+    said = restoration.error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
+    pairs = "".join(pair_html(*pair) for segment in restoration.segments for pair in words_of(*segment))
+    return in_frame(f'<div class="nsmc-head"><b>{escape(said)}</b></div><div lang="ko">{pairs}</div>')
+
+
+def words_of(source: str, text: str) -> list[tuple[str, str]]:
+    """Return a pair for each word of what is the same, so that lines can break there; a change stays whole."""
+    return [(source, text)] if source != text else [(word, word) for word in re.findall(r"\s*\S+\s?|\s+", text)]
+
+
+def pair_html(source: str, text: str) -> str:
+    """Return what is above each other; spaces that were changed are visible."""
+    if source == text:
+        return f'<span class="nsmc-pair"><span>{escape(source)}</span><span>{escape(text)}</span></span>'
+    before, after = (escape(side.replace(" ", "␣")) for side in (source, text))
+    return f'<span class="nsmc-pair"><del>{before}</del><ins>{after}</ins></span>'

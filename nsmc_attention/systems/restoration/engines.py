@@ -1,0 +1,103 @@
+"""The networks of `restore` behind plain calls, run by compiled kernels (editors), by ONNX Runtime or by MXNet.
+
+engine.tag(source_ids, source_length) -> tags (N, S), certainty (N, S), spaces (N, S), of an editor
+engine.begin(source_ids, source_length) -> source, state;  engine.step(ids, source, state): a `search.Decoder`
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..._runtime.processes import cores, in_threads
+from ...inference.engines import PRECISIONS, chosen_engine, companion_engine
+from ...inference.sessions import PIECE, load_graphs
+from ...model.graphs import Sizes
+from ..sequences.characters import Characters
+from ..sequences.graphs import most_written
+from . import native
+from .settings import RestoreConfig
+from .system import RestorerBundle
+
+Array = NDArray[Any]
+
+# A recurrent editor reads texts this many times as long as those that it was trained on at once
+EDITOR_LENGTHS = 4
+# A writer loses its place in texts that are longer than most of its training sentences, which have 20 characters
+WRITER_LENGTH = 48
+
+
+class RestorerEngine:
+    """Runs the graphs of an editor or a writer, or a `native.NativeEditor` in place of an editor's graph.
+
+    `batch_size` texts are read at once, and several batches by `each` at the same time, a thread each.
+    """
+
+    def __init__(self, graphs: Mapping[str, Any], threads: int = 1):
+        self.graphs, first = graphs, next(iter(graphs.values()))
+        self.name, self.batch_size = first.name, first.batch_size
+        self.threads = threads
+
+    def each(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> Iterable[Any]:
+        """Return run(batch) of each batch, in order."""
+        return in_threads(self.threads, run, batches)
+
+    def size_of_batches(self, texts: int) -> int:
+        """Return how many of so many texts are read at once: `batch_size`, but PIECE where a thread would have no work."""
+        return min(self.batch_size, max(PIECE, -(-texts // (2 * self.threads))))
+
+    def tag(self, source_ids: Array, source_length: Array) -> list[Array]:
+        return self.graphs["model.onnx"](source_ids, source_length)
+
+    def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Array], list[Array]]:
+        """Return what does not change between steps, [memory, keys, mask], and the first state."""
+        memory, keys, mask, *states = self.graphs["source.onnx"](source_ids, source_length)
+        before = [numpy.zeros_like(states[0])] if "before" in self.graphs["step.onnx"].interface.inputs else []
+        return [memory, keys, mask], [*before, *states]
+
+    def step(self, ids: Array, source: Sequence[Array], state: Sequence[Array]) -> tuple[Array, Array, list[Array]]:
+        """Return log-probabilities (N, V), weights (N, S) and the state after ids (N,)."""
+        log_probability, weights, *after = self.graphs["step.onnx"](ids, *source, *state)
+        return log_probability, weights, after
+
+
+def longest_read(config: RestoreConfig) -> int:
+    """Return the most characters that are read at once."""
+    longest, is_editor = config.text.max_length, config.model.kind == "editor"
+    if is_editor and config.model.encoder.kind != "transformer":
+        return longest * EDITOR_LENGTHS
+    return longest if is_editor else min(longest, WRITER_LENGTH)
+
+
+def sizes_of(config: RestoreConfig, characters: Characters) -> Sizes:
+    """Return how long the axes of a restorer's graphs are; for a decoder's step N are the hypotheses of all texts."""
+    fixed = {**config.model.sizes, "V": len(characters)}
+    batches = [
+        {"N": texts, "S": length, "W": most_written(length), "W+1": most_written(length) + 1}
+        for texts, length in ((1, 1), (3, 7), (PIECE, longest_read(config)))
+    ]
+    return Sizes({"source_ids": characters.rows, "ids": len(characters)}, fixed, batches)
+
+
+def engine_beside(bundle: RestorerBundle, name: str) -> str:
+    """Return the engine of a restorer beside a classifier on the engine called name: compiled kernels where it fits."""
+    return "native" if name in PRECISIONS and native.misfit(bundle) is None else companion_engine(name)
+
+
+def load_restorer_engine(
+    bundle: RestorerBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
+) -> RestorerEngine:
+    """Load the engine called name for an editor's or writer's bundle.
+
+    "auto" is native where the extension was built and the bundle fits it, else onnx where the bundle has its models, else
+    gluon; on a GPU gluon.
+    """
+    if name == "auto" and device != "gpu" and native.runs(bundle):
+        name = "native"
+    has_graphs = next(iter(bundle.config.graphs)) in bundle.manifest["files"]
+    chosen = chosen_engine(name, device, has_graphs, ("native", "onnx", "gluon"))
+    if chosen == "native":
+        return RestorerEngine({"model.onnx": native.native_editor(bundle)}, threads or cores())
+    graphs = load_graphs(bundle, chosen, device, sizes_of(bundle.config, bundle.codec))
+    return RestorerEngine(graphs, (threads or cores()) if chosen == "onnx" else 1)

@@ -1,0 +1,203 @@
+"""A restored text, and what each of its characters was made of."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import isnan
+from typing import Any, NamedTuple, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ...inference.notebook import shortened
+from ..sequences.characters import SPACE
+
+Pair = tuple[str, str]
+# A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
+# NaN where none is known
+Segment = tuple[str, str, float]
+BLANK = "blank: nothing to restore"
+FOREIGN = "what is not Korean would have changed: returned as it was"
+REJECTED = "more than the edit bound would have changed: returned as it was"
+TRUNCATED = "the search did not end: returned as it was"
+
+
+class Chunk(NamedTuple):
+    """A piece of the text that was written at once: its place in text and source, and what was attended to there.
+
+    `places` (T,) are those of the largest weights; `weights` (T, S) are all of them, None where each row is a single 1.
+    `certainty` (S,) is an editor's, of each character and the space behind it: the least probability of what it changed
+    there, 1 where it changed nothing.
+    """
+
+    row: int
+    column: int
+    places: NDArray[numpy.int64]
+    weights: Optional[NDArray[numpy.float32]] = None
+    certainty: Optional[NDArray[numpy.float32]] = None
+
+
+class Change(NamedTuple):
+    """A part of a source that was changed.
+
+    Attributes
+    ----------
+    start : int
+        Its place in the source; where nothing but a space was put in, that of the character behind.
+    source, text : str
+        What stood there and what stands there now, which differ; one may be empty.
+    probability : float or None
+        The least of the characters and spaces that were changed here, by the editor and MeCab, 0.5 to 1. None of a
+        writer's: each of its characters depends on those before, so no change has a probability of its own.
+    """
+
+    start: int
+    source: str
+    text: str
+    probability: Optional[float]
+
+
+@dataclass(frozen=True, eq=False)
+class Restoration:
+    """A restored text.
+
+    Attributes
+    ----------
+    source, text : str
+        The clean source, and what it was meant to be.
+    score : float
+        Log-probability of the text given the source (nats, at most 0); a writer's is divided by its length penalty.
+    error : str or None
+        Why the source was returned as it is, where it was not simply right.
+    """
+
+    source: str
+    text: str
+    score: float
+    chunks: tuple[Chunk, ...] = ()
+    error: Optional[str] = None
+
+    @property
+    def weights(self) -> NDArray[numpy.float32]:
+        """(len(text), len(source)) float32: what each character of the text was made of.
+
+        A writer's attention, whose rows sum to 1; of an editor, 1 for the one character that was tagged. Spaces of the
+        source have no column of their own weight: the character before knows that one follows.
+        """
+        weights = numpy.zeros((len(self.text), len(self.source)), dtype="float32")
+        for chunk in self.chunks:
+            rows = slice(chunk.row, chunk.row + len(chunk.places))
+            if chunk.weights is None:
+                weights[numpy.arange(rows.start, rows.stop), chunk.column + chunk.places] = 1
+            else:
+                weights[rows, chunk.column : chunk.column + chunk.weights.shape[1]] = chunk.weights
+        return weights
+
+    @property
+    def alignment(self) -> list[int]:
+        """For each character of the text the place of that in the source which it was mostly made of."""
+        places = [0] * len(self.text)
+        for chunk in self.chunks:
+            places[chunk.row : chunk.row + len(chunk.places)] = (chunk.column + chunk.places).tolist()
+        return places
+
+    @property
+    def changed(self) -> bool:
+        return self.text != self.source
+
+    @property
+    def segments(self) -> list[Pair]:
+        """Source and text side by side, in pairs: of a pair that was changed the two differ.
+
+        All first ones are the source, all second ones the text.
+        """
+        return [(source, text) for source, text, _ in self.segments_and_certainty]
+
+    @property
+    def changes(self) -> list[Change]:
+        """What was changed, in order: the `segments` whose two sides differ."""
+        found, start = list[Change](), 0
+        for source, text, probability in self.segments_and_certainty:
+            if source != text:
+                found.append(Change(start, source, text, None if isnan(probability) else probability))
+            start += len(source)
+        return found
+
+    @property
+    def segments_and_certainty(self) -> list[Segment]:
+        """`segments`, each with its probability."""
+        if not self.changed:
+            return [(self.source, self.text, 1.0)] * bool(self.text)
+        # where attention is a letter late, only neighbours together have what they have in common
+        return merged(trimmed(merged(trimmed(self.units()))))
+
+    def units(self) -> Iterator[Segment]:
+        """Yield each letter of the source, with the space behind it, and what was made of it in the text."""
+        # attention may look back, text is written forwards
+        places = numpy.maximum.accumulate(numpy.array(self.alignment, dtype="int64"))
+        starts = [place for place, character in enumerate(self.source) if character != SPACE]
+        stops = [*starts[1:], len(self.source)]
+        ends = numpy.searchsorted(places, stops).tolist()
+        certainty = numpy.full(len(self.source), numpy.nan)
+        for chunk in self.chunks:
+            if chunk.certainty is not None:
+                certainty[chunk.column : chunk.column + len(chunk.certainty)] = chunk.certainty
+        for start, stop, first, last, own in zip(starts, stops, [0, *ends], ends, certainty[starts].tolist()):
+            yield self.source[start:stop], self.text[first:last], own
+
+    def __repr__(self) -> str:
+        note = f", error={self.error!r}" if self.error else ""
+        return f"Restoration({shortened(self.source)} -> {shortened(self.text)}{note})"
+
+    def to_dict(self, weights: bool = False) -> dict[str, Any]:
+        """Return plain values for JSON; with weights, `weights` (len(text) x len(source)) too, `error` if there is one."""
+        values: dict[str, Any] = {"source": self.source, "text": self.text, "score": self.score}
+        values["changes"] = [change._asdict() for change in self.changes]
+        values["alignment"] = self.alignment
+        if weights:
+            values["weights"] = self.weights.tolist()
+        return {**values, "error": self.error} if self.error else values
+
+    def _repr_html_(self) -> str:
+        from .display import restoration_html
+
+        return restoration_html(self)
+
+
+def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
+    """Yield of each what both sides begin with, what differs and what both end with, as segments that are not empty."""
+    for source, text, probability in segments:
+        if source == text:
+            yield source, text, 1.0
+            continue
+        before = shared(source, text)
+        after = shared(source[before:][::-1], text[before:][::-1])
+        middle, end = len(source) - after, len(text) - after
+        if before:
+            yield source[:before], source[:before], 1.0
+        yield source[before:middle], text[before:end], probability
+        if after:
+            yield source[middle:], source[middle:], 1.0
+
+
+def shared(one: str, other: str) -> int:
+    """Return how many characters both begin with; faster than os.path.commonprefix on texts as short as these."""
+    for count, (character, beside) in enumerate(zip(one, other)):
+        if character != beside:
+            return count
+    return min(len(one), len(other))
+
+
+def merged(segments: Iterable[Segment]) -> list[Segment]:
+    """Join neighbours of which both sides are the same, and neighbours of which they differ."""
+    joint = list[Segment]()
+    for source, text, probability in segments:
+        while joint and (joint[-1][0] == joint[-1][1]) == (source == text):
+            before = joint.pop()
+            source, text, probability = before[0] + source, before[1] + text, min(before[2], probability)
+        joint.append((source, text, probability))
+    return joint
+
+
+def unchanged(text: str, error: Optional[str] = None) -> Restoration:
+    """Return a source as it is: each of its characters is made of itself."""
+    return Restoration(text, text, 0.0, (Chunk(0, 0, numpy.arange(len(text))),), error)

@@ -1,0 +1,260 @@
+"""`restore`: texts in, the same with their spaces and spelling corrected out, in the order given.
+
+An editor tags each character, a writer writes the text anew by attention and a search. What they make of a text is taken
+only within an edit bound (`systems.restoration.tags`): otherwise the source is returned as it is, with the reason.
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, Optional, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ...bundle.format import load_bundle
+from ...errors import ConfigError, DataError
+from ...inference.engines import DeviceName, EngineName
+from ...inference.reference import Predictor, Row, check_text, check_texts
+from ...reviews.pieces import cut
+from ...text.encoding import clean
+from ...text.tokenizers import has_dictionary
+from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, in_rows
+from ..sequences.graphs import most_written
+from ..sequences.search import Hypothesis, search
+from .decisions import Decisions, believed_tags, decide, joint
+from .engines import RestorerEngine, load_restorer_engine, longest_read
+from .foreign import KOREAN, keep_protected, keeps_foreign
+from .junctions import added, with_log_odds
+from .mistakes import with_known_mistakes_righted
+from .rescoring import rescored
+from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
+from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
+from .tags import most_changed, odds_at_junctions, tagged, with_spaces, within_bound, written
+from .windows import Piece, joined, pieces_of
+
+# Texts, or pieces of them, that are in memory at a time, and their characters
+WINDOW, CHARACTERS = 4096, 2**17
+# Hypotheses that a search may follow
+BEAM = 64
+# The output columns of tables: other names than those of a prediction, which may be in the same table
+TYPES = {"restored": "string", "restore_error": "string"}
+
+
+class Restorer(Predictor):
+    """A bundle of the task `restore` and the engine that runs it.
+
+    `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty,
+    `min_probability` the least probability of an editor's change, None: as in `decisions`.
+    """
+
+    layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_restorer_engine)
+
+    def __init__(
+        self,
+        bundle: RestorerBundle,
+        engine: RestorerEngine,
+        beam: int = 4,
+        alpha: float = 0.6,
+        min_probability: Optional[float] = None,
+    ):
+        super().__init__(bundle, engine)
+        self.beam, self.alpha, self.min_probability = beam, alpha, min_probability
+        self.characters: Characters = bundle.codec
+        is_editor = bundle.config.model.kind == "editor"
+        self.longest = longest_read(bundle.config)
+        self.run = self.edit if is_editor else self.write
+        # without MeCab and its dictionary an editor is asked alone
+        own = self.characters.junctions
+        self.junctions = own if own and has_dictionary() else None
+
+    @classmethod
+    def load(
+        cls, bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto", **options: Any
+    ) -> "Restorer":
+        """Load a restorer as `load_restorer` does, with `beam`, `alpha` and `min_probability`."""
+        given = {name: value for name, value in options.items() if value is not None}
+        verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability"} else WRITER), LAYOUT)
+        check_kind(verified.config.model.kind, given)
+        beam, alpha, least = given.get("beam", 1), given.get("alpha", 0), given.get("min_probability", 1)
+        if not isinstance(beam, int) or not 1 <= beam <= BEAM:
+            raise ConfigError(f"beam: expected 1 to {BEAM}, found {beam!r}")
+        if not isinstance(alpha, (int, float)) or not 0 <= alpha < math.inf:
+            raise ConfigError(f"alpha: expected a number of at least 0, found {alpha!r}")
+        if not isinstance(least, (int, float)) or not 0.5 <= least <= 1:
+            raise ConfigError(
+                f"min_probability: expected a number from 0.5, where a change is as likely as none, to 1, found {least!r}"
+            )
+        return cls.from_bundle(verified, engine, device, **given)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        return {"beam": self.beam, "alpha": self.alpha, "min_probability": self.min_probability}
+
+    @property
+    def attends(self) -> bool:
+        """True if its Restorations have attention weights; an editor, or a writer without attention, aligns only."""
+        model = self.bundle.config.model
+        return model.kind == "writer" and model.attention.kind != "none"
+
+    def __call__(self, text: str) -> Restoration:
+        """Return the Restoration of one text."""
+        return self.restore_many([check_text(text)])[0]
+
+    def restore_many(self, texts: Iterable[str]) -> list[Restoration]:
+        """Return the Restoration of each text, in order."""
+        return list(self.restore_stream(texts))
+
+    def restore_stream(self, texts: Iterable[str]) -> Iterator[Restoration]:
+        """Yield Restorations in order while reading `texts` window by window."""
+        given = check_texts(texts, "texts", "use restore() for one text")
+        for window in cut(map(clean, given), WINDOW, len, CHARACTERS):
+            pieces = [list(pieces_of(text, self.longest)) for text in window]
+            parts = cut(chain.from_iterable(pieces), WINDOW, lambda piece: len(piece.text), CHARACTERS)
+            restored = chain.from_iterable(map(self.in_batches, parts))
+            for text, own in zip(window, pieces):
+                yield joined(text, own, list(islice(restored, len(own))))
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        """Return (restored text, why it was returned as it was or None) of each text."""
+        return [(restored.text, restored.error) for restored in self.restore_stream(texts)]
+
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+        """Yield `Restoration.to_dict()` of each text."""
+        return (restored.to_dict(weights) for restored in self.restore_stream(texts))
+
+    def n_best(self, text: str) -> list[Restoration]:
+        """Return what a writer's search found for one text, at most `beam`, the best first."""
+        if self.bundle.config.model.kind == "editor":
+            raise ConfigError("n_best: expected a writer's bundle, found an editor's, which makes one text")
+        piece = self.piece(text, "n_best")
+        if not KOREAN.search(piece.text):
+            return self.restore_many([text])
+        return [joined(piece.text, [piece], [self.written(piece, best)]) for best in self.hypotheses([piece])[0]]
+
+    def piece(self, text: str, where: str) -> Piece:
+        """Return a text that is read at once; DataError, in which the caller is `where`, for another one."""
+        text = clean(check_text(text))
+        pieces = list(pieces_of(text, self.longest))
+        if len(pieces) != 1:
+            raise DataError(f"{where}: expected a text of 1 to {self.longest} characters, found {len(text)}")
+        return pieces[0]
+
+    def in_batches(self, pieces: Sequence[Piece]) -> list[Restoration]:
+        """Return the Restoration of each piece, in order; pieces of similar length are read together, Korean ones alone."""
+        order = [number for number, piece in enumerate(pieces) if KOREAN.search(piece.text)]
+        order.sort(key=lambda number: len(pieces[number].letters))
+        size = self.engine.size_of_batches(len(order))
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        results = self.engine.each(self.run, [[pieces[number] for number in batch] for batch in batches])
+        restored = dict(zip(order, chain.from_iterable(results)))
+        return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
+
+    def inputs(self, pieces: Sequence[Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return source_ids and source_length of pieces; no piece begins or ends with a space."""
+        rows = self.characters.source("".join([piece.text for piece in pieces]))
+        return in_rows(rows, numpy.array([len(piece.letters) for piece in pieces], "int32"))
+
+    def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
+        """Return what an editor makes of a batch of pieces."""
+        ids, lengths = self.inputs(pieces)
+        inside = numpy.arange(ids.shape[1]) < lengths[:, None]
+        tags, certainty, spaces = (each[inside] for each in self.engine.tag(ids, lengths))
+        ends = numpy.cumsum(lengths)
+        texts = [piece.text for piece in pieces]
+        letters = [piece.letters for piece in pieces]
+        tags, certainty = with_known_mistakes_righted(texts, tags, joint(tags, certainty, ends), self.characters)
+        certainty = rescored(letters, tags, certainty, spaces >= 0.5, self.characters)
+        if self.junctions:
+            # whatever is asked for, so that a space has one probability
+            believed, _ = believed_tags(tags, certainty, None)
+            odds = odds_at_junctions(self.junctions, letters, believed, self.characters)
+            spaced = numpy.repeat([SPACE in text for text in texts], lengths)
+            spaces = with_log_odds(spaces, added(odds, spaced))
+        # the last of a character's rows marks the space that follows it
+        decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
+        return self.edited(pieces, list(map(slice, (ends - lengths).tolist(), ends.tolist())), decided)
+
+    def edited(self, pieces: Sequence[Piece], parts: Sequence[slice], decided: Decisions) -> list[Restoration]:
+        """Return the Restoration of each piece by the decisions of its part; the piece itself where these go too far."""
+        starts, texts = [part.start for part in parts], [piece.text for piece in pieces]
+        decided = keep_protected(decided, texts, starts)
+        counts = numpy.add.reduceat(decided.tags != KEEP, starts, dtype="int64").tolist()
+        scores = numpy.add.reduceat(decided.log_probability, starts).tolist()
+        found, restored = [], with_spaces(texts, decided)
+        for piece, own, count, score, (text, places, certainty) in zip(pieces, parts, counts, scores, restored):
+            if count:
+                tags, follows = decided.tags[own].tolist(), decided.has_space[own].tolist()
+                text, made_of = tagged(piece.letters, tags, follows, self.characters)
+                places = piece.places[made_of]
+            if not text or count > most_changed(piece.letters):
+                found.append(unchanged(piece.text, REJECTED))
+                continue
+            found.append(Restoration(piece.text, text, score, (Chunk(0, 0, places, certainty=certainty),)))
+        return found
+
+    def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
+        """Return the best that a writer's search finds for a batch of pieces."""
+        return [self.written(piece, best) for piece, (best, *_) in zip(pieces, self.hypotheses(pieces))]
+
+    def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
+        source, state = self.engine.begin(*self.inputs(pieces))
+        longest = [most_written(len(piece.text)) for piece in pieces]
+        return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
+
+    def written(self, piece: Piece, hypothesis: Hypothesis) -> Restoration:
+        """Return the Restoration of a hypothesis; the source itself where it did not end or went too far."""
+        size = len(piece.letters)
+        places = [int(row[:size].argmax()) for row in hypothesis.weights]
+        text, steps = written(hypothesis.ids, places, piece.letters, self.characters)
+        if hypothesis.truncated:
+            return unchanged(piece.text, TRUNCATED)
+        if not text or not within_bound(piece.text, text):
+            return unchanged(piece.text, REJECTED)
+        if not keeps_foreign(piece.text, text):
+            return unchanged(piece.text, FOREIGN)
+        weights = numpy.zeros((len(text), len(piece.text)), dtype="float32")
+        weights[:, piece.places] = hypothesis.weights[steps, :size]
+        return Restoration(piece.text, text, hypothesis.score, (Chunk(0, 0, weights.argmax(axis=1), weights),))
+
+
+def check_kind(kind: str, given: dict[str, Any]) -> None:
+    """Raise ConfigError for an option that belongs to the other kind of bundle."""
+    for name, value in given.items():
+        wanted = "editor" if name == "min_probability" else "writer"
+        if kind != wanted:
+            found = "does not search" if kind == "editor" else "has no probability of a single change"
+            expected = (
+                f"expected a{'n' * (wanted == 'editor')} {wanted}'s bundle, found a{'n' * (kind == 'editor')} {kind}'s"
+            )
+            raise ConfigError(f"{name} {value}: {expected}, which {found}; leave {name} out, or name another bundle")
+
+
+def load_restorer(
+    bundle: Optional[Union[str, Path]] = None,
+    beam: Optional[int] = None,
+    engine: EngineName = "auto",
+    device: DeviceName = "auto",
+    alpha: Optional[float] = None,
+    min_probability: Optional[float] = None,
+) -> Restorer:
+    """Load a restorer from a bundle folder; None is one that ships with the package.
+
+    That is the writer if `beam` or `alpha` is given, else the editor.
+
+    Engine and device are those of `load_classifier`, beam (4 where None) and alpha (0.6) those of a writer's search.
+    An editor leaves a change out whose probability is below `min_probability`, 0.5 to 1; where None, 0.7 of a character
+    and 0.6 of a space. BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is
+    given a beam or alpha, a writer a min_probability, or one of them is out of range.
+    """
+    return Restorer.load(bundle, engine, device, beam=beam, alpha=alpha, min_probability=min_probability)
+
+
+packaged_restorer = lru_cache(maxsize=1)(load_restorer)
+
+
+def restore(text: str) -> Restoration:
+    """Return the Restoration of one text by the editor that ships with the package, loaded once."""
+    return packaged_restorer()(text)

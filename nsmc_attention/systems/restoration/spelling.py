@@ -1,0 +1,130 @@
+"""Sentences that are spelt well enough to be learnt from: the targets of `restore`.
+
+Most reviews are not. A sentence is refused for what only a misspelling has, and for what other people mostly write in
+another way: a sequence of three characters that is much rarer than one that a misspelling turns into it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from itertools import chain
+
+from ...text.hangul import FINALS
+from .noise import KINDS, MISTAKES, edited
+
+SHORTEST, LONGEST, FEWEST_WORDS = 10, 140, 3
+# Share of Hangul syllables among the characters that are no spaces
+HANGUL = 0.8
+ALLOWED = re.compile(r"[가-힣0-9A-Za-z .,!?~'\"()%:;/-]+")
+# Where a sentence ends, and the spaces behind that
+END = re.compile(r"(?<=[.!?~])\s+")
+# Syllables without a final after which 에요 is 예요
+VOWEL = "".join(chr(code) for code in range(ord("가"), ord("힣") + 1, len(FINALS)) if chr(code) not in "니이")
+# What most get wrong where the letters around it decide, and what is right
+RIGHTED = [
+    (rf"(?<=[{VOWEL}])에요", "예요"),
+    (r"되 ?(?=[보주줘버]|있[다는었어을음])", "돼 "),
+    (r"(?<=[안잘못])( ?)되(?=[.!?~ ]|$)", r"\1돼"),
+    (r"되도(?!록| ?않)", "돼도"),
+    (r"돼었", "되었"),
+    (r"(?<![가-힣])구지(?= )", "굳이"),
+]
+# Never right: a mark without a space after it or with one before; 햇다, 안네, 않좋다, 지 안다, 안되, 할께, 할꺼; words
+# that are only said; a sound that is stretched; what is often mistaken
+WRONG = re.compile(
+    r"[.,!?~](?=[가-힣A-Za-z])|\s[.,!?~]|[.,!?~]{4,}|[햇됫겟갓랏봣왓쳣졋됏렷켯셧줫떳](?=[다어는네던지으])|"
+    r"(?<!무)엇(?=[다어는네던지으])|[재없있]엇|안네|안타$|않(?![는다은을아았고지습네니나던게으음겠도더거기길대자소냐건군구든듯죠잖단느긴답곤진냔])|"
+    r"(?<![가-힣])(?<! )않|지 ?안(?=[는다네고음아았을습])|되써|"
+    r"[할갈볼될을일줄올날걸쓸칠릴만]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|일부로|"
+    r"만타|(?<![가-힣])(?:조아|조타|시러|(?:마니|넘|걍|젤) )|잼|먄|꺄|갠적|욤|[네어봐해]여$|[네어요세]염|[했았었네겠]당$|긔|"
+    r"([가-힣])\1\1|ㅡ|아아|어어|으으|"
+    + "|".join([wrong for _, wrong in MISTAKES] + [pattern for pattern, _ in RIGHTED])
+)
+# How many times commoner the other spelling must be, by the kind of the misspelling: 또 and 도 are both words. And how
+# often at least it is found
+COMMONER = {"finals": 20, "vowels": 20, "liaison": 20, "plain_vowels": 20, "shift_key": 200, "tensed": 200}
+FOUND = 40
+# Trigrams of words that are right beside a much commoner one: 네가 beside 내가, 안고 beside 않고
+ALSO_RIGHT = {
+    each.replace("_", " ")
+    for each in (
+        "_네가 네가_ _네게 네게_ _너머 너머_ 너머에 너머로 _안고 안고_ _안은 안은_ _안아 안아_ 안았다 _안겨 _떼가 _떼를 떼를_ 떼가_ 을_떼 "
+        "아났다 아났고 아났는 상영하 영하는 영하고 게가_ 애는_ 데를_ 하라고 쉬었다 쉬었어 마리_ 이내_ _노을 노을_ _제때 제때_ _세게 세게_ "
+        "각각이 부부는 부부가 우니_ 시니_ 차는_ 데간데 리집에"
+    ).split()
+}
+
+
+def sentences(text: str) -> list[str]:
+    """Split a clean text after each mark that ends a sentence."""
+    return END.split(text)
+
+
+def is_plain(text: str) -> bool:
+    """Return whether a clean text is of ordinary length and characters, and has none of the common mistakes."""
+    if not SHORTEST <= len(text) <= LONGEST or text.count(" ") + 1 < FEWEST_WORDS:
+        return False
+    letters = text.replace(" ", "")
+    if letters.count('"') % 2 or letters.startswith('""') or letters.count("'") % 2:
+        return False
+    hangul = sum("가" <= letter <= "힣" for letter in letters)
+    return (
+        hangul >= HANGUL * len(letters)
+        and bool(ALLOWED.fullmatch(text))
+        and not WRONG.search(text)
+        and all(map(is_common, set(letters)))
+    )
+
+
+@lru_cache(maxsize=None)
+def is_common(character: str) -> bool:
+    """Return whether a character is one of KS X 1001, which has the 2,350 syllables of ordinary words."""
+    try:
+        # the other syllables are written by their letters, in eight bytes
+        return len(character.encode("euc_kr")) <= 2
+    except UnicodeEncodeError:
+        return False
+
+
+def trigrams(text: str) -> Iterator[str]:
+    """Yield every three characters that follow each other, spaces among them; a space begins and ends the text."""
+    around = f" {text} "
+    return (around[start : start + 3] for start in range(len(around) - 2))
+
+
+def suspicious_trigrams(texts: Iterable[str]) -> set[str]:
+    """Return the trigrams of the texts for which a misspelling of a much commoner one is the likely reason."""
+    counts = Counter(trigram for text in texts for trigram in trigrams(text))
+    suspicious = set()
+    for trigram, count in counts.items():
+        if count >= FOUND:
+            for name, other in misspellings(trigram):
+                if 0 < counts.get(other, 0) * COMMONER[name] <= count and other not in ALSO_RIGHT:
+                    suspicious.add(other)
+    return suspicious
+
+
+def misspellings(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (kind, misspelt text) for each edit of the kinds of COMMONER that is possible in a text."""
+    for name in COMMONER:
+        for place in range(len(text)):
+            for edit in KINDS[name](text, place):
+                yield name, edited(text, [edit])
+
+
+def is_spelt(text: str, suspicious: set[str]) -> bool:
+    """Return whether a clean text is plain and has no suspicious trigram."""
+    return is_plain(text) and suspicious.isdisjoint(trigrams(text))
+
+
+def well_spelt(texts: Iterable[str]) -> list[str]:
+    """Return, each once and in their order, the clean texts that are plain and have no suspicious trigram.
+
+    Of a text that is not, its sentences that are. How common a spelling is is counted in all the texts: many are
+    needed, some 100,000.
+    """
+    given = list(texts)
+    suspicious = suspicious_trigrams(given)
+    pieces = chain.from_iterable([text] if is_spelt(text, suspicious) else sentences(text) for text in given)
+    return [piece for piece in dict.fromkeys(pieces) if is_spelt(piece, suspicious)]

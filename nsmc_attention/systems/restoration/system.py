@@ -1,0 +1,35 @@
+"""The task `restore`: an editor's or a writer's bundles, their model card, and the system as a `Task`. Read without numpy."""
+
+from typing import TYPE_CHECKING
+
+from ..._runtime.later import later
+from ...bundle.format import Bundle, Layout, Manifest, packaged
+from ...system import Task
+from .settings import RESTORE_PRESETS, RestoreConfig
+
+if TYPE_CHECKING:
+    from ..sequences.characters import Characters
+
+
+def card_values(config: RestoreConfig, manifest: Manifest) -> dict[str, object]:
+    metrics = manifest["metrics"]["dev"]
+    return {"exact": 100 * metrics["exact"], "error": metrics["character_error"], config.model.kind: True}
+
+
+LAYOUT: "Layout[RestoreConfig, Characters]" = Layout(
+    RestoreConfig,
+    "vocab.json",
+    later("systems.sequences.characters", "Characters.read"),
+    ("model.onnx", "source.onnx", "step.onnx"),
+    packaged("pretrained_editor", "pretrained_writer"),
+    card_values,
+)
+EDITOR, WRITER = LAYOUT.packaged
+RestorerBundle = Bundle[RestoreConfig, "Characters"]
+RESTORE = Task(
+    LAYOUT,
+    RESTORE_PRESETS,
+    "restore",
+    load=later("systems.restoration.restorer", "Restorer.from_bundle"),
+    train=later("systems.restoration.train", "train_restorer"),
+)

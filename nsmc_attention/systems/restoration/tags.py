@@ -1,0 +1,175 @@
+"""Tags of the characters of a source, turned into a text; and the largest distance between the two."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, codes_of, split_spaces, text_of
+from .decisions import Decisions
+from .junctions import Junctions
+
+# Share of the source's characters that may change, and how many always may
+CHANGED, ALWAYS = 0.4, 2
+
+
+def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int], list[bool]]:
+    """Return for each character of a source without its spaces its tag, and whether a space follows it in the target.
+
+    A tag is KEEP, DELETE, or the id of another character. What is put in, or cannot be written, is left as it is.
+    """
+    letters, _ = split_spaces(source)
+    wanted, follows = split_spaces(target)
+    tags, spaces = [], [False] * len(letters)
+    # no noise leaves a character out: with enough in the source, each of the target has one
+    for place, other in aligned(letters, wanted, left_out=len(letters) + len(wanted) + 1):
+        known = other >= 0 and wanted[other] != letters[place] and wanted[other] in characters.ids
+        tags.append(DELETE if other < 0 else characters.ids[wanted[other]] if known else KEEP)
+        if other >= 0:
+            spaces[place] = follows[other]
+    return tags, spaces
+
+
+def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters: Characters) -> tuple[str, list[int]]:
+    """Return the text that tags make of the characters of a source without its spaces, the inverse of `tags_of`.
+
+    Also the place among these of what each character of the text was made of. The space after a character that is left
+    out is set all the same, never two. A character that no network can read is kept, whatever its tag.
+    """
+    # what each character becomes, with the space behind it
+    units = [letter + SPACE if space else letter for letter, space in zip(letters, spaces)]
+    for place, (letter, tag) in enumerate(zip(letters, tags)):
+        if tag != KEEP and characters.can_read(letter):
+            if tag > END:
+                units[place] = characters.character(tag) + units[place][1:]
+            elif tag == DELETE:
+                before = next(filter(None, reversed(units[:place])), SPACE)
+                units[place] = "" if before.endswith(SPACE) else units[place][1:]
+    text = "".join(units).rstrip()
+    return text, [place for place, unit in enumerate(units) for _ in unit][: len(text)]
+
+
+def with_spaces(
+    texts: Sequence[str], decided: Decisions
+) -> Iterator[tuple[str, NDArray[numpy.int64], NDArray[numpy.float32]]]:
+    """Yield of each text its characters with the spaces that were decided, whatever their tags, as `tagged` returns them.
+
+    Then the place in the text of what each of these characters was made of, and the `certainty` of each of the text.
+    """
+    codes = codes_of("".join(texts))
+    letters = numpy.flatnonzero(codes != ord(SPACE))
+    certainty = numpy.ones(len(codes), dtype="float32")
+    certainty[letters] = decided.certainty
+    origins = numpy.repeat(letters, decided.has_space + 1)
+    codes = codes[origins]
+    # the second of two is the space behind the first
+    codes[1:][origins[1:] == origins[:-1]] = ord(SPACE)
+    joined = text_of(codes)
+    ends = numpy.cumsum([*map(len, texts)])
+    stops = numpy.searchsorted(origins, ends)
+    for text, end, first, stop in zip(texts, ends.tolist(), [0, *stops.tolist()], stops.tolist()):
+        start, own = end - len(text), joined[first:stop].rstrip()
+        yield own, origins[first : first + len(own)] - start, certainty[start:end]
+
+
+def odds_at_junctions(
+    junctions: Junctions, texts: Sequence[str], tags: NDArray[Any], characters: Characters
+) -> NDArray[numpy.float64]:
+    """Return (S,), the log-odds of a space after each of S characters, by the junctions of what tags (S,) make of them.
+
+    `texts` are sources without spaces, of S characters together. NaN where the junctions say nothing: of a character that
+    is left out.
+    """
+    ends = numpy.cumsum([*map(len, texts)])
+    read, kept = list(texts), numpy.ones(len(tags), dtype="bool")
+    # most texts have no letter to correct
+    for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(tags), "right")).tolist():
+        own = slice(ends[number] - len(texts[number]), ends[number])
+        read[number], places = tagged(texts[number], tags[own].tolist(), [False] * len(texts[number]), characters)
+        kept[own] = False
+        kept[own][places] = True
+    found = numpy.full(len(tags), numpy.nan)
+    found[kept] = junctions.log_odds(read)
+    return found
+
+
+def written(ids: Iterable[int], places: Iterable[int], letters: str, characters: Characters) -> tuple[str, list[int]]:
+    """Return the text that a writer's ids up to END say, and which of the ids each of its characters is.
+
+    An unknown character is the one of the source that was attended to most: `places` are those of the attended
+    characters in `letters`, the source without its spaces. No space begins or ends the text, or follows another.
+    """
+    kept, steps = list[str](), list[int]()
+    for step, (number, place) in enumerate(zip(ids, places)):
+        if number == END:
+            break
+        if number > END:
+            character = characters.character(number)
+        elif number == UNKNOWN and place < len(letters):
+            character = letters[place]
+        else:
+            continue
+        if character != SPACE or kept and kept[-1] != SPACE:
+            kept.append(character)
+            steps.append(step)
+    text = "".join(kept).rstrip()
+    return text, steps[: len(text)]
+
+
+def most_changed(letters: str) -> float:
+    """Return how many of the characters of a source without its spaces may be put in, left out or replaced."""
+    return ALWAYS + CHANGED * len(letters)
+
+
+def within_bound(source: str, text: str) -> bool:
+    """Return whether a text can be what the source was meant to be, by its characters without the spaces."""
+    one, other = (side.replace(SPACE, "") for side in (source, text))
+    most = most_changed(one)
+    return abs(len(one) - len(other)) <= most and edit_distance(one, other) <= most
+
+
+def character_error(restored: str, target: str) -> float:
+    """Return the edits that turn a text into the right one, divided by the characters of that, spaces included."""
+    return edit_distance(restored, target) / max(1, len(target)) if restored != target else 0.0
+
+
+def aligned(source: str, target: str, left_out: int = 1) -> list[tuple[int, int]]:
+    """Return pairs of places of two texts without spaces, (source, target), by the fewest edits.
+
+    Levenshtein 1966. A place of the source that was put in has -1 as its target; a place of the target that is not in
+    the source is in no pair, and costs `left_out` edits. Texts of the same length are taken to be changed in place.
+    """
+    if len(source) == len(target):
+        return [(place, place) for place in range(len(source))]
+    costs = edit_costs(source, target, left_out)
+    pairs, i, j = [], len(source), len(target)
+    while i:
+        if j and costs[i][j] == costs[i - 1][j - 1] + (source[i - 1] != target[j - 1]):
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+        elif costs[i][j] == costs[i - 1][j] + 1:
+            i -= 1
+            pairs.append((i, -1))
+        else:
+            j -= 1
+    return pairs[::-1]
+
+
+def edit_costs(source: str, target: str, put_in: int = 1) -> list[list[int]]:
+    """Return the edits that turn the first i characters of the source into the first j of the target, [i][j].
+
+    To put a character in counts as `put_in` edits.
+    """
+    costs = [[put_in * j for j in range(len(target) + 1)]]
+    for i, one in enumerate(source, 1):
+        before, row = costs[-1], [i]
+        for j, other in enumerate(target, 1):
+            row.append(min(before[j] + 1, row[-1] + put_in, before[j - 1] + (one != other)))
+        costs.append(row)
+    return costs
+
+
+def edit_distance(source: str, target: str) -> int:
+    """Return the fewest characters to put in, leave out or replace."""
+    return edit_costs(source, target)[-1][-1]

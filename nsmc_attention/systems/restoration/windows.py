@@ -1,0 +1,57 @@
+"""Long texts in pieces that a network reads at once, and what it made of them as one Restoration."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from ..sequences.characters import SPACE, codes_of
+from .restoration import BLANK, Chunk, Restoration
+
+
+class Piece(NamedTuple):
+    """A part of a source that is read at once, its start there, and `letters`, its characters without spaces."""
+
+    start: int
+    text: str
+    letters: str
+
+    @property
+    def places(self) -> NDArray[numpy.int64]:
+        """The place in the text of each of the letters."""
+        return numpy.flatnonzero(codes_of(self.text) != ord(SPACE))
+
+
+def pieces_of(text: str, longest: int) -> Iterator[Piece]:
+    """Yield the pieces of a text, at most `longest` characters each: up to the end of a sentence, else of a word."""
+    start = 0
+    while start < len(text):
+        end = len(text)
+        if end - start > longest:
+            window = text[start : start + longest]
+            ends = [mark.end() for mark in re.finditer(r"[.!?~]+ ", window)] or [window.rfind(SPACE) + 1]
+            end = start + (ends[-1] or longest)
+            # the space between two pieces begins neither
+            end += text.startswith(SPACE, end)
+        part = text[start:end].rstrip()
+        yield Piece(start, part, part.replace(SPACE, ""))
+        start = end
+
+
+def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]) -> Restoration:
+    """Return the Restoration of a text from those of its pieces."""
+    if not pieces:
+        return Restoration(source, source, 0.0, (), BLANK)
+    if len(pieces) == 1:
+        return restored[0]
+    text, chunks = "", list[Chunk]()
+    for piece, own in zip(pieces, restored):
+        if piece.start and source[piece.start - 1] == SPACE:
+            chunks.append(Chunk(len(text), piece.start - 1, numpy.zeros(1, dtype="int64")))
+            text += SPACE
+        chunks += [chunk._replace(row=len(text), column=piece.start) for chunk in own.chunks]
+        text += own.text
+    error = next((own.error for own in restored if own.error), None)
+    return Restoration(source, text, sum(own.score for own in restored), tuple(chunks), error)

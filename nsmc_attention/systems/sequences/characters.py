@@ -1,0 +1,182 @@
+"""Characters to numbers and back, for `restore`: every Hangul syllable is known by its letters.
+
+A source is its characters without the spaces, each with a mark whether a space follows it. The number of a character
+that is common enough to be written, and those of its letters, are rows of one table, whose sum the network reads.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Optional, TypeVar, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ..._io.bounded import read_json
+from ...bundle.format import Manifest
+from ...bundle.vocabulary import check_count
+from ...errors import BundleError
+from ...text.hangul import FINALS, FIRST, INITIALS, VOWELS, parts
+from ..restoration.junctions import Junctions
+from .graphs import ROWS
+
+# Ids that are no characters. What a tag says of a character that is not replaced: keep it, or leave it out
+PADDING, UNKNOWN, BEGIN, END = range(4)
+KEEP, DELETE = 0, 1
+SPACE = " "
+# Rows of the table beyond those of the characters: the letters of syllables, and the mark of a space
+LETTERS = len(INITIALS) + len(VOWELS) + len(FINALS) + 1
+
+
+Self = TypeVar("Self", bound="Characters")
+
+
+@dataclass(frozen=True)
+class Characters:
+    """The characters that can be written, in the order of their ids, which begin after END with the space's.
+
+    `junctions` are what an editor's spaces are judged by besides, None if by nothing.
+    """
+
+    known: tuple[str, ...]
+    junctions: Optional[Junctions] = None
+
+    @classmethod
+    def of(cls: type[Self], texts: Iterable[str], min_count: int) -> Self:
+        """Return the characters that are at least as frequent as `min_count`, by falling count."""
+        counts = Counter(character for text in texts for character in text if character != SPACE)
+        common = (character for character in counts if counts[character] >= min_count)
+        return cls((SPACE, *sorted(common, key=lambda character: (-counts[character], character))))
+
+    @classmethod
+    def from_json(cls: type[Self], content: Union[str, bytes], where: object = "vocab.json") -> Self:
+        """Read what `to_json` wrote; BundleError if it is something else."""
+        values = read_json(content, where, BundleError, "a list of characters")
+        listed = values.get("characters") if isinstance(values, dict) else None
+        if (
+            not isinstance(listed, list)
+            or listed[:1] != [SPACE]
+            or len(set(map(str, listed))) != len(listed)
+            or not all(isinstance(entry, str) and len(entry) == 1 for entry in listed)
+        ):
+            raise BundleError(f"{where}: expected a list of different characters, a space first, found something else")
+        junctions = Junctions.from_dict(values["junctions"]) if "junctions" in values else None
+        if "junctions" in values and junctions is None:
+            found = "found something else, as of an older version"
+            raise BundleError(f"{where}: expected junctions, {found}; give it new ones: benchmarks/junctions.py")
+        return cls(tuple(listed), junctions)
+
+    @classmethod
+    def read(cls: type[Self], content: bytes, path: Path, manifest: Manifest, config: object) -> Self:
+        """Read those of a bundle; BundleError if they are not as many as its manifest says."""
+        characters = cls.from_json(content, path)
+        check_count(characters, path, manifest)
+        return characters
+
+    def to_json(self) -> str:
+        junctions = {"junctions": self.junctions.to_dict()} if self.junctions else {}
+        return json.dumps({"characters": self.known, **junctions}, ensure_ascii=False)
+
+    def __len__(self) -> int:
+        """The number of ids (V) that can be written, special ones included."""
+        return END + 1 + len(self.known)
+
+    @property
+    def rows(self) -> int:
+        """The number of rows of the table that is read."""
+        return len(self) + LETTERS
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The arguments of a config's `network`."""
+        return (self.rows, len(self))
+
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        return {character: number for number, character in enumerate(self.known, END + 1)}
+
+    @cached_property
+    def id_table(self) -> NDArray[numpy.int32]:
+        """The ids of code points in their order; the last one is that of all others."""
+        codes = codes_of("".join(self.known))
+        table = numpy.full(codes.max() + 2, UNKNOWN, dtype="int32")
+        table[codes] = numpy.arange(END + 1, len(self))
+        return table
+
+    def rows_of(self, character: str) -> list[int]:
+        """Return the rows of a character and of its three letters; PADDING for a letter that it has not."""
+        return self.numbers(codes_of(character))[0, :-1].tolist()
+
+    def numbers(self, codes: NDArray[numpy.int64]) -> NDArray[numpy.int32]:
+        """Return (S, ROWS), the rows of S characters by their code points, without marks of spaces."""
+        rows = numpy.full((len(codes), ROWS), PADDING, dtype="int32")
+        rows[:, 0] = self.id_table[numpy.minimum(codes, len(self.id_table) - 1)]
+        numbers = codes - FIRST
+        syllables = (numbers >= 0) & (numbers < len(INITIALS) * len(VOWELS) * len(FINALS))
+        rest, final = numpy.divmod(numbers[syllables], len(FINALS))
+        vowels = len(self) + len(INITIALS)
+        rows[syllables, 1] = len(self) + rest // len(VOWELS)
+        rows[syllables, 2] = vowels + rest % len(VOWELS)
+        rows[syllables, 3] = vowels + len(VOWELS) + final
+        return rows
+
+    def can_read(self, character: str) -> bool:
+        """Return whether a network can tell a character from others: it is a syllable, or was in the training sentences."""
+        return character in self.ids or bool(parts(character)[0])
+
+    def source(self, text: str) -> NDArray[numpy.int32]:
+        """Return (S, ROWS) of a clean text of S characters that are no spaces."""
+        codes = codes_of(text)
+        letters = codes != ord(SPACE)
+        rows = self.numbers(codes[letters])
+        rows[numpy.append(~letters[1:], False)[letters], -1] = self.rows - 1
+        return rows
+
+    def target(self, text: str) -> list[int]:
+        """Return the ids of all characters of a text, spaces among them, and END."""
+        return [*(self.ids.get(character, UNKNOWN) for character in text), END]
+
+    def character(self, number: int) -> str:
+        """Return the character of an id after END."""
+        return self.known[number - END - 1]
+
+
+def padded(sources: Sequence[NDArray[numpy.int32]], step: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """Return source_ids (N, S, ROWS) and source_length (N,) of N sources, S being a multiple of `step`."""
+    return in_rows(numpy.concatenate(sources), numpy.array([len(source) for source in sources], "int32"), step)
+
+
+def in_rows(
+    rows: NDArray[numpy.int32], lengths: NDArray[numpy.int32], step: int = 1
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+    """Return what `padded` does, of the rows of all sources one after another."""
+    width = -(-int(lengths.max()) // step) * step
+    ids = numpy.full((len(lengths), width, ROWS), PADDING, dtype="int32")
+    ids[numpy.arange(width) < lengths[:, None]] = rows
+    return ids, lengths
+
+
+def codes_of(text: str) -> NDArray[numpy.int64]:
+    """Return the code point of each character."""
+    return numpy.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype("int64")
+
+
+def text_of(codes: NDArray[numpy.int64]) -> str:
+    """Return the text of code points, the inverse of `codes_of`."""
+    return codes.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def split_spaces(text: str) -> tuple[str, list[bool]]:
+    """Return the characters of a text without its spaces, and of each whether a space follows."""
+    letters, follows = list[str](), list[bool]()
+    for character in text:
+        if character == SPACE:
+            if follows:
+                follows[-1] = True
+        else:
+            letters.append(character)
+            follows.append(False)
+    return "".join(letters), follows

@@ -1,0 +1,86 @@
+"""What the graphs of an editor and of a writer take and return, by name.
+
+Axes: N texts, S source length in characters without spaces, D units of a source state, K units of a key, H units of the
+decoder, V characters of the vocabulary, W places that a decoder attends to.
+"""
+
+from typing import Any
+
+from ..._runtime.mxnet_types import Array, Operators
+from ...model.graphs import Axes, Interface, second_of_two
+
+# Of a source's character: itself, its initial, vowel and final, and whether a space follows
+ROWS = 5
+SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
+
+# What a writer makes of a source, once for all steps
+ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
+
+# A writer's text has at most this many characters for each of its source, and more
+LONGEST, MORE = 2, 10
+
+
+def most_written(length: int) -> int:
+    """Return the most characters that a writer may write for a source of `length`, its end counted."""
+    return MORE + LONGEST * length
+
+
+def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
+    """Logits (N, S, V) and (N, S, 2) -> the likeliest tags, their probability, and that of a space, (N, S) each."""
+    certainty = F.max(F.softmax(tags, axis=2), axis=2)
+    return F.cast(F.argmax(tags, axis=2), dtype="int32"), certainty, second_of_two(F, spaces, 2)
+
+
+def written(F: Operators, logits: Array, *others: Any) -> tuple[Any, ...]:
+    """Logits (N, V) -> log-probabilities (N, V); the rest as it is."""
+    return (F.log_softmax(logits, axis=1), *others)
+
+
+# The tag of each character (`systems.restoration.tags`), its probability, and the probability that a space follows
+EDITOR = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
+
+WRITTEN: dict[str, Axes] = {"log_probability": ("N", "V"), "weights": ("N", "S")}
+
+
+def recurrent_writer(states: int, carries_place: bool) -> dict[str, Interface]:
+    """Return the graphs of a writer with so many arrays in its decoder's state: the encoder, and one step.
+
+    The next step's `before` is the step's `combined`, and its `state0` the step's `next_state0`; `before` begins as 0.
+    Local attention has the place of its window besides.
+    """
+    state: dict[str, Axes] = dict.fromkeys(numbered("state", states), ("N", "H"))
+    after: dict[str, Axes] = dict.fromkeys(("combined", *numbered("next_state", states)), ("N", "H"))
+    if carries_place:
+        state["place"] = after["next_place"] = ("N", 1)
+    return {
+        "source.onnx": Interface(SOURCE, {**ENCODED, **state}),
+        "step.onnx": Interface(
+            {"ids": ("N",), **ENCODED, "before": ("N", "H"), **state}, {**WRITTEN, **after}, written
+        ),
+    }
+
+
+def transformer_writer(layers: int, heads: int, size: int) -> dict[str, Interface]:
+    """Return the graphs of a writer whose decoder has heads of `size` units.
+
+    `keys` and `memory` are the keys and values of the source for all heads of all layers, the state those of what was
+    written for each layer in turn: a step adds a place. The first of the W places is of nothing and has no influence; it
+    is there because no array of MXNet is empty.
+    """
+    encoded: dict[str, Axes] = {
+        **dict.fromkeys(("memory", "keys"), ("N", layers * heads, "S", size)),
+        "mask": ("N", "S"),
+    }
+    state, after = numbered("state", 2 * layers), numbered("next_state", 2 * layers)
+    return {
+        "source.onnx": Interface(SOURCE, {**encoded, **dict.fromkeys(state, ("N", heads, 1, size))}),
+        "step.onnx": Interface(
+            {"ids": ("N",), **encoded, **dict.fromkeys(state, ("N", heads, "W", size))},
+            {**WRITTEN, **dict.fromkeys(after, ("N", heads, "W+1", size))},
+            written,
+        ),
+    }
+
+
+def numbered(name: str, count: int) -> list[str]:
+    return [f"{name}{number}" for number in range(count)]

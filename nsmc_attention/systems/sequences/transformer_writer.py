@@ -1,0 +1,130 @@
+"""A writer with a Transformer's decoder: of a target it reads all characters at once, or one more. Imports MXNet.
+
+Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2.3; the encoder is any writer's, with a Transformer's the paper's.
+Shapes: N reviews, S source and T target length, W places before these, E embedding, U units of a state, K heads of U / K
+units each, L layers, V characters of the vocabulary.
+"""
+
+from typing import Any
+
+from ..._runtime.gluon import HybridBlock, mxnet, nn
+from ..._runtime.mxnet_types import Array, Operators
+from ...model.blocks import MASKED_SCORE
+from ...model.transformer import DecoderLayer, Layered, by_head
+from ..restoration.editor import Reader
+from .graphs import SOURCE, most_written
+from .writer import Writer, read
+
+
+class TransformerSource(HybridBlock):
+    """Reads the source, and makes of it the keys and values of all layers."""
+
+    inputs = SOURCE
+
+    def __init__(self, rows: int, settings: Any, max_length: int) -> None:
+        super().__init__()
+        self.layers, self.heads = settings.decoder.layers, settings.decoder.heads
+        units = self.layers * settings.decoder.units
+        with self.name_scope():
+            self.reader = Reader(rows, settings, max_length)
+            self.key = nn.Dense(units, in_units=settings.width, flatten=False)
+            self.value = nn.Dense(units, in_units=settings.width, flatten=False)
+
+    def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
+        """(N, S, ROWS) int32, (N,) -> values and keys (N, L * K, S, U / K), mask (N, S), then the first states.
+
+        These are the keys and values (N, K, 1, U / K) of one place that is none: 0.
+        """
+        states, mask = read(F, self.reader, source_ids, source_length)
+        states = F.broadcast_mul(states, mask)
+        values, keys = (by_head(F, part(states), self.layers * self.heads) for part in (self.value, self.key))
+        place = F.slice_axis(F.slice_axis(keys, axis=1, begin=0, end=self.heads), axis=2, begin=0, end=1)
+        return (values, keys, F.squeeze(mask, axis=2), *[place * 0] * (2 * self.layers))
+
+
+class TransformerStep(Layered):
+    """The decoder: the characters before in, the logits of the next ones out."""
+
+    layer = DecoderLayer
+
+    def __init__(self, vocab_size: int, settings: Any, max_length: int) -> None:
+        super().__init__(settings.decoder, settings.embedding_size, most_written(max_length))
+        self.heads, self.embedding_size = settings.decoder.heads, settings.embedding_size
+        self.inputs = settings.graphs["step.onnx"].inputs
+        with self.name_scope():
+            self.embedding = nn.Embedding(vocab_size, settings.embedding_size)
+            self.narrow = nn.Dense(settings.output_units, in_units=self.units, use_bias=False)
+            self.output = nn.Dense(vocab_size, in_units=settings.output_units)
+
+    def hybrid_forward(
+        self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, *states: Any, positions: Array
+    ) -> Array:
+        """Return logits (N * T, V), the weights (N * T, S) and the states of W + T places.
+
+        `ids` are (N, T), or (N,) for T = 1; the states are keys and values (N, K, W, U / K) of each layer, the first place
+        being none. The weights are the mean of the last layer's heads.
+        """
+        decoded, weights, after = self.decode(F, ids, memory, keys, mask, states, positions)
+        decoded = F.reshape(self.norm(decoded) if self.norm_first else decoded, shape=(-3, 0))
+        _, of_source = weights[-1]
+        logits = self.output(self.narrow(decoded))
+        return (logits, F.reshape(F.mean(of_source, axis=1), shape=(-3, 0)), *after)
+
+    def decode(
+        self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, states: Array, positions: Array
+    ) -> Any:
+        """Return the last layer's states (N, T, U), each layer's weights (N, K, T, W + T) and (N, K, T, S), the new states."""
+        embedded = F.reshape(self.embedding(ids), shape=(0, -1, self.embedding_size))  # (N, T, E)
+        before = F.contrib.arange_like(states[0], axis=2)  # (W,)
+        new = F.contrib.arange_like(embedded, axis=1)  # (T,)
+        places = F.broadcast_add(F.slice_axis(before, axis=0, begin=-1, end=None), new)
+        decoded = self.placed(F, embedded, places, positions, axis=0)
+        hidden = causal_mask(F, before, new)
+        padding = F.expand_dims(F.expand_dims((mask - 1) * -MASKED_SCORE, axis=1), axis=1)
+        after, weights = list[Any](), list[tuple[Any, Any]]()
+        for number, layer in enumerate(self.layers):
+            first = number * self.heads
+            source = [F.slice_axis(array, axis=1, begin=first, end=first + self.heads) for array in (keys, memory)]
+            decoded, *both, own_keys, own_values = layer(
+                decoded, list(states[2 * number : 2 * number + 2]), hidden, source, padding
+            )
+            weights.append(tuple(both))
+            after += [own_keys, own_values]
+        return decoded, weights, after
+
+
+def causal_mask(F: Operators, before: Array, new: Array) -> Any:
+    """Return what hides from each of T places the first one, which is none, and those after it: (1, 1, T, W + T)."""
+    none = F.expand_dims((before <= 0) * MASKED_SCORE, axis=0)  # (1, W)
+    column = F.expand_dims(new, axis=1)
+    after = F.broadcast_lesser(column, F.expand_dims(new, axis=0)) * MASKED_SCORE  # (T, T)
+    hidden = F.concat(F.broadcast_add(column * 0, none), after, dim=1)
+    return F.expand_dims(F.expand_dims(hidden, axis=0), axis=0)
+
+
+class TransformerWriter(Writer):
+    """A writer that reads its target at once: in place of steps, a causal mask."""
+
+    def __init__(self, rows: int, vocab_size: int, settings: Any, max_length: int) -> None:
+        source = TransformerSource(rows, settings, max_length)
+        super().__init__(source, TransformerStep(vocab_size, settings, max_length))
+
+    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: None = None) -> Any:
+        source, state = self.begin(source_ids, source_length)
+        logits, weights, *_ = self.step(previous_ids, *source, *state)
+        return tuple(array.reshape((*previous_ids.shape, -1)) for array in (logits, weights))
+
+    def attention(self, source_ids: Array, source_length: Array, previous_ids: Array) -> dict[str, Any]:
+        """Return the weights of all layers and heads, whose rows sum to 1, for the inputs of `forward`.
+
+        "decoder", how each place attends to what was written (N, L, K, T, T), 0 above the diagonal; "cross", to the source
+        (N, L, K, T, S); with a Transformer's encoder "encoder", how the source attends to itself (N, L, K, S, S).
+        """
+        source, state = self.begin(source_ids, source_length)
+        _, weights, _ = self.step.decode(
+            mxnet.nd, previous_ids, *source, state, self.step.positions.data(previous_ids.context)
+        )
+        own, of_source = (mxnet.nd.stack(*layers, axis=1) for layers in zip(*weights))
+        _, of_encoder = self.source.reader.encode(mxnet.nd, source_ids, source_length)
+        # the first place is none
+        return {"decoder": own[..., 1:], "cross": of_source, **dict(zip(["encoder"], of_encoder))}

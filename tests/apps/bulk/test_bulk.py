@@ -1,0 +1,337 @@
+"""Partitions, resuming and death of workers, on real Dask processes."""
+
+import csv
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pandas
+import psutil
+import pyarrow.parquet
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+distributed = pytest.importorskip("distributed")
+
+from nsmc_attention._io.atomic import PREFIX  # noqa: E402
+from nsmc_attention.apps.bulk.run import check_plan, connected, expand, score_partition, split  # noqa: E402
+from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
+from nsmc_attention.classification.predictor import Classifier, load_classifier  # noqa: E402
+from nsmc_attention.classification.system import LAYOUT  # noqa: E402
+from nsmc_attention.cli import run  # noqa: E402
+from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
+from nsmc_attention.inference.reference import Reference  # noqa: E402
+from nsmc_attention.reviews import nsmc, tables  # noqa: E402
+from nsmc_attention.reviews.sources import find_source  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return nsmc.load("sample", "train").documents[:100]
+
+
+@pytest.fixture
+def folder(tmp_path, texts):
+    """The same 100 reviews as csv, jsonl and parquet, beside a file that is no table."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    frame = pandas.DataFrame({"id": range(100), "document": texts})
+    frame.loc[7, "document"] = '두 줄\n"좋다"'
+    frame.loc[8, "document"] = ""
+    frame.to_csv(folder / "a.csv", index=False)
+    frame.to_json(folder / "b.jsonl", orient="records", lines=True, force_ascii=False)
+    frame.to_parquet(folder / "c.parquet", row_group_size=16)
+    (folder / "notes.md").write_text("no table", encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def score(bundle_folder, capsys):
+    """Run bulk here with one worker, unless told otherwise; return the exit code, and the last lines of its output."""
+
+    def score(*arguments, bundle=bundle_folder):
+        options = [] if "--scheduler" in arguments else ["--workers", "1"]
+        code = run(["bulk", *map(str, [*options, *arguments, "--bundle", bundle])])
+        found = capsys.readouterr()
+        assert "Traceback" not in found.err
+        return code, (found.out or found.err).splitlines()[-1]
+
+    return score
+
+
+def rows_of(path, kind, rows, column="document"):
+    """Return the reviews of each span of a file."""
+    source = find_source(path, kind)
+    spans = list(tables.spans(source, rows))
+    assert all(one.end == other.start for one, other in zip(spans, spans[1:]))
+    return [
+        [text for piece in tables.parts_of(source, span=span, text_column=column) for text in piece[column]]
+        for span in spans
+    ]
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_spans_have_the_rows_that_predict_reads(data):
+    """Fields as writers quote them, quotes within fields that have none around them, and any line ends."""
+    end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
+    quoted = st.text('a,\n\r"', max_size=6).map(lambda text: '"' + text.replace('"', '""') + '"')
+    plain = st.tuples(st.sampled_from("ab가"), st.text('a"', max_size=4)).map("".join)
+    header = data.draw(st.sampled_from(["a,b", '"a\n""b",b']))
+    names = next(csv.reader([header]))
+    # a row that repeats the header is left out
+    row = (
+        st.lists(quoted | plain, min_size=2, max_size=2)
+        .map(",".join)
+        .filter(lambda each: next(csv.reader([each])) != names)
+    )
+    rows = data.draw(st.lists(row, max_size=6))
+    lead = data.draw(st.sampled_from(["", "\n", "\ufeff", "\ufeff\r\n\n"]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.csv"
+        path.write_bytes((lead + end.join([header, *rows]) + end).encode())
+        expected = [text for piece in tables.open_table(path, "b").parts for text in piece["b"]]
+        size = data.draw(st.integers(1, 3))
+        found = rows_of(path, "csv", size, "b")
+    assert len(expected) == len(rows) and sum(found, []) == expected and max(map(len, found)) <= size
+
+
+@pytest.mark.parametrize("kind", ["lines", "jsonl"])
+def test_spans_of_lines_are_whole_lines(tmp_path, kind):
+    path = tmp_path / "a"
+    documents = ["가", "나 ", "\ufeff다", "라"]
+    lines = [json.dumps({"document": text}) if kind == "jsonl" else text for text in documents]
+    path.write_bytes("\ufeff".encode() + "\r\n".join(lines).encode())
+    assert rows_of(path, kind, 3) == [documents[:3], documents[3:]]
+
+
+def test_a_span_of_long_rows_has_few(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("document\n" + ("가" * 5_000_000 + "\n") * 5, encoding="utf-8")
+    assert [span.end - span.start for span in tables.spans(find_source(path, "csv"), 100)] == [45_000_003, 30_000_002]
+
+
+def test_lines_stay_lines_and_the_output_is_one_table(score, tmp_path):
+    """A tab in a line that begins a partition; a column that is missing in one partition and not in the other."""
+    (tmp_path / "lines.txt").write_text("좋다\n탭\t있다\n", encoding="utf-8")
+    table = pyarrow.table({"document": ["좋다", "별로"], "n": pyarrow.array([None, 2], pyarrow.int32())})
+    pyarrow.parquet.write_table(table, tmp_path / "in.parquet", row_group_size=1)
+    code, line = score(tmp_path / "lines.txt", tmp_path / "in.parquet", "--output", tmp_path / "out", "--rows", 1)
+    assert code == 0 and line.startswith("4 partitions in")
+    lines, rows = (sorted((tmp_path / "out").glob(f"*-{name}-*")) for name in ("lines", "in"))
+    assert [pandas.read_parquet(path)["document"].tolist() for path in lines] == [["좋다"], ["탭\t있다"]]
+    assert {str(pyarrow.parquet.read_schema(path).field("n").type) for path in rows} == {"int32"}
+
+
+def test_row_groups_are_kept_together(folder):
+    parts = list(split(folder / "c.parquet", 2, "csv", 30))
+    assert [(part.span.start, part.span.end) for part in parts] == [(0, 2), (2, 4), (4, 6), (6, 7)]
+    assert len({part.output for part in parts}) == 4
+
+
+def test_paths_patterns_and_folders_name_files_once(folder):
+    whole = expand([folder])
+    assert [path.name for path in whole] == ["a.csv", "b.jsonl", "c.parquet"]
+    assert expand([folder / "*.csv", folder, folder / "a.csv"]) == whole
+    for nothing in ("*.tsv", "none.csv"):
+        with pytest.raises(DataError, match="no such file, folder of tables, or pattern"):
+            expand([folder / nothing])
+
+
+def test_every_row_is_scored_as_predict_does_and_a_rerun_does_what_is_missing(score, folder, bundle_folder, tmp_path):
+    out = tmp_path / "out"
+    arguments = [folder, "--output", out, "--rows", 30, "--workers", 2]
+    code, line = score(*arguments)
+    assert code == 0 and "12 partitions in" in line and "(300 reviews)" in line
+    given = pandas.read_csv(folder / "a.csv")["document"].fillna("").tolist()
+    expected = pandas.Series(load_classifier(bundle_folder).probabilities(given)).fillna(-1).tolist()
+    for number in range(3):
+        frame = pandas.concat([pandas.read_parquet(path) for path in sorted(out.glob(f"{number:04d}-*"))])
+        assert frame["id"].astype(int).tolist() == list(range(100))
+        assert frame["probability"].fillna(-1).tolist() == pytest.approx(expected, abs=1e-4)
+        assert frame["error"].notna().tolist() == [place == 8 for place in range(100)]
+    missing = sorted(out.glob("*.parquet"))[::5]
+    before = {path: path.stat().st_mtime_ns for path in out.glob("*.parquet") if path not in missing}
+    for path in missing:
+        path.unlink()
+    (out / f"{PREFIX}0000-a-00000.parquet.abcdefgh").touch()
+    assert f"{len(missing)} of them" in score(*arguments)[1]
+    assert {path: path.stat().st_mtime_ns for path in before} == before and all(path.exists() for path in missing)
+    assert not list(out.glob(f"{PREFIX}*"))
+    code, line = score(*arguments, "--rows", 10)
+    assert code == 2 and "was begun with other rows" in line
+
+
+@pytest.mark.slow
+def test_a_worker_killed_in_the_middle_costs_its_partition_alone(bundle_folder, texts, tmp_path):
+    with open(tmp_path / "many.jsonl", "w", encoding="utf-8") as file:
+        file.writelines(json.dumps({"id": n, "document": texts[n % 100]}) + "\n" for n in range(20_000))
+    out = tmp_path / "out"
+    options = ["--rows", "1000", "--format", "jsonl", "--workers", "2", "--bundle", str(bundle_folder)]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nsmc_attention", "bulk", tmp_path / "many.jsonl", "--output", out, *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not list(out.glob("*.jsonl")):
+        time.sleep(0.02)
+    workers = [
+        each for each in psutil.Process(process.pid).children(recursive=True) if "spawn_main" in str(each.cmdline())
+    ]
+    assert workers, "the workers are processes"
+    workers[0].kill()
+    output, errors = process.communicate(timeout=240)
+    assert process.returncode == 0 and "20 partitions" in output, errors
+    lines = [line for path in sorted(out.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [json.loads(line)["id"] for line in lines] == list(range(20_000))
+    assert {path.suffix for path in out.iterdir()} == {".jsonl", ".json"}, "nothing half-written is left"
+
+
+@pytest.mark.slow
+def test_a_run_that_failed_before_any_output_can_be_begun_anew(score, tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"review": "좋다"}\n' * 3 + "[]\n", encoding="utf-8")
+    arguments = [tmp_path / "a.jsonl", "--output", tmp_path / "out", "--rows", 2]
+    assert "expected a column 'document'" in score(*arguments)[1]
+    code, line = score(*arguments, "--text-column", "review")
+    assert code == 2 and "a.jsonl line 4: expected a JSON object, found list" in line, "the line in the whole file"
+    (tmp_path / "b.csv").write_text("document\n좋다\n", encoding="utf-8")
+    assert score(tmp_path / "b.csv", "--output", tmp_path / "two")[0] == 0
+
+
+def test_a_source_that_was_changed_since_is_another_plan(score, bundle_folder, tmp_path):
+    """Of the same size: rows of the new one would be mixed with outputs of the old one."""
+    source = tmp_path / "a.csv"
+    source.write_text("id,document\n1,good\n2,best\n", encoding="utf-8")
+    arguments = [source, "--output", tmp_path / "out", "--rows", 1]
+    (part, *_) = split(source, 0, "csv", 1)
+    assert score(*arguments)[0] == 0
+    source.write_text("id,document\n7,aaaa\n8,bbbb\n", encoding="utf-8")
+    os.utime(source, ns=(0, part.state[1] + 1))
+    code, line = score(*arguments)
+    assert code == 2 and "was begun with other sources (or they were written or copied" in line
+    began = load_bundle(bundle_folder, LAYOUT)
+    settings = (Reference.of(Classifier, began, "onnx"), str(tmp_path))
+    with pytest.raises(DataError, match="a.csv: was modified while bulk ran; begin again"):
+        score_partition(part, *settings)
+    source.unlink()
+    with pytest.raises(DataError, match="a.csv: cannot be read: No such file"):
+        score_partition(part, *settings)
+
+
+def test_a_plan_without_times_of_change_is_another_plan(tmp_path):
+    """As versions before wrote it; a name that is not UTF-8 stays the same name."""
+    plan = {"rows": 1, "sources": [[os.fsdecode(b"/b\xff.csv"), 3, 1795352122196924005]]}
+    check_plan(tmp_path / "out", plan)
+    (tmp_path / "out" / "0000-b-00000.csv").touch()
+    check_plan(tmp_path / "out", plan)
+    (tmp_path / "out" / "_plan.json").write_text(json.dumps({"rows": 1, "sources": [["/b?.csv", 3]]}), encoding="utf-8")
+    with pytest.raises(ConfigError, match="was begun with other sources"):
+        check_plan(tmp_path / "out", plan)
+
+
+def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_path):
+    """A worker loads it by its folder: rows by the new one would stand beside those by the old one."""
+    folder = tmp_path / "bundle"
+    shutil.copytree(bundle_folder, folder)
+    (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
+    (part,) = split(tmp_path / "a.csv", 0, "csv", 10)
+    began = load_bundle(folder, LAYOUT)
+    same = (part, Reference.of(Classifier, began, "onnx"), str(tmp_path))
+    assert score_partition(*same).rows == 1
+    write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
+    assert score_partition(*same).rows == 1, "what is loaded stays"
+    now = load_bundle(folder, LAYOUT)
+    assert score_partition(part, Reference.of(Classifier, now, "onnx"), *same[2:]).rows == 1, (
+        "and is not taken for the new one"
+    )
+    (tmp_path / part.output).unlink()
+    with pytest.raises(BundleError, match="expected the bundle that was loaded at first, found another, .*; begin"):
+        score_partition(*same)
+    assert not (tmp_path / part.output).exists()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are text there")
+def test_a_file_s_name_need_not_be_utf_8(score, tmp_path):
+    name = os.fsdecode(b"b\xff.csv")
+    (tmp_path / name).write_text("document\n좋다\n", encoding="utf-8")
+    for scored in (1, 0):
+        code, line = score(tmp_path / name, "--output", tmp_path / "out")
+        assert code == 0 and f"{scored} of them" in line
+    (path,) = (tmp_path / "out").glob("*.parquet")
+    with open(path, "rb") as file:
+        assert pandas.read_parquet(file)["document"].tolist() == ["좋다"]
+
+
+def test_nothing_of_it_listens_to_other_machines(tmp_path):
+    """No port of scheduler, workers or their pages is open to the network."""
+    with connected(None, workers=1):
+        here = psutil.Process()
+        found = {
+            each.laddr.ip
+            for process in (here, *here.children(recursive=True))
+            for each in process.net_connections(kind="inet")
+            if each.status == psutil.CONN_LISTEN
+        }
+    assert found == {"127.0.0.1"}
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a scheduler in a process of its own, with a worker in another."""
+    where, module = tmp_path / "scheduler.json", [sys.executable, "-m"]
+    file = ["--scheduler-file", str(where), "--no-dashboard"]
+    start = [*module, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", *file]
+    work = [*module, "distributed.cli.dask_worker", *file, "--nthreads", "1", "--local-directory", str(tmp_path)]
+    processes = [subprocess.Popen(each, cwd=tmp_path, stderr=subprocess.DEVNULL) for each in (start, work)]
+    while not where.is_file() or not where.read_text():
+        assert all(process.poll() is None for process in processes)
+        time.sleep(0.05)
+    yield json.loads(where.read_text())["address"]
+    for process in processes:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@pytest.mark.slow
+def test_a_running_cluster_does_the_work(cluster, score, folder, tmp_path):
+    code, line = score(folder, "--output", tmp_path / "out", "--scheduler", cluster)
+    assert code == 0 and "3 partitions in" in line and "(300 reviews)" in line
+    assert sum(len(pandas.read_parquet(path)) for path in (tmp_path / "out").glob("*.parquet")) == 300
+
+
+@pytest.mark.parametrize(
+    "name, encoding", [("a.csv", "cp949"), ("b.csv", "utf-16"), ("c.csv", "utf-8-sig"), ("d.xlsx", "")]
+)
+def test_files_of_korean_offices_have_the_same_scores(bundle_folder, tmp_path, name, encoding):
+    frame = pandas.DataFrame({"번호": [1, 2, 3], "리뷰": ["좋다", "두\n줄", "별로"]})
+    path = tmp_path / name
+    out = tmp_path / "out"
+    path.write_bytes(frame.to_csv(index=False, sep=";").encode(encoding)) if encoding else frame.to_excel(
+        path, index=False
+    )
+    bundle = load_bundle(bundle_folder, LAYOUT)
+    expected = load_classifier(bundle_folder).probabilities(list(frame["리뷰"]))
+    out.mkdir()
+    parts = list(split(path, 0, "csv", 2))
+    for part in parts:
+        assert part.text_column == "리뷰"
+        score_partition(part, Reference.of(Classifier, bundle, "onnx"), str(out))
+    found = pandas.concat([pandas.read_csv(out / part.output) for part in parts])
+    assert found["리뷰"].tolist() == list(frame["리뷰"]) and abs(found["probability"] - expected).max() < 1e-5
+
+
+def test_a_csv_of_a_named_sheet_begins_with_the_mark_by_which_excel_shows_hangul(score, tmp_path):
+    with pandas.ExcelWriter(tmp_path / "a.xlsx") as book:
+        for sheet, text in (("one", "별로"), ("two", "좋다")):
+            pandas.DataFrame({"document": [text]}).to_excel(book, sheet_name=sheet, index=False)
+    code, _ = score(tmp_path / "a.xlsx", "-o", tmp_path / "out", "-f", "csv", "--sheet", "two")
+    assert code == 0
+    (path,) = (tmp_path / "out").glob("*.csv")
+    assert path.read_bytes().startswith("\ufeffdocument,label".encode()) and "좋다,positive" in path.read_text("utf-8")

@@ -1,0 +1,202 @@
+import re
+from dataclasses import replace
+from html import escape
+
+import pandas
+import pytest
+
+from nsmc_attention.apps.report import build as reporting
+from nsmc_attention.apps.report.build import report
+from nsmc_attention.apps.report.page import phrases
+from nsmc_attention.classification.predictor import Classifier, load_classifier
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.reviews import nsmc, tables
+from nsmc_attention.reviews.data import Texts
+
+
+@pytest.fixture(scope="module")
+def classifier(bundle_folder):
+    return load_classifier(bundle_folder)
+
+
+@pytest.fixture(scope="module")
+def packaged():
+    """The classifier whose vectors the packaged film network reads."""
+    return load_classifier()
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    texts = nsmc.load("sample", "test").documents
+    frame = pandas.DataFrame(
+        {"document": [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화 추천"], "film": "영화<1>", "date": "2019.04.01"}
+    )
+    frame.loc[::2, ["film", "date"]] = ["다른 <b>영화</b>", "없음"]
+    path = tmp_path / "리뷰.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_report_counts_every_review_and_needs_nothing_else(classifier, reviews, tmp_path):
+    found = report(classifier, reviews, tmp_path / "r.html", "film", "date", tables_to=tmp_path / "tables")
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert found["groups"]["count"].sum() == 181 and found["months"].index.tolist() == ["2019-04"]
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(found)
+    read = pandas.read_csv(tmp_path / "tables" / "groups.csv", index_col="group")
+    assert read["count"].tolist() == found["groups"]["count"].tolist()
+    outside_the_font = re.sub("base64,[A-Za-z0-9+/=]+", "", html)
+    assert not re.findall(r"https?:|<link|@import|@@FONT|@@TITLE|@@REVIEWS|WORDS_CSS", outside_the_font)
+    assert html.count("<script") == html.count("</script>") == 2 and "<b>영화" not in html
+    assert "<dd>181</dd>" in html and "1개는 읽을 단어가 없어" in html and "날짜를 읽지 못해" in html
+    example = found["reviews"].dropna().iloc[0]
+    assert f'"source": "{example["group"]} · 2019-04-01"'.replace("<", "\\u003c") in html
+
+
+@pytest.mark.parametrize("language, other", [("ko", "en"), ("en", "ko")])
+def test_a_page_speaks_one_language(packaged, reviews, tmp_path, language, other):
+    report(packaged, reviews, tmp_path / "r.html", "film", "date", title="<b>여름</b>", language=language)
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert f'<html lang="{language}">' in html and "<h1>&lt;b&gt;여름&lt;/b&gt;</h1>" in html
+    own, others = (
+        {
+            text
+            for key, text in phrases(each).items()
+            if "{" not in text
+            and not key.startswith(("title", "found_", "share_", "key_stars", "films_unlike"))
+            and not key.endswith("_attention")
+        }
+        for each in (language, other)
+    )
+    assert all(escape(text) in html for text in own)
+    assert not [text for text in others if len(text) > 8 and escape(text) in html]
+
+
+def test_phrases_in_both_languages_have_the_same_blanks():
+    korean, english = phrases("ko"), phrases("en")
+    assert korean.keys() == english.keys()
+    for key in korean:
+        assert sorted(re.findall(r"{.*?}", korean[key])) == sorted(re.findall(r"{.*?}", english[key])), key
+
+
+def test_every_section_says_what_may_be_concluded_and_what_not(packaged, reviews, tmp_path):
+    report(packaged, reviews, tmp_path / "r.html", "film", "date")
+    parts = (tmp_path / "r.html").read_text(encoding="utf-8").split("<section><h2>")[1:-1]
+    assert len(parts) == 7
+    assert all(part.count("알 수 있는 것") == part.count("알 수 없는 것") == 1 for part in parts)
+
+
+def test_many_months_are_drawn_as_years_and_stay_months_in_the_table(classifier, tmp_path):
+    months = [f"{year}.{month}.1" for year in range(2010, 2016) for month in range(1, 13)]
+    pandas.DataFrame({"document": "최고의 영화", "date": months}).to_csv(tmp_path / "a.csv", index=False)
+    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date")
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert len(found["months"]) == 72 and ">2010</b>" in html and ">2010-01</b>" not in html
+
+
+def test_dates_with_the_year_last_are_asked_about(classifier, tmp_path, command):
+    pandas.DataFrame({"document": ["최고의 영화"] * 2, "date": ["2019-04-01", "3/4/2019"]}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    arguments = ["report", tmp_path / "a.csv", "-o", tmp_path / "r.html", "--date-column", "date"]
+    done = command(*arguments)
+    assert done.returncode == 2 and not (tmp_path / "r.html").exists()
+    assert "column 'date': expected dates with the year first, found '3/4/2019'" in done.stderr
+    assert "--date-format dmy or mdy" in done.stderr
+    for order, month in (("dmy", "2019-04"), ("mdy", "2019-03")):
+        found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date", date_format=order)
+        assert found["months"].index.tolist() == sorted({"2019-04", month})
+
+
+def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_path):
+    found = report(classifier, reviews, tmp_path / "r.html")
+    assert set(found) == {"words_by_log_odds", "words_by_attention", "reviews"}
+
+
+@pytest.mark.parametrize(
+    "output, columns, error, message",
+    [
+        ("r.pdf", {}, ConfigError, "expected a page that ends in .html"),
+        ("no/r.html", {}, DataError, "no such folder"),
+        ("r.html", {"tables_to": "no/tables"}, DataError, "no such folder"),
+        ("r.html", {"language": "kr"}, ConfigError, "unknown language 'kr'; known: en, ko"),
+        ("r.html", {"date_format": "dym"}, ConfigError, "unknown date format 'dym'"),
+        ("r.html", {"group_by": "movie"}, DataError, "expected a column 'movie'"),
+        ("r.html", {"date_column": "day"}, DataError, "expected a column 'day'"),
+        ("r.html", {"text_column": "text"}, DataError, "expected a column 'text'"),
+    ],
+)
+def test_bad_input_leaves_nothing(classifier, reviews, tmp_path, monkeypatch, output, columns, error, message):
+    monkeypatch.chdir(tmp_path)
+    options = {name: value for name, value in columns.items() if name != "text_column"}
+    with pytest.raises(error, match=message):
+        report(classifier, Texts(reviews, text_column=columns.get("text_column")), output, **options)
+    assert [path.name for path in tmp_path.iterdir()] == [reviews.name]
+
+
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("a.csv", b'document\n" "\n', "none with a word"),
+        ("a.jsonl", b"\n\n", "expected reviews, found no"),
+        ("a.parquet", pandas.DataFrame({"document": []}).to_parquet(), "expected reviews, found no"),
+    ],
+)
+def test_a_table_without_reviews_says_so(classifier, tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        report(classifier, tmp_path / name, tmp_path / "r.html")
+
+
+def test_tables_go_only_where_nothing_else_is(classifier, reviews, tmp_path):
+    """Neither the reviews themselves nor anything of the user's is in the way of a table."""
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "reviews.csv").write_text("document\n좋다\n", encoding="utf-8")
+    for place in (mine, mine / "reviews.csv", tmp_path):
+        with pytest.raises(ConfigError, match="expected a new or empty folder for the tables"):
+            report(classifier, mine / "reviews.csv", tmp_path / "r.html", tables_to=place)
+    assert not (tmp_path / "r.html").exists()
+    assert (mine / "reviews.csv").read_text(encoding="utf-8") == "document\n좋다\n"
+    report(classifier, reviews, tmp_path / "r.html", "film", tables_to=tmp_path / "tables")
+    found = report(classifier, reviews, tmp_path / "r.html", tables_to=tmp_path / "tables")
+    assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(found), "none of the one before"
+
+
+@pytest.mark.parametrize("count", [1, 6, 11])
+def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_path, count, capsys):
+    pandas.DataFrame({"document": ["최고의 영화"] * count, "film": "A", "date": ""}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", "film", "date")
+    assert found["groups"].loc["A", "count"] == count and found["months"].empty
+    assert "a.csv: no date in the column 'date'; there is no figure over time\n" in capsys.readouterr().err
+    assert f"{count}개는 날짜를 읽지 못해" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_a_column_of_jsonl_may_come_late(classifier, tmp_path):
+    lines = ['{"document": "좋다"}'] * tables.PART_ROWS + ['{"document": "별로", "film": "가", "date": "2020.1.2"}'] * 3
+    (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    found = report(classifier, tmp_path / "a.jsonl", tmp_path / "r.html", "film", "date")
+    assert found["groups"]["count"].to_dict() == {"가": 3} and found["months"].index.tolist() == ["2020-01"]
+    with pytest.raises(DataError, match="expected a column 'day'"):
+        report(classifier, tmp_path / "a.jsonl", tmp_path / "r.html", date_column="day")
+
+
+def test_links_where_tables_would_be_written_are_refused_before_anything_is_scored(reviews, tmp_path):
+    (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "words.csv").write_text("mine", encoding="utf-8")
+    for name in sorted(f"{each}.csv" for each in reporting.TABLES):
+        (tmp_path / "tables" / name).symlink_to(tmp_path / "words.csv")
+    for place in ("nowhere", "tables"):
+        with pytest.raises(ConfigError, match="is a link"):
+            report(None, reviews, tmp_path / "r.html", tables_to=tmp_path / place)
+    assert (tmp_path / "words.csv").read_text(encoding="utf-8") == "mine"
+
+
+@pytest.mark.parametrize("data, told", [("nsmc", True), ("own.csv", False)])
+def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, reviews, tmp_path, data, told):
+    test = {"test": {"accuracy": 0.9, "data": data}}
+    bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "metrics": test})
+    report(Classifier(bundle, classifier.engine), reviews, tmp_path / "r.html")
+    assert ("90.0\u00a0%를 맞힙니다" in (tmp_path / "r.html").read_text(encoding="utf-8")) == told

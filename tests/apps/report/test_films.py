@@ -1,0 +1,102 @@
+"""The report's stars by group: those of `film`, whatever the order of the rows, and as many groups as there are."""
+
+import re
+
+import numpy
+import pandas
+import pytest
+
+from nsmc_attention.apps.report.build import report
+from nsmc_attention.apps.report.content import GROUPS, SHOWN, STARS
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.errors import BundleError
+from nsmc_attention.systems.films.rater import load_film, rater_of
+
+ROWS = [
+    ("가", "정말 재미있다"),
+    ("나", "지루하다"),
+    ("가", " "),
+    ("가", "최고의 영화"),
+    (None, "돈이 아깝다"),
+    ("다", "좋다"),
+]
+ROWS += [("가", "배우들 연기가 좋다"), ("나", "최악의 연출"), ("", "보통"), ("라", "\u3164"), ("가", "<b>볼만</b>하다")]
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return load_classifier()
+
+
+@pytest.fixture(scope="module")
+def write(classifier, tiny_film, tmp_path_factory):
+    """Return a function that writes the report of (film, review) rows; returns its tables and page."""
+    folder = tmp_path_factory.mktemp("films")
+
+    def write(rows, film_bundle=tiny_film, **options):
+        pandas.DataFrame(rows, columns=["film", "review"]).to_csv(folder / "a.csv", index=False)
+        found = report(classifier, folder / "a.csv", folder / "r.html", "film", film_bundle=film_bundle, **options)
+        return found, (folder / "r.html").read_text(encoding="utf-8")
+
+    return write
+
+
+def test_stars_are_those_of_film(write, tiny_film):
+    groups = write(ROWS)[0]["groups"]
+    expected = dict(load_film(tiny_film).rate((film, text) for film, text in ROWS if film))
+    # the only review of 라 is blank: it is counted as such, and no group
+    assert groups.index.tolist() == ["가", "나", "다"] and groups["count"].tolist() == [4, 2, 1]
+    for film, row in groups.iterrows():
+        rating = expected[film]
+        wanted = [rating.stars, rating.stars_low, rating.stars_high]
+        numpy.testing.assert_allclose(row[STARS].astype(float), wanted, atol=1e-4)
+
+
+def test_reviews_are_unfolded_with_their_shares_and_words(write):
+    _, page = write(ROWS, language="en")
+    films = page.split("<details>")[1:]
+    assert [re.search("<summary>(.*?):", each).group(1) for each in films] != [] and len(films) == 3
+    shares = re.findall(r'"source": "([\d.]+)\u00a0% of the weight"', page)
+    assert len(shares) == SHOWN + 2 + 1 and sorted(map(float, shares))[-1] == 100.0
+    assert "2 without a film are not compared" in page and "&lt;b&gt;볼만&lt;/b&gt;" in page
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_order_of_rows_changes_nothing(write, seed):
+    one, page = write(ROWS)
+    other, shuffled = write([ROWS[place] for place in numpy.random.RandomState(seed).permutation(len(ROWS))])
+    pandas.testing.assert_frame_equal(other["groups"], one["groups"], atol=1e-5)
+    films = [
+        each.split('<dl class="notes">')[0]
+        for each in (page.split("<details>", 1)[1], shuffled.split("<details>", 1)[1])
+    ]
+    assert films[0] == films[1]
+
+
+def test_of_many_groups_the_page_shows_the_largest_and_says_so(write):
+    rows = [(f"영화 {number}", "좋다") for number in range(3000)] + [("영화 7", "정말 재미있다")]
+    found, page = write(rows, language="en")
+    assert len(found["groups"]) == 3000 and found["groups"][STARS].notna().all(axis=None)
+    assert page.count("<details>") == GROUPS and f"Of 3,000, the {GROUPS} with most reviews" in page
+    assert "<summary>영화 7:" in page
+
+
+def test_a_column_without_any_value_has_no_stars(write):
+    found, page = write([(None, "좋다"), ("", "별로")])
+    assert found["groups"].empty and "<details>" not in page
+
+
+def test_another_classifier_has_no_stars_and_the_report_says_why(bundle_folder, tiny_film, tmp_path):
+    other = load_classifier(bundle_folder)
+    assert rater_of(other.bundle) is None
+    pandas.DataFrame(ROWS, columns=["film", "review"]).to_csv(tmp_path / "a.csv", index=False)
+    found = report(other, tmp_path / "a.csv", tmp_path / "r.html", "film", language="en")
+    assert "stars" not in found["groups"]
+    assert "No stars are predicted" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    with pytest.raises(BundleError, match="expected the classifier pretrained .*of other commands by --bundle"):
+        report(other, tmp_path / "a.csv", tmp_path / "r.html", "film", film_bundle=tiny_film)
+
+
+def test_a_film_bundle_without_groups_is_refused(command, tmp_path):
+    done = command("report", "a.csv", "-o", tmp_path / "r.html", "--film-bundle", "b")
+    assert done.returncode == 2 and "--film-bundle: expected --group-by too, found none" in done.stderr

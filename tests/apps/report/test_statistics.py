@@ -1,0 +1,98 @@
+import numpy
+import pandas
+import pytest
+
+from nsmc_attention.apps.report.statistics import date_of, distinctive_words, extreme_reviews, shares_by
+from nsmc_attention.errors import DataError
+
+
+def scored(probabilities):
+    labels = ["positive" if value >= 0.5 else "negative" for value in probabilities]
+    return pandas.DataFrame({"label": labels, "probability": probabilities})
+
+
+def test_groups_are_counted_and_what_differs_is_an_outlier():
+    keys = pandas.Series(["가"] * 400 + ["나"] * 400 + [None] * 10)
+    rows = shares_by(keys, scored([0.95, 0.05] * 200 + [0.95] * 400 + [0.05] * 10))
+    assert rows.index.tolist() == ["가", "나"] and rows["count"].tolist() == [400, 400]
+    assert rows["positive"].tolist() == [200, 400] and rows["outlier"].all() and rows["above"].tolist() == [False, True]
+    same = shares_by(pandas.Series(["가", "나"] * 200), scored([0.95] * 200 + [0.05] * 200))
+    assert not same["outlier"].any()
+
+
+def test_a_share_is_estimated_and_one_of_few_reviews_is_unknown():
+    keys = pandas.Series(["가"] * 300 + ["나"] * 3)
+    rows = shares_by(keys, scored([0.95] * 240 + [0.3] * 60 + [0.9] * 3))
+    assert rows.loc["가", "low"] <= rows.loc["가", "share"] <= rows.loc["가", "high"]
+    # labels count 80 %
+    assert rows.loc["가", "share"] > 0.85 and numpy.isnan(rows.loc["나", "share"])
+
+
+def test_stars_of_the_table_stand_beside_the_estimate():
+    keys = pandas.Series(["가", "가", "나", "나"])
+    frame = scored([0.9, 0.1, 0.9, 0.8]).assign(stars=[5.0, 3.0, 1.0, None], star_label=["1", "", "0", ""])
+    rows = shares_by(keys, frame)
+    assert rows["mean_stars"].tolist() == [4.0, 1.0] and rows["share_by_stars"].tolist() == [1.0, 0.0]
+
+
+def test_dates_are_read_as_koreans_write_them():
+    dates = [
+        "15.08.25",
+        "2019.04.01.",
+        "2019-04-01 12:30",
+        "2019/4/1",
+        "20190401",
+        "2019년 4월 1일",
+        "19. 04. 01.",
+        "2019. 4. 1. 오후 3시",
+        "2019-04",
+        "2019-04-30T23:30:00+09:00",
+        "2019-04-30 23:30:00.5Z",
+        "20190401T0930",
+    ]
+    assert [date_of(date)[:7] for date in dates] == ["2015-08", *["2019-04"] * 11]
+    assert [date_of(date) for date in ("19. 4. 1.", "2019-04")] == ["2019-04-01", "2019-04"]
+    others = [None, "어제", "", "99.99.99", "08:15", "19.04", "12.5", "1554076800", "2019-13-01", "2019-02-30", 7]
+    assert list(map(date_of, others)) == [None] * 11
+    there = pandas.Series(pandas.to_datetime(["2019-01-01", "2019-07-01"]).tz_localize("Europe/Berlin"))
+    assert list(map(date_of, there)) == ["2019-01-01", "2019-07-01"]
+
+
+@pytest.mark.parametrize("written", ["3/4/2019", "03.04.2019", "3-4-2019 12:30", "03/04/19"])
+def test_the_order_of_a_date_with_the_year_last_is_given_never_guessed(written):
+    assert (date_of(written, "dmy"), date_of(written, "mdy")) == ("2019-04-03", "2019-03-04")
+    assert date_of("2019-04-01", "dmy") == "2019-04-01" and date_of("25/12/2019", "mdy") is None
+    if written != "03/04/19":
+        with pytest.raises(DataError, match="a.csv: expected dates with the year first, .*--date-format dmy or mdy"):
+            date_of(written, where="a.csv")
+
+
+def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
+    lists = [["영화", "최고"]] * 30 + [["영화", "별로", "별로"]] * 30
+    rows = distinctive_words(lists, ["positive"] * 30 + ["negative"] * 30).set_index("word")
+    assert rows.index[0] == "최고" and rows.index[-1] == "별로"
+    assert rows.loc["영화", "z"] == pytest.approx(0, abs=1e-9)
+    assert rows.loc["별로", ["positive", "negative"]].tolist() == [0, 30], "a word counts once a review"
+    assert distinctive_words([["희귀"]], ["positive"]).empty
+
+
+def test_a_word_is_on_the_side_where_it_is_commoner():
+    lists = (
+        [["영화", f"말{place}"] for place in range(4)]
+        + [["영화"]]
+        + [[f"글{place}", f"뜻{place}"] for place in range(9)]
+    )
+    rows = distinctive_words(lists, ["positive"] * 4 + ["negative"] * 10)
+    assert rows["word"].tolist() == ["영화"] and rows.loc[0, "z"] > 0
+    few = distinctive_words([["영화"]] * 9 + [["별로", "영화"]], ["positive"] * 9 + ["negative"])
+    assert few.set_index("word")["z"].get("영화") == 0, "in all reviews of both"
+
+
+@pytest.mark.filterwarnings("error")
+def test_one_word_alone_tells_nothing():
+    assert distinctive_words([["영화"]] * 9, ["positive"] * 8 + ["negative"]).values.tolist() == [["영화", 8, 1, 0]]
+
+
+def test_extreme_reviews_are_the_ends_and_the_middle():
+    found = extreme_reviews([0.9, numpy.nan, 0.1, 0.52, 0.99], count=2)
+    assert (found["positive"], found["negative"], found["uncertain"][0]) == ([4, 0], [2], 3)

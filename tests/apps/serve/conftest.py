@@ -1,0 +1,271 @@
+"""Real servers in child processes, each on a free port and started once for the same limits, and an application in this."""
+
+import http.client
+import io
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+CODE = """
+from nsmc_attention._runtime.signals import as_exceptions
+from nsmc_attention.apps.serve.guard import Limits
+from nsmc_attention.apps.serve.models import Bundles
+from nsmc_attention.apps.serve.server import serve
+# as in the command
+if __name__ == "__main__":
+    with as_exceptions():
+        serve(port=0, workers={workers}, bundles=Bundles(**{bundles}), limits=Limits(**{limits}))
+"""
+
+
+class Server:
+    """A server with these workers, bundles and limits; its log is in `lines`."""
+
+    def __init__(self, workers=1, **options):
+        bundles = {name: str(options.pop(name)) for name in [*options] if name.endswith("bundle")}
+        code = CODE.format(workers=workers, limits=options, bundles=bundles)
+        # these tests may run under nohup
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+        )
+        self.lines = []
+        threading.Thread(target=lambda: self.lines.extend(iter(self.process.stderr.readline, "")), daemon=True).start()
+        self.wait_for("ready: ", workers)
+        self.port = int(re.search(r"http://[\d.]+:(\d+)", "".join(self.lines)).group(1))
+        self.wait_for("startup complete", workers)
+
+    def wait_for(self, words, times=1):
+        for _ in range(6000):
+            if self.count(words) >= times:
+                return
+            assert self.process.poll() is None, "".join(self.lines)
+            time.sleep(0.01)
+        raise AssertionError(f"no {words!r} in {''.join(self.lines)}")
+
+    def count(self, words):
+        return sum(words in line for line in self.lines)
+
+    def workers(self):
+        """Return the workers that live: a killed one stays a child, without a command line, until the parent sees it."""
+        workers = []
+        for child in psutil.Process(self.process.pid).children():
+            # multiprocessing's resource tracker is a child too
+            with suppress(psutil.NoSuchProcess):
+                workers += [child] if "spawn_main" in " ".join(child.cmdline()) else []
+        return workers
+
+    def connect(self, buffer=None):
+        """Return a connection, which with a `buffer` of few bytes takes in no more than these before they are read."""
+        client = socket.socket()
+        client.settimeout(60)
+        if buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
+        client.connect(("127.0.0.1", self.port))
+        return client
+
+    def send(self, *pieces):
+        """Return everything received on a new connection until it is closed."""
+        received = []
+        with self.connect() as client:
+            for piece in pieces:
+                client.sendall(piece)
+            with suppress(ConnectionError):
+                while piece := client.recv(65536):
+                    received.append(piece)
+        return b"".join(received)
+
+    @staticmethod
+    def head(length, path="/predict", kind="application/json", more=""):
+        return f"POST {path} HTTP/1.1\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n".encode()
+
+    def request(self, question, path="/predict", more=""):
+        body = json.dumps(question).encode()
+        return self.head(len(body), path, more=more) + body
+
+    def batch(self, body=b"document\na\n"):
+        return self.head(len(body), "/predict/batch", "text/csv") + body
+
+    @staticmethod
+    def status(answer):
+        return int(answer.split()[1]) if answer else None
+
+    @staticmethod
+    def eventually(condition):
+        """Wait until a condition holds, which it does sooner or later if a promise is kept."""
+        for _ in range(600):
+            if condition():
+                return
+            time.sleep(0.1)
+        raise AssertionError("it never came")
+
+    def sockets(self):
+        process = psutil.Process(self.process.pid)
+        return process.net_connections() if hasattr(process, "net_connections") else process.connections()
+
+    def takes_tables(self):
+        return self.ask("POST", "/predict/batch", b"document\na\n", "text/csv")[0] == 200
+
+    @staticmethod
+    def tables_of(process):
+        """Return the open files of a process that have no name, which are its tables."""
+        links = []
+        for file in Path(f"/proc/{process.pid}/fd").iterdir():
+            # pytest captures stdout in such a file
+            with suppress(OSError):
+                links += [os.readlink(file)] if file.name not in "012" else []
+        return [link for link in links if link.endswith("(deleted)") and str(Path(tempfile.gettempdir()) / "") in link]
+
+    def ask(self, method, path, body=None, kind="application/json"):
+        """Return (status, headers, body)."""
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        client.request(method, path, body, {"Content-Type": kind} if body is not None else {})
+        answer = client.getresponse()
+        content = answer.read()
+        client.close()
+        return answer.status, answer.headers, content
+
+    def predict(self, inputs):
+        status, _, body = self.ask("POST", "/predict", json.dumps({"inputs": inputs}).encode())
+        assert status == 200, body
+        return json.loads(body)
+
+
+@pytest.fixture(scope="package")
+def start():
+    """Return a function that starts a `Server`, once for the same arguments."""
+    pytest.importorskip("fastapi")
+    started = {}
+
+    def started_with(**arguments):
+        key = tuple(sorted(arguments.items()))
+        if key not in started or started[key].process.poll() is not None:
+            started[key] = Server(**arguments)
+        return started[key]
+
+    yield started_with
+    for server in started.values():
+        server.process.terminate()
+    for server in started.values():
+        server.process.wait(30)
+        assert "Traceback" not in "".join(server.lines), "".join(server.lines)[-5000:]
+
+
+@pytest.fixture(scope="package")
+def server(start):
+    return start()
+
+
+@pytest.fixture(scope="session")
+def ready():
+    """A function from an application to a client of it, in a `with` block, once its models are loaded."""
+    testclient = pytest.importorskip("starlette.testclient")
+
+    @contextmanager
+    def started(application):
+        with testclient.TestClient(application, raise_server_exceptions=False) as client:
+            while client.get("/readyz").status_code != 200:
+                pass
+            yield client
+
+    return started
+
+
+@pytest.fixture(scope="package")
+def client(ready, tiny_editor, tiny_language, tiny_film):
+    """A client of an application in this process: the packaged classifier, beside it tiny models, and low limits."""
+    from nsmc_attention.apps.serve.app import create_app
+    from nsmc_attention.apps.serve.guard import Limits
+    from nsmc_attention.apps.serve.models import Bundles
+
+    bundles = Bundles(restore_bundle=tiny_editor, language_bundle=tiny_language, film_bundle=tiny_film)
+    with ready(create_app(bundles, Limits(table=3_000_000, films=20))) as client:
+        yield client
+
+
+@pytest.fixture(scope="session")
+def ask():
+    """A function that sends a client's request: a body of bytes, or what becomes JSON; other names are the address's."""
+
+    def post(client, path, body, kind="application/json", **query):
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        given = {name: value for name, value in query.items() if value is not None}
+        return client.post(path, content=content, headers={"Content-Type": kind} if kind else {}, params=given)
+
+    return post
+
+
+@pytest.fixture(scope="session")
+def draw():
+    """A function that returns the file of a picture with these lines of text."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    from nsmc_attention.drawing.figure import font_file
+
+    def drawn(*texts, size=20, kind="PNG"):
+        font, width = ImageFont.truetype(str(font_file()), size), max(map(len, texts), default=1)
+        picture = Image.new("RGB", (size * (width + 2), 3 * size * (len(texts) + 1)), "white")
+        for number, text in enumerate(texts, 1):
+            ImageDraw.Draw(picture).text((size, 3 * size * number - size), text, font=font, fill="black")
+        file = io.BytesIO()
+        picture.save(file, kind)
+        return file.getvalue()
+
+    return drawn
+
+
+@pytest.fixture(scope="session")
+def screenshot(draw):
+    return draw("정말 재미있는 영화였어요", "배우는 좋은데 영화는 별로")
+
+
+SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 360, "height": 740}}
+
+
+@pytest.fixture(params=["desk-light", pytest.param("phone-dark", marks=pytest.mark.slow)])
+def device(request):
+    size, scheme = request.param.split("-")
+    return {"viewport": SIZES[size], "color_scheme": scheme}
+
+
+@pytest.fixture
+def open_page(device, chromium, start):
+    """A function that opens the page of a server; at the end nothing failed, came from elsewhere or scrolls sideways."""
+    context, problems = chromium.new_context(locale="ko-KR", accept_downloads=True, **device), []
+
+    def opened(**options):
+        page, page.asked = context.new_page(), []
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda problem: problems.append(str(problem)))
+        page.on("dialog", lambda dialog: (problems.append("dialog"), dialog.dismiss()))
+        page.on("request", lambda sent: page.asked.append(sent.url))
+        page.goto(f"http://127.0.0.1:{start(**options).port}/")
+        return page
+
+    yield opened
+    assert not [problem for problem in problems if "422" not in problem and "ERR_FAILED" not in problem]
+    for page in context.pages:
+        own = (page.url.partition("?")[0], "data:", "blob:")
+        assert all(url.startswith(own) for url in page.asked), "nothing is loaded from outside"
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+    context.close()
+
+
+@pytest.fixture
+def page(open_page):
+    return open_page()

@@ -1,0 +1,218 @@
+"""Requests for JSON get what the classifier, the restorer and the language model of the server make of their texts."""
+
+import json
+
+import numpy
+import pytest
+
+pytest.importorskip("fastapi")
+
+from nsmc_attention.apps.serve.app import create_app
+from nsmc_attention.apps.serve.guard import Limits
+from nsmc_attention.apps.serve.models import Bundles
+from nsmc_attention.apps.serve.questions import LARGEST_MATRIX
+from nsmc_attention.classification.display import METHODS
+from nsmc_attention.classification.explain import explain
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.systems.language.model import load_language_model
+from nsmc_attention.systems.restoration.restorer import load_restorer
+
+TEXT, BLANK, SENTENCE = "배우는 좋은데 영화는 별로", "주인공의 [MASK]에 소름이 돋았다", "이영화 정말조타 가나"
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return load_classifier()
+
+
+@pytest.fixture(scope="module")
+def transformer(ready, tiny_transformer):
+    """A client of a classifier whose encoder has heads."""
+    with ready(create_app(Bundles(tiny_transformer))) as client:
+        yield client
+
+
+def test_one_review_and_many_get_the_predictions_of_the_pipeline(client, ask, classifier):
+    expected = classifier([TEXT, "최고"])
+    for inputs, predictions in ((TEXT, expected[:1]), ([TEXT, "최고"], expected)):
+        answers = ask(client, "/predict", {"inputs": inputs}).json()
+        assert [answer["label"] for answer in answers] == [prediction["label"] for prediction in predictions]
+        scores = [prediction["score"] for prediction in predictions]
+        assert [answer["score"] for answer in answers] == pytest.approx(scores, abs=1e-5)
+
+
+def test_top_k_that_is_null_returns_all_labels(client, ask):
+    for inputs in (TEXT, [TEXT]):
+        null, both, absent = (
+            ask(client, "/predict", {"inputs": inputs, "parameters": parameters}).json()
+            for parameters in ({"top_k": None}, {"top_k": 2}, {})
+        )
+        assert null == both != absent
+
+
+def test_top_k_returns_both_labels_the_more_probable_first(client, ask):
+    one, many = (
+        ask(client, "/predict", {"inputs": inputs, "parameters": {"top_k": 2}}).json() for inputs in (TEXT, [TEXT])
+    )
+    assert many == [one] and {answer["label"] for answer in one} == {"positive", "negative"}
+    assert one[0]["score"] >= one[1]["score"] and one[0]["score"] + one[1]["score"] == pytest.approx(1)
+
+
+def test_weights_come_on_demand(client, ask, classifier):
+    (answer,) = ask(client, "/predict", {"inputs": TEXT, "parameters": {"weights": True}}).json()
+    expected = classifier.predict(TEXT).to_dict(weights=True)
+    assert answer["tokens"] == expected["tokens"] and answer["offsets"] == expected["offsets"]
+    assert answer["token_weights"] == pytest.approx(expected["token_weights"], abs=1e-5)
+    assert "weights" not in ask(client, "/predict", {"inputs": TEXT}).json()[0]
+
+
+def test_a_review_without_a_word_keeps_its_place(client, ask):
+    first, *others = ask(client, "/predict", {"inputs": ["good", " ", "\ud800"]}).json()
+    assert first["label"] and others == [{"label": None, "score": None, "error": "blank: no word to score"}] * 2
+    assert ask(client, "/predict", {"inputs": []}).json() == []
+
+
+@pytest.mark.parametrize("method", ["attention", "erasure", "gradient", "random"])
+def test_a_review_is_explained(client, ask, method):
+    answer = ask(client, "/explain", {"inputs": TEXT, "method": method}).json()
+    assert len(answer["values"]) == len(answer["tokens"]) and (answer["matrix"] is not None) == (method == "attention")
+    words = ask(client, "/explain", {"inputs": TEXT, "method": method, "by_word": True}).json()
+    assert words["tokens"] == TEXT.split()
+
+
+def test_too_many_explanations_are_refused(ready, ask):
+    with ready(create_app(limits=Limits(explanations=0))) as client:
+        done = ask(client, "/explain", {"inputs": TEXT})
+        assert done.status_code == 503 and done.headers["retry-after"] == "1" and "try again" in done.json()["error"]
+        assert ask(client, "/predict", {"inputs": TEXT}).status_code == 200
+
+
+def test_an_explanation_ends_when_its_client_disconnects(client):
+    scope = {"type": "http", "method": "POST", "path": "/explain", "query_string": b""}
+    body = json.dumps({"inputs": f"{TEXT} " * 200, "method": "integrated"}).encode()
+    messages, sent = iter([{"type": "http.request", "body": body}]), []
+
+    async def receive():
+        return next(messages, {"type": "http.disconnect"})
+
+    async def send(message):
+        sent.append(message)
+
+    client.portal.call(client.app, {**scope, "headers": [(b"content-type", b"application/json")]}, receive, send)
+    assert sent[0]["status"] == 400
+
+
+def test_contributions_are_the_method_that_a_server_takes_where_it_has_them(ready, transformer, ask, tiny_convolution):
+    with ready(create_app(Bundles(tiny_convolution, "onnx"))) as server:
+        assert server.get("/readyz").json()["methods"][:2] == ["contribution", "attention"]
+        answers = [ask(server, "/explain", {"inputs": TEXT, **more}).json() for more in ({}, {"method": "auto"})]
+    expected = explain(load_classifier(tiny_convolution, engine="onnx"), TEXT, "contribution")
+    for answer in answers:
+        assert answer["values"] == pytest.approx(expected.values, abs=1e-4)
+        assert answer["method"] == "contribution" and answer["signed"] and answer["matrix"]
+    assert transformer.get("/readyz").json()["methods"][0] == "attention"
+    assert ask(transformer, "/explain", {"inputs": TEXT}).json()["method"] == "attention"
+
+
+def test_rollout_is_a_method_where_the_encoder_has_heads(transformer, client, ask, tiny_transformer):
+    methods, fewer = (server.get("/readyz").json()["methods"] for server in (transformer, client))
+    assert {*METHODS} - {*methods} == {"contribution"} and {*methods} - {*fewer} == {"rollout"}
+    answer = ask(transformer, "/explain", {"inputs": TEXT, "method": "rollout"}).json()
+    expected = explain(load_classifier(tiny_transformer), TEXT, "rollout")
+    assert answer["values"] == pytest.approx(expected.values, abs=1e-4)
+    assert sum(answer["values"]) == pytest.approx(1, abs=1e-3) and not answer["signed"] and answer["matrix"] is None
+
+
+@pytest.mark.parametrize("by_word", [False, True])
+@pytest.mark.parametrize("method", ["attention", "rollout", "random"])
+def test_heads_come_on_demand_whatever_the_method(transformer, ask, tiny_transformer, method, by_word):
+    question = {"inputs": TEXT, "method": method, "by_word": by_word}
+    usual, answer = (ask(transformer, "/explain", {**question, "heads": heads}).json() for heads in (False, True))
+    expected = explain(load_classifier(tiny_transformer), TEXT, method)
+    expected = expected.by_word() if by_word else expected
+    assert numpy.array(answer.pop("heads")) == pytest.approx(expected.heads, abs=1e-4)
+    assert answer == usual
+
+
+def test_of_a_long_review_there_are_heads_of_words_where_those_of_tokens_are_too_many(transformer, ask):
+    words = LARGEST_MATRIX // 2 + 1
+    question = {"inputs": "영화가 " * words, "heads": True}
+    done = ask(transformer, "/explain", question)
+    line = "heads: expected at most 128 tokens for 3 layers of 2 heads, found 130; send a part of the text"
+    assert done.status_code == 422 and done.json() == {"error": line}
+    answer = ask(transformer, "/explain", {**question, "by_word": True}).json()
+    assert numpy.shape(answer["heads"]) == (3, 2, words, words)
+
+
+def test_of_a_very_long_review_there_is_no_matrix(transformer, ask):
+    for by_word in (False, True):
+        question = {"inputs": "최고 " * (LARGEST_MATRIX + 1), "by_word": by_word}
+        answer = ask(transformer, "/explain", question).json()
+        assert answer["matrix"] is None and len(answer["values"]) == len(answer["tokens"]) > LARGEST_MATRIX
+    words = ask(transformer, "/explain", {"inputs": "영화가 " * LARGEST_MATRIX, "by_word": True}).json()
+    assert numpy.shape(words["matrix"]) == (LARGEST_MATRIX, LARGEST_MATRIX)
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    ["정말 좋다", [], ["배우들 연기가  정말조앗는데", "최고의 영화", " \u3164", "<b>ㅋㅋㅋ</b> \ud800영화\x00"]],
+)
+def test_one_text_and_many_get_what_the_restorer_makes_of_them(client, ask, tiny_editor, inputs):
+    done = ask(client, "/restore", {"inputs": inputs})
+    expected = load_restorer(tiny_editor).restore_many([inputs] if isinstance(inputs, str) else inputs)
+    assert done.status_code == 200 and len(done.json()) == len(expected)
+    for answer, restoration in zip(done.json(), expected):
+        for name in ("source", "text", "changed", "alignment"):
+            assert answer[name] == getattr(restoration, name)
+        assert [*map(tuple, answer["segments"])] == restoration.segments and answer.get("error") == restoration.error
+        assert answer["score"] == pytest.approx(restoration.score, abs=1e-4)
+        probabilities = [change.pop("probability") for change in answer["changes"]]
+        assert [tuple(change.values()) for change in answer["changes"]] == [each[:3] for each in restoration.changes]
+        assert probabilities == pytest.approx([each.probability for each in restoration.changes], abs=1e-4)
+
+
+def check_weights(done, writer):
+    expected = load_restorer(writer)(SENTENCE)
+    assert done.status_code == 200
+    (answer,) = done.json()
+    assert answer["text"] == expected.text != expected.source == answer["source"] and "error" not in answer
+    weights = numpy.array(answer["weights"])
+    assert weights.shape == (len(expected.text), len(SENTENCE)) and (weights.round(4) == weights).all()
+    assert weights == pytest.approx(expected.weights, abs=1e-4) and weights.sum(axis=1) == pytest.approx(1, abs=1e-2)
+
+
+def test_weights_are_those_of_the_writer_that_the_server_restores_by(ready, ask, tiny_writer):
+    with ready(create_app(Bundles(restore_bundle=tiny_writer))) as client:
+        check_weights(ask(client, "/restore", {"inputs": [SENTENCE], "weights": True}), tiny_writer)
+        assert "weights" not in ask(client, "/restore", {"inputs": SENTENCE, "weights": False}).json()[0]
+        assert ask(client, "/restore", {"inputs": " ", "weights": True}).json()[0]["weights"] == []
+        assert ask(client, "/restore", {"inputs": "가" * Limits.aligned, "weights": True}).status_code == 200
+
+
+def test_beside_an_editor_they_are_those_of_the_packaged_writer(ready, ask, tiny_editor, tiny_writer, monkeypatch):
+    for folder in ("nowhere", "bundle"):
+        monkeypatch.setattr("nsmc_attention.apps.serve.models.WRITER", tiny_writer.with_name(folder))
+        with ready(create_app(Bundles(restore_bundle=tiny_editor))) as client:
+            done = ask(client, "/restore", {"inputs": SENTENCE, "weights": True})
+            if folder == "nowhere":
+                assert done.status_code == 404 and "this server has no writer" in done.json()["error"]
+            else:
+                check_weights(done, tiny_writer)
+
+
+@pytest.mark.parametrize(
+    "text, options", [(BLANK, {}), ("[MASK]", {"top": 1}), (" <b>[MASK]</b> \ud800영화\x00\n😀[MASK]", {"top": 50})]
+)
+def test_a_blank_gets_what_the_language_model_says_of_it(client, ask, tiny_language, text, options):
+    done = ask(client, "/fill", {"inputs": text, **options})
+    filling = load_language_model(tiny_language)(text, **options)
+    assert done.status_code == 200 and done.json() == filling.to_dict()
+    assert len(done.json()["candidates"]) == options.get("top", 5)
+    heads = ask(client, "/fill", {"inputs": text, **options, "heads": True}).json().pop("heads")
+    assert numpy.array(heads) == pytest.approx(filling.heads, abs=1e-4)
+
+
+def test_of_a_long_text_what_is_around_the_mask_is_read(client, ask):
+    answer = ask(client, "/fill", {"inputs": "가 " * 4000 + "[MASK]"}).json()
+    assert answer["tokens"][answer["places"][0]] == "[MASK]" and sum(answer["attended"]) == pytest.approx(1, abs=1e-4)
+    assert len(answer["tokens"]) == len(answer["attended"]) < 4000

@@ -1,0 +1,356 @@
+"""The page in a real Chromium: tables and films, how they are shown, sorted and saved; and axe-core on all of the page."""
+
+import csv
+import io
+import json
+
+import pandas
+import pytest
+
+pytest.importorskip("fastapi")
+
+from nsmc_attention._io.spreadsheets import as_cell
+from nsmc_attention.systems.films.rater import load_film
+
+expect = pytest.importorskip("playwright.sync_api").expect
+BOTH = pytest.mark.parametrize("device", ["desk-light", "phone-dark"], indirect=True)
+
+
+def put(page, name, content):
+    page.set_input_files("#file", {"name": name, "mimeType": "text/plain", "buffer": content.encode()})
+
+
+def rows_of(page):
+    page.wait_for_selector("#table td")
+    return [row.split("\t") for row in page.locator("#table tbody tr").all_inner_texts()]
+
+
+def downloaded(page):
+    with page.expect_download() as download:
+        page.click("#save")
+    return download.value.path().read_bytes().decode()
+
+
+def test_a_pasted_list_becomes_a_table_to_sort_by_the_keyboard_and_download(page):
+    page.fill("#lines", '정말 "최고"의 영화, 추천\n\n별로\n<img src=x onerror=alert(1)> 별로예요')
+    page.click("#score")
+    rows = rows_of(page)
+    assert [row[2] for row in rows] == ['정말 "최고"의 영화, 추천', "별로", "<img src=x onerror=alert(1)> 별로예요"]
+    assert [row[0] for row in rows[:2]] == ["긍정", "부정"]
+    page.focus("#table th >> nth=1 >> button")
+    page.keyboard.press("Enter")
+    shown = [row[1] for row in rows_of(page)]
+    assert shown == sorted(shown, key=lambda share: float(share.split()[0]))
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.textContent") == "긍정 확률 ↓", "the focus stays"
+    saved = csv.DictReader(downloaded(page).lstrip("\ufeff").splitlines())
+    assert [f"{100 * value:.1f} %" for value in sorted(float(row["probability"]) for row in saved)] == shown
+
+
+def test_the_sheet_of_a_workbook_is_chosen(page):
+    """Scripts in the names of files, sheets and columns and in cells are shown as text."""
+    script, workbook = "<img src=x onerror=alert(1)> 별로예요", io.BytesIO()
+    with pandas.ExcelWriter(workbook) as writer:
+        pandas.DataFrame({"값": [script]}).to_excel(writer, sheet_name="3월", index=False)
+        pandas.DataFrame({"리뷰": [script, "최고"], script: ["a", "b"]}).to_excel(
+            writer, sheet_name="<b>4", index=False
+        )
+    page.set_input_files("#file", {"name": f"{script}.xlsx", "mimeType": "", "buffer": workbook.getvalue()})
+    # that of the reviews is found
+    expect(page.locator("#table tbody tr")).to_have_count(2)
+    assert page.locator("#sheet option").all_inner_texts() == ["<b>4", "3월"]
+    page.select_option("#sheet", "3월")
+    expect(page.locator("#table tbody tr")).to_have_count(1)
+    expect(page.locator("#share")).to_contain_text("긍정 리뷰의 비율: 알 수 없음")
+    page.select_option("#sheet", "<b>4")
+    assert [row[2] for row in rows_of(page)] == [script, "최고"] and page.input_value("#sheet") == "<b>4"
+    page.select_option("#group", script)
+    expect(page.locator("#film-table tbody tr")).to_have_count(2)
+    put(page, "a.csv", "document\n최고\n")
+    expect(page.locator("#table tbody tr")).to_have_count(1)
+    assert page.is_hidden("#sheets")
+
+
+def test_a_table_unlike_film_reviews_is_said_to_be_in_either_language(page):
+    put(page, "a.csv", "document\n" + 20 * "I think the battery was not worth the money.\n")
+    expect(page.locator("#unlike")).to_contain_text("100행에 라벨을 붙여 nsmc-attention adapt FILE --out RUN")
+    page.click("#language")
+    expect(page.locator("#unlike")).to_contain_text("Label 100 rows, then run nsmc-attention adapt FILE --out RUN")
+    put(page, "a.csv", "document\n" + 20 * "정말 재미있는 영화\n")
+    expect(page.locator("#unlike")).to_be_hidden()
+
+
+@pytest.mark.parametrize(
+    "name, content, labels",
+    [
+        ("a.csv", "document,label,predicted_label\n최고,1,negative\n별로,0,positive\n", ["긍정", "부정"]),
+        (
+            "a.jsonl",
+            '{"document": "", "label": "positive", "score": "9"}\n'
+            '{"document": "별로", "label": "positive", "score": "9"}\n',
+            ["빈 리뷰: 분류할 단어가 없습니다", "부정"],
+        ),
+        ("a.jsonl", '{"document": "최고"}\n{"document": "별로", "predicted_label": "positive"}\n', ["긍정", "부정"]),
+    ],
+)
+def test_a_column_of_the_user_is_not_taken_for_the_prediction(page, name, content, labels):
+    put(page, name, content)
+    rows = rows_of(page)
+    assert [row[0] for row in rows] == labels
+    assert all((float(row[1].split()[0]) >= 50) == (row[0] == "긍정") for row in rows if row[1])
+    share = 100 * labels.count("긍정") / sum(bool(row[1]) for row in rows)
+    assert f"긍정 {labels.count('긍정')} ({share:.1f} %)" in page.inner_text("#count")
+
+
+def test_what_a_spreadsheet_would_compute_is_shown_and_explained_as_it_is_and_marked_in_the_file(page):
+    put(page, "a.csv", "=리뷰,b\n=최고,1\n'-별로,2\n")
+    page.select_option("#column", "=리뷰")
+    assert [row[2] for row in rows_of(page)] == ["=최고", "'-별로"]
+    page.click("#table td button >> nth=0")
+    page.wait_for_selector("#answer .word")
+    assert page.locator("#answer .words").inner_text() == page.input_value("#text") == "=최고"
+    assert downloaded(page).startswith("\ufeff'=리뷰,b,label,score,probability,error\n'=최고,1,")
+
+
+# of the letters each 64th: those that are no letter may matter
+@pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.slow)])
+def test_every_mark_is_taken_away_and_no_other_apostrophe(page, step):
+    letters = [chr(code) for code in range(0x10000) if not 0xD800 <= code < 0xE000]
+    chosen = [letter for letter in letters if not letter.isalnum() or ord(letter) % step == 0]
+    texts = [begin + letter + end for letter in chosen for begin in ("", "'") for end in ("=1", "")]
+    assert page.evaluate("cells => cells.map(unmarked)", [as_cell(text) for text in texts]) == texts
+
+
+def test_the_newest_table_wins_and_a_refused_one_leaves_none(page):
+    held = []
+    page.route("**/predict/batch*", lambda route: route.continue_() if held else held.append((route, route.fetch())))
+    put(page, "a.csv", "document,b\n최고,별로\n")
+    while not held:
+        page.wait_for_timeout(50)
+    put(page, "b.csv", "document,b\n별로,최고\n")
+    assert rows_of(page)[0][2] == "별로"
+    route, answer = held[0]
+    route.fulfill(response=answer)
+    page.wait_for_timeout(200)
+    assert rows_of(page)[0][2] == "별로"
+    put(page, "b.csv", "document,b\n1\n")
+    problem = page.locator("#table-problem")
+    expect(problem).to_have_text("b.csv 2번째 줄: 머리글처럼 칸이 2개여야 하는데 1개입니다")
+    assert not page.locator("#table td >> visible=true").count() and page.is_hidden("#save")
+    page.click("#language")
+    expect(problem).to_contain_text("b.csv line 2: expected 2 fields")
+
+
+@pytest.mark.parametrize(
+    "name, content, column",
+    [
+        ("mine.csv", 'id,쪽지\n1,최고\n2,"별로, 정말"\n', "쪽지"),
+        ("mine.csv", '\r\n\r\nid,"a\nb"\r\n1,최고\r\n2,"별로, 정말"\r\n', "a\nb"),
+        ("mine.csv", 'id,a"b\n1,최고\n2,"별로, 정말"\n', 'a"b'),
+        ("mine.tsv", "id\t쪽지\n1\t최고\n2\t별로, 정말\n", "쪽지"),
+        ("mine.jsonl", '\n \n{"id": 1, "쪽지": "최고"}\n{"id": 2, "쪽지": "별로, 정말"}\n', "쪽지"),
+    ],
+)
+def test_a_table_of_any_kind_is_scored_by_the_column_that_is_chosen_and_saved_as_it_was(page, name, content, column):
+    put(page, name, content)
+    expect(page.locator("#table-problem")).to_have_text(f"{name}: 리뷰가 있는 열을 골라 주세요")
+    options = page.locator("#column option")
+    assert options.evaluate_all("options => options.map(each => each.value)")[1:] == ["id", column]
+    assert page.inner_text("#file-name") == name
+    page.select_option("#column", column)
+    assert [row[2] for row in rows_of(page)] == ["최고", "별로, 정말"]
+    assert page.input_value("#column") == column and options.count() == 2
+    saved = downloaded(page)
+    assert json.loads(saved.splitlines()[0])["label"] if name.endswith("jsonl") else saved.startswith("\ufeffid")
+    assert page.get_attribute("#save", "download") == name.replace(".", "-scored.")
+
+
+def test_the_bytes_of_a_file_are_sent_as_they_are_with_the_type_of_its_name(page):
+    sent = []
+    page.route("**/predict/batch*", lambda route: (sent.append(route.request), route.abort()))
+    for name, content in (("a.xlsx", b"PK\x03\x04\xff"), ("a.csv", "리뷰\n최고\n".encode("cp949"))):
+        with page.expect_event("requestfailed"):
+            page.set_input_files("#file", {"name": name, "mimeType": "text/plain", "buffer": content})
+        assert sent[-1].post_data_buffer == content
+    assert "spreadsheetml.sheet" in sent[0].headers["content-type"] and sent[1].headers["content-type"] == "text/csv"
+    expect(page.locator("#table-problem")).to_have_text("서버에 연결할 수 없습니다")
+
+
+def test_a_file_without_rows_or_of_another_kind_is_reported(page):
+    put(page, "a.pdf", "")
+    expect(page.locator("#table-problem")).to_contain_text("a.pdf: csv, tsv, xlsx, jsonl 파일을 고르세요")
+    put(page, "a.csv", "")
+    expect(page.locator("#table-problem")).to_have_text("a.csv: 빈 파일입니다")
+    put(page, "a.jsonl", "\n\n")
+    expect(page.locator("#count")).to_contain_text("0개")
+    assert not page.inner_text("#table-problem")
+
+
+def test_results_are_paged_filtered_and_searched(page):
+    put(page, "a.csv", "document\n" + "최고\n" * 60 + "정말 별로\n" * 3 + '""\n')
+    assert len(rows_of(page)) == 50 and page.inner_text("#shown") == "1–50 / 64"
+    page.click("#next")
+    assert len(rows_of(page)) == 14 and page.is_disabled("#next")
+    page.select_option("#only", "negative")
+    assert [row[0] for row in rows_of(page)] == ["부정"] * 3 and page.is_disabled("#previous")
+    page.select_option("#only", "none")
+    assert len(rows_of(page)) == 1
+    page.select_option("#only", "")
+    page.fill("#search", "정말")
+    assert page.inner_text("#shown") == "1–3 / 3"
+
+
+FILMS = [("별빛 아래", text) for text in ("정말 재미있고 감동적이에요", "배우들 연기가 좋다", "조금 길지만 볼만하다")]
+FILMS += [
+    ("<b>빈</b> 방", "지루하고 돈이 아까워요"),
+    ("<b>빈</b> 방", "최악의 연출"),
+    ("", "이름이 없다"),
+    ("말 없는 영화", " "),
+]
+
+
+def put_films(page, rows=FILMS):
+    put(page, "films.csv", "\n".join(["film,review", *map(",".join, rows)]))
+    page.wait_for_selector("#table td")
+
+
+def rated(page, rows=FILMS):
+    """Put a table of films, choose their column, and wait for them."""
+    put_films(page, rows)
+    page.select_option("#group", "film")
+    page.wait_for_selector("#film-table td")
+    return page.locator("#film-table tbody tr")
+
+
+@BOTH
+def test_the_films_of_a_table_have_stars_and_the_chosen_one_its_reviews_and_words(page):
+    expected, rows = dict(load_film().rate((film, text) for film, text in FILMS if film)), rated(page)
+    names = [row.split("\t")[0].strip() for row in rows.all_inner_texts()]
+    assert names == ["별빛 아래", "<b>빈</b> 방", "말 없는 영화"]
+    first = expected["별빛 아래"]
+    expect(rows.nth(0)).to_contain_text(f"{first.stars:.2f} ({first.stars_low:.1f}–{first.stars_high:.1f})")
+    expect(rows.nth(2)).to_contain_text("분류 안 됨")
+    assert not rows.nth(2).locator("button").count(), "there is nothing to show"
+    page.locator("#film-table td button >> nth=0").press("Enter")
+    page.wait_for_selector("#film .word")
+    shares = page.locator("#film .weight").all_inner_texts()
+    assert shares == [f"{100 * each.weight:.1f} %" for each in first.representative]
+    texts = ["".join(words.split()) for words in page.locator("#film .words").all_inner_texts()]
+    assert texts == ["".join(each.prediction.text.split()) for each in first.representative]
+    page.hover("#film .word >> nth=0")
+    token, weight = first.representative[0].prediction.tokens[0], first.representative[0].prediction.token_weights[0]
+    assert page.inner_text("#film .say") == f"{token}: {weight:.3f}"
+    assert page.evaluate("document.activeElement.getAttribute('aria-pressed')") == "true"
+    page.click("#language")
+    expect(page.locator("#film .say")).to_contain_text("Of 3 reviews, those of the largest weight first")
+
+
+def test_films_are_sorted_and_turned_in_pages(page):
+    rows = rated(page, [*FILMS, *((f"영화 {number}", "좋다") for number in range(60))])
+    assert rows.count() == 50 and "63편" in page.inner_text("#film-count")
+    page.click("#film-table th button >> nth=1")
+    stars = [float(text.split("\t")[1].split(" ")[0]) for text in rows.all_inner_texts()]
+    assert stars == sorted(stars) and page.locator("#film-table th[aria-sort=ascending]").count() == 1
+    page.click("#film-next")
+    assert rows.count() == 13 and page.is_disabled("#film-next") and "51–63 / 63" in page.inner_text("#film-shown")
+    assert "말 없는 영화" in rows.last.inner_text(), "without stars, and so the last"
+    page.fill("#lines", "최고")
+    page.click("#score")
+    expect(page.locator("#films")).to_be_hidden()
+    expect(page.locator("#by-film")).to_be_hidden()
+
+
+def test_a_column_of_too_many_films_is_refused_in_the_language_of_the_page(open_page):
+    page = open_page(films=2)
+    put_films(page)
+    page.select_option("#group", "film")
+    problem = page.locator("#film-problem")
+    expect(problem).to_contain_text("films.csv: 'film' 열의 영화가 2편보다 많습니다")
+    page.click("#language")
+    expect(problem).to_contain_text("films.csv: expected at most 2 films in column 'film', found more")
+    page.select_option("#group", "")
+    expect(problem).to_have_text("")
+
+
+def test_a_server_without_a_film_network_offers_no_column_of_films(open_page, bundle_folder):
+    page = open_page(bundle=bundle_folder)
+    put_films(page)
+    assert page.is_hidden("#by-film")
+
+
+def reviewed(page):
+    page.fill("#text", "배우는 좋은데 영화는 별로. 시간이 아깝네요")
+    page.click("#answer .more >> nth=0")
+    page.click("details summary")
+
+
+def compared(page):
+    page.check("#compare")
+    page.fill("#other", "최고")
+    page.select_option("#method", "erasure")
+    expect(page.locator("#answer .panel")).to_have_count(2)
+
+
+def columns_offered(page):
+    put(page, "a.csv", "b,c\n최고,1\n")
+    page.wait_for_selector("#columns >> visible=true")
+
+
+def scored(page):
+    page.select_option("#column", "b")
+    rows_of(page)
+
+
+def film_opened(page):
+    page.click("#film-table td button >> nth=0")
+    page.wait_for_selector("#film .word")
+
+
+def restored(page):
+    page.check("#restore")
+    page.fill("#text", "이영화 정말조타 가나")
+    expect(page.locator("#pairs .pair")).not_to_have_count(0)
+
+
+def attended(page):
+    page.click("#attend")
+    page.wait_for_selector("#attention td")
+
+
+def filled(page):
+    page.click("#fill .primary")
+    page.click("#candidates button >> nth=1")
+
+
+def blank_refused(page):
+    page.fill("#blank", "좋다")
+    page.press("#blank", "Enter")
+    page.wait_for_selector("#blank-problem:not(:empty)")
+
+
+def heads_opened(page):
+    for opener in ("#answer .more >> nth=1", "#mask-attended .more"):
+        page.click(opener)
+        page.locator(".small").last.wait_for()
+        page.locator(".small").last.click()
+
+
+# (fixtures of bundles, what is done on their page, after each of which it is looked at)
+SCENES = [
+    ({}, [lambda page: None, reviewed, compared, columns_offered, scored, rated, film_opened]),
+    (
+        {"restore_bundle": "tiny_writer", "language_bundle": "tiny_language"},
+        [restored, attended, filled, blank_refused],
+    ),
+    ({"bundle": "tiny_transformer", "language_bundle": "tiny_language"}, [reviewed, filled, heads_opened]),
+]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("device", ["desk-light", "desk-dark", "phone-light", "phone-dark"], indirect=True)
+@pytest.mark.parametrize("bundles, acts", SCENES)
+def test_axe_finds_nothing_serious(open_page, serious, request, bundles, acts):
+    page = open_page(**{name: request.getfixturevalue(fixture) for name, fixture in bundles.items()})
+    for act in acts:
+        act(page)
+        assert not serious(page), act.__name__

@@ -1,0 +1,137 @@
+"""Screenshots sent to /read: what is answered, and what is refused in one line."""
+
+import asyncio
+import re
+import struct
+import zlib
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from starlette.exceptions import HTTPException
+
+from nsmc_attention.apps.serve.app import create_app
+from nsmc_attention.apps.serve.guard import Limits
+from nsmc_attention.apps.serve.models import Bundles
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.systems.reading.opening import MOST_PIXELS
+from nsmc_attention.systems.reading.reader import load_reader
+from nsmc_attention.systems.reading.service import MEDIA_TYPES, Pictures
+
+LIMIT = 100_000
+
+
+@pytest.fixture(scope="module")
+def reading(ready):
+    """A client of an application with a reader that reads nonsense, but always the same."""
+    with ready(create_app(Bundles(), Limits(picture=LIMIT))) as client:
+        yield client
+
+
+def chunk(name, content):
+    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+
+
+# 10,000 x 10,000 pixels in a hundred bytes
+HUGE = (
+    b"\x89PNG\r\n\x1a\n"
+    + chunk(b"IHDR", struct.pack(">IIBBBBB", 10_000, 10_000, 8, 0, 0, 0, 0))
+    + chunk(b"IDAT", zlib.compress(b"\0" * 100))
+    + chunk(b"IEND", b"")
+)
+
+
+@pytest.mark.parametrize("query", [{}, {"predict": False}, {"weights": True}])
+def test_the_answer_is_what_the_reader_and_the_classifier_say(reading, ask, screenshot, query):
+    expected = load_reader()(screenshot).to_dict(query.get("weights", False))
+    done = ask(reading, "/read", screenshot, "image/png", **query)
+    answer = done.json()
+    assert done.status_code == 200 and len(answer["lines"]) == 2
+    assert {name: answer[name] for name in ("width", "height")} == {
+        name: expected[name] for name in ("width", "height")
+    }
+    labels = load_classifier().predict_many([line["text"] for line in answer["lines"]])
+    for line, other, label in zip(answer["lines"], expected["lines"], labels):
+        if query.get("predict", True):
+            assert line.pop("label") == label.label and line.pop("score") == pytest.approx(label.score, abs=1e-6)
+        assert line.pop("letter_probability") == pytest.approx(other.pop("score"), rel=1e-4)
+        assert line.pop("box") == [int(side) for side in other.pop("box")]
+        if "weights" in query:
+            assert len(line["weights"]) == len(line["text"]) and len(line["edges"]) == len(line["weights"][0]) + 1
+        assert line == other
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "GIF", "WEBP", "BMP", "TIFF"])
+def test_the_content_decides_of_which_type_a_picture_is(reading, ask, draw, kind):
+    done = ask(reading, "/read", draw("영화", kind=kind), "image/png; charset=binary", predict=False)
+    assert done.status_code == 200 and done.json()["lines"]
+
+
+def test_a_picture_without_text_has_no_lines(reading, ask, draw):
+    assert ask(reading, "/read", draw(), "image/png").json() == {"width": 60, "height": 60, "lines": []}
+
+
+def half(draw):
+    return draw("영화")[:200]
+
+
+def with_a_long_line(draw):
+    """Each of its letters is read from a thousand strips."""
+    return draw("영화 " * 150)
+
+
+@pytest.mark.parametrize(
+    "body, kind, status, message",
+    [
+        (HUGE, "text/csv", 422, f"expected {', '.join(MEDIA_TYPES)}, found 'text/csv'; with curl: -H 'Content-Type"),
+        (HUGE, None, 422, "found none; with curl: "),
+        (b"", "image/png", 422, "picture: expected a picture (PNG, JPEG, GIF, WEBP, BMP, TIFF), found another file"),
+        (b"<svg/>", "image/png", 422, "found another file"),
+        (half, "image/png", 422, "found a damaged one"),
+        (HUGE, "image/png", 422, f"picture: expected at most {MOST_PIXELS:,} pixels, found 10,000 x 10,000"),
+        (b"\0" * (LIMIT + 1), "image/png", 413, f"body: expected at most {LIMIT} bytes"),
+        (with_a_long_line, "image/png", 422, "weights: expected at most 524288 of all lines, found more"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line_that_says_so(reading, ask, draw, body, kind, status, message):
+    done = ask(reading, "/read", body(draw) if callable(body) else body, kind, weights=True)
+    assert done.status_code == status and set(done.json()) == {"error"}
+    assert message in done.json()["error"] and not re.search(r"Traceback|/tmp|BytesIO", done.text)
+
+
+def test_more_pictures_than_there_is_room_for_are_refused():
+    pictures = Pictures(load_reader(), ThreadPoolExecutor(1), Limits(pictures=1, picture=10))
+
+    async def receive(*pieces):
+        async def stream():
+            for piece in pieces:
+                yield piece
+
+        async with pictures.received(stream()) as content:
+            if len(content) < 5:
+                await receive(b"12345")
+        return content
+
+    for pieces, message in (((b"1234",), "being read"), ((b"12345", b"123456"), "being sent")):
+        with pytest.raises(HTTPException, match=f"too many pictures are {message}") as problem:
+            asyncio.run(receive(*pieces))
+        assert problem.value.status_code == 503
+    # and there is room again
+    assert asyncio.run(receive(b"12345", b"12345")) == b"1234512345"
+
+
+def test_the_counters_tell_of_it(reading, ask, screenshot):
+    def count(name):
+        return float(re.search(rf"^nsmc_attention_{name}_total (\S+)$", reading.get("/metrics").text, re.M)[1])
+
+    before = count("read"), count("reviews")
+    assert ask(reading, "/read", screenshot, "image/png").status_code == 200
+    assert (count("read"), count("reviews")) == (before[0] + 1, before[1] + 2)
+
+
+def test_the_reference_lists_the_types(reading):
+    described = reading.get("/openapi.json").json()["paths"]["/read"]["post"]
+    assert tuple(described["requestBody"]["content"]) == MEDIA_TYPES and "404" in described["responses"]
+    assert [each["name"] for each in described["parameters"]] == ["predict", "weights"]

@@ -1,0 +1,331 @@
+"""POST /predict/batch and /film: tables of every kind, scored, and films as `film` rates them."""
+
+import asyncio
+import io
+import json
+import os
+import re
+from concurrent.futures import ThreadPoolExecutor
+
+import pandas
+import pytest
+
+pytest.importorskip("fastapi")
+
+from nsmc_attention.apps.serve.guard import Limits
+from nsmc_attention.apps.serve.uploads import SAMPLED, STORED, Sample, StorageQuota, Table, upload_kind
+from nsmc_attention.errors import DataError
+from nsmc_attention.reviews.tables import PART_ROWS
+from nsmc_attention.systems.films.rater import load_film
+
+EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+REVIEWS = [("가", "정말 재미있다"), ("나", "지루하다"), ("가", " "), (None, "좋다"), ("<b>다</b>", "최고의 영화")]
+REVIEWS += [("라", "\u3164"), *(("가", f"리뷰 {number} 배우들 연기가 좋다") for number in range(30))]
+FRAME = pandas.DataFrame(REVIEWS, columns=["film", "review"])
+FILMS = FRAME.to_csv(index=False)
+ENGLISH = 20 * ["I think the battery was not worth the money."]
+
+
+@pytest.fixture
+def batch(client, ask):
+    """A function that sends a table to /predict/batch."""
+    return lambda body, kind="text/csv", **query: ask(client, "/predict/batch", body, kind, **query)
+
+
+@pytest.fixture
+def film(client, ask):
+    """A function that sends a table to /film."""
+    return lambda body=FILMS, kind="text/csv", **query: ask(
+        client, "/film", body.encode(), kind, **{"group_by": "film", **query}
+    )
+
+
+@pytest.mark.parametrize(
+    "kind, body",
+    [
+        ("text/csv", "id,document\n1,최고\n2,\n3,별로\n"),
+        ("text/tab-separated-values", "id\tdocument\n1\t최고\n2\t\n3\t별로\n"),
+        ("application/x-ndjson", '{"document": "최고"}\n{"document": ""}\n{"document": "별로"}\n'),
+    ],
+)
+def test_a_table_comes_back_with_its_columns(batch, kind, body):
+    done = batch(body.encode(), kind)
+    assert done.status_code == 200 and done.headers["content-type"].startswith(kind)
+    rows = done.text.splitlines()[0 if kind.endswith("ndjson") else 1 :]
+    assert len(rows) == 3 and "blank" in rows[1] and "최고" in rows[0]
+
+
+def test_the_answer_says_where_texts_are_unlike_film_reviews(batch):
+    other, films = ("document\n" + "\n".join(texts) + "\n" for texts in (ENGLISH, 20 * ["정말 재미있는 영화"]))
+    found = json.loads(batch(other.encode()).headers["X-Unlike"])
+    assert (
+        found["texts"] == len(ENGLISH)
+        and found["rank"] > found["usual_rank"]
+        and found["certainty"] < found["usual_certainty"]
+    )
+    assert "X-Unlike" not in batch(films.encode()).headers
+
+
+@pytest.mark.parametrize("name, text", [("a.csv", "document,b\n최고,1\n"), ("b/리뷰.TSV", "document\tb\n최고\t1\n")])
+def test_a_table_can_be_the_file_of_a_form(client, batch, name, text):
+    done = client.post("/predict/batch", files={"file": (name, text.encode(), "application/octet-stream")})
+    direct = batch(text.encode(), "text/csv" if name.endswith("csv") else "text/tab-separated-values")
+    assert done.status_code == 200 and done.content == direct.content
+    assert done.headers["content-type"] == direct.headers["content-type"]
+
+
+def form(*parts, end="--x--\r\n"):
+    return ("".join(f"--x\r\n{head}\r\n\r\n{body}\r\n" for head, body in parts) + end).encode()
+
+
+NAMED = 'Content-Disposition: form-data; name="file"; filename="{}"'
+FILE, FIELD = (NAMED.format("a.csv"), "document"), ('Content-Disposition: form-data; name="text_column"', "b")
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        (form((NAMED.format("a.png"), "a")), "a.png: unknown kind of file"),
+        (form(FILE, FIELD), "found 'text_column' too; options belong in the address"),
+        (form(FIELD, FILE), "found 'text_column' too; options belong in the address"),
+        (form(FILE, FILE), "expected one file alone"),
+        (form(FILE, end=""), "expected one file to its end"),
+        (form((NAMED.format("a.csv") + "\r\nA: " + "a" * 99_999, "document")), "form: expected"),
+        (form(), "form: expected"),
+        (b"document\n", "form: expected multipart/form-data, found something else"),
+        (b"", "form: expected one file to its end"),
+        (form((NAMED.format("a.csv"), "a,b\n1,2")), "table: expected one column called document"),
+    ],
+)
+def test_a_form_that_is_no_file_is_refused_with_a_line(batch, body, message):
+    done = batch(body, "multipart/form-data; boundary=x")
+    assert done.status_code == 422 and message in done.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "body, kind, message",
+    [
+        (b"document\n", "image/png", "Content-Type: expected multipart/form-data, text/csv"),
+        (b"document\n", None, "found none; with curl: -F file=@reviews.csv"),
+        (b"", "text/csv", "the file is empty"),
+        (b"a,b\n1,2\n", "text/csv", "expected one column called document"),
+        (b"document,b\n1\n", "text/csv", "table line 2: expected 2 fields"),
+        (b"document\n\xff\n", "text/csv", "table"),
+        (b'{"document": 1}\n[]\n', "application/jsonl", "table line 2: expected a JSON object"),
+    ],
+)
+def test_a_bad_table_is_refused_before_any_answer(batch, body, kind, message):
+    done = batch(body, kind)
+    assert done.status_code == 422 and message in done.json()["error"] and "/tmp" not in done.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "body, kind, columns",
+    [("a,쪽지\n1,최고\n".encode(), "text/csv", ["a", "쪽지"]), (b'{"\\ud800": 1}\n', "application/jsonl", ["?"])],
+)
+def test_a_table_without_the_column_is_answered_with_its_columns(batch, body, kind, columns):
+    done = batch(body, kind)
+    assert done.status_code == 422 and done.json()["columns"] == columns
+
+
+def test_files_of_korean_offices_are_read(batch):
+    frame, workbook = pandas.DataFrame({"번호": [1, 2], "리뷰": ["최고", "별로"]}), io.BytesIO()
+    frame.to_excel(workbook, index=False)
+    text = frame.to_csv(index=False)
+    bodies = {text.encode("cp949"): "text/csv", text.encode("utf-16"): "text/csv", workbook.getvalue(): EXCEL}
+    for done in (batch(body, kind) for body, kind in bodies.items()):
+        assert done.status_code == 200 and done.headers["content-type"].startswith("text/csv")
+        assert done.content == b"\xef\xbb\xbf" + batch(text.encode()).content
+
+
+def test_the_sheet_of_a_workbook_can_be_chosen(batch):
+    workbook = io.BytesIO()
+    with pandas.ExcelWriter(workbook) as writer:
+        pandas.DataFrame({"값": [1]}).to_excel(writer, sheet_name="3월", index=False)
+        pandas.DataFrame({"리뷰": ["별로"]}).to_excel(writer, sheet_name="4월", index=False)
+    found, first, second, none = (
+        batch(workbook.getvalue(), EXCEL, **({"sheet": name} if name else {})) for name in ("", "3월", "4월", "5월")
+    )
+    assert first.json()["sheets"] == ["3월", "4월"] and first.json()["columns"] == ["값"]
+    for chosen in (found, second):
+        assert "별로,negative" in chosen.text and json.loads(chosen.headers["X-Sheets"]) == ["4월", "3월"]
+    assert "table: expected a sheet '5월', found 3월, 4월" in none.json()["error"]
+    refused = batch(b"document\na\n", sheet="a").json()["error"]
+    assert "sheet= in the address: expected an xlsx file, found csv" in refused
+
+
+def test_parquet_comes_back_as_csv(batch):
+    body, name = io.BytesIO(), "application/vnd.apache.parquet"
+    FRAME.to_parquet(body)
+    done = batch(body.getvalue(), name)
+    assert done.headers["content-type"].startswith("text/csv") and len(done.text.splitlines()) == len(FRAME) + 1
+    assert upload_kind("application/octet-stream", "a.parquet") == "parquet"
+    assert batch(b"PAR1", name).status_code == 422
+
+
+@pytest.mark.parametrize(
+    "media_type, name, message",
+    [
+        ("application/json", "", "send a list of texts to /predict, or an object a line as application/x-ndjson"),
+        ("text/plain", "a.txt", "put a first line `review` above"),
+        ("application/json", "a.json", "send an object a line, as .jsonl"),
+    ],
+)
+def test_other_files_are_refused_with_what_to_send(media_type, name, message):
+    with pytest.raises(DataError, match=message):
+        upload_kind(media_type, name)
+
+
+def test_no_error_has_an_option_of_the_command_line(batch, film, client, ask):
+    wrong = [batch(b"a,b\nx,y\n"), batch(b"a\n1\n2\n", text_column="a"), batch(b"a\nx\n", text_column="b")]
+    wrong += [batch("리뷰\n좋다".encode("utf-16-le") + b"\xff"), batch(b"document\n\xff\xfe\x81"), film(group_by="no")]
+    wrong += [batch(b"document\na\n", sheet="x"), ask(client, "/predict/batch", b"[]", "application/json")]
+    for done in wrong:
+        assert done.status_code == 422 and not re.search("--|nsmc-attention", done.json()["error"]), done.json()
+    assert "text_column= in the address" in wrong[0].json()["error"]
+
+
+def test_an_upload_is_known_by_its_type_or_else_its_name():
+    assert upload_kind("text/csv; charset=cp949") == upload_kind("application/vnd.ms-excel", "a.csv") == "csv"
+    assert upload_kind("application/octet-stream", "리뷰.xlsx") == "xlsx"
+    for wrong in (("image/png", "a.csv"), ("", "a.json"), ("", "a.hwp"), ("", "")):
+        with pytest.raises(DataError, match="expected (multipart|one of)"):
+            upload_kind(*wrong)
+
+
+def test_each_film_is_as_film_rates_it(client, film, tiny_film):
+    expected = dict(load_film(tiny_film).rate(((name, text) for name, text in REVIEWS if name), shown=16))
+    done = film()
+    lines = [json.loads(line) for line in done.text.splitlines()]
+    assert done.status_code == 200 and json.loads(done.headers["X-Text-Column"]) == "review"
+    assert [line["film"] for line in lines] == list(expected) == ["가", "나", "<b>다</b>", "라"]
+    for line, rating in zip(lines, expected.values()):
+        assert (line["reviews"], line["blank"]) == (rating.reviews, rating.blank)
+        for name in ("stars", "stars_low", "stars_high"):
+            wanted = getattr(rating, name)
+            assert line[name] == (wanted and pytest.approx(wanted, abs=1e-4))
+        shown = [(each.prediction.text, pytest.approx(each.weight, abs=1e-5)) for each in rating.representative]
+        assert [(each["text"], each["weight"]) for each in line["representative"]] == shown
+    assert 'nsmc_attention_request_seconds_count{path="/film",status="200"}' in client.get("/metrics").text
+
+
+def test_the_words_of_the_reviews_of_a_film_come_in_one_request(client, ask, film):
+    first = json.loads(film().text.splitlines()[0])
+    inputs = [review["text"] for review in first["representative"]]
+    done = ask(client, "/predict", {"inputs": inputs, "parameters": {"weights": True}})
+    assert len(inputs) == Limits.weighted and [answer["text"] for answer in done.json()] == inputs
+
+
+def test_films_of_a_form_and_of_other_kinds_are_read(client, film):
+    done = client.post("/film", files={"file": ("a.csv", FILMS.encode())}, params={"group_by": "film"})
+    assert done.text == film().text
+    lines = FRAME.to_json(orient="records", lines=True, force_ascii=False)
+    assert film(lines, "application/x-ndjson", text_column="review").text == done.text
+
+
+@pytest.mark.parametrize(
+    "body, query, message",
+    [
+        (FILMS, {"group_by": "movie"}, "table: expected a column 'movie', found film, review; name the one of the"),
+        (FILMS, {"group_by": None}, "query.group_by: Field required"),
+        (FILMS, {"text_column": "text"}, "table: expected a column 'text', found film, review"),
+        ("film,review\n,좋다\n", {}, "table: expected rows that name a film in column 'film', found none"),
+        ("film,review\n" + "".join(f"{n},좋다\n" for n in range(21)), {}, "at most 20 films in column 'film', found"),
+        ("film,review\n1\n", {}, "table line 2: expected 2 fields as in the header, found 1"),
+    ],
+)
+def test_a_table_of_no_films_is_one_line_and_its_file_is_closed(film, body, query, message):
+    done = film(body, **query)
+    assert done.status_code == 422 and message in done.json()["error"] and "/dev" not in done.json()["error"]
+    assert film().status_code == 200
+
+
+async def pieces(*contents):
+    for content in contents:
+        yield content
+
+
+@pytest.fixture
+def make():
+    """Return a function that makes a table."""
+    threads = ThreadPoolExecutor(1)
+    yield lambda quota, kind="csv": Table(kind, "document", False, threads, quota)
+    threads.shutdown()
+
+
+def test_slots_and_bytes_are_given_back_when_the_file_is_closed(make):
+    quota = StorageQuota(Limits(tables=1, table=10))
+    first, second = make(quota), make(quota)
+    asyncio.run(first.store(pieces(b"a" * 10, b"a" * 10)))
+    assert first.enter() and not second.enter()
+    with pytest.raises(OSError, match="tables use all the space"):
+        asyncio.run(second.store(pieces(*STORED * [b"a" * 10])))
+    assert (quota.used_slots, quota.used_size) == (1, STORED * 10)
+    for table in (first, second):
+        table.close()
+    first.threads.shutdown()
+    assert (quota.used_slots, quota.used_size) == (0, 0) and first.file.closed and second.file.closed
+
+
+def test_reading_stops_when_the_client_has_gone(make):
+    table = make(StorageQuota(Limits()))
+    asyncio.run(table.store(pieces(b"document\n", b"a\n" * 3 * PART_ROWS)))
+    assert table.count() == 3 * PART_ROWS
+    table.closed.set()
+    assert table.count() == PART_ROWS
+    table.close()
+
+
+def test_a_table_in_the_official_format_has_quotes_in_its_text(make):
+    table = make(StorageQuota(Limits()), "tsv")
+    asyncio.run(table.store(pieces('id\tdocument\tlabel\n1\t"최고\t1\n'.encode())))
+    (part,) = table.read().parts
+    assert part["document"] == ['"최고']
+    table.close()
+
+
+def test_the_file_has_no_name_and_where_there_is_no_folder_for_it_that_is_an_error(make, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    table = make(StorageQuota(Limits()))
+    assert not os.listdir(tmp_path)
+    table.close()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    with pytest.raises(OSError):
+        make(StorageQuota(Limits()))
+
+
+def test_the_share_of_positive_reviews_is_estimated_and_labels_lean_to_it(batch):
+    done = batch(FILMS.encode())
+    found = json.loads(done.headers["X-Share"])
+    assert set(found) == {"share", "low", "high", "n"} and 0 <= found["low"] <= found["high"] <= 1
+    assert done.text.splitlines()[0] == "film,review,label,score,probability,error"
+    by_number, by_table = batch(FILMS.encode(), share="0.8"), batch(FILMS.encode(), share="table")
+    assert by_number.text.splitlines()[0].endswith("probability,label_by_share,probability_by_share,share,error")
+    assert pandas.read_csv(io.StringIO(by_number.text))["share"].dropna().unique() == [0.8]
+    assert pandas.read_csv(io.StringIO(by_table.text))["share"].dropna().unique() == pytest.approx(
+        found["share"], abs=1e-6
+    )
+
+
+def test_what_has_no_share_says_so(batch):
+    few = b"document\n" + "최고\n별로\n".encode()
+    assert json.loads(batch(few).headers["X-Share"])["share"] is None
+    for share, message in (("table", "expected a share that can be estimated"), ("2", "expected table, or a number")):
+        done = batch(few, share=share)
+        assert done.status_code == 422 and message in done.json()["error"] and "--" not in done.json()["error"]
+
+
+def test_a_table_without_a_header_is_read_whole(batch):
+    rows = "5,배송이 빠르고 정말 좋아요\n2,택배가 엉망이네요\n4,다시 사고 싶어요\n"
+    for query in ({}, {"header": "none", "text_column": "2"}):
+        done = batch(rows.encode(), **query)
+        assert done.status_code == 200 and len(done.text.splitlines()) == 4 and "column 2" in done.text
+
+
+def test_a_sample_of_a_table_has_each_text_as_likely():
+    sample, rows = Sample(), 20 * SAMPLED
+    for start in range(0, rows, 777):
+        sample.add([str(number) for number in range(start, min(rows, start + 777))])
+    assert sample.seen == rows and len(set(sample.texts)) == len(sample.texts) == SAMPLED
+    # a third of the rows has a third of the sample
+    assert sum(int(text) < rows / 3 for text in sample.texts) == pytest.approx(SAMPLED / 3, rel=0.1)

@@ -1,0 +1,79 @@
+"""A language model's candidates for a hidden word."""
+
+import numpy
+import pytest
+
+from nsmc_attention import load_language_model
+from nsmc_attention.errors import DataError
+from nsmc_attention.systems.language.masking import MASK
+
+TEXT = f"주인공의 {MASK}에 소름이 돋았다"
+
+
+@pytest.fixture(scope="module")
+def model(tiny_language):
+    return load_language_model(tiny_language)
+
+
+def test_candidates_are_words_by_falling_probability(model):
+    filling = model(TEXT, top=7)
+    assert [filling.tokens[place] for place in filling.places] == [MASK] and filling.text == TEXT
+    probabilities = [each.probability for each in filling.candidates]
+    assert len(probabilities) == 7 and probabilities == sorted(probabilities, reverse=True) and 0 < probabilities[0] < 1
+    for each in filling.candidates:
+        assert each.token not in ("<unk>", "<pad>", MASK) and each.text == TEXT.replace(MASK, each.token)
+    assert filling.candidates[:2] == model(TEXT, top=2).candidates
+
+
+def test_all_candidates_are_the_vocabulary(model):
+    filling = model(TEXT, top=10**6)
+    assert len(filling.candidates) == len(model.encoder) - 3
+    assert sum(each.probability for each in filling.candidates) <= 1 + 1e-5
+
+
+def test_heads_are_distributions_over_the_tokens(model):
+    filling = model(TEXT)
+    layers, heads = model.bundle.config.model.encoder.layers, model.bundle.config.model.encoder.heads
+    assert filling.heads.shape == (layers, heads, len(filling.tokens), len(filling.tokens))
+    numpy.testing.assert_allclose(filling.heads.sum(axis=-1), 1, atol=1e-5)
+    numpy.testing.assert_allclose(filling.attended.sum(), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize("before, after", [(0, 900), (900, 0), (900, 900), (3, 500), (500, 3)])
+def test_of_a_long_text_what_is_around_the_mask_is_read(model, before, after):
+    filling = model("가 " * before + MASK + " 나" * after)
+    ((place,), length) = filling.places, len(filling.tokens)
+    assert length == model.encoder.max_length and filling.tokens[place] == MASK
+    assert place >= min(before, 1) and place < length - min(after, 1)
+
+
+@pytest.mark.parametrize("text", [f"{MASK}의 {MASK}에 소름이 {MASK}", MASK * 5, f"영화 {MASK} {MASK}"])
+def test_of_several_masks_the_most_certain_is_filled_first_then_the_next(model, text):
+    candidates = model(text, top=3).candidates
+    assert [each.probability for each in candidates] == sorted((each.probability for each in candidates), reverse=True)
+    ids, places, _ = model.window(text.split(MASK))
+    for each in candidates:
+        words = dict(zip(places, map(model.encoder.token_to_idx.get, each.token.split(" "))))
+        shown, left, chances = list(ids), list(places), []
+        while left:
+            (probability, _) = model.guess(shown, left)
+            mask = probability.max(axis=1).argmax()
+            place = left.pop(mask)
+            # of the first, three words are tried
+            assert (-probability[mask]).argsort().tolist().index(words[place]) < (1 if chances else 3)
+            shown[place] = words[place]
+            chances.append(probability[mask, words[place]])
+        assert each.probability == pytest.approx(numpy.prod(chances, dtype="float64"), rel=1e-5)
+        assert each.text == text.replace(MASK, "{}").format(*each.token.split(" "))
+
+
+@pytest.mark.parametrize("text, found", [("정말 재미있다", 0), ("", 0), (MASK * 50, 50)])
+def test_another_number_of_masks_is_refused(model, text, found):
+    with pytest.raises(DataError, match=rf"expected 1 to 5 \[MASK\] in the text, found {found}"):
+        model(text)
+
+
+def test_values_for_json_are_plain(model):
+    values = model(TEXT, top=1).to_dict()
+    assert list(values) == ["text", "candidates", "tokens", "places", "attended"]
+    assert list(values["candidates"][0]) == ["token", "text", "probability"]

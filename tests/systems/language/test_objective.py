@@ -1,0 +1,75 @@
+"""What a language model learns from: words that a seed hides, and a training that can be continued."""
+
+import numpy
+import pytest
+
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.systems.language.masking import Masker, Tokens
+from nsmc_attention.systems.language.objective import STEP, HiddenBatches, MaskedObjective, new_network, train_network
+from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
+from nsmc_attention.training.runs import Run
+
+mxnet = import_mxnet()
+
+VOCABULARY = 40
+LENGTHS = numpy.random.RandomState(0).randint(2, 9, 90)
+# after each token comes the next one
+TOKENS = Tokens(numpy.concatenate([3 + numpy.arange(length) * 4 % 37 for length in LENGTHS]).astype("int32"), LENGTHS)
+MASKER = Masker(0.15, 2, 1, 3, VOCABULARY)
+SMALL = {"embedding_size": 8, "batch_size": 16, "epochs": 2, "learning_rate": 0.02, "max_length": 9}
+SIZES = {
+    "transformer": {"model.encoder.units": 8, "model.encoder.heads": 2, "model.encoder.feed_forward": 16},
+    "gru": {"hidden_size": 4},
+}
+
+
+def config(kind):
+    return LANGUAGE_PRESETS[kind].with_fields(**SMALL, **SIZES[kind])
+
+
+def test_an_epoch_has_every_review_and_hides_other_words_than_the_last():
+    batches = HiddenBatches(TOKENS, MASKER, 16)
+    one, again, other = (list(batches.epoch(0, epoch)) for epoch in (1, 1, 2))
+    assert len(one) == len(batches) and sum(len(each.valid_length) for each in one) == len(LENGTHS)
+    assert all((a.token_ids == b.token_ids).all() for a, b in zip(one, again))
+    assert any(a.token_ids.shape != b.token_ids.shape or (a.token_ids != b.token_ids).any() for a, b in zip(one, other))
+
+
+def test_places_are_those_of_the_hidden_tokens():
+    for members, batch in HiddenBatches(TOKENS, MASKER, 16).in_order(0):
+        assert len(batch.places) % STEP == 0 and batch.weights.sum() >= len(members)
+        columns, rows = numpy.divmod(batch.places, len(members))
+        inside = batch.weights == 1
+        whole = TOKENS.padded(TOKENS.ids, members, 1)
+        assert (whole[rows[inside], columns[inside]] == batch.wanted[inside]).all()
+        changed = batch.token_ids != whole
+        changed[rows[inside], columns[inside]] = False
+        assert not changed.any()
+
+
+@pytest.mark.parametrize("kind", ["transformer", pytest.param("gru", marks=pytest.mark.slow)])
+def test_a_training_lowers_its_loss(kind, tmp_path):
+    network, progress, objective = train_network(
+        config(kind), MASKER, Run(tmp_path, device="cpu", quiet=True), TOKENS, TOKENS
+    )
+    figures = objective.evaluate(network)
+    assert figures["loss"] < progress.before["dev_loss"] and 0 <= figures["accuracy"] <= figures["among_five"] <= 1
+
+
+def test_the_loss_is_that_of_the_hidden_tokens_alone():
+    objective = MaskedObjective(HiddenBatches(TOKENS, MASKER, 90), mxnet.cpu(), 0)
+    ((_, batch),) = objective.dev_batches.in_order(0)
+    network = new_network(config("transformer"), objective)
+    logits = objective.logits(network, batch).asnumpy()
+    logs = logits - numpy.log(numpy.exp(logits).sum(axis=1, keepdims=True))
+    expected = -logs[numpy.arange(len(logs)), batch.wanted][batch.weights == 1].mean()
+    assert objective.loss(network, batch).asscalar() == pytest.approx(expected, rel=1e-5)
+    assert objective.evaluate(network)["loss"] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["transformer", "gru"])
+def test_embeddings_begin_with_rows_of_about_unit_length(kind):
+    network = LANGUAGE_PRESETS[kind].with_fields(embedding_size=64).network(200)
+    network.initialize(mxnet.init.Xavier())
+    lengths = numpy.linalg.norm(network.embedding.data().asnumpy(), axis=1)
+    assert lengths.mean() == pytest.approx(1, abs=0.05)

@@ -1,0 +1,122 @@
+"""The command `restore`, and bundles of one task given to the commands of another."""
+
+import io
+import json
+
+import numpy
+import pandas
+import pytest
+
+from nsmc_attention.errors import ConfigError
+from nsmc_attention.inference.scoring import score_table
+from nsmc_attention.reviews import tables
+from nsmc_attention.reviews.data import Texts
+from nsmc_attention.systems.restoration.heads import attention_matrices
+from nsmc_attention.systems.restoration.restorer import load_restorer
+from nsmc_attention.systems.restoration.rows import TableRestorer
+
+LETTERS = "가나다라마바사자차하"
+TEXTS = ["배우들연기가 정말조앗는데", "-1점 별로", "ㅋㅋㅋ 😀"]
+
+
+def test_texts_and_lines_are_printed_restored_one_a_line(command, tiny_editor):
+    expected = "".join(f"{each.text}\n" for each in load_restorer(tiny_editor).restore_many(TEXTS))
+    assert command("restore", *TEXTS, "--bundle", tiny_editor).stdout == expected
+    assert command("restore", "--bundle", tiny_editor, stdin="\n".join(TEXTS)).stdout == expected
+
+
+def test_jsonl_has_the_source_and_where_each_character_is_from(command, tiny_editor):
+    first, blank = map(
+        json.loads, command("restore", "좋다", " ", "-f", "jsonl", "--bundle", tiny_editor).stdout.splitlines()
+    )
+    assert list(first) == ["source", "text", "score", "changes", "alignment"] and len(first["alignment"]) == len(
+        first["text"]
+    )
+    assert blank["error"] == "blank: nothing to restore"
+
+
+def test_changes_and_how_many_are_made_follow_the_least_probability(command):
+    text = "정말조앗는데 밥한그릇"
+    for least in (0.5, 0.99):
+        expected = load_restorer(min_probability=least)(text)
+        found = json.loads(command("restore", text, "-f", "jsonl", "--min-probability", least).stdout)
+        assert found["changes"] == [change._asdict() for change in expected.changes]
+    done = command("restore", text, "--beam", 4, "--min-probability", 0.7)
+    assert "leave min_probability out" in done.stderr and done.returncode == 2
+
+
+def test_a_file_is_written_and_counted(command, tiny_editor, tmp_path):
+    (tmp_path / "in.csv").write_text("리뷰\n정말조앗다\n", encoding="utf-8")
+    done = command("restore", "-i", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--bundle", tiny_editor)
+    assert (done.returncode, done.stdout) == (0, "") and "out.csv: 1 review, 0 with an error" in done.stderr
+
+
+def test_a_table_says_how_many_changes_there_are_and_the_least_probability(command, tmp_path):
+    texts = ["정말조앗다 넘재밋음", "정말 좋았다", " "]
+    (tmp_path / "in.csv").write_text("\n".join(["리뷰", *texts]) + "\n", encoding="utf-8")
+    for options, restorer in ([], load_restorer()), (["--beam", 2], load_restorer(beam=2)):
+        found = pandas.read_csv(
+            io.StringIO(command("restore", "-i", tmp_path / "in.csv", "-f", "csv", *options).stdout)
+        )
+        expected = [*map(restorer, texts)]
+        assert list(found) == ["리뷰", "restored", "restore_changes", "restore_probability", "restore_error"]
+        assert found["restore_changes"].tolist() == [len(each.changes) for each in expected]
+        least = [min((each.probability or numpy.nan for each in one.changes), default=numpy.nan) for one in expected]
+        numpy.testing.assert_allclose(found["restore_probability"], least, atol=1e-6)
+        assert found["restore_error"].fillna("").tolist() == [each.error or "" for each in expected]
+
+
+def test_processes_give_the_rows_that_one_gives(tmp_path):
+    texts = [f"정말조앗다 {number}점" for number in range(tables.PART_ROWS + 10)]
+    (tmp_path / "in.csv").write_text("\n".join(["리뷰", *texts]) + "\n", encoding="utf-8")
+    restorer, source = TableRestorer.load(min_probability=0.9), Texts(str(tmp_path / "in.csv"))
+    for processes in (1, 2):
+        score_table(restorer, source, tmp_path / f"{processes}.csv", processes=processes)
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+
+
+def test_predict_shows_and_classifies_the_restored_text(command, tiny_editor):
+    # the classifier is in doubt
+    (restored,) = load_restorer(tiny_editor).restore_many(["이영화조앗다"])
+    done = command("predict", "이영화조앗다", "--restore-bundle", tiny_editor)
+    assert done.stdout == command("predict", "--", restored.text).stdout
+
+
+def test_a_run_is_resumed_as_the_task_that_it_has(command, tiny_editor):
+    resume = ["train", "--data", "sample", "--resume", "--out", tiny_editor.parent]
+    assert "cannot resume with another" in command(*resume, "--learning-rate", "1").stderr
+    done = command(*resume, "--task", "classify")
+    assert "cannot resume --task restore as --task classify; leave --task out" in done.stderr and done.returncode == 2
+
+
+def test_a_transformer_is_trained_resumed_used_and_drawn(command, tmp_path):
+    rows = (f"이 영화 정말 좋다 {one}{two}\n" for one in LETTERS for two in LETTERS)
+    (tmp_path / "in.txt").write_text("".join(rows), encoding="utf-8")
+    sizes = {"kind": "transformer", "units": 8, "heads": 2, "feed_forward": 16, "layers": 1}
+    settings = [f"model.{part}.{name}={size}" for part in ("encoder", "decoder") for name, size in sizes.items()]
+    settings += ["model.output_units=8", "text.min_count=1", "training.dev_fraction=0.02"]
+    train = ["train", "--task", "restore", "--preset", "writer", "--data", tmp_path / "in.txt"]
+    train += ["--out", tmp_path / "run"]
+    train += "--embedding-size 8 --epochs 1".split()
+    train += [word for each in settings for word in ("--set", each)]
+    for more in ([], ["--resume"]):
+        done = command(*train, *more)
+        assert done.returncode == 0 and "--set model.decoder.kind=transformer" in done.stderr, done.stderr
+        assert "sentences: the share restored exactly may be anything" in done.stderr
+    restore = ["restore", "이영화", "--bundle", tmp_path / "run" / "bundle"]
+    for beam in (1, 3):
+        found = {command(*restore, "--beam", beam, "--engine", engine).stdout for engine in ("onnx", "gluon")}
+        assert len(found) == 1 and found != {""}
+    restored = json.loads(command(*restore, "-f", "jsonl").stdout)
+    assert len(restored["alignment"]) == len(restored["text"])
+    panels = attention_matrices(load_restorer(tmp_path / "run"), "이 영화")
+    assert [len(panel.keys) for panel in panels] == [3, len(panels[1].queries), 3]
+    for panel in panels:
+        assert panel.weights.shape == (len(panel.queries), len(panel.keys))
+        numpy.testing.assert_allclose(panel.weights.sum(axis=1), 1, atol=1e-5)
+
+
+def test_only_a_transformers_attention_is_drawn_by_heads(tiny_editor, tiny_writer):
+    for bundle in (tiny_editor, tiny_writer):
+        with pytest.raises(ConfigError, match="expected a writer with a Transformer's decoder"):
+            attention_matrices(load_restorer(bundle), "영화")

@@ -1,0 +1,159 @@
+"""What MeCab says of spaces: sums of weights at the junctions of morphemes, fitted to sentences, beside an editor."""
+
+import json
+import pickle
+from base64 import b85encode
+
+import numpy
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as some
+
+from nsmc_attention.errors import BundleError
+from nsmc_attention.native.dictionary import installed_decoder
+from nsmc_attention.systems.restoration.junctions import (
+    AT_JUNCTION,
+    UNIT,
+    Junctions,
+    added,
+    fitted,
+    hash_of,
+    hashed,
+    keys_of,
+    packed,
+    unpacked,
+    with_log_odds,
+)
+from nsmc_attention.systems.restoration.tags import odds_at_junctions
+from nsmc_attention.systems.sequences.characters import Characters, split_spaces
+from nsmc_attention.text.tokenizers import has_dictionary, morphemes
+
+pytestmark = pytest.mark.skipif(not has_dictionary(), reason="needs MeCab's dictionary")
+
+SENTENCES = [
+    f"{who} {what} 정말 {how}"
+    for who in ("나는", "그는", "형은")
+    for what in ("영화를", "밥을")
+    for how in ("좋아한다", "본다")
+]
+any_letters = some.text(some.characters(exclude_categories=["Cs", "Cc", "Z"]), max_size=20)
+letters = some.text("이영화는정말재미있다밥한그릇을먹었다.!A1", min_size=1, max_size=30)
+numbers = some.integers(-127, 127)
+
+
+@given(some.lists(letters | any_letters, min_size=1, max_size=4), some.data())
+@example(["영화\U0001f600\u200d재밌다", "", "ᄒᆞᆫ글나랏말ᄊᆞ미", "뷁쒧꿹", "영화\0재밌다", "ㅋ" * 300, "1910년9월"], None)
+def test_compiled_or_not_the_log_odds_are_sums_of_weights_of_the_place_and_a_constant(texts, data):
+    places = [(text, list(keys_of(text))) for text in texts]
+    rows = [[len(keys), *map(hash_of, keys), *[0] * 12][:12] for text, own in places for keys in padded(text, own)]
+    assert hashed(texts).tolist() == rows
+    hashes = sorted({number for row in rows for number in row[1 : 1 + row[0]]})
+    weights = {number: data.draw(numbers) if data else number % 255 - 127 for number in hashes}
+    junctions = Junctions.of(weights, 0.5, -2.0)
+    together = junctions.log_odds(texts).tolist()
+    assert together == [value for text in texts for value in junctions.in_python(text).tolist()]
+    wanted = [sum(map(weights.__getitem__, row[1 : 1 + row[0]])) / UNIT - 2 + 2.5 * (row[0] == 11) for row in rows]
+    assert together == pytest.approx(wanted, abs=1e-9)
+
+
+def padded(text, places):
+    return places + [[]] * (len(text) - len(places))
+
+
+@given(letters)
+def test_a_place_is_a_junction_where_a_morpheme_ends(text):
+    ends = numpy.cumsum([len(surface) for surface, _ in morphemes(text)])[:-1] - 1
+    counts = [len(keys) for keys in keys_of(text)]
+    assert len(counts) == len(text) - 1
+    assert numpy.flatnonzero(numpy.array(counts) == AT_JUNCTION).tolist() == ends.tolist()
+
+
+def test_no_two_keys_of_a_place_are_alike_even_in_their_hashes():
+    for sentence in SENTENCES:
+        for keys in keys_of(sentence.replace(" ", "")):
+            assert len(set(keys)) == len(set(map(hash_of, keys))) == len(keys)
+
+
+def test_junctions_are_pickled_without_what_is_compiled():
+    junctions = Junctions.of({hash_of("NNG|JX"): 30}, 0.5, -2.0)
+    found = junctions.log_odds(["영화는"]).tolist()
+    again = pickle.loads(pickle.dumps(junctions))
+    assert again == junctions and again.log_odds(["영화는"]).tolist() == found
+    assert "compiled" in vars(junctions) or not installed_decoder()
+    assert pickle.dumps(junctions) == pickle.dumps(Junctions.of({hash_of("NNG|JX"): 30}, 0.5, -2.0))
+
+
+def test_fitted_weights_tell_where_the_sentences_have_their_spaces():
+    junctions = fitted(split_spaces(sentence) for sentence in SENTENCES * 20)
+    for sentence in SENTENCES:
+        text, follows = split_spaces(sentence)
+        # after the last one is none
+        assert ((junctions.log_odds([text]) > 0) == follows)[:-1].all(), sentence
+    assert fitted(split_spaces(sentence) for sentence in SENTENCES * 20) == junctions
+
+
+def test_spaces_that_mecab_does_not_see_are_found_inside_its_morphemes():
+    (whole, _), *_ = morphemes("재미있다")
+    assert len(whole) > 1
+    junctions = fitted(split_spaces(f"{whole[0]} {whole[1:]} {end}") for end in ("좋다", "본다") for _ in range(30))
+    text, _ = split_spaces(f"{whole} 좋다")
+    assert junctions.log_odds([text])[0] > 0
+
+
+def test_sentences_without_places_or_without_spaces_give_constants():
+    for sentences in ([], ["가"], ["영화가"] * 30):
+        junctions = fitted(map(split_spaces, sentences))
+        assert not junctions.weights and numpy.isfinite(junctions.log_odds(["영화가좋다"])).all()
+
+
+def test_junctions_count_in_full_beside_an_editor_that_has_seen_no_space():
+    found = numpy.array([3.0, -1.0, numpy.nan])
+    without, beside = added(found, numpy.zeros(3, "bool")), added(found, numpy.ones(3, "bool"))
+    assert without[0] >= found[0] > beside[0] > 0 > beside[1] > found[1]
+    assert numpy.isnan(without[2]) and numpy.isnan(beside[2])
+
+
+@given(some.lists(some.tuples(some.floats(0, 1), some.none() | some.floats(-5, 5)), min_size=1))
+def test_an_editor_alone_is_believed_where_the_junctions_say_nothing(pairs):
+    spaces, found = (numpy.array(each, dtype="float64") for each in zip(*pairs))
+    both = with_log_odds(spaces, found)
+    assert ((both > 0) & (both < 1)).all()
+    silent = numpy.isnan(found)
+    assert both[silent] == pytest.approx(spaces[silent], abs=2e-6)
+    inner = ~silent & (spaces > 1e-5) & (spaces < 1 - 1e-5) & (abs(found) > 1e-6)
+    assert (numpy.sign(both - spaces)[inner] == numpy.sign(found)[inner]).all()
+
+
+def test_a_character_that_is_left_out_has_no_junction():
+    characters = Characters((" ", "가"), Junctions.of({}, 1.0, -1.0))
+    found = odds_at_junctions(
+        characters.junctions, ["영화", "영가화", "는"], numpy.array([0, 0, 0, 1, 0, 0]), characters
+    )
+    assert numpy.isnan(found).tolist() == [False, False, False, True, False, False]
+    assert found[~numpy.isnan(found)].tolist() == characters.junctions.log_odds(["영화", "영화", "는"]).tolist()
+
+
+@given(some.dictionaries(some.integers(0, 2**32 - 1), numbers))
+def test_keys_are_unpacked_as_they_were_packed(weights):
+    junctions = Junctions.of(weights, 0.5, -2.0)
+    assert unpacked(packed(junctions.hashes, junctions.weights)) == (junctions.hashes, junctions.weights)
+    assert Junctions.from_dict(junctions.to_dict()) == junctions
+
+
+def test_a_vocabulary_with_junctions_is_read_as_it_was_written_or_refused():
+    characters = Characters((" ", "가"), fitted(split_spaces(sentence) for sentence in SENTENCES * 20))
+    assert Characters.from_json(characters.to_json()) == characters
+    right = json.loads(characters.to_json())
+    own = right["junctions"]
+    others = {"keys": ["", "!", own["keys"] * 2, own["keys"][:-5], 1], "inside": ["1", None, 1e9]}
+    wrong = [{**own, name: value} for name, values in others.items() for value in values]
+    # keys in no order, one whose hash is too large, and the fields of an older version
+    hashes = numpy.array([[5, 5], [2**32 - 1, 5]], "<u4")
+    wrong += [{**own, "keys": b85encode(packed(each.tobytes(), b"ab")).decode()} for each in hashes]
+    for each in [None, {}, *wrong, {"hashes": "", "weights": "", "junction": 0.5, "inside": -2.0}]:
+        with pytest.raises(BundleError, match="expected junctions"):
+            Characters.from_json(json.dumps({**right, "junctions": each}))
+    for number in ("NaN", "Infinity", "1e9"):
+        content = json.dumps({**right, "junctions": {**own, "inside": 0}})
+        with pytest.raises(BundleError):
+            Characters.from_json(content.replace('"inside": 0', f'"inside": {number}'))

@@ -1,0 +1,109 @@
+"""What `restore` learns from: noise that a seed decides, objectives, and a training that can be continued."""
+
+from functools import partial
+
+import numpy
+import pytest
+
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.reviews import nsmc
+from nsmc_attention.systems.restoration.objective import OBJECTIVES, NoisyBatches, dev_pairs, train_network
+from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS
+from nsmc_attention.systems.restoration.spelling import well_spelt
+from nsmc_attention.systems.restoration.train import begin_with
+from nsmc_attention.systems.sequences.characters import Characters
+from nsmc_attention.text.encoding import clean
+from nsmc_attention.training.initial import initialize
+from nsmc_attention.training.runs import Run
+
+mxnet = import_mxnet()
+
+SENTENCES = well_spelt(map(clean, nsmc.load("sample", "train").documents))[:60]
+CHARACTERS = Characters.of(SENTENCES, 1)
+SMALL = {"embedding_size": 6, "model.encoder.hidden_size": 4, "model.output_units": 5, "batch_size": 16, "epochs": 2}
+TRANSFORMER = {
+    "model.decoder.kind": "transformer",
+    "model.decoder.units": 8,
+    "model.decoder.heads": 2,
+    "model.decoder.feed_forward": 10,
+}
+DECODERS = {"editor": {}, "writer": {"model.decoder.hidden_size": 8}, "transformer": TRANSFORMER}
+
+
+def settings(kind, **changes):
+    preset = "editor" if kind == "editor" else "writer"
+    return RESTORE_PRESETS[preset].with_fields(**{**SMALL, **DECODERS[kind], **changes})
+
+
+def test_an_epoch_has_every_sentence_and_is_decided_by_its_seed():
+    batches = NoisyBatches(SENTENCES, 16, 140, 0.5)
+    one, again, other = (list(batches.epoch(*seed)) for seed in ((0, 1), (0, 1), (0, 2)))
+    assert one == again and one != other and len(one) == len(batches)
+    targets = [target for pairs in one for target in pairs.targets]
+    assert set(SENTENCES) <= set(targets) and len(targets) == len(SENTENCES) + batches.extra
+    assert max(map(len, targets)) <= 140
+    assert {pairs.sampling for pairs in one} == {0.0}
+
+
+def test_a_writer_reads_more_of_its_own_in_each_epoch():
+    batches = NoisyBatches(SENTENCES, 16, 140, 0.0, sampling=0.4, epochs=3)
+    assert [next(batches.epoch(0, epoch)).sampling for epoch in range(3)] == [0.0, 0.2, 0.4]
+
+
+def test_the_dev_part_has_the_same_noise_each_time():
+    one, other = dev_pairs(SENTENCES, 0), dev_pairs(SENTENCES, 0)
+    assert one == other and sorted(one.targets) == sorted(SENTENCES) and one.sources != one.targets
+
+
+@pytest.mark.parametrize("kind", ["editor", "writer", pytest.param("transformer", marks=pytest.mark.slow)])
+def test_a_training_lowers_its_loss(kind, tmp_path):
+    changes = {
+        "training.sampling": 0.0 if kind == "transformer" else 0.5,
+        "training.label_smoothing": 0.1,
+        "learning_rate": 0.02,
+    }
+    run = Run(tmp_path, device="cpu", quiet=True)
+    _, progress, figures = train_network(settings(kind, **changes), CHARACTERS, run, SENTENCES[10:], SENTENCES[:10])
+    losses = [record["train_loss"] for record in progress.history]
+    assert losses[-1] < losses[0] and set(figures) == {"character_error", "exact"}
+
+
+@pytest.mark.parametrize("kinds", [("editor", "transformer"), ("writer", "editor")])
+def test_a_network_of_the_other_kind_gives_its_reader(kinds):
+    changes, networks = {"model.encoder.layers": 2}, []
+    for kind in kinds:
+        config = settings(kind, **changes)
+        network = config.network(*CHARACTERS.sizes)
+        objective = OBJECTIVES[config.model.kind](dev_pairs(SENTENCES[:2], 0), mxnet.cpu(), CHARACTERS, 2)
+        initialize(network, 0, mxnet.cpu(), partial(objective.loss, network, objective.dev_batches))
+        networks.append(network)
+    first, second = (network._collect_params_with_prefix() for network in networks)
+    before = {name: parameter.data().asnumpy() for name, parameter in second.items()}
+    begin_with(networks[1], {name: parameter.data() for name, parameter in first.items()}, same_kind=False)
+    taken = {name.split("reader.")[1]: parameter for name, parameter in first.items() if "reader." in name}
+    assert len(taken) > 8
+    for name, parameter in second.items():
+        expected = taken[name.split("reader.")[1]].data().asnumpy() if "reader." in name else before[name]
+        assert (parameter.data().asnumpy() == expected).all(), name
+
+
+def test_label_smoothing_takes_from_the_right_one():
+    logits = mxnet.nd.array([[[9.0, 0.0, 0.0]]])
+    right, inside = numpy.zeros((1, 1)), numpy.ones((1, 1))
+    plain, smooth = (
+        OBJECTIVES["editor"](dev_pairs(SENTENCES, 0), mxnet.cpu(), CHARACTERS, 4, share).cross_entropy(
+            logits, right, inside
+        )
+        for share in (0.0, 0.3)
+    )
+    logs = numpy.log(numpy.exp([9.0, 0, 0]) / numpy.exp([9.0, 0, 0]).sum())
+    assert plain.asscalar() == pytest.approx(-logs[0], abs=1e-4)
+    assert smooth.asscalar() == pytest.approx(-0.7 * logs[0] - 0.3 * logs.mean(), abs=1e-4)
+
+
+def test_what_is_in_the_padding_does_not_count():
+    objective = OBJECTIVES["editor"](dev_pairs(SENTENCES, 0), mxnet.cpu(), CHARACTERS, 4)
+    logits = mxnet.nd.random.normal(shape=(2, 3, 5))
+    wanted, inside = numpy.ones((2, 3)), numpy.array([[1, 1, 0], [1, 0, 0]])
+    other = numpy.where(inside, wanted, 4)
+    assert objective.cross_entropy(logits, wanted, inside) == objective.cross_entropy(logits, other, inside)
