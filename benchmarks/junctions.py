@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Optional
 
 from nsmc_attention.bundle.card import model_card
+from nsmc_attention.systems.restoration.characters import RestorerCharacters
 from nsmc_attention.systems.restoration.junctions import Junctions, fitted
 from nsmc_attention.systems.restoration.settings import RestoreConfig
 from nsmc_attention.systems.restoration.system import LAYOUT
 from nsmc_attention.systems.restoration.train import MOST_DEV, sentences_of
-from nsmc_attention.systems.sequences.characters import Characters, split_spaces
+from nsmc_attention.systems.sequences.characters import split_spaces
 from nsmc_attention.training.runs import hold_out
 
 
@@ -79,7 +80,7 @@ def main(bundle: Path, copy: Path, sentences: Optional[Path], weights: Optional[
         junctions: Optional[Junctions] = fitted_to(sentences, config)
     else:
         assert weights
-        junctions = Characters.from_json(weights.read_bytes(), weights).junctions
+        junctions = RestorerCharacters.from_json(weights.read_bytes(), weights).junctions
     if not junctions:
         raise SystemExit(f"{weights}: expected junctions, found none")
     print(f"{len(junctions.weights):,} weights")

@@ -41,7 +41,7 @@ from nsmc_attention.systems.reading.strips import padded, strips
 from nsmc_attention.systems.reading.system import LAYOUT, READER
 from nsmc_attention.systems.reading.texts import lines_of, review_line
 from nsmc_attention.systems.reading.train import MOST_DEV
-from nsmc_attention.systems.restoration.tags import edit_distance
+from nsmc_attention.systems.sequences.edits import edit_distance
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.runs import hold_out
 

@@ -17,9 +17,10 @@ from nsmc_attention.systems.films.settings import FilmConfig
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.systems.reading.graphs import PICTURE
 from nsmc_attention.systems.reading.settings import Location, ReaderConfig
-from nsmc_attention.systems.restoration.settings import EditorConfig, LSTMStack, Stack, WriterConfig
+from nsmc_attention.systems.restoration.settings import EditorConfig
 from nsmc_attention.systems.sequences.decoders import ALIGNMENTS, GRUDecoder, LSTMDecoder, TransformerDecoder
 from nsmc_attention.systems.sequences.graphs import ROWS
+from nsmc_attention.systems.sequences.settings import LSTMStack, Stack, WriterConfig
 
 mxnet = import_mxnet()
 

@@ -22,7 +22,7 @@ from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.systems.restoration.spelling import well_spelt
 from nsmc_attention.systems.restoration.system import WRITER
-from nsmc_attention.systems.restoration.tags import edit_distance
+from nsmc_attention.systems.sequences.edits import edit_distance
 from nsmc_attention.text.encoding import clean
 
 

@@ -19,8 +19,8 @@ from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
 from ...training.runs import Run
 from ...training.stage import DEV_STREAM, SMALLEST, Objective, Stage, similar_batches
-from ..restoration.tags import edit_distance
 from ..sequences.characters import BEGIN, END, PADDING
+from ..sequences.edits import edit_distance
 from .decoding import ctc_path
 from .drawing import random_line
 from .fonts import Face

@@ -21,9 +21,10 @@ from ...inference.reference import Predictor, Row, check_text, check_texts
 from ...reviews.pieces import cut
 from ...text.encoding import clean
 from ...text.tokenizers import has_dictionary
-from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, in_rows
+from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, in_rows
 from ..sequences.graphs import most_written
 from ..sequences.search import Hypothesis, search
+from .characters import RestorerCharacters
 from .decisions import Decisions, believed_tags, decide, joint
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_protected, keeps_foreign
@@ -62,7 +63,7 @@ class Restorer(Predictor):
     ):
         super().__init__(bundle, engine)
         self.beam, self.alpha, self.min_probability = beam, alpha, min_probability
-        self.characters: Characters = bundle.codec
+        self.characters: RestorerCharacters = bundle.codec
         is_editor = bundle.config.model.kind == "editor"
         self.longest = longest_read(bundle.config)
         self.run = self.edit if is_editor else self.write

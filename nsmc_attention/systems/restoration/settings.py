@@ -3,15 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Union
 
-from ..._runtime.mxnet_types import Network
 from ...errors import ConfigError
-from ...model.attention import Attention, General
-from ...model.encoders import EncoderSettings, TransformerEncoder
 from ...model.graphs import Graphs
 from ...schema import Settings, check_all, kinds, section, setting
-from ...training.config import LoopConfig, TaskConfig, check_scores
-from ..sequences.decoders import ALIGNMENTS, DECODERS, Decoder, GRUDecoder
-from ..sequences.graphs import EDITOR, most_written
+from ...training.config import LoopConfig, TaskConfig
+from ..sequences.settings import SourceConfig, WriterConfig
+from .graphs import EDITOR
 
 
 class CharacterConfig(Settings):
@@ -23,104 +20,24 @@ class CharacterConfig(Settings):
     all_well_spelt: int = setting(0, "1: take all sentences; 0: those that seem to be spelt well", low=0, high=1)
 
 
-class Stack(EncoderSettings):
-    """Recurrent layers in both directions, one above the other."""
-
-    kind = "gru"
-    layers: int = setting(2, "layers, one above the other", low=1, high=16)
-    hidden_size: int = setting(192, "units of each layer in each direction", low=1, high=4096)
-
-    @property
-    def summary(self) -> str:
-        """Its layers, for model cards."""
-        return f"{self.layers} bidirectional {self.kind.upper()} layer{'s' * (self.layers > 1)} of {self.hidden_size}"
-
-    def width(self, embedding_size: int) -> int:
-        return 2 * self.hidden_size
-
-    def blocks(self, embedding_size: int, max_length: int) -> list[Network]:
-        from ...model.blocks import Bidirectional
-
-        return [Bidirectional(self.kind, self.hidden_size) for _ in range(self.layers)]
-
-
-class LSTMStack(Stack):
-    """The same of LSTM layers."""
-
-    kind = "lstm"
-
-
-SourceEncoder = Union[Stack, TransformerEncoder]
-SOURCE_ENCODERS: dict[str, type[Settings]] = {kind.kind: kind for kind in (Stack, LSTMStack, TransformerEncoder)}
-
-
-class EditorConfig(Settings):
+class EditorConfig(SourceConfig):
     """For each character a tag of what to write in its place, for spacing and spelling."""
 
     kind = "editor"
-    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
-    encoder: SourceEncoder = kinds(SOURCE_ENCODERS, Stack(), "what reads the source")
-    output_units: int = setting(128, "units of what the character is predicted from", low=1, high=4096)
-    dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
-
-    @property
-    def width(self) -> int:
-        """Units of a source state (D)."""
-        return self.encoder.width(self.embedding_size)
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""
         return f"A tag for each character by {self.encoder.summary}"
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """Sizes of the axes of its graphs that depend on these settings; see `interfaces`."""
-        return {"D": self.width}
-
-    @property
     def graphs(self) -> Graphs:
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
         return EDITOR
-
-    def check_sizes(self, max_length: int) -> None:
-        """Raise ConfigError unless the sizes fit each other, and texts of `max_length` characters."""
-        self.encoder.check("model.encoder")
-        check_scores(max_length, self.encoder.numbers_per_pair)
 
     def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
         from .editor import Editor
 
         return Editor(rows, vocab_size, self, max_length)
-
-
-class WriterConfig(EditorConfig):
-    """Sequence to sequence with attention, for spacing and spelling."""
-
-    kind = "writer"
-    retired: ClassVar[tuple[str, ...]] = ("first_state",)
-    encoder: SourceEncoder = kinds(SOURCE_ENCODERS, Stack(layers=1), "what reads the source")
-    decoder: Decoder = kinds(DECODERS, GRUDecoder(256), "what writes the target")
-    attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
-    input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
-
-    def describe(self) -> str:
-        return f"Sequence to sequence: {self.encoder.summary}{self.decoder.describe(self.attention)}"
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {**super().sizes, **self.decoder.sizes}
-
-    @property
-    def graphs(self) -> Graphs:
-        return self.decoder.graphs(self.attention)
-
-    def check_sizes(self, max_length: int) -> None:
-        super().check_sizes(max_length)
-        self.decoder.check_writer(self)
-        check_scores(most_written(max_length), self.decoder.numbers_per_pair)
-
-    def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
-        return self.decoder.network(rows, vocab_size, self, max_length)
 
 
 RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": WriterConfig}
@@ -164,7 +81,7 @@ class RestoreConfig(TaskConfig):
         return self.model.graphs
 
     def network(self, rows: int, vocab_size: int) -> Any:
-        """Build the network; see `systems.sequences.characters.Characters` for its sizes."""
+        """Build the network; see `sequences.characters.Characters` for its sizes."""
         return self.model.network(rows, vocab_size, self.text.max_length)
 
 

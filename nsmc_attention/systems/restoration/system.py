@@ -8,7 +8,7 @@ from ...system import Task
 from .settings import RESTORE_PRESETS, RestoreConfig
 
 if TYPE_CHECKING:
-    from ..sequences.characters import Characters
+    from .characters import RestorerCharacters
 
 
 def card_values(config: RestoreConfig, manifest: Manifest) -> dict[str, object]:
@@ -16,16 +16,16 @@ def card_values(config: RestoreConfig, manifest: Manifest) -> dict[str, object]:
     return {"exact": 100 * metrics["exact"], "error": metrics["character_error"], config.model.kind: True}
 
 
-LAYOUT: "Layout[RestoreConfig, Characters]" = Layout(
+LAYOUT: "Layout[RestoreConfig, RestorerCharacters]" = Layout(
     RestoreConfig,
     "vocab.json",
-    later("systems.sequences.characters", "Characters.read"),
+    later("systems.restoration.characters", "RestorerCharacters.read"),
     ("model.onnx", "source.onnx", "step.onnx"),
     packaged("pretrained_editor", "pretrained_writer"),
     card_values,
 )
 EDITOR, WRITER = LAYOUT.packaged
-RestorerBundle = Bundle[RestoreConfig, "Characters"]
+RestorerBundle = Bundle[RestoreConfig, "RestorerCharacters"]
 RESTORE = Task(
     LAYOUT,
     RESTORE_PRESETS,

@@ -15,7 +15,8 @@ from ...text.tokenizers import has_dictionary
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.initial import check_sizes, first_bundle, sizes_of
 from ...training.runs import Run, hold_out, network_files, warn, warn_if_small
-from ..sequences.characters import Characters, split_spaces
+from ..sequences.characters import split_spaces
+from .characters import RestorerCharacters
 from .junctions import fitted
 from .settings import RESTORE_PRESETS, RestoreConfig
 from .spelling import well_spelt
@@ -62,7 +63,7 @@ def train_restorer(
     settings = run_settings(config, name, first, sentences=digest(sentences))
     run.check(settings)
     train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
-    characters = Characters(first.codec.known) if first else Characters.of(train, config.text.min_count)
+    characters = RestorerCharacters(first.codec.known) if first else RestorerCharacters.of(train, config.text.min_count)
     again = partial(command, config, RESTORE_PRESETS, {"task": config.task, "data": name})
     run.say_settings(again(init_from=init_from))
     sizes = f"{len(train):,} sentences to train on, {len(dev):,} to choose the epoch by (dev)"

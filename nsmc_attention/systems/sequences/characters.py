@@ -1,4 +1,4 @@
-"""Characters to numbers and back, for `restore`: every Hangul syllable is known by its letters.
+"""Characters to numbers and back: every Hangul syllable is known by its letters.
 
 A source is its characters without the spaces, each with a mark whether a space follows it. The number of a character
 that is common enough to be written, and those of its letters, are rows of one table, whose sum the network reads.
@@ -6,11 +6,11 @@ that is common enough to be written, and those of its letters, are rows of one t
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Optional, TypeVar, Union
+from typing import Any, TypeVar, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -20,7 +20,6 @@ from ...bundle.format import Manifest
 from ...bundle.vocabulary import check_count
 from ...errors import BundleError
 from ...text.hangul import FINALS, FIRST, INITIALS, VOWELS, parts
-from ..restoration.junctions import Junctions
 from .graphs import ROWS
 
 # Ids that are no characters. What a tag says of a character that is not replaced: keep it, or leave it out
@@ -36,13 +35,9 @@ Self = TypeVar("Self", bound="Characters")
 
 @dataclass(frozen=True)
 class Characters:
-    """The characters that can be written, in the order of their ids, which begin after END with the space's.
-
-    `junctions` are what an editor's spaces are judged by besides, None if by nothing.
-    """
+    """The characters that can be written, in the order of their ids, which begin after END with the space's."""
 
     known: tuple[str, ...]
-    junctions: Optional[Junctions] = None
 
     @classmethod
     def of(cls: type[Self], texts: Iterable[str], min_count: int) -> Self:
@@ -55,19 +50,12 @@ class Characters:
     def from_json(cls: type[Self], content: Union[str, bytes], where: object = "vocab.json") -> Self:
         """Read what `to_json` wrote; BundleError if it is something else."""
         values = read_json(content, where, BundleError, "a list of characters")
-        listed = values.get("characters") if isinstance(values, dict) else None
-        if (
-            not isinstance(listed, list)
-            or listed[:1] != [SPACE]
-            or len(set(map(str, listed))) != len(listed)
-            or not all(isinstance(entry, str) and len(entry) == 1 for entry in listed)
-        ):
-            raise BundleError(f"{where}: expected a list of different characters, a space first, found something else")
-        junctions = Junctions.from_dict(values["junctions"]) if "junctions" in values else None
-        if "junctions" in values and junctions is None:
-            found = "found something else, as of an older version"
-            raise BundleError(f"{where}: expected junctions, {found}; give it new ones: benchmarks/junctions.py")
-        return cls(tuple(listed), junctions)
+        return cls.from_dict(values if isinstance(values, dict) else {}, where)
+
+    @classmethod
+    def from_dict(cls: type[Self], values: Mapping[str, Any], where: object) -> Self:
+        """Return the characters of `to_dict`; BundleError if it is something else."""
+        return cls(listed(values.get("characters"), where))
 
     @classmethod
     def read(cls: type[Self], content: bytes, path: Path, manifest: Manifest, config: object) -> Self:
@@ -76,9 +64,11 @@ class Characters:
         check_count(characters, path, manifest)
         return characters
 
+    def to_dict(self) -> dict[str, Any]:
+        return {"characters": self.known}
+
     def to_json(self) -> str:
-        junctions = {"junctions": self.junctions.to_dict()} if self.junctions else {}
-        return json.dumps({"characters": self.known, **junctions}, ensure_ascii=False)
+        return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def __len__(self) -> int:
         """The number of ids (V) that can be written, special ones included."""
@@ -142,6 +132,18 @@ class Characters:
     def character(self, number: int) -> str:
         """Return the character of an id after END."""
         return self.known[number - END - 1]
+
+
+def listed(characters: object, where: object) -> tuple[str, ...]:
+    """Return a list of characters as they are stored; BundleError if it is something else."""
+    if (
+        not isinstance(characters, list)
+        or characters[:1] != [SPACE]
+        or len(set(map(str, characters))) != len(characters)
+        or not all(isinstance(entry, str) and len(entry) == 1 for entry in characters)
+    ):
+        raise BundleError(f"{where}: expected a list of different characters, a space first, found something else")
+    return tuple(characters)
 
 
 def padded(sources: Sequence[NDArray[numpy.int32]], step: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:

@@ -11,7 +11,7 @@ from ...schema import Settings, paths, setting
 from .graphs import recurrent_writer, transformer_writer
 
 if TYPE_CHECKING:
-    from ..restoration.settings import WriterConfig
+    from .settings import WriterConfig
 
 
 class Concat(Additive):
@@ -60,7 +60,7 @@ class GRUDecoder(Settings):
 
     @property
     def sizes(self) -> dict[str, int]:
-        """Sizes of the axes of its graphs that depend on these settings; see `interface`."""
+        """Sizes of the axes of its graphs that depend on these settings; see `graphs`."""
         return {"H": self.hidden_size}
 
     def graphs(self, attention: Attention) -> Graphs:

@@ -1,4 +1,4 @@
-"""What the graphs of an editor and of a writer take and return, by name.
+"""Inputs and outputs of the graphs of networks that read and write characters, by name.
 
 Axes: N texts, S source length in characters without spaces, D units of a source state, K units of a key, H units of the
 decoder, V characters of the vocabulary, W places that a decoder attends to.
@@ -7,7 +7,7 @@ decoder, V characters of the vocabulary, W places that a decoder attends to.
 from typing import Any
 
 from ..._runtime.mxnet_types import Array, Operators
-from ...model.graphs import Axes, Interface, second_of_two
+from ...model.graphs import Axes, Interface
 
 # Of a source's character: itself, its initial, vowel and final, and whether a space follows
 ROWS = 5
@@ -25,19 +25,10 @@ def most_written(length: int) -> int:
     return MORE + LONGEST * length
 
 
-def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
-    """Logits (N, S, V) and (N, S, 2) -> the likeliest tags, their probability, and that of a space, (N, S) each."""
-    certainty = F.max(F.softmax(tags, axis=2), axis=2)
-    return F.cast(F.argmax(tags, axis=2), dtype="int32"), certainty, second_of_two(F, spaces, 2)
-
-
 def written(F: Operators, logits: Array, *others: Any) -> tuple[Any, ...]:
     """Logits (N, V) -> log-probabilities (N, V); the rest as it is."""
     return (F.log_softmax(logits, axis=1), *others)
 
-
-# The tag of each character (`systems.restoration.tags`), its probability, and the probability that a space follows
-EDITOR = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
 
 WRITTEN: dict[str, Axes] = {"log_probability": ("N", "V"), "weights": ("N", "S")}
 

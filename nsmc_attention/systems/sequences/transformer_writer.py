@@ -11,8 +11,8 @@ from ..._runtime.gluon import HybridBlock, mxnet, nn
 from ..._runtime.mxnet_types import Array, Operators
 from ...model.blocks import MASKED_SCORE
 from ...model.transformer import DecoderLayer, Layered, by_head
-from ..restoration.editor import Reader
 from .graphs import SOURCE, most_written
+from .reader import Reader
 from .writer import Writer, read
 
 

@@ -10,9 +10,9 @@ from typing import Any, Optional
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
 from ..._runtime.mxnet_types import Array, Operators
 from ...model.blocks import CELLS, listed
-from ..restoration.editor import Reader
 from .alignment import build_alignment
 from .graphs import SOURCE
+from .reader import Reader
 
 
 class RecurrentSource(HybridBlock):

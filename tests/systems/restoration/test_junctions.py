@@ -11,6 +11,7 @@ from hypothesis import strategies as some
 
 from nsmc_attention.errors import BundleError
 from nsmc_attention.native.dictionary import installed_decoder
+from nsmc_attention.systems.restoration.characters import RestorerCharacters
 from nsmc_attention.systems.restoration.junctions import (
     AT_JUNCTION,
     UNIT,
@@ -25,7 +26,7 @@ from nsmc_attention.systems.restoration.junctions import (
     with_log_odds,
 )
 from nsmc_attention.systems.restoration.tags import odds_at_junctions
-from nsmc_attention.systems.sequences.characters import Characters, split_spaces
+from nsmc_attention.systems.sequences.characters import split_spaces
 from nsmc_attention.text.tokenizers import has_dictionary, morphemes
 
 pytestmark = pytest.mark.skipif(not has_dictionary(), reason="needs MeCab's dictionary")
@@ -125,7 +126,7 @@ def test_an_editor_alone_is_believed_where_the_junctions_say_nothing(pairs):
 
 
 def test_a_character_that_is_left_out_has_no_junction():
-    characters = Characters((" ", "가"), Junctions.of({}, 1.0, -1.0))
+    characters = RestorerCharacters((" ", "가"), Junctions.of({}, 1.0, -1.0))
     found = odds_at_junctions(
         characters.junctions, ["영화", "영가화", "는"], numpy.array([0, 0, 0, 1, 0, 0]), characters
     )
@@ -141,8 +142,8 @@ def test_keys_are_unpacked_as_they_were_packed(weights):
 
 
 def test_a_vocabulary_with_junctions_is_read_as_it_was_written_or_refused():
-    characters = Characters((" ", "가"), fitted(split_spaces(sentence) for sentence in SENTENCES * 20))
-    assert Characters.from_json(characters.to_json()) == characters
+    characters = RestorerCharacters((" ", "가"), fitted(split_spaces(sentence) for sentence in SENTENCES * 20))
+    assert RestorerCharacters.from_json(characters.to_json()) == characters
     right = json.loads(characters.to_json())
     own = right["junctions"]
     others = {"keys": ["", "!", own["keys"] * 2, own["keys"][:-5], 1], "inside": ["1", None, 1e9]}
@@ -152,8 +153,8 @@ def test_a_vocabulary_with_junctions_is_read_as_it_was_written_or_refused():
     wrong += [{**own, "keys": b85encode(packed(each.tobytes(), b"ab")).decode()} for each in hashes]
     for each in [None, {}, *wrong, {"hashes": "", "weights": "", "junction": 0.5, "inside": -2.0}]:
         with pytest.raises(BundleError, match="expected junctions"):
-            Characters.from_json(json.dumps({**right, "junctions": each}))
+            RestorerCharacters.from_json(json.dumps({**right, "junctions": each}))
     for number in ("NaN", "Infinity", "1e9"):
         content = json.dumps({**right, "junctions": {**own, "inside": 0}})
         with pytest.raises(BundleError):
-            Characters.from_json(content.replace('"inside": 0', f'"inside": {number}'))
+            RestorerCharacters.from_json(content.replace('"inside": 0', f'"inside": {number}'))

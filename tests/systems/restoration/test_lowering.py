@@ -13,9 +13,10 @@ from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import BundleError
 from nsmc_attention.model.onnx.check import check_graph
 from nsmc_attention.systems.restoration.engines import sizes_of
-from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreConfig, Stack, WriterConfig
+from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreConfig
 from nsmc_attention.systems.sequences.characters import Characters
 from nsmc_attention.systems.sequences.decoders import GRUDecoder, TransformerDecoder
+from nsmc_attention.systems.sequences.settings import Stack, WriterConfig
 
 mxnet = import_mxnet()
 

@@ -19,9 +19,10 @@ from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.reviews import tables
 from nsmc_attention.systems.restoration.engines import EDITOR_LENGTHS, RestorerEngine
 from nsmc_attention.systems.restoration.native import HEADS, NativeEditor, kernel_arrays, parameter_shapes
-from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreConfig, Stack
+from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreConfig
 from nsmc_attention.systems.restoration.system import LAYOUT
 from nsmc_attention.systems.sequences.characters import padded
+from nsmc_attention.systems.sequences.settings import Stack
 from nsmc_attention.text.encoding import clean
 
 # .ci/run builds the extension; elsewhere it is optional

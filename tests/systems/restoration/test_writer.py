@@ -8,9 +8,10 @@ import pytest
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.model.encoders import TransformerEncoder
-from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS, Stack, WriterConfig
+from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS
 from nsmc_attention.systems.sequences.decoders import ALIGNMENTS, GRUDecoder, TransformerDecoder
 from nsmc_attention.systems.sequences.graphs import ROWS
+from nsmc_attention.systems.sequences.settings import Stack, WriterConfig
 
 mxnet = import_mxnet()
 
