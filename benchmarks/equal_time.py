@@ -26,7 +26,6 @@ import numpy
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.classification.batches import Batches, encode
-from nsmc_attention.classification.initial import init_from_language_model
 from nsmc_attention.classification.objectives import LabelsObjective, predict_batches
 from nsmc_attention.classification.settings import PRESETS, Config
 from nsmc_attention.classification.stages import ClassifierTrainer
@@ -34,6 +33,7 @@ from nsmc_attention.classification.train import read_inputs, tokenized
 from nsmc_attention.evaluation.metrics import headline
 from nsmc_attention.model.parameters import snapshot
 from nsmc_attention.reviews import nsmc, tables
+from nsmc_attention.systems.language.lending import init as init_from_language_model
 from nsmc_attention.systems.language.masking import MASK, Masker, Tokens
 from nsmc_attention.systems.language.objective import HiddenBatches, MaskedObjective, new_network
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS

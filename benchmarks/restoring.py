@@ -27,9 +27,9 @@ import numpy
 from benchmarks.robustness import WAYS, two_exchanged
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.reviews import nsmc
+from nsmc_attention.systems.restoration.corrections import RestoringClassifier
 from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.restorer import Restorer, load_restorer
-from nsmc_attention.systems.restoration.restoring_classifier import RestoringClassifier
 from nsmc_attention.systems.restoration.spelling import is_plain, sentences
 from nsmc_attention.systems.restoration.tags import character_error, tags_of
 from nsmc_attention.systems.sequences.characters import KEEP, split_spaces

@@ -7,20 +7,15 @@
 Public names are imported on first use; type checkers read them from `__init__.pyi`.
 """
 
+from .registry import public_names
 from .version import __version__
 
-# {module: its public names}
+# {module: its public names} of the core
 MODULES = {
     "classification.predictor": "predict load_classifier Classifier",
     "classification.prediction": "Prediction",
-    "systems.restoration.restorer": "restore load_restorer Restorer",
     "registry": "load",
-    "systems.restoration.restoration": "Restoration",
-    "systems.reading.reader": "read load_reader PictureReader",
-    "systems.reading.reading": "Reading Line",
-    "systems.language.model": "fill load_language_model LanguageModel Candidate Filling",
-    "systems.films.rater": "film load_film FilmRater Rating",
-    "classification.columns": "score_column restore_column",
+    "classification.columns": "score_column",
     "classification.share": "positive_share",
     "evaluation.share": "Share",
     "classification.settings": "Config preset",
@@ -33,10 +28,10 @@ MODULES = {
     "classification.estimator": "SentimentEstimator",
     "classification.attribution": "Attribution",
     "visualization.heatmap": "draw_heatmap save_heatmap",
-    "visualization.pictures": "save_attributions save_heads save_restoration save_reading",
+    "visualization.pictures": "save_attributions save_heads",
     "errors": "NsmcError",
 }
-EXPORTS = {name: module for module, names in MODULES.items() for name in names.split()}
+EXPORTS = {name: module for module, names in MODULES.items() for name in names.split()} | public_names()
 __all__ = [*EXPORTS, "__version__"]
 
 

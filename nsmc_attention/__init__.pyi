@@ -1,7 +1,6 @@
 # What type checkers see of __init__.py, whose names are imported on first use; tests/test_types.py compares the two.
 from .classification.adapt import adapt as adapt
 from .classification.attribution import Attribution as Attribution
-from .classification.columns import restore_column as restore_column
 from .classification.columns import score_column as score_column
 from .classification.estimator import SentimentEstimator as SentimentEstimator
 from .classification.evaluation import evaluate as evaluate
@@ -30,11 +29,14 @@ from .systems.language.model import Filling as Filling
 from .systems.language.model import LanguageModel as LanguageModel
 from .systems.language.model import fill as fill
 from .systems.language.model import load_language_model as load_language_model
+from .systems.reading.pictures import save_reading as save_reading
 from .systems.reading.reader import PictureReader as PictureReader
 from .systems.reading.reader import load_reader as load_reader
 from .systems.reading.reader import read as read
 from .systems.reading.reading import Line as Line
 from .systems.reading.reading import Reading as Reading
+from .systems.restoration.columns import restore_column as restore_column
+from .systems.restoration.pictures import save_restoration as save_restoration
 from .systems.restoration.restoration import Restoration as Restoration
 from .systems.restoration.restorer import Restorer as Restorer
 from .systems.restoration.restorer import load_restorer as load_restorer
@@ -43,8 +45,6 @@ from .visualization.heatmap import draw_heatmap as draw_heatmap
 from .visualization.heatmap import save_heatmap as save_heatmap
 from .visualization.pictures import save_attributions as save_attributions
 from .visualization.pictures import save_heads as save_heads
-from .visualization.pictures import save_reading as save_reading
-from .visualization.pictures import save_restoration as save_restoration
 
 EXPORTS: dict[str, str]
 __version__: str

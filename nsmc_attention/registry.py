@@ -1,57 +1,93 @@
-"""The registry of tasks. Only what shows all of them reads it: the command line, and `load`."""
+"""The list of the systems and of the apps. Nothing else in the core names one of them.
 
-from dataclasses import Field, fields
+A folder's `__init__` has COMMANDS, the names of the commands in its `commands.py`, and NAMES, {module: its public names};
+a system's `system.py` has its SYSTEM. To remove a system, delete its folder and its line here.
+"""
+
+from collections.abc import Iterator
 from functools import lru_cache
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from .bundle.format import load_any
-from .classification.system import CLASSIFY
-from .schema import Settings
-from .systems.films.system import FILM
-from .systems.language.system import LANGUAGE
-from .systems.reading.system import READ
-from .systems.restoration.system import RESTORE
-
 if TYPE_CHECKING:
-    from .classification.predictor import Classifier
     from .inference.engines import DeviceName, EngineName
-    from .systems.films.rater import FilmRater
-    from .systems.language.model import LanguageModel
-    from .systems.restoration.restorer import Restorer
+    from .system import System
 
-    AnyPredictor = Union[Classifier, Restorer, LanguageModel, FilmRater]
+# {system: its folder}, the default first
+SYSTEMS = {
+    "classify": "classification",
+    "restore": "systems.restoration",
+    "language": "systems.language",
+    "film": "systems.films",
+    "read": "systems.reading",
+}
+APPS = ("apps.report", "apps.bulk", "apps.serve")
+# Without the classifier, which the core consists of
+WINGS = (*[*SYSTEMS.values()][1:], *APPS)
 
-TASKS = {task.name: task for task in (CLASSIFY, RESTORE, LANGUAGE, FILM, READ)}
+
+def module(folder: str, name: str = "") -> ModuleType:
+    return import_module(f".{folder}.{name}".rstrip("."), __package__)
+
+
+@lru_cache(maxsize=None)
+def system(name: str) -> "System":
+    """Return the System of a name in SYSTEMS."""
+    found: System = module(SYSTEMS[name], "system").SYSTEM
+    return found
+
+
+def systems() -> "list[System]":
+    return [system(name) for name in SYSTEMS]
+
+
+def public_names() -> dict[str, str]:
+    """Return {public name: its module} of the wings."""
+    return {
+        name: f"{folder}.{where}"
+        for folder in WINGS
+        for where, names in module(folder).NAMES.items()
+        for name in names.split()
+    }
+
+
+def commands(folders: tuple[str, ...]) -> dict[str, str]:
+    """Return {command: its module} of these folders."""
+    return {name: f"{folder}.commands" for folder in folders for name in module(folder).COMMANDS}
+
+
+def modules(name: str) -> Iterator[tuple[str, ModuleType]]:
+    """Yield each system that has a module of this name, with the module.
+
+    By these modules a system takes part in what the core and the apps do, without being named there:
+
+    options      what it adds to other commands: TrainOptions, ScoringOptions, GroupOptions
+    lending      what a classifier may begin with of its bundles: `sizes` and `init`
+    corrections  classifies corrected texts: `over` and `reference`
+    groups       rates groups of reviews
+    service      its part of the page and of the HTTP API
+    """
+    for known, folder in SYSTEMS.items():
+        if find_spec(f".{folder}.{name}", __package__):
+            yield known, module(folder, name)
+
+
+def ability(name: str) -> Optional[ModuleType]:
+    """Return the first module that `modules` yields, None if there is none."""
+    return next((found for _, found in modules(name)), None)
 
 
 def load(
     bundle: Optional[Union[str, Path]] = None, engine: "EngineName" = "auto", device: "DeviceName" = "auto"
-) -> "AnyPredictor":
-    """Load the predictor for a bundle's task: a Classifier, Restorer, LanguageModel or FilmRater; None is the packaged
-    classifier.
+) -> Any:
+    """Load the predictor of a bundle, as a Classifier, Restorer or LanguageModel; None is the packaged classifier.
 
     Engine, device and errors are those of `load_classifier`.
     """
-    verified = load_any(bundle, [task.layout for task in TASKS.values()])
-    predictor: Any = TASKS[verified.layout.task].load(verified, engine, device)
-    return predictor
+    from .bundle.format import load_any
 
-
-@lru_cache(maxsize=None)
-def fields_at(path: str) -> "list[Field[Any]]":
-    """Return the fields of a setting, in every task and kind that has it; for the choice of a kind, of its group."""
-    items: list[Field[Any]] = []
-    classes: list[type[Settings]] = [task.layout.config for task in TASKS.values()]
-    for key in path.split("."):
-        items = [item for cls in classes for item in fields(cls) if item.name == key] or items
-        classes = [kind for item in items for kind in item.metadata.get("kinds", {}).values()]
-    return items
-
-
-def choices_at(path: str) -> Optional[tuple[str, ...]]:
-    """Return the values that a setting may have, or the kinds that there are in any task; None for any value."""
-    items = fields_at(path)
-    if "kinds" not in items[0].metadata:
-        return items[0].metadata["choices"]
-    return tuple(dict.fromkeys(kind for item in items for kind in item.metadata["kinds"]))
+    verified = load_any(bundle, [one.layout for one in systems()])
+    return system(verified.layout.task).load(verified, engine, device)

@@ -1,4 +1,4 @@
-"""A task: what the commands need to know of a system. Each system has one in its `task.py`."""
+"""A system: what the registry's readers need to know of one. Each has its own in its folder's `system.py`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from .bundle.format import Layout
 from .errors import ConfigError, did_you_mean
-from .training.config import TaskConfig
 
 if TYPE_CHECKING:
     from .bundle.format import AnyBundle
     from .inference.reference import Predictor
+    from .training.config import TaskConfig
 
 
 @dataclass(frozen=True)
-class Task:
-    """A system as a value.
+class System:
+    """A system as a value; what it does for others is in modules of its folder, see `registry.ability`.
 
     Attributes
     ----------
@@ -28,20 +28,26 @@ class Task:
     load : callable
         Loads the predictor of a bundle: (bundle, engine, device) -> Predictor.
     train : callable
-        Trains: (Texts or Labelled, config, Run, **options) -> bundle, or None of a worker that writes none.
+        Trains: (Texts or Labelled, config, Run, **options) -> bundle.
+    learns_labels : bool
+        Whether training reads labels.
+    continuing : callable or None
+        Fits the settings of a training to the bundle that it begins with: (config, init_from) -> config.
     """
 
-    layout: Layout[TaskConfig, Any]
-    presets: Mapping[str, TaskConfig]
+    layout: "Layout[TaskConfig, Any]"
+    presets: "Mapping[str, TaskConfig]"
     command: str
     load: "Callable[..., Predictor]"
-    train: "Callable[..., Optional[AnyBundle]]"
+    train: "Callable[..., AnyBundle]"
+    learns_labels: bool = False
+    continuing: "Optional[Callable[..., TaskConfig]]" = None
 
     @property
     def name(self) -> str:
         return self.layout.task
 
-    def preset(self, name: Optional[str] = None) -> TaskConfig:
+    def preset(self, name: Optional[str] = None) -> "TaskConfig":
         """Return the settings called name, None for the default; ConfigError where there are none of that name."""
         name = name or next(iter(self.presets))
         if name not in self.presets:

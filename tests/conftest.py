@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, settings
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.registry import TASKS
+from nsmc_attention.registry import system
 from nsmc_attention.reviews.data import Labelled
 from nsmc_attention.systems.films.settings import FilmConfig
 from nsmc_attention.systems.reading.settings import ReadConfig
@@ -78,7 +78,7 @@ TINY_EDITOR = changed(
     "model.embedding_size=8 model.encoder.hidden_size=8 model.output_units=8 training.batch_size=32 training.epochs=1",
 )
 TINY_LANGUAGE = changed(
-    TASKS["language"].preset("transformer"),
+    system("language").preset("transformer"),
     "model.embedding_size=8 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16 "
     "training.batch_size=64 training.epochs=1",
 )
@@ -91,7 +91,7 @@ TINY_CONVOLUTION = TINY.with_fields(values="convolution", window=3, value_units=
 TINY_SIGNED = TINY_CONVOLUTION.with_fields(signed=1)
 TINY_EMBEDDING = TINY.with_fields(values="embedding")
 TINY_WRITER = changed(
-    TASKS["restore"].preset("writer"),
+    system("restore").preset("writer"),
     "text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4 model.decoder.hidden_size=16 "
     "model.output_units=8 model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 "
     "training.average=0 training.joined=0 training.dev_fraction=0.02",
@@ -118,7 +118,7 @@ def trained_once(tmp_path_factory, name, config, data="sample"):
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / name / "bundle").exists():
-            TASKS[config.task].train(Labelled(data), config, Run(folder / name, quiet=True))
+            system(config.task).train(Labelled(data), config, Run(folder / name, quiet=True))
     return folder / name
 
 

@@ -7,7 +7,7 @@ import pytest
 from nsmc_attention.classification.settings import PRESETS, Config, StarsConfig, TrainingConfig, preset
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.model.attention import ATTENTIONS, Dot, General
-from nsmc_attention.registry import TASKS
+from nsmc_attention.registry import system
 from nsmc_attention.schema import paths
 from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.training.config import SHORT_NAMES
@@ -126,7 +126,7 @@ def test_every_number_has_an_upper_bound(name):
 
 def test_settings_that_fit_only_together_can_be_changed_together():
     """Dot attention needs a decoder as wide as the encoder's states; the preset's is not."""
-    writer = TASKS["restore"].preset("writer")
+    writer = system("restore").preset("writer")
     with pytest.raises(ConfigError, match="model.attention.kind dot: expected a decoder of 384 units"):
         writer.with_fields(attention="dot")
     config = writer.with_fields(attention="dot", **{"model.decoder.hidden_size": 384})
@@ -167,6 +167,6 @@ def test_settings_take_each_field_once_and_no_other(arguments, named):
 
 
 def test_another_kind_keeps_what_a_field_declares_unlike_others_of_its_kind():
-    writer, language = TASKS["restore"].preset("writer"), TASKS["language"].preset("gru")
+    writer, language = system("restore").preset("writer"), system("language").preset("gru")
     assert writer.with_fields(encoder="lstm").model.encoder.layers == 1
-    assert language.with_fields(encoder="transformer") == TASKS["language"].preset("transformer")
+    assert language.with_fields(encoder="transformer") == system("language").preset("transformer")

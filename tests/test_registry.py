@@ -8,7 +8,7 @@ import pytest
 
 from nsmc_attention import load
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.registry import TASKS
+from nsmc_attention.registry import system
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.reviews.data import Labelled
 from nsmc_attention.systems.language.masking import MASK
@@ -98,10 +98,10 @@ def test_a_resumed_training_ends_with_the_bytes_of_an_uninterrupted_one(
     monkeypatch.setattr(loop, "train_step", stopping)
     monkeypatch.setattr(loop, "LONGEST_UNSAVED", unsaved)
     with pytest.raises(KeyboardInterrupt):
-        TASKS[config.task].train(Labelled(data), config, Run(run, quiet=True))
+        system(config.task).train(Labelled(data), config, Run(run, quiet=True))
     assert (run / f"checkpoint-{stop_after:08d}.safetensors").exists() == (not unsaved)
     monkeypatch.undo()
-    TASKS[config.task].train(Labelled(data), config, Run(run, resume=True, quiet=True))
+    system(config.task).train(Labelled(data), config, Run(run, resume=True, quiet=True))
     assert history(run) == history(whole.parent) != []
     for path in whole.iterdir():
         if path.name not in ("manifest.json", "README.md"):

@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import nsmc_attention
-from nsmc_attention.registry import TASKS
+from nsmc_attention.registry import systems
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the Dockerfile installs
@@ -117,7 +117,7 @@ def test_every_folder_of_modules_is_packaged():
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "nsmc_attention").rglob("*.py")}
     data = {
         "nsmc_attention.sample",
-        *(f"nsmc_attention.{each.name}" for task in TASKS.values() for each in task.layout.packaged),
+        *(f"nsmc_attention.{each.name}" for task in systems() for each in task.layout.packaged),
     }
     assert packages - data == {".".join(each.parts) for each in folders}
 

@@ -1,4 +1,4 @@
-"""A pandas column of texts, scored or restored: for a DataFrame in a notebook, and the body of a Spark pandas UDF.
+"""A pandas column of texts, scored: for a DataFrame in a notebook, and the body of a Spark pandas UDF.
 
 >>> import pandas
 >>> from nsmc_attention import score_column
@@ -11,15 +11,13 @@ from typing import Any, Optional, Union
 
 import pandas
 
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from ..inference.formats import output_names
 from ..inference.parquet import output_columns
 from ..inference.reference import Scorer, text_column_of
 from ..inference.scoring import tally_of
+from ..registry import ability
 from ..reviews.tables import as_text
-from ..systems.restoration.restorer import TYPES as RESTORED
-from ..systems.restoration.restorer import Restorer, packaged_restorer
-from ..systems.restoration.restoring_classifier import Restore, restoring
 from .prediction import TYPES
 from .predictor import Classifier, packaged
 from .share import LabelsByShare, require_share, share_given
@@ -32,14 +30,14 @@ def spark_schema(types: Mapping[str, str]) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in types.items())
 
 
-# What score_column and restore_column return, as Spark's pandas_udf wants it
-SPARK_SCHEMA, RESTORED_SCHEMA = spark_schema(TYPES), spark_schema(RESTORED)
+# What score_column returns, as Spark's pandas_udf wants it
+SPARK_SCHEMA = spark_schema(TYPES)
 
 
 def score_column(
     column: Texts,
     classifier: Optional[Classifier] = None,
-    restore: Restore = False,
+    restore: Any = False,
     text_column: Optional[str] = None,
     share: Union[None, float, str] = None,
 ) -> pandas.DataFrame:
@@ -48,34 +46,33 @@ def score_column(
     None and NaN are blank, other values are converted to text. Returns a DataFrame of label, score, probability and
     error with the column's index: `frame.join(score_column(frame["review"]))`. Of a DataFrame, whose column of texts is found
     by its name or is `text_column`, its own columns come first, and these are called predicted_label and so on where
-    a name is taken. With `restore`, True or a Restorer, what is in doubt is restored and scored again (`restored.SURE`), and
+    a name is taken. With `restore`, True or a Restorer, what is in doubt is restored and scored again (`systems.restoration.corrections.SURE`), and
     the columns of `restore_column` come first. With `share`, "table" or a number between 0 and 1, a label by that share
     of positive reviews stands beside the review's own, see `LabelsByShare`; "table" estimates it of the column. DataError if
     it is no Series, list or DataFrame, or its share cannot be estimated.
     """
-    scorer: Scorer = restoring(classifier or packaged(), restore)
+    scorer: Scorer = corrected(classifier or packaged(), restore)
     if share is not None:
         number = share_given(share)
         scorer = LabelsByShare(scorer, share_of_column(scorer, column, text_column) if number is None else number)
     return with_index(scorer, column, text_column)
 
 
+def corrected(classifier: Classifier, restore: Any) -> Scorer:
+    """Return the classifier, of corrected texts where `restore` is True or what corrects them; ConfigError if none does."""
+    if not restore:
+        return classifier
+    correcting = ability("corrections")
+    if not correcting:
+        raise ConfigError("restore: no system of this installation corrects texts; leave it out")
+    scorer: Scorer = correcting.over(classifier, restore)
+    return scorer
+
+
 def share_of_column(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> float:
     """Return the estimated share of positive reviews in a column; DataError where it is unknown."""
     texts = texts_in(column[text_column_of(column, text_column)] if isinstance(column, pandas.DataFrame) else column)
     return require_share(tally_of(scorer, [*texts], scorer.rows(texts)).share, "column")
-
-
-def restore_column(
-    column: Texts, restorer: Optional[Restorer] = None, text_column: Optional[str] = None
-) -> pandas.DataFrame:
-    """Restore a column of texts by a restorer, or by the editor that ships with the package, loaded once a process.
-
-    None and NaN are blank, other values are converted to text. Returns a DataFrame of restored and restore_error (why a
-    text was returned as it was, or None) with the column's index: `frame.join(restore_column(frame["review"]))`. Of a
-    DataFrame, `text_column` and errors are those of `score_column`.
-    """
-    return with_index(restorer or packaged_restorer(), column, text_column)
 
 
 def with_index(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> pandas.DataFrame:

@@ -15,7 +15,7 @@ from ..errors import BundleError, ConfigError, MissingPackage, check_kind
 from ..evaluation.metrics import metrics
 from ..reviews.corpus import Reviews
 from ..reviews.tables import CORPORA
-from ..systems.restoration.restoring_classifier import Restore, RestoringClassifier, restoring
+from .columns import corrected
 from .predictor import Classifier
 from .system import ClassifierBundle
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from .explain import Explainer
 
 
-def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> dict[str, Any]:
+def evaluate(classifier: Classifier, reviews: Reviews, restore: Any = False) -> dict[str, Any]:
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
-    With `restore`, True or a Restorer, reviews in doubt are restored first (`restored.SURE`). Returns `metrics.metrics`
+    With `restore`, True or a Restorer, reviews in doubt are restored first (`systems.restoration.corrections.SURE`). Returns `metrics.metrics`
     plus unlabelled (reviews that `predict` gives no label), accuracy_labelled (of the others), data, bundle, engine, with
     `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
     """
     check_kind("evaluate", reviews, Reviews, advice="; read them with load_reviews()")
-    scorer = restoring(classifier, restore)
+    scorer: Any = corrected(classifier, restore)
     started = time.perf_counter()
     rows = scorer.rows(reviews.documents)
     seconds = time.perf_counter() - started
@@ -45,7 +45,7 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False)
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "engine": classifier.engine.name,
-        **({"restorer": scorer.restorer.bundle.name} if isinstance(scorer, RestoringClassifier) else {}),
+        **({"restorer": scorer.restorer.bundle.name} if restore else {}),
         "seconds": round(seconds, 3),
     }
 

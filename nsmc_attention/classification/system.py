@@ -1,4 +1,4 @@
-"""The task `classify`: its bundles, their model card, and the system as a `Task`. Read without numpy."""
+"""The system `classify`: its bundles, their model card, and the system as a `System`. Read without numpy."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,7 +8,7 @@ from ..bundle.card import in_yaml
 from ..bundle.format import Bundle, Layout, Manifest, packaged
 from ..errors import BundleError
 from ..schema import KIND, paths
-from ..system import Task
+from ..system import System
 from ..text.settings import TextConfig
 from ..training.config import SHORT_NAMES
 from .settings import LABELS, PRESETS, Config
@@ -81,10 +81,12 @@ LAYOUT = Layout(
     migrated=migrated,
 )
 ClassifierBundle = Bundle[Config, "ReviewEncoder"]
-CLASSIFY = Task(
+SYSTEM = System(
     LAYOUT,
     PRESETS,
     "predict",
     load=later("classification.predictor", "Classifier.from_bundle"),
     train=later("classification.train", "train_classifier"),
+    learns_labels=True,
+    continuing=later("classification.train", "continuing"),
 )

@@ -19,10 +19,10 @@ from ..bundle.format import AnyBundle, Manifest, load_bundle
 from ..errors import BundleError, ConfigError, DataError
 from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName
+from ..registry import modules, system
 from ..reviews import nsmc, raw
 from ..reviews.corpus import Reviews
 from ..reviews.data import Labelled
-from ..systems.language.system import LAYOUT as LANGUAGE_MODEL
 from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
@@ -30,25 +30,15 @@ from ..text.vectors import WordVectors, read_vectors, vector_lines
 from ..training.description import command, in_words, manifest_of, nearest_preset, options
 from ..training.initial import Beginning, check_sizes, first_bundle
 from ..training.runs import Run, network_files, warn_if_small
+from . import lending
 from .batches import Tokenized, TrainingPart
-from .initial import (
-    init_from_classifier,
-    init_from_language_model,
-    init_from_vectors,
-    sizes_of_classifier,
-    sizes_of_language_model,
-)
+from .initial import init_from_vectors
 from .pieces import NEAREST
 from .predictor import Classifier
 from .sentences import read_sentences
 from .settings import LABELS, PRESETS, ClassifierConfig, Config, TrainingConfig
 from .system import LAYOUT, ClassifierBundle
 
-# What a classifier may begin with, by the task of the bundle: the settings that it must have, and how it begins
-BEGINNINGS: dict[Any, Any] = {
-    LAYOUT: (sizes_of_classifier, init_from_classifier),
-    LANGUAGE_MODEL: (sizes_of_language_model, init_from_language_model),
-}
 # The option of each column, and the name that the command need not say
 USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label")}
 
@@ -174,6 +164,11 @@ def train_classifier(
         return finish(run, inputs, config, manifest, network)
 
 
+def beginnings() -> dict[Any, Any]:
+    """Return the `lending` of each system whose bundles a classifier may begin with, by their layouts."""
+    return {system(name).layout: found for name, found in modules("lending")}
+
+
 def checked_beginning(
     config: Config, init_from: Union[str, Path, None], embeddings: Union[str, Path, None]
 ) -> Optional[AnyBundle]:
@@ -183,9 +178,9 @@ def checked_beginning(
             raise ConfigError(f"--embeddings: expected no --init-from beside it, found {init_from}; leave one out")
         # of a file in another format its first line says so, before the reviews are read
         next(vector_lines(Path(embeddings), config.model.embedding_size, len))
-    first = first_bundle(init_from, *BEGINNINGS)
+    first = first_bundle(init_from, *beginnings())
     if first:
-        check_sizes(config, first, PRESETS, BEGINNINGS[first.layout][0])
+        check_sizes(config, first, PRESETS, beginnings()[first.layout].sizes)
     return first
 
 
@@ -219,10 +214,10 @@ def continuing(config: Config, init_from: Union[str, Path, None]) -> Config:
     It stays as it is with another task's bundle or without one, and where the two are of different kinds, which
     training refuses.
     """
-    first = first_bundle(init_from, *BEGINNINGS)
+    first = first_bundle(init_from, *beginnings())
     if first is None or first.layout is not LAYOUT or first.config.model.kind != config.model.kind:
         return config
-    return config.with_settings(sizes_of_classifier(first.config))
+    return config.with_settings(lending.sizes(first.config))
 
 
 def word_vectors(path: Path, encoder: ReviewEncoder, size: int, run: Run) -> WordVectors:
@@ -235,11 +230,11 @@ def word_vectors(path: Path, encoder: ReviewEncoder, size: int, run: Run) -> Wor
 
 
 def beginning(first: AnyBundle, encoder: ReviewEncoder) -> Beginning:
-    """Return what gives a network with this encoder the parameters of a bundle of one of BEGINNINGS."""
+    """Return what gives a network with this encoder the parameters of a bundle of one of `beginnings`."""
     from ..inference.engines import parameters_of
 
     arrays = parameters_of(first)[1]
-    return partial(BEGINNINGS[first.layout][1], arrays=arrays, codec=first.codec, token_to_idx=encoder.token_to_idx)
+    return partial(beginnings()[first.layout].init, arrays=arrays, codec=first.codec, token_to_idx=encoder.token_to_idx)
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ file is imported when it is called, and the library inside the command: `--help`
 import os
 import signal
 import sys
-from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NoReturn, Optional
 
 import click
 
+from .. import registry
 from .._io.atomic import NO_ROOM, remedy
 from .._runtime import signals
 from .._runtime.processes import collect_seldom
@@ -59,7 +59,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
         # what is installed lacks a part, or is none of ours: a bug
         if find_spec(module) or not requirement(module):
             raise
-        if COMMANDS.get(words[0]) in ("training", "evaluation") and words[0] != "explain":
+        if words[0] in {**TRAINING, **EVALUATION} and words[0] != "explain":
             return complain(f"{words[0]} needs {module}: {INSTALL_TRAINING}")
         return complain(MissingPackage(words[0], module, *NEEDED_BESIDE.get(module, ())))
     except click.ClickException as problem:
@@ -87,10 +87,8 @@ def run(arguments: Optional[list[str]] = None) -> int:
 
 def right_command(task: Optional[str]) -> str:
     """Return what to do with a bundle of another task."""
-    from ..registry import TASKS
-
-    right = TASKS.get(task or "classify")
-    return f"; use it with `nsmc-attention {right.command}`" if right else ""
+    known = task or next(iter(registry.SYSTEMS))
+    return f"; use it with `nsmc-attention {registry.system(known).command}`" if known in registry.SYSTEMS else ""
 
 
 def ended(number: int) -> int:
@@ -103,14 +101,17 @@ def complain(message: object) -> int:
     return 2
 
 
-# {command: the file that holds it}, in the order in which they are used
+# {command: the module that holds it}, in the order in which they are used
+TRAINING = dict.fromkeys(("fetch", "train", "adapt", "compare"), "cli.training")
+EVALUATION = dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops", "explain", "export"), "cli.evaluation")
 COMMANDS = {
-    **dict.fromkeys(("fetch", "train", "adapt", "compare"), "training"),
-    **dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops"), "evaluation"),
-    **dict.fromkeys(("predict", "restore", "fill", "film", "read"), "prediction"),
-    "explain": "evaluation",
-    **dict.fromkeys(("report", "bulk", "serve"), "prediction"),
-    "export": "evaluation",
+    **TRAINING,
+    **{name: EVALUATION[name] for name in ("evaluate", "behaviour", "faithfulness", "hops")},
+    "predict": "cli.prediction",
+    **registry.commands(registry.WINGS[: -len(registry.APPS)]),
+    "explain": EVALUATION["explain"],
+    **registry.commands(registry.APPS),
+    "export": EVALUATION["export"],
 }
 
 
@@ -123,7 +124,7 @@ class WorkflowGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
         if name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f".{COMMANDS[name]}", __package__), name)
+        command: click.Command = getattr(registry.module(COMMANDS[name]), name)
         return command
 
 

@@ -3,14 +3,14 @@
 import json
 import sys
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 import click
 
 from ..errors import ConfigError
 from ..reviews.data import Labelled
 from .declare import TextCommand, choices, command, option, text_argument
-from .options import BUNDLE, DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Heads, Model, Restoring, labelled
+from .options import BUNDLE, DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Heads, Model, labelled, of_systems
 
 
 @command()
@@ -20,7 +20,7 @@ def evaluate(
     model: Model,
     as_json: bool = JSON,
     record: bool = option("write the figures into the bundle's manifest and model card"),
-    restoring: Restoring,
+    corrections: dict[str, Any] = of_systems("ScoringOptions"),
 ) -> None:
     """Score a bundle on labelled reviews.
 
@@ -31,17 +31,19 @@ def evaluate(
     nsmc-attention evaluate --data nsmc --restore
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
     """
-    from ..classification import evaluation as judgement
+    from ..classification import evaluation
 
     if record and not model.bundle:
         raise ConfigError("--record: expected --bundle too, found the packaged model, a part of the installation")
-    if record and restoring.bundle:
+    chosen = [correction for correction in corrections.values() if correction.bundle]
+    if record and chosen:
         raise ConfigError("--record: the figures of restored reviews are not the bundle's own; leave --restore out")
     classifier, test = model.load(), reviews.load("test")
-    figures = judgement.evaluate(classifier, test, restoring.load(model))
+    restorer = chosen[0].load(model) if chosen else False
+    figures = evaluation.evaluate(classifier, test, restorer)
     print(json.dumps(figures) if as_json else "\n".join(f"{name:10} {value}" for name, value in figures.items()))
     if record:
-        judgement.record(classifier.bundle, figures, test)
+        evaluation.record(classifier.bundle, figures, test)
 
 
 @command()
@@ -87,13 +89,13 @@ def faithfulness(
     nsmc-attention faithfulness --data nsmc
     nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --plot faithfulness.png
     """
-    from ..classification import evaluation as judgement
+    from ..classification import evaluation
     from ..drawing.figure import check_suffix
     from ..visualization.faithfulness import as_text, save_plot
 
     if plot:
         check_suffix(plot)
-    figures = judgement.faithfulness(model.load(), reviews.load("test"), limit=limit, seed=seed)
+    figures = evaluation.faithfulness(model.load(), reviews.load("test"), limit=limit, seed=seed)
     print(json.dumps(figures) if as_json else as_text(figures))
     if plot:
         save_plot({figures["bundle"]: figures}, plot)
@@ -120,11 +122,11 @@ def hops(
     nsmc-attention hops --data nsmc --bundle runs/structured/bundle
     nsmc-attention hops --data reviews.csv --bundle runs/structured/bundle --fewest 5 --json
     """
-    from ..classification import evaluation as judgement
+    from ..classification import evaluation
     from ..reviews.data import Texts
 
     texts = Texts(data, data_dir, text_column=text_column, encoding=encoding).read()[1]
-    statistics = judgement.hops(model.load(), texts, limit, fewest)
+    statistics = evaluation.hops(model.load(), texts, limit, fewest)
     statistics["words"] = [words[:top] for words in statistics["words"]]
     if as_json:
         print(json.dumps(statistics, ensure_ascii=False))

@@ -4,22 +4,21 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import click
 
 from ..errors import ConfigError
+from ..registry import modules
 from ..reviews.data import Labelled, StdinTexts, Texts
 from ..reviews.encodings import ENCODINGS
-from .declare import Group, argument, choices, option
+from .declare import Declared, Group, argument, choices, group_of, option
 
 if TYPE_CHECKING:
-    from ..classification.attribution import Attribution
     from ..classification.predictor import Classifier
     from ..inference.reference import Scorer
     from ..reviews.sources import Source
-    from ..systems.language.model import Filling
-    from ..systems.restoration.restorer import Restorer
+    from ..visualization.pictures import Attending
 
 # Texts that something may be remarked on
 REMEMBERED = 1000
@@ -47,9 +46,11 @@ FORMAT = option(
     "-f",
     type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
 )
-CLASSIFIER = option("of film: bundle whose encoder reads the reviews  [default: the packaged one]")
-FILM_BUNDLE = option("bundle of the groups' stars, trained with the same classifier  [default: the packaged one]")
 JSON = option("one JSON object", "--json")
+INIT_FROM = option(
+    "bundle to begin with, or pretrained, the packaged one: a classifier with another's parameters and vocabulary, "
+    "or a language model's encoder"
+)
 
 
 # How a table is read; its path, `data`, is declared by each command
@@ -106,43 +107,34 @@ class TaskModel(NamedTuple):
     device: str = DEVICE
 
 
-class Restoring(NamedTuple):
-    """The choice to restore texts before they are classified, and the bundle that does."""
+class Beginning(NamedTuple):
+    """The bundle that a training begins with."""
 
-    restore: bool = option(
-        "correct spacing and spelling where the classifier is in doubt, and classify what that gives"
-    )
-    restorer: Optional[Path] = option(
-        "restore by this bundle; implies --restore  [default: the packaged editor]", "--restore-bundle"
-    )
+    init_from: Optional[Path] = INIT_FROM
 
-    @property
-    def bundle(self) -> Union[bool, Path]:
-        """The argument `restore` of `bulk`: False, True for the packaged restorer, or a bundle."""
-        return self.restorer or self.restore
 
-    def scorer(self, model: Model) -> "Scorer":
-        """Load a model's classifier, of restored texts where texts are to be restored."""
-        return self.over(model.load(), model)
+def of_systems(kind: str) -> Any:
+    """Declare what systems add to a command: the fields of the class `kind` in each one's `options.py`.
 
-    def over(self, classifier: "Classifier", model: Model) -> "Scorer":
-        """Return the classifier of a model, of restored texts where texts are to be restored."""
-        if not self.bundle:
-            return classifier
-        from ..systems.restoration.restoring_classifier import restoring
+    The command gets {system: its instance}. An option that several declare is one, and all of them get its value.
+    """
+    groups = {name: group_of(getattr(found, kind)) for name, found in modules("options") if hasattr(found, kind)}
+    declared: dict[str, tuple[Declared, Any]] = {}
+    for group in groups.values():
+        declared.update((name, each) for name, each in group.options.items() if name not in declared)
 
-        return restoring(classifier, self.load(model))
+    def instances(**values: Any) -> dict[str, Any]:
+        return {name: group.make(**{key: values[key] for key in group.options}) for name, group in groups.items()}
 
-    def load(self, model: Model) -> Union[Literal[False], "Restorer"]:
-        """Return what `systems.restoration.restoring_classifier.restoring` takes, on the engine and device of a model."""
-        if not self.bundle:
-            return False
-        from ..bundle.format import load_bundle
-        from ..systems.restoration.engines import engine_beside
-        from ..systems.restoration.restorer import Restorer
+    return Group(instances, declared)
 
-        bundle = load_bundle(self.restorer, Restorer.layout)
-        return Restorer.from_bundle(bundle, engine_beside(bundle, model.engine), model.device)
+
+def corrected(classifier: "Classifier", corrections: dict[str, Any], model: Model) -> "Scorer":
+    """Return the classifier of a model, of corrected texts where the ScoringOptions of a system say so."""
+    scorer: Scorer = classifier
+    for correction in corrections.values():
+        scorer = correction.over(scorer, model)
+    return scorer
 
 
 class Heads(NamedTuple):
@@ -161,7 +153,7 @@ class Heads(NamedTuple):
         elif (self.layer, self.head) != (None, None):
             raise ConfigError("--layer, --head: expected --heads too, as --heads heads.png")
 
-    def save(self, result: "Union[Attribution, Filling]") -> None:
+    def save(self, result: "Attending") -> None:
         """Draw the picture, if there is to be one."""
         if self.path:
             from ..visualization.pictures import save_heads
@@ -272,23 +264,14 @@ def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:
         yield line
 
 
-class Films(NamedTuple):
-    """Options of a training of `film` beside the reviews: their columns, and the classifier that reads them."""
-
-    group_by: Optional[str] = option("of film: column of the films  [default: the one called film, movie, 영화, ...]")
-    stars_column: Optional[str] = option("of film: column of the stars  [default: the one called stars, 별점, ...]")
-    classifier: Optional[Path] = CLASSIFIER
-
-    def given(self, task: str, init_from: Optional[Path]) -> dict[str, Any]:
-        """Return the keyword arguments of a task's training; ConfigError for an option that it would ignore."""
-        own = self._asdict()
-        used, ignored = ({"init_from": init_from}, own) if task != "film" else (own, {"init_from": init_from})
-        refuse(task, {f"--{name.replace('_', '-')}": value for name, value in ignored.items()})
-        return used
+def values_of(options: dict[str, Any]) -> dict[str, Any]:
+    """Return {name: value} of all options of `of_systems`."""
+    return {name: value for each in options.values() for name, value in each._asdict().items()}
 
 
-def refuse(task: str, options: dict[str, Any]) -> None:
-    """Raise ConfigError for an option that is given and that the training of a task would ignore."""
+def refuse_all_without(options: dict[str, Any], other: str, needed: Any) -> None:
+    """Raise ConfigError for an option that has no effect without another."""
     for name, value in options.items():
-        if value is not None:
-            raise ConfigError(f"train --task {task}: expected no {name}, found {value}; leave it out")
+        if value and not needed:
+            flag = f"--{name.replace('_', '-')}"
+            raise ConfigError(f"{flag}: expected {other} too, found none; add it, or leave {flag} out")

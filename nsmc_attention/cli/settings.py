@@ -1,18 +1,18 @@
 """The settings of a training as options: a flag for each common one, --set for all, and their sections of the help.
 
-Commands that train import it; the others start without the registry of tasks.
+Commands that train import it; the others start without the systems.
 """
 
+from dataclasses import Field, fields
 from functools import lru_cache
-from typing import Any
+from typing import Any, Optional
 
 import click
 
 from ..classification.settings import PRESETS
-from ..classification.system import CLASSIFY
 from ..errors import ConfigError
-from ..registry import TASKS, choices_at, fields_at
-from ..schema import KIND, descriptions, paths
+from ..registry import systems
+from ..schema import KIND, Settings, descriptions, paths
 from ..training.config import FLAGS, SHORT_NAMES
 from .declare import Declared, Group, option
 
@@ -24,6 +24,25 @@ SECTIONS = {
     "patience": "Stages",
     "schedule": "Optimizer and checkpoints",
 }
+
+
+@lru_cache(maxsize=None)
+def fields_at(path: str) -> "list[Field[Any]]":
+    """Return the fields of a setting, in every system and kind that has it; for the choice of a kind, of its group."""
+    items: list[Field[Any]] = []
+    classes: list[type[Settings]] = [one.layout.config for one in systems()]
+    for key in path.split("."):
+        items = [item for cls in classes for item in fields(cls) if item.name == key] or items
+        classes = [kind for item in items for kind in item.metadata.get("kinds", {}).values()]
+    return items
+
+
+def choices_at(path: str) -> Optional[tuple[str, ...]]:
+    """Return the values that a setting may have, or the kinds that there are in any system; None for any value."""
+    items = fields_at(path)
+    if "kinds" not in items[0].metadata:
+        return items[0].metadata["choices"]
+    return tuple(dict.fromkeys(kind for item in items for kind in item.metadata["kinds"]))
 
 
 @lru_cache(maxsize=1)
@@ -73,7 +92,7 @@ class TrainCommand(GroupedCommand):
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_options(context, formatter)
         classify = dict(paths(PRESETS["default"]))
-        for task in [task for task in TASKS.values() if task is not CLASSIFY]:
+        for task in systems()[1:]:
             records = {}
             for config in reversed([*task.presets.values()]):
                 values, about = dict(paths(config)), dict(descriptions(config))

@@ -11,10 +11,11 @@ import click
 from .._runtime.signals import Ended
 from ..classification.settings import PRESETS
 from ..errors import ConfigError
-from ..registry import TASKS
+from ..registry import SYSTEMS, system, systems
 from ..reviews.data import Labelled
+from ..system import System
 from .declare import argument, choices, command, option
-from .options import BUNDLE, DEVICE, Films, labelled, labelled_table, refuse
+from .options import BUNDLE, DEVICE, labelled, labelled_table, of_systems, values_of
 from .settings import GroupedCommand, TrainCommand, settings_options
 
 
@@ -41,34 +42,16 @@ def fetch(
 def train(
     *,
     reviews: Labelled = labelled("; of other tasks, any of these without labels, or txt", required=True),
-    valid: Optional[Path] = option("labelled file to choose the epoch by"),
     task: Optional[str] = option(
-        "what is learnt", type=click.Choice(list(TASKS)), show_default="classify; with --resume that of the run"
+        "what is learnt", type=click.Choice(list(SYSTEMS)), show_default="classify; with --resume that of the run"
     ),
     preset: Optional[str] = option(
-        metavar=choices(name for known in TASKS.values() for name in known.presets),
-        show_default="default; of restore, editor; of language, transformer; of film, pooling; "
+        metavar=choices(name for one in systems() for name in one.presets),
+        show_default=f"the task's first: {', '.join(next(iter(one.presets)) for one in systems())}; "
         "with --resume that of the run",
     ),
     out: Path = option("run folder, new unless --resume", default=Path("runs/latest")),
-    init_from: Optional[Path] = option(
-        "bundle to begin with, or pretrained, the packaged one: a classifier with another's parameters and vocabulary, "
-        "or a language model's encoder"
-    ),
-    embeddings: Optional[Path] = option(
-        "of a classifier: word vectors that its embeddings begin with, in the text format of word2vec or fastText"
-    ),
-    teacher: Optional[str] = option(
-        "of a classifier: others, with commas between, or pretrained, whose probabilities are learnt beside the labels and "
-        "stars"
-    ),
-    sentences: Optional[Path] = option(
-        "of a classifier: sentences learnt beside the labels and stars, a table with document, label (0 to 1) and signs, "
-        "start:end:sign of characters",
-        "--sentences",
-        "--negations",
-    ),
-    films: Films,
+    options: dict[str, Any] = of_systems("TrainOptions"),
     resume: bool = option("continue the run in --out"),
     device: str = DEVICE,
     settings: dict[str, Any] = settings_options(),
@@ -91,32 +74,35 @@ def train(
     from ..training.runs import Run, read_settings
 
     run_settings = read_settings(out) if resume else {}
-    task = resumed_task(out, run_settings, task)
+    chosen = system(resumed_task(out, run_settings, task))
+    own = used(chosen, options, {"label_column": reviews.label_column, "positive": reviews.positive})
     base: Any
     if resume and not preset:
-        base = TASKS[task].layout.config.from_dict(run_settings["config"])
+        base = chosen.layout.config.from_dict(run_settings["config"])
     else:
-        base = TASKS[task].preset(preset)
-        if init_from and task == "classify" and not embeddings:
-            from ..classification.train import continuing
-
-            base = continuing(base, init_from)
+        base = chosen.preset(preset)
+        if chosen.continuing and own["init_from"]:
+            base = chosen.continuing(base, own["init_from"])
     config: Any = base.with_fields(**settings)
-    run = Run(out, resume, device)
-    own = films.given(task, init_from)
-    if task != "classify":
-        refuse(task, {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive})
-        refuse(task, {"--embeddings": embeddings, "--teacher": teacher, "--sentences": sentences})
-    else:
-        own.update(valid=valid, embeddings=embeddings, teacher=teacher, sentences=sentences)
     with resumable(out):
-        TASKS[task].train(reviews, config, run, **own)
+        chosen.train(reviews, config, Run(out, resume, device), **own)
+
+
+def used(chosen: System, options: dict[str, Any], of_labels: dict[str, Any]) -> dict[str, Any]:
+    """Return a system's TrainOptions of all that were given; ConfigError for one that its training would ignore."""
+    own: dict[str, Any] = options[chosen.name]._asdict()
+    others = {name: value for name, value in values_of(options).items() if name not in own}
+    for name, value in {**others, **({} if chosen.learns_labels else of_labels)}.items():
+        if value is not None:
+            flag = f"--{name.replace('_', '-')}"
+            raise ConfigError(f"train --task {chosen.name}: expected no {flag}, found {value}; leave it out")
+    return own
 
 
 def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:
     """Return the task that is given, else that of the run which is resumed; ConfigError where they differ."""
     task = str(run_settings.get("task", "classify"))
-    if run_settings and (task not in TASKS or given not in (None, task)):
+    if run_settings and (task not in SYSTEMS or given not in (None, task)):
         raise ConfigError(f"{out}: cannot resume --task {task} as --task {given or 'classify'}; leave --task out")
     return given or task
 

@@ -13,8 +13,6 @@ from ..drawing.figure import SETTINGS, drawing, new_figure, printable, save_figu
 from ..errors import DataError, check_kind
 from ..inference.matrices import Matrix, largest_of, matrices
 from ..model.graphs import AXES
-from ..systems.reading.boxes import cut_out
-from ..systems.reading.reading import Reading
 
 # The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
 RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
@@ -24,8 +22,6 @@ LINE, MARGIN, SPACE, WIDTH = 0.36, 0.06, 0.10, 9.0
 CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 40.0, 13
 # Inches: a cell in a grid of heads, and the shortest side of such a matrix
 SMALL_CELL, SMALLEST = 0.15, 1.5
-# Lines of a reading in one picture
-MOST_LINES = 12
 # Points
 WORD_SIZE, LEGEND_SIZE = 12, 8
 # What the rows and columns of a matrix are
@@ -97,30 +93,6 @@ def draw_heads(layers: Sequence[Sequence[Matrix]]) -> Any:
         figure.supxlabel("key", **AXIS)
         figure.supylabel("query", **AXIS)
         figure.colorbar(images[0], ax=[*grid.flat], shrink=min(1.0, 0.4 + 0.6 / rows), label="weight")
-    return figure
-
-
-def draw_reading(reading: Reading) -> Any:
-    """Draw the first MOST_LINES lines of a reading as a matplotlib Figure: each as it is, and below where each letter was read.
-
-    A row of the matrix is a letter, a column a strip of the line; the darker, the larger the weight.
-    """
-    lines = reading.lines[:MOST_LINES]
-    widest = max((line.box.right - line.box.left) / (line.box.bottom - line.box.top) for line in lines)
-    heights = [side for line in lines for side in (1, max(2, 0.55 * len(line.text)))]
-    size = (min(ROW, 1.5 + 0.36 * widest), 0.36 * sum(heights) + 0.5 * len(lines))
-    with new_figure(size, len(heights), 1, height_ratios=heights) as (figure, grid):
-        largest = max(float(line.weights.max()) for line in lines)
-        for line, picture, plot in zip(lines, grid[::2, 0], grid[1::2, 0]):
-            own, left = cut_out(reading.pixels, line.box)
-            span = (left, left + own.shape[1])
-            picture.imshow(own, cmap="gray", vmin=0, vmax=255, aspect="auto", extent=(*span, 1, 0))
-            picture.axis("off")
-            letters = list(line.text.replace(" ", "␣"))
-            image = draw_weights(plot, Matrix(line.weights, letters, [], ""), largest)
-            image.set_extent((line.edges[0], line.edges[-1], len(letters) - 0.5, -0.5))
-            plot.set(aspect="auto", xlim=span, xticks=[])
-            name_queries(plot, letters, 0.2)
     return figure
 
 

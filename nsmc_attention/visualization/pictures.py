@@ -1,9 +1,7 @@
-"""From results to a file: attributions and heads, a restoration's alignment, the ratings of films; by the file's suffix."""
+"""Attributions and heads into a file, by its suffix; and the page that systems write their results into."""
 
-from collections.abc import Mapping
-from html import escape
 from pathlib import Path
-from typing import Any, Iterable, Optional, Sequence, Union
+from typing import Any, Iterable, Optional, Protocol, Sequence, Union, runtime_checkable
 
 from numpy.typing import NDArray
 
@@ -13,20 +11,11 @@ from ..drawing.figure import SUFFIXES, check_suffix, save_figure
 from ..errors import ConfigError, DataError, check_kind
 from ..inference.matrices import NO_HEADS, Matrix, matrices
 from ..model.graphs import AXES
-from ..systems.films.display import FILM_PAGE, rating_html
-from ..systems.films.rater import Rating
-from ..systems.language.model import Filling
-from ..systems.reading.display import PAGE as READING_PAGE
-from ..systems.reading.display import reading_html
-from ..systems.reading.reading import Reading
-from ..systems.restoration.restoration import Restoration
-from .heatmap import caption, draw_heads, draw_matrices, draw_reading, draw_words
+from .heatmap import caption, draw_heads, draw_matrices, draw_words
 from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, page
 
 PathLike = Union[str, Path]
 PAGE = ".html"
-# Characters on an axis: more cannot be read
-LONGEST_AXIS = 140
 
 
 def check_picture(path: PathLike, picture: Optional[str] = None, methods: Iterable[str] = ("attention",)) -> Path:
@@ -69,56 +58,27 @@ def has_own_matrix(panel: Attribution) -> bool:
     return panel.matrix is not None and not panel.signed
 
 
-def save_restoration(restoration: Restoration, path: PathLike) -> None:
-    """Draw a Restoration's weights, text x source, into a .png, .svg or .pdf file; spaces are ␣.
+@runtime_checkable
+class Attending(Protocol):
+    """A result with the weights of an encoder's heads (L, K, T, T), None of an encoder without, over its tokens."""
 
-    Of a writer these are its attention; of an editor, which has none, its tags, and the picture says so. DataError if there
-    is no text or the source was returned as it was, or one of them has more than LONGEST_AXIS characters; ConfigError if
-    the file has another suffix.
-    """
-    path = check_suffix(path)
-    check_kind("restoration", restoration, Restoration, advice="; get one from restore()")
-    source, text = restoration.source, restoration.text
-    if not text or restoration.error:
-        raise DataError(f"{path}: expected a restored text to draw, found none ({restoration.error or 'all left out'})")
-    longest = max(len(source), len(text))
-    if longest > LONGEST_AXIS:
-        limit = f"expected a source and a text of at most {LONGEST_AXIS} characters"
-        raise DataError(f"{path}: {limit}, found {longest}; restore one sentence of it")
-    rows, columns = (list(line.replace(" ", "␣")) for line in (text, source))
-    figure = draw_matrices([Matrix(restoration.weights, rows, columns, "")])
-    figure.axes[0].set(xlabel="source", ylabel="restored text")
-    if all(chunk.weights is None for chunk in restoration.chunks):
-        figure.axes[-1].set(ylabel="tag (1: the character that was kept or replaced)", yticks=[0, 1])
-    save_figure(figure, path)
+    @property
+    def heads(self) -> Optional[NDArray[Any]]: ...
+
+    @property
+    def tokens(self) -> Sequence[str]: ...
 
 
-def save_reading(reading: Reading, path: PathLike, language: str = "en") -> None:
-    """Draw where each letter of a Reading was read, into a .png, .svg, .pdf or .html file; the page has all lines.
-
-    A picture has the first MOST_LINES: above, each line; below, a row of weights for each letter. DataError if nothing
-    was read; ConfigError if the file has another suffix.
-    """
-    path = check_suffix(path, (*SUFFIXES, PAGE))
-    check_kind("reading", reading, Reading, advice="; get one from read()")
-    if not reading.lines:
-        raise DataError(f"{path}: expected lines of text to draw, found none in the picture")
-    if path.suffix.lower() != PAGE:
-        return save_figure(draw_reading(reading), path)
-    title, about = READING_PAGE[language]
-    write_page(path, reading_html(reading), title, about, language)
-
-
-def save_heads(
-    result: Union[Attribution, Filling], path: PathLike, layer: Optional[int] = None, head: Optional[int] = None
-) -> None:
+def save_heads(result: object, path: PathLike, layer: Optional[int] = None, head: Optional[int] = None) -> None:
     """Draw how each token attends to each, a row of heads for each layer, into a .png, .svg or .pdf file.
 
     With `layer` or `head`, counted from 1, that one alone; with both, one head large. ConfigError if the encoder has no
     such layer or head, or the file another suffix; DataError if the encoder does not attend.
     """
     path = check_suffix(path)
-    check_kind("heads", result, Attribution, Filling, advice="; get one from explain() or a LanguageModel")
+    if not isinstance(result, Attending):
+        found = f"found {type(result).__name__}; get one from explain() or a LanguageModel"
+        raise DataError(f"heads: expected Attribution or Filling, {found}")
     if result.heads is None:
         raise DataError(f"{path}: {NO_HEADS}")
     rows = head_matrices(result.heads, result.tokens, layer, head)
@@ -129,15 +89,6 @@ def check_page(path: Path) -> None:
     """Raise ConfigError unless a file is named as a page."""
     if path.suffix.lower() not in (PAGE, ".htm"):
         raise ConfigError(f"{path}: expected a name that ends with .html, found {path.suffix!r}")
-
-
-def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language: str = "ko") -> None:
-    """Write the page of some films, the first of so many: stars, reviews shaded by weight, and their words by theirs."""
-    title, about, more = FILM_PAGE[language]
-    if films > len(ratings):
-        about += more.format(len(ratings), films)
-    sections = (f"<h2>{escape(film)}</h2>{rating_html(own, language)}" for film, own in ratings.items())
-    write_page(path, "".join(f"<section>{section}</section>\n" for section in sections), title, about, language)
 
 
 def write_page(path: Path, content: str, title: str, about: str, language: str) -> None:

@@ -27,23 +27,17 @@ from ...errors import ConfigError, DataError, MissingPackage
 from ...inference.reference import Reference, Scorer, worker_scorer
 from ...inference.scoring import MARK, marks, open_output, table_parts, texts_of
 from ...inference.tally import Tally
+from ...registry import ability
 from ...reviews import tables
 from ...reviews.parquet import row_groups
 from ...reviews.pieces import PIECE
 from ...reviews.sources import SUFFIXES, Source, Span, find_source
-from ...systems.films.pooling_scorer import PoolingScorer, merge
-from ...systems.films.rater import FilmRater, Pools
-from ...systems.films.rows import names_of, shown_in, write_ratings
-from ...systems.restoration.engines import engine_beside
-from ...systems.restoration.restorer import Restorer
-from ...systems.restoration.restoring_classifier import RestoringReference
 
 try:
     from distributed import Client
 except ImportError as problem:
     raise MissingPackage("bulk", "distributed") from problem
 
-AnyReference = Union[Reference, RestoringReference]
 # The underscore hides it from programs that read the folder as one table
 PLAN = "_plan.json"
 # Rows of a partition: seconds of work
@@ -131,7 +125,7 @@ def bulk(
     if group_by and restore is not False:
         raise ConfigError("bulk --group-by: reads the texts as they are; leave --restore out")
     folder, files = Path(output), expand(sources)
-    rater = FilmRater.load(film_bundle, engine, "cpu", classifier=bundle) if group_by else None
+    rater = groups().load(film_bundle, engine, "cpu", classifier=bundle) if group_by else None
     model = rater.reference if rater else model_of(bundle, engine, restore)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
@@ -150,11 +144,11 @@ def bulk(
             if not rater:
                 tally = sum(results(client, score_partition, missing, *others), tally)
                 return {**counts, "rows": tally.rows, "tally": tally}
-            shown = shown_in(style)
-            pools: Pools = {}
+            shown = groups().shown_in(style)
+            pools: dict[Any, Any] = {}
             for scored, own in results(client, pool_partition, partitions, *others):
                 tally += scored
-                merge(pools, own, shown)
+                groups().merge(pools, own, shown)
     finally:
         # temporary files of workers that were killed
         sweep(folder)
@@ -172,31 +166,42 @@ def results(client: Any, function: Callable[..., Any], partitions: list[Partitio
         future.release()
 
 
-def write_films(rater: FilmRater, pools: Pools, group_by: str, path: Path, verbatim: bool, marked: bool) -> None:
+def write_films(rater: Any, pools: dict[Any, Any], group_by: str, path: Path, verbatim: bool, marked: bool) -> None:
     path.parent.mkdir(exist_ok=True)
     with open_output(path, path.suffix[1:]) as file:
         if marked:
             file.write(MARK)
         ratings = zip(pools, rater.ratings(pools.values()))
-        write_ratings(file, path.suffix[1:], group_by, ratings, verbatim)
+        groups().write_ratings(file, path.suffix[1:], group_by, ratings, verbatim)
 
 
-def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> AnyReference:
+def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> Any:
     """Return what workers load a classifier by, one of restored texts if `restore` says so; BundleError as `load_bundle`."""
     classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
     if restore is False:
         return classifier
-    editor = load_bundle(None if restore is True else restore, Restorer.layout)
-    restorer = Reference.of(Restorer, editor, engine_beside(editor, engine))
-    return RestoringReference(restorer, classifier)
+    correcting = ability("corrections")
+    if not correcting:
+        raise ConfigError("bulk --restore: no system of this installation corrects texts; leave it out")
+    return correcting.reference(classifier, restore, engine)
 
 
-def fingerprints(model: Union[FilmRater, Reference, RestoringReference]) -> dict[str, Optional[str]]:
-    """Return the part of a plan that names the models."""
-    restorer = model.restorer.fingerprint if isinstance(model, RestoringReference) else None
-    classifier = model if isinstance(model, Reference) else model.classifier
-    film = model.bundle.fingerprint if isinstance(model, FilmRater) else None
-    return {"bundle": classifier.fingerprint, "restorer": restorer, "film": film}
+def groups() -> Any:
+    """Return the module that rates groups of reviews; ConfigError where no system does."""
+    rating = ability("groups")
+    if not rating:
+        raise ConfigError("bulk --group-by: no system of this installation rates groups; leave it out")
+    return rating
+
+
+def fingerprints(model: Any) -> dict[str, Optional[str]]:
+    """Return the part of a plan that names the models: of a classifier's reference, of two, or of a rater of groups."""
+    restorer, rater = getattr(model, "restorer", None), getattr(model, "bundle", None)
+    return {
+        "bundle": getattr(model, "classifier", model).fingerprint,
+        "restorer": restorer and restorer.fingerprint,
+        "film": rater and rater.fingerprint,
+    }
 
 
 def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
@@ -234,7 +239,7 @@ def split(
     table = tables.open_table(source, text_column)
     source, text_column = table.source, table.text_column
     for part in islice(table.parts, 1 if group_by else 0):
-        names_of(part, str(group_by), path)
+        groups().names_of(part, str(group_by), path)
     spans: Iterable[Optional[Span]] = [None]
     if source.kind == "parquet":
         spans = (Span(*groups) for groups in row_groups(source, rows))
@@ -282,7 +287,7 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
 
 
-def score_partition(partition: Partition, model: AnyReference, folder: str, verbatim: bool = False) -> Tally:
+def score_partition(partition: Partition, model: Any, folder: str, verbatim: bool = False) -> Tally:
     """Score a Partition in a worker and write its output; return the Tally of its rows.
 
     DataError if the source was modified: rows of two versions would be mixed.
@@ -290,18 +295,20 @@ def score_partition(partition: Partition, model: AnyReference, folder: str, verb
     return write_output(worker_scorer(model), partition, parts_of(partition), folder, verbatim)
 
 
-def pool_partition(partition: Partition, model: Reference, folder: str, verbatim: bool = False) -> tuple[Tally, Pools]:
+def pool_partition(
+    partition: Partition, model: Reference, folder: str, verbatim: bool = False
+) -> tuple[Tally, dict[Any, Any]]:
     """Return the Tally of rows scored for the output, none if there is one, and what is known of each film."""
     names: "deque[Optional[str]]" = deque()
 
     def named() -> Iterator[tables.TablePart]:
         for part in parts_of(partition):
-            names.extend(names_of(part, str(partition.group_by), partition.source.path))
+            names.extend(groups().names_of(part, str(partition.group_by), partition.source.path))
             yield part
 
     # the names of a part are there once it is read, which is before it is scored
     taken, parts = iter(names.popleft, ...), named()
-    scorer = PoolingScorer(worker_scorer(model), taken, shown_in(Path(partition.output).suffix[1:]))
+    scorer = groups().PoolingScorer(worker_scorer(model), taken, groups().shown_in(Path(partition.output).suffix[1:]))
     if partition.missing(Path(folder)):
         return write_output(scorer, partition, parts, folder, verbatim), scorer.pools
     check_state(partition)

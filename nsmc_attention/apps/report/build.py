@@ -18,10 +18,10 @@ from ...classification.predictor import WINDOW, Classifier
 from ...errors import ColumnError, ConfigError, DataError, did_you_mean, list_names
 from ...evaluation.attention_statistics import by_word, token_table
 from ...inference.tally import Tally
+from ...registry import ability
 from ...reviews.data import File, open_file
 from ...reviews.stars import Stars, star_column, stars_of
 from ...reviews.tables import TablePart, as_text, require_column
-from ...systems.films.rater import rater_of
 from ...text.tokenizers import content_words
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
@@ -49,7 +49,7 @@ def report(
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
     Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
-    tables as csv, which the page offers too. Groups have stars by a film network, see `systems.films.rater.rater_of`.
+    tables as csv, which the page offers too. Groups have stars where a system rates groups (`registry.modules`).
     Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
     `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
     DataError if the table cannot be read, lacks a column, has dates of another order, or no review with a word;
@@ -64,7 +64,8 @@ def report(
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
-    rater = rater_of(classifier.bundle, film_bundle) if group_by else None
+    rating = ability("groups") if group_by else None
+    rater = rating.rater_of(classifier.bundle, film_bundle) if rating else None
     path, frame, stars = read(source, group_by, date_column, date_format, stars_column)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")

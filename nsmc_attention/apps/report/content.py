@@ -12,9 +12,9 @@ from ...classification.likeness import Unlike
 from ...classification.prediction import Prediction
 from ...classification.system import LAYOUT, ClassifierBundle
 from ...evaluation.share import Share
+from ...inference.rating import GroupRater, GroupRating
 from ...inference.tally import Tally
 from ...reviews.stars import FEW, MANY, Stars
-from ...systems.films.rater import FilmRater, Rating
 from ...version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
 from .page import Example, ExampleList, Figure, Section
@@ -28,7 +28,7 @@ STARS = ["stars", "stars_low", "stars_high"]
 Tables = dict[str, pandas.DataFrame]
 
 
-def rate_groups(rater: FilmRater, frame: pandas.DataFrame, groups: pandas.DataFrame) -> dict[str, Rating]:
+def rate_groups(rater: GroupRater, frame: pandas.DataFrame, groups: pandas.DataFrame) -> dict[str, GroupRating]:
     """Add STARS to the rows of `groups`, of the reviews of a frame with `group` and `text`; rate the first GROUPS.
 
     What is kept of a group does not grow with its reviews. Rows of the frame without a group belong to none.
@@ -57,8 +57,8 @@ class Content:
     say: dict[str, str]
     explainer: Explainer
     group_by: Optional[str] = None
-    rater: Optional[FilmRater] = None
-    ratings: Optional[dict[str, Rating]] = None
+    rater: Optional[GroupRater] = None
+    ratings: Optional[dict[str, GroupRating]] = None
     unlike: Optional[Unlike] = None
     tally: Tally = field(default_factory=Tally)
     stars: Optional[Stars] = None

@@ -1,9 +1,6 @@
-"""The page and the HTTP API; importing it needs the extra `serve`."""
+"""`serve`: an interactive page and an HTTP API."""
 
-from importlib.util import find_spec
+from collections.abc import Mapping
 
-NEEDED = "fastapi fastapi_offline prometheus_client python_multipart uvicorn".split()
-if MISSING := [name for name in NEEDED if not find_spec(name)]:
-    from ...errors import MissingPackage
-
-    raise MissingPackage("serve", *MISSING)
+COMMANDS = ("serve",)
+NAMES: Mapping[str, str] = {}

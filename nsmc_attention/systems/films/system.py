@@ -1,10 +1,10 @@
-"""The task `film`: its bundles, their model card, and the system as a `Task`. Read without numpy."""
+"""The system `film`: its bundles, their model card, and the system as a `System`. Read without numpy."""
 
 from typing import TYPE_CHECKING
 
 from ..._runtime.later import later
 from ...bundle.format import Bundle, Layout, Manifest, packaged
-from ...system import Task
+from ...system import System
 from .graphs import FILM_GRAPHS
 from .settings import FILM_PRESETS, FilmConfig
 
@@ -29,7 +29,7 @@ LAYOUT: "Layout[FilmConfig, Scale]" = Layout(
     card_values,
 )
 FilmBundle = Bundle[FilmConfig, "Scale"]
-FILM = Task(
+SYSTEM = System(
     LAYOUT,
     FILM_PRESETS,
     "film",

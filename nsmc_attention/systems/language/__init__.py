@@ -1,0 +1,4 @@
+"""`fill`: a language model guesses hidden words."""
+
+COMMANDS = ("fill",)
+NAMES = {"model": "fill load_language_model LanguageModel Candidate Filling"}

@@ -1,10 +1,10 @@
-"""The task `language`: its bundles, their model card, and the system as a `Task`. Read without numpy."""
+"""The system `language`: its bundles, their model card, and the system as a `System`. Read without numpy."""
 
 from typing import TYPE_CHECKING
 
 from ..._runtime.later import later
 from ...bundle.format import Bundle, Layout, Manifest, packaged
-from ...system import Task
+from ...system import System
 from .settings import LANGUAGE_PRESETS, LanguageConfig
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LAYOUT: "Layout[LanguageConfig, ReviewEncoder]" = Layout(
     card_values,
 )
 LanguageBundle = Bundle[LanguageConfig, "ReviewEncoder"]
-LANGUAGE = Task(
+SYSTEM = System(
     LAYOUT,
     LANGUAGE_PRESETS,
     "fill",

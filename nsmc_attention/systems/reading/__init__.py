@@ -1,0 +1,4 @@
+"""`read`: reads the lines of text in a picture."""
+
+COMMANDS = ("read",)
+NAMES = {"reader": "read load_reader PictureReader", "reading": "Reading Line", "pictures": "save_reading"}

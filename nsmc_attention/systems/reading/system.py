@@ -1,10 +1,10 @@
-"""The task `read`: a reader's bundles, their model card, and the system as a `Task`. Read without numpy."""
+"""The system `read`: a reader's bundles, their model card, and the system as a `System`. Read without numpy."""
 
 from typing import TYPE_CHECKING
 
 from ..._runtime.later import later
 from ...bundle.format import Bundle, Layout, Manifest, packaged
-from ...system import Task
+from ...system import System
 from .settings import READ_PRESETS, ReadConfig
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LAYOUT: "Layout[ReadConfig, Letters]" = Layout(
 )
 (READER,) = LAYOUT.packaged
 ReaderBundle = Bundle[ReadConfig, "Letters"]
-READ = Task(
+SYSTEM = System(
     LAYOUT,
     READ_PRESETS,
     "read",

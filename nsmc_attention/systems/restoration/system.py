@@ -1,10 +1,10 @@
-"""The task `restore`: an editor's or a writer's bundles, their model card, and the system as a `Task`. Read without numpy."""
+"""The system `restore`: an editor's or a writer's bundles, their model card, and the system as a `System`. Read without numpy."""
 
 from typing import TYPE_CHECKING
 
 from ..._runtime.later import later
 from ...bundle.format import Bundle, Layout, Manifest, packaged
-from ...system import Task
+from ...system import System
 from .settings import RESTORE_PRESETS, RestoreConfig
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LAYOUT: "Layout[RestoreConfig, RestorerCharacters]" = Layout(
 )
 EDITOR, WRITER = LAYOUT.packaged
 RestorerBundle = Bundle[RestoreConfig, "RestorerCharacters"]
-RESTORE = Task(
+SYSTEM = System(
     LAYOUT,
     RESTORE_PRESETS,
     "restore",

@@ -1,0 +1,1 @@
+"""What two systems share: characters, search, alignment, and the decoders of sequence-to-sequence networks."""

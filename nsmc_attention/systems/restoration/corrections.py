@@ -1,17 +1,20 @@
-"""Reviews classified, and those in doubt restored and classified again: the two predictors used as one."""
+"""Reviews classified, and those in doubt restored and classified again: two predictors as one; see `registry.modules`."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Optional, Union
 
 import numpy
 from numpy.typing import NDArray
 
+from ...bundle.format import load_bundle
 from ...classification.predictor import WINDOW, Classifier
 from ...inference.reference import Reference, Row, check_texts
 from ...reviews.pieces import cut
 from ...text.encoding import clean
+from .engines import engine_beside
 from .restorer import Restorer, packaged_restorer
 
 # A label of at least this probability is not asked for again: `python -m benchmarks.doubtful`
@@ -89,8 +92,14 @@ class RestoringClassifier:
                 yield {"source": clean(source), "restored": text, **reason, **values}
 
 
-def restoring(classifier: Classifier, restore: Restore = False) -> Union[Classifier, RestoringClassifier]:
+def over(classifier: Classifier, restore: Restore = False) -> Union[Classifier, RestoringClassifier]:
     """Return the classifier, of restored texts where `restore` says so."""
     if not restore:
         return classifier
     return RestoringClassifier(packaged_restorer() if restore is True else restore, classifier)
+
+
+def reference(classifier: Reference, restore: Union[bool, str, Path], engine: str) -> RestoringReference:
+    """Return what loads `over` in another process: by the packaged editor (True), or by the restorer of a bundle."""
+    editor = load_bundle(None if isinstance(restore, bool) else restore, Restorer.layout)
+    return RestoringReference(Reference.of(Restorer, editor, engine_beside(editor, engine)), classifier)

@@ -1,0 +1,68 @@
+"""The command `bulk`."""
+
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, Optional
+
+import click
+
+from ...cli import options
+from ...cli.declare import argument, choices, command, option
+from ...cli.options import of_systems, refuse_all_without, values_of
+
+
+@command()
+def bulk(
+    *,
+    sources: tuple[str, ...] = argument(nargs=-1, required=True, metavar="FILES..."),
+    output: Path = option("folder, one file a partition", "-o", required=True),
+    style: str = option(None, "--format", "-f", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"])),
+    text_column: Optional[str] = options.TEXT_COLUMN,
+    sheet: Optional[str] = options.SHEET,
+    header: Optional[str] = options.HEADER,
+    group_by: Optional[str] = option("column of the films: rate each in a second table, in _groups/ of the output"),
+    raters: dict[str, Any] = of_systems("GroupOptions"),
+    scheduler: Optional[str] = option("address of a running Dask scheduler  [default: processes here]"),
+    workers: Optional[int] = option("processes here  [default: as many as cores]", type=click.IntRange(1)),
+    rows: int = option("rows of a partition", type=click.IntRange(1), default=50_000),
+    encoding: Optional[str] = options.ENCODING,
+    verbatim: bool = options.VERBATIM,
+    corrections: dict[str, Any] = of_systems("ScoringOptions"),
+    bundle: Optional[Path] = options.BUNDLE,
+    engine: str = options.ENGINE,
+) -> None:
+    """Classify files, patterns and folders of any size on Dask.
+
+    A rerun continues where it stopped.
+
+    \b
+    nsmc-attention bulk "reviews/*.parquet" --output scored
+    nsmc-attention bulk "reviews/*.parquet" --output scored --group-by film
+    nsmc-attention bulk reviews/ --output scored --scheduler tcp://host:8786
+    """
+    bundles = values_of(raters)
+    refuse_all_without(bundles, "--group-by", group_by)
+    from . import run as dask
+
+    read = partial(dask.bulk, text_column=text_column, encoding=encoding, sheet=sheet, verbatim=verbatim, rows=rows)
+    read = partial(read, header=header)
+    score = partial(
+        read,
+        bundle=bundle,
+        engine=engine,
+        restore=next((each.bundle for each in corrections.values() if each.bundle), False),
+    )
+    rate = partial(score, group_by=group_by, **bundles)
+    counts = rate(sources, output, style, scheduler=scheduler, workers=workers)
+    films = f"; {counted(counts['films'], 'film')} in {output / dask.FILMS}/groups.{style}" if group_by else ""
+    print(
+        f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
+        f"({counted(counts['rows'], 'review')}) now{films}"
+    )
+    if counts["rows"]:
+        print(f"{output}: {counts['tally'].in_words()}", file=sys.stderr)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"

@@ -1,0 +1,45 @@
+"""The command `report`."""
+
+from functools import partial
+from pathlib import Path
+from typing import Any, Optional
+
+import click
+
+from ...cli import options
+from ...cli.declare import command, option
+from ...cli.options import Model, of_systems, refuse_all_without, table, values_of
+from ...reviews.data import Texts
+
+
+@command()
+def report(
+    *,
+    output: Path = option("the page, .html", "-o", required=True),
+    group_by: Optional[str] = option("column to compare by, as the film; each group has stars, too"),
+    raters: dict[str, Any] = of_systems("GroupOptions"),
+    date_column: Optional[str] = option("column of dates, to show months"),
+    stars_column: Optional[str] = option("column of the table's own stars, to show them  [default: found]"),
+    source: Texts = table(),
+    date_format: str = option("order of numeric dates", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd"),
+    title: Optional[str] = option("the page's heading"),
+    language: str = options.PAGE_LANGUAGE,
+    tables: Optional[Path] = option("folder for the tables as csv"),
+    model: Model,
+) -> None:
+    """Summarize what viewers think on one page.
+
+    Shares, words of praise and criticism, representative reviews.
+
+    \b
+    nsmc-attention report reviews.csv --output report.html
+    nsmc-attention report reviews.csv -o report.html --group-by film --date-column date --title "별빛 아래"
+    """
+    from .build import report as write
+
+    bundles = values_of(raters)
+    refuse_all_without(bundles, "--group-by", group_by)
+    page = partial(write, title=title, language=language, date_format=date_format, tables_to=tables)
+    page = partial(page, stars_column=stars_column)
+    page(model.load(), source, output, group_by=group_by, date_column=date_column, **bundles)
+    print(output)

@@ -1,0 +1,48 @@
+"""The command `film`."""
+
+import sys
+from pathlib import Path
+from typing import Optional
+
+from ...cli import options
+from ...cli.declare import command, option
+from ...cli.options import TaskModel, table
+from ...reviews.data import Texts
+from .options import CLASSIFIER
+
+
+@command()
+def film(
+    *,
+    group_by: str = option("column that names the film of each review", required=True),
+    output: Path = options.OUTPUT,
+    style: Optional[str] = options.FORMAT,
+    page: Optional[Path] = option(".html: the films' reviews, and their words, shaded by their weights", "--explain"),
+    language: str = options.PAGE_LANGUAGE,
+    source: Texts = table(allow_dash=True),
+    classifier: Optional[Path] = CLASSIFIER,
+    model: TaskModel,
+) -> None:
+    """Print the mean stars of each film of a table, with an interval, from the texts of its reviews alone.
+
+    As text: stars, the interval that holds nine of ten films, reviews, film.
+
+    \b
+    nsmc-attention film reviews.csv --group-by film
+    nsmc-attention film reviews.csv --group-by film --output films.csv --explain films.html
+    nsmc-attention film reviews.csv --group-by film --format jsonl
+    """
+    if page:
+        from ...visualization.pictures import check_page
+
+        check_page(page)
+    from .rater import FilmRater
+    from .rows import rate_table
+
+    rater = FilmRater.load(*model, classifier=classifier)
+    rated = rate_table(rater, source, group_by, output=output, style=style, draw=bool(page))
+    if page:
+        from .pictures import save_ratings
+
+        save_ratings(rated.drawn, page, rated.films, language)
+    print(f"{source.data}: {rated}", file=sys.stderr)

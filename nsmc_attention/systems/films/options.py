@@ -1,0 +1,24 @@
+"""What film ratings add to other commands: to `train --task film`, to `report` and `bulk`."""
+
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from ...cli.declare import option
+
+CLASSIFIER = option("of film: bundle whose encoder reads the reviews  [default: the packaged one]")
+
+
+class TrainOptions(NamedTuple):
+    """The columns of the reviews, and the classifier that reads them."""
+
+    group_by: Optional[str] = option("of film: column of the films  [default: the one called film, movie, 영화, ...]")
+    stars_column: Optional[str] = option("of film: column of the stars  [default: the one called stars, 별점, ...]")
+    classifier: Optional[Path] = CLASSIFIER
+
+
+class GroupOptions(NamedTuple):
+    """The bundle that rates the groups of `--group-by`."""
+
+    film_bundle: Optional[Path] = option(
+        "bundle of the groups' stars, trained with the same classifier  [default: the packaged one]"
+    )

@@ -1,0 +1,18 @@
+"""The page of rated films."""
+
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+
+from ...visualization.pictures import write_page
+from .display import FILM_PAGE, rating_html
+from .rater import Rating
+
+
+def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language: str = "ko") -> None:
+    """Write the page of some films, the first of so many: stars, reviews shaded by weight, and their words by theirs."""
+    title, about, more = FILM_PAGE[language]
+    if films > len(ratings):
+        about += more.format(len(ratings), films)
+    sections = (f"<h2>{escape(film)}</h2>{rating_html(own, language)}" for film, own in ratings.items())
+    write_page(path, "".join(f"<section>{section}</section>\n" for section in sections), title, about, language)

@@ -1,0 +1,39 @@
+"""The command `fill`."""
+
+import json
+
+import click
+
+from ...cli.declare import TextCommand, command, option, text_argument
+from ...cli.options import Heads, TaskModel
+from ...errors import ConfigError
+
+
+@command(TextCommand)
+def fill(
+    *,
+    text: tuple[str, ...] = text_argument("read its reviews one by one: `fill` takes one text, not %s", required=True),
+    top: int = option("candidates", default=5, type=click.IntRange(1)),
+    as_json: bool = option("one line of JSON, with what [MASK] attended to", "--json"),
+    heads: Heads,
+    model: TaskModel,
+) -> None:
+    """Print the likeliest words at each [MASK] of a text: probability, words and the text with them.
+
+    \b
+    nsmc-attention fill "주인공의 [MASK]에 소름이 돋았다"
+    nsmc-attention fill "엔딩 [MASK]이 [MASK] 때까지" --top 10 --json
+    nsmc-attention fill "이 영화 정말 [MASK]" --heads heads.png
+    """
+    if len(text) > 1:
+        raise ConfigError(f"fill: expected one TEXT, found {len(text)}; put it in quotes")
+    heads.check()
+    from .model import LanguageModel
+
+    filling = LanguageModel.load(*model)(text[0], top)
+    heads.save(filling)
+    if as_json:
+        print(json.dumps(filling.to_dict(), ensure_ascii=False))
+        return
+    for candidate in filling.candidates:
+        print(f"{candidate.probability:.4g}\t{candidate.token}\t{candidate.text}")

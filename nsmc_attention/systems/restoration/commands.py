@@ -1,0 +1,78 @@
+"""The command `restore`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Optional
+
+from ...cli.declare import TextCommand, command, option, text_argument
+from ...cli.options import Model, Scoring
+from ...errors import ConfigError
+
+if TYPE_CHECKING:
+    from .restorer import Restorer
+
+
+@command(TextCommand)
+def restore(
+    *,
+    text: tuple[str, ...] = text_argument("restore its rows with --input %s"),
+    scoring: Scoring,
+    beam: Optional[int] = option("use the writer, whose search follows so many hypotheses, 1: greedy"),
+    alpha: Optional[float] = option("use the writer, with this length penalty, 0: none  [default: 0.6]"),
+    min_probability: Optional[float] = option(
+        "leave out what the editor is less sure of, 0.5 to 1  [default: 0.7 of a character, 0.6 of a space]"
+    ),
+    n_best: bool = option("all that the writer found for TEXT, best first: score, restored text"),
+    picture: Optional[Path] = option(
+        ".png, .svg or .pdf: an editor's tags or, with --beam, a writer's attention, for one TEXT", "--explain"
+    ),
+    model: Model,
+) -> None:
+    """Correct the spacing and spelling of texts.
+
+    By an editor, which corrects each character; with --beam or --alpha by a writer, which writes the text anew. A text
+    that is blank, or of which too much would change, is returned as it is; a table and jsonl say why.
+
+    \b
+    nsmc-attention restore "배우들연기가 정말조앗는데 스토리가별로엿다"
+    nsmc-attention restore --input reviews.csv --output restored.csv
+    nsmc-attention restore --beam 4 --n-best "정말재밋엇어요"
+    nsmc-attention restore "정말재밋엇어요" --beam 4 --explain attention.png
+    """
+    scoring.check("restore", text)
+    check_extras(text, scoring, n_best, picture)
+    from .rows import TableRestorer
+
+    # of the packaged restorers, one is loaded that searches
+    beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
+    restorer = TableRestorer.load(*model, beam=beam, alpha=alpha, min_probability=min_probability)
+    if n_best:
+        return print_hypotheses(restorer, text, scoring.style == "jsonl")
+    scoring.score(restorer, text)
+    if picture:
+        from .pictures import save_restoration
+
+        save_restoration(restorer(text[0]), picture)
+
+
+def check_extras(text: tuple[str, ...], scoring: Scoring, n_best: bool, picture: Optional[Path]) -> None:
+    """Raise ConfigError for what --n-best and --explain do not go together with."""
+    for flag, given in (("--n-best", n_best), ("--explain", picture)):
+        if given and text in ((), ("-",)):
+            raise ConfigError(f"restore {flag}: expected TEXT, found none; give the text itself")
+    if n_best and (picture or str(scoring.output) != "-" or scoring.style not in (None, "text", "jsonl")):
+        raise ConfigError("restore --n-best: prints text or jsonl; leave --output, --explain and other formats out")
+    if picture:
+        from ...drawing.figure import check_suffix
+
+        check_suffix(picture)
+        if len(text) > 1:
+            raise ConfigError(f"restore --explain: expected one TEXT, found {len(text)}")
+
+
+def print_hypotheses(restorer: "Restorer", texts: tuple[str, ...], as_json: bool) -> None:
+    """Print what a search found for each text, best first: score, restored text and, if it is rejected, why."""
+    for text in texts:
+        for hypothesis in restorer.n_best(text):
+            line = "\t".join([f"{hypothesis.score:.4f}", hypothesis.text, *filter(None, [hypothesis.error])])
+            print(json.dumps(hypothesis.to_dict(), ensure_ascii=False) if as_json else line)
