@@ -208,13 +208,15 @@ def checked_sentences(config: Config, path: Union[str, Path, None]) -> Optional[
     return written
 
 
-def continuing(config: Config, init_from: Union[str, Path, None]) -> Config:
+def continuing(
+    config: Config, init_from: Union[str, Path, None], embeddings: Union[str, Path, None] = None, **others: Any
+) -> Config:
     """Return a config with the settings that it must share with the classifier that it begins with.
 
     It stays as it is with another task's bundle or without one, and where the two are of different kinds, which
     training refuses.
     """
-    first = first_bundle(init_from, *beginnings())
+    first = None if embeddings else first_bundle(init_from, *beginnings())
     if first is None or first.layout is not LAYOUT or first.config.model.kind != config.model.kind:
         return config
     return config.with_settings(lending.sizes(first.config))

@@ -81,8 +81,8 @@ def train(
         base = chosen.layout.config.from_dict(run_settings["config"])
     else:
         base = chosen.preset(preset)
-        if chosen.continuing and own["init_from"]:
-            base = chosen.continuing(base, own["init_from"])
+        if chosen.continuing:
+            base = chosen.continuing(base, **own)
     config: Any = base.with_fields(**settings)
     with resumable(out):
         chosen.train(reviews, config, Run(out, resume, device), **own)

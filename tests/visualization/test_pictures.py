@@ -12,11 +12,11 @@ from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
 from nsmc_attention.colors import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.systems.restoration.pictures import save_restoration
+from nsmc_attention.systems.restoration.pictures import LONGEST_AXIS, save_restoration
 from nsmc_attention.systems.restoration.restoration import BLANK, REJECTED, Chunk, Restoration, unchanged
 from nsmc_attention.visualization.heatmap import WIDTH, draw_words, layout
 from nsmc_attention.visualization.page import page, panel
-from nsmc_attention.visualization.pictures import LONGEST_AXIS, check_picture, save_attributions
+from nsmc_attention.visualization.pictures import check_picture, save_attributions
 
 STRANGE = '</script><script>alert("1")</script> &amp; \u2028 👍 영화 $x$ REVIEWS_AS_JSON'
 

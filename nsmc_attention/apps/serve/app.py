@@ -26,39 +26,24 @@ from typing import Any, AsyncIterator
 
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, PlainTextResponse, StreamingResponse
-from fastapi.routing import APIRoute
+from fastapi.responses import HTMLResponse, PlainTextResponse
 from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from ..._runtime.processes import exit_with_parent
 from ...errors import NsmcError
-from ...systems.reading.service import MEDIA_TYPES as PICTURE_TYPES
 from .direct import Direct, respond_error
 from .guard import Guard, Limits
 from .models import Bundles
-from .questions import Blank, Question, Reviews, Texts
-from .service import ERRORS, MISSING, Service
-from .uploads import FORM, MEDIA_TYPES
+from .plug import Route, problems
+from .service import ERRORS, Server
 
-# Where the page of the API shows a request, under which title
-TITLES = {
-    "Reviews and texts": {
-        "/predict": "Classify reviews",
-        "/explain": "Explain a prediction by the words of its review",
-        "/restore": "Correct spacing and spelling",
-        "/fill": "Fill a blank",
-    },
-    "Tables": {"/predict/batch": "Classify the reviews of a table", "/film": "Predict the stars of a table's films"},
-    "Pictures": {"/read": "Read the text of a screenshot"},
-    "Server": {
-        "/healthz": "Whether the process responds",
-        "/readyz": "Whether the models are loaded, and which",
-        "/metrics": "Counters for Prometheus",
-    },
+SERVER_TITLES = {
+    "/healthz": "Whether the process responds",
+    "/readyz": "Whether the models are loaded, and which",
+    "/metrics": "Counters for Prometheus",
 }
-EXAMPLE = "film,document\n괴물,정말 재미있는 영화였어요\n괴물,배우는 좋은데 영화는 별로\n"
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
 LOG = logging.getLogger("uvicorn.error")
@@ -66,11 +51,11 @@ LOG = logging.getLogger("uvicorn.error")
 
 def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard:
     """Return the ASGI application, whose models are loaded after the start."""
-    service = Service(bundles, limits)
+    service = Server(bundles, limits)
 
     @asynccontextmanager
     async def lifespan(application: FastAPI) -> AsyncIterator[None]:
-        task = asyncio.create_task(service.models.load())
+        task = asyncio.create_task(service.load())
         task.add_done_callback(after_load)
         parent = multiprocessing.parent_process()
         if parent:
@@ -96,46 +81,25 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     page = application.api_route("/", methods=["GET", "HEAD"], response_class=HTMLResponse, include_in_schema=False)
     page(service.page)
     application.get("/font.woff", include_in_schema=False)(service.font)
-    application.get("/healthz")(service.healthz)
-    application.get("/readyz", responses={503: ERRORS[503]})(service.readyz)
-    application.get("/metrics", response_class=PlainTextResponse)(service.metrics)
+    for path, handler in (("/healthz", service.healthz), ("/readyz", service.readyz), ("/metrics", service.metrics)):
+        more: Any = {"/readyz": {"responses": {503: ERRORS[503]}}, "/metrics": {"response_class": PlainTextResponse}}
+        application.get(path, tags=["Server"], summary=SERVER_TITLES[path], **more.get(path, {}))(handler)
+    routes = service.routes
+    for route in routes:
+        add_route(application, route)
     # documented by FastAPI, answered by Direct
-    routes: Any = {
-        "/predict": (Reviews, service.predict),
-        "/explain": (Question, service.explain),
-        "/restore": (Texts, service.restore),
-        "/fill": (Blank, service.fill),
-    }
-    for path, (_, respond) in routes.items():
-        application.post(path, responses={**ERRORS, **MISSING.get(path, {})}, response_model=None)(respond)
-    add_uploads(application, service)
-    add_titles(application)
+    answered: Any = {route.path: (route.body, route.respond) for route in routes if route.body}
     # outermost, so that its response to a bug has the security headers too
-    return Guard(Direct(application, routes), limits, service.counters)
+    return Guard(Direct(application, answered), limits, service.counters, {one.path: one.largest for one in routes})
 
 
-def add_uploads(application: FastAPI, service: Service) -> None:
-    """Add the requests whose bodies are files: tables and pictures."""
-    text: Any = {"schema": {"type": "string"}}
-    content, lines = {"content": dict.fromkeys(MEDIA_TYPES, text)}, {"content": {"application/x-ndjson": text}}
-    form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
-    bodies = {**content["content"], "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
-    body = {"requestBody": {"required": True, "content": bodies}}
-    tables: Any = {"/predict/batch": (service.batch, content), "/film": (service.film, lines)}
-    for path, (respond, answer) in tables.items():
-        responses = {200: answer, **ERRORS, **MISSING.get(path, {})}
-        application.post(path, response_class=StreamingResponse, responses=responses, openapi_extra=body)(respond)
-    binary = {"schema": {"type": "string", "format": "binary"}}
-    pictures = {"requestBody": {"required": True, "content": dict.fromkeys(PICTURE_TYPES, binary)}}
-    application.post("/read", responses={**ERRORS, **MISSING["/read"]}, openapi_extra=pictures)(service.read)
-
-
-def add_titles(application: FastAPI) -> None:
-    """Give the requests on the page of the API their titles, in groups."""
-    titles = {path: (tag, title) for tag, named in TITLES.items() for path, title in named.items()}
-    for route in application.routes:
-        if isinstance(route, APIRoute) and route.path in titles:
-            route.tags, route.summary = [titles[route.path][0]], titles[route.path][1]
+def add_route(application: FastAPI, route: Route) -> None:
+    options: dict[str, Any] = {**route.options, "tags": [route.tag], "summary": route.title}
+    missing = problems({404: route.missing}) if route.missing else {}
+    options["responses"] = {**options.get("responses", {}), **ERRORS, **missing}
+    if route.body:
+        options["response_model"] = None
+    application.post(route.path, **options)(route.respond)
 
 
 def after_load(task: "asyncio.Task[None]") -> None:

@@ -1,12 +1,18 @@
 """The command `serve`."""
 
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 import click
 
 from ...cli import options
 from ...cli.declare import command, option
+from ...cli.options import of_systems, values_of
+from ...errors import MissingPackage
+
+# The extra `serve`
+NEEDED = "fastapi fastapi_offline prometheus_client python_multipart uvicorn".split()
 
 
 @command()
@@ -17,14 +23,7 @@ def serve(
     workers: int = option("processes", type=click.IntRange(1, 64), default=1),
     bundle: Optional[Path] = options.BUNDLE,
     engine: str = options.ENGINE,
-    restore_bundle: Optional[Path] = option(
-        "bundle that corrects spacing and spelling  [default: the packaged editor]"
-    ),
-    language_bundle: Optional[Path] = option("bundle that fills blanks  [default: the packaged language model]"),
-    film_bundle: Optional[Path] = option(
-        "bundle that rates films, trained with the same classifier  [default: the packaged one]"
-    ),
-    read_bundle: Optional[Path] = option("bundle that reads screenshots  [default: the packaged reader]"),
+    bundles: dict[str, Any] = of_systems("ServeOptions"),
 ) -> None:
     """Serve an interactive page and an HTTP API.
 
@@ -32,8 +31,9 @@ def serve(
     nsmc-attention serve
     curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
     """
+    if missing := [name for name in NEEDED if not find_spec(name)]:
+        raise MissingPackage("serve", *missing)
     from .models import Bundles
     from .server import serve as run_server
 
-    bundles = Bundles(bundle, engine, restore_bundle, language_bundle, film_bundle, read_bundle)
-    run_server(host, port, workers=workers, bundles=bundles)
+    run_server(host, port, workers=workers, bundles=Bundles(bundle, engine, **values_of(bundles)))

@@ -8,8 +8,10 @@ them reports the sum, dead ones included.
 import asyncio
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Optional
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
@@ -18,7 +20,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-PATHS = "/ /predict /explain /predict/batch /restore /fill /film /read /healthz /readyz /metrics /docs /openapi.json".split()
+# Without those of routes
+PATHS = "/ /healthz /readyz /metrics /docs /openapi.json".split()
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10)
 PAGE_POLICY = (
     b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src 'self'; "
@@ -36,8 +39,6 @@ SECURITY_HEADERS = [
 # Bytes beyond the limit to drain before refusing a body: many clients read only after sending everything
 DRAINED = 16_000_000
 FOREIGN = "request: expected one by this server's page or by a program, found one by a page of another site"
-# Whose bodies are tables
-TABLE_PATHS = ("/predict/batch", "/film")
 
 
 @dataclass(frozen=True)
@@ -75,18 +76,20 @@ class Counters:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
+        self.paths = {*PATHS}
         name, about = "nsmc_attention_request_seconds", "Time until the response starts"
         seconds = Histogram(name, about, ["path", "status"], registry=self.registry, buckets=BUCKETS)
         # of a path and status; finding it again takes longer than counting
         self.seconds = lru_cache(maxsize=None)(seconds.labels)
-        self.reviews = Counter("nsmc_attention_reviews", "Reviews classified", registry=self.registry)
-        self.restored = Counter("nsmc_attention_restored", "Texts restored", registry=self.registry)
-        self.filled = Counter("nsmc_attention_filled", "Texts whose [MASK] was filled", registry=self.registry)
-        self.read = Counter("nsmc_attention_read", "Pictures read", registry=self.registry)
+        self.reviews = self.counter("reviews", "Reviews classified")
+
+    def counter(self, name: str, about: str) -> Counter:
+        """Return a new counter of these."""
+        return Counter(f"nsmc_attention_{name}", about, registry=self.registry)
 
     def observe(self, path: str, status: int, seconds: float) -> None:
         """Count a response."""
-        self.seconds(path if path in PATHS else "other", status).observe(seconds)
+        self.seconds(path if path in self.paths else "other", status).observe(seconds)
 
     def text(self) -> bytes:
         """Return the counters of all workers in Prometheus' text format."""
@@ -105,10 +108,13 @@ def security_headers(path: str = "") -> list[tuple[bytes, bytes]]:
 class Guard:
     """An ASGI application around another one, each of whose responses is counted."""
 
-    def __init__(self, application: ASGIApp, limits: Limits, counters: Counters) -> None:
+    def __init__(
+        self, application: ASGIApp, limits: Limits, counters: Counters, largest: Mapping[str, Optional[int]]
+    ) -> None:
+        """`largest` are the most bytes of the body of each route, None the limit of JSON."""
         self.application, self.limits, self.counters = application, limits, counters
-        # the most bytes of a body, where it is no JSON
-        self.largest = {"/read": limits.picture, **dict.fromkeys(TABLE_PATHS, limits.table)}
+        self.largest = {path: limits.body if most is None else most for path, most in largest.items()}
+        counters.paths.update(largest)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

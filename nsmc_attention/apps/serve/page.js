@@ -1,3 +1,19 @@
+/* What systems add to the page: what it says, and actions at certain moments. */
+const actions = { language: [], ready: [], explain: [], link: [], open: [], table: [], source: [] };
+// Where a file may be dropped, the first one that takes it
+const targets = [{ id: "drop", takes: () => true, open: file => openFile(file) }];
+const at = (moment, ...added) => actions[moment].push(...added);
+const run = (moment, ...values) => actions[moment].forEach(action => action(...values));
+
+function add(said) {
+  for (const [language, { about = {}, messages = [], ...words }] of Object.entries(said)) {
+    Object.assign(SAY[language], words);
+    Object.assign(SAY[language].about, about);
+    // before those that fit any line
+    SAY[language].messages.unshift(...messages);
+  }
+}
+
 const EXAMPLES = ["정말 재미있는 영화였어요", "배우는 좋은데 영화는 별로", "나무랄 데 없는 연출", "재미있지 않다", "정말재미있는영화", "ㅋㅋㅋㅋ 이걸 돈 주고 보다니"];
 /* The server reads the bytes of a file; the page sends what its name says they are. */
 const TYPES = { csv: "text/csv", tsv: "text/tab-separated-values", jsonl: "application/x-ndjson", ndjson: "application/x-ndjson",
@@ -9,9 +25,7 @@ const PAUSE = 200, LATER = 500, FONT = 1000, RETRY = 1000, ROWS = 50, LINK = 800
 const $ = id => document.getElementById(id);
 // The request in progress of each kind, an AbortController
 const requests = {};
-let say = SAY.ko, methods = [], answers = [], restored = null, pause = 0, later = 0;
-// Whether the attention behind the corrected text is shown, and what the server said of it
-let attending = false, attended = null;
+let say = SAY.ko, methods = [], answers = [], pause = 0, later = 0;
 // The scored rows; how they are shown; the file and how to score it by another column; its columns and the one in use, its
 // sheets and the one that was chosen
 let table = null, view = {}, source = null, columns = [], column = "", sheets = [], sheet = "", unlike = null, share = null;
@@ -27,15 +41,11 @@ function setLanguage(language) {
   $("language").lang = language === "ko" ? "en" : "ko";
   drawMethods();
   $("copied").textContent = "";
-  for (const id of ["problem", "table-problem", "film-problem", "blank-problem", "shot-problem"]) report(id, $(id).dataset.line ?? "");
+  for (const { id, dataset } of document.querySelectorAll(".problem[id]")) report(id, dataset.line ?? "");
   drawAnswer();
-  drawRestored();
-  drawAttention();
   drawSource();
   drawTable();
-  drawFilms();
-  drawFilling();
-  drawShot();
+  run("language");
 }
 
 /* What the server's classifier cannot compute is not offered; until it is loaded, only what is chosen, if any. */
@@ -48,8 +58,9 @@ function drawMethods(chosen = $("method").value || methods[0]) {
 async function offerMethods() {
   const response = await fetch("readyz").catch(() => ({ ok: false }));
   if (!response.ok) { setTimeout(offerMethods, RETRY); return; }
-  ({ methods, stars: starScale = null } = await response.json());
-  drawGroups();
+  const state = await response.json();
+  ({ methods } = state);
+  run("ready", state);
   drawMethods();
   // of a link's review the answer may have come first
   drawAnswer();
@@ -90,7 +101,7 @@ async function explain(changed = false) {
   const signal = begin("review"), method = $("method").value || "auto", by_word = $("by-word").checked;
   const texts = [$("text").value, $("compare").checked ? $("other").value : ""].filter(text => text.trim());
   report("problem", "");
-  restore();
+  run("explain");
   if (changed || !texts.length) show([]);
   showBusy(texts.length > 0);
   try {
@@ -152,100 +163,7 @@ function panelWithHeads(panel) {
   return section;
 }
 
-/* While the switch is on, the text in the field is corrected whenever it is explained. */
-async function restore() {
-  const inputs = $("text").value, on = $("restore").checked;
-  $("restoration").hidden = !on;
-  if (on && restored?.inputs === inputs) return;
-  const signal = begin("restore");
-  if (!on || !inputs.trim()) { restored = null; drawRestored(); attend(); return; }
-  $("pairs").setAttribute("aria-busy", true);
-  $("use").disabled = true;
-  const found = await askToRestore({ inputs }, signal);
-  if (signal.aborted) return;
-  restored = { ...found, back: new Set() };
-  drawRestored();
-  attend();
-}
-
-const askToRestore = (question, signal) => send("restore", JSON.stringify(question), "application/json", signal)
-  .then(async response => ({ ...question, ...(await response.json())[0] }), problem => ({ error: problem.message, segments: [] }));
-
-function drawRestored() {
-  $("pairs").replaceChildren(...(restored ? restored.segments.flatMap(pairsOf) : [element("p", "", say.toRestore)]));
-  $("pairs").setAttribute("aria-busy", false);
-  sayRestored();
-}
-
-/* The corrected text, but for the changes that were taken back. */
-const chosen = () => restored.segments.map(([was, now], place) => restored.back.has(place) ? was : now).join("");
-
-function sayRestored() {
-  const { segments = [], back, error } = restored ?? {}, changes = segments.filter(([was, now]) => was !== now).length;
-  const count = changes && changes - back.size;
-  const shown = !restored ? "" : error ? translate(error) : say.corrected(count, changes);
-  $("use").disabled = !count || $("pairs").getAttribute("aria-busy") === "true";
-  $("restored").textContent = changes ? `${shown} · ${say.takeBack}` : shown;
-  $("said").textContent = count ? `${shown}: ${chosen()}` : shown;
-}
-
-/* While it is open, the attention follows the corrected text; that of the text before only fades. */
-async function attend() {
-  const signal = begin("attention"), inputs = restored?.text && restored.inputs;
-  if (!attending || !inputs) attended = null;
-  else if (attended?.inputs !== inputs) {
-    $("attention").setAttribute("aria-busy", true);
-    const found = await askToRestore({ inputs, weights: true }, signal);
-    if (signal.aborted) return;
-    attended = found;
-  }
-  drawAttention();
-}
-
-/* Of a text that was returned as it is there is no attention, only the reason. */
-function drawAttention() {
-  const { error, source, text, weights } = attended ?? {}, shown = weights && !error;
-  const letters = found => Array.from(found.replaceAll(" ", "␣"));
-  const line = text === restored?.text ? say.attended : `${say.otherText(text)} ${say.attended}`;
-  $("attend").setAttribute("aria-expanded", attended !== null);
-  $("attend").disabled = !restored?.text;
-  $("attended").textContent = !attended ? "" : error ? translate(error) : line;
-  $("attention").setAttribute("aria-busy", false);
-  $("attention").replaceChildren(...(shown ? [matrixOf({ tokens: letters(source), queries: letters(text), matrix: weights })] : []));
-}
-
-/* A change as one pair, what is the same as a pair for each word, of which the upper one is not read aloud. */
-function pairsOf([was, now], place) {
-  if (was !== now) return [changeOf(was, now, place)];
-  return was.match(/\s*\S+\s?|\s+/gu).map(word => {
-    const pair = element("span", "pair"), above = element("span", "was", word);
-    above.setAttribute("aria-hidden", true);
-    pair.append(above, element("span", "now", word));
-    return pair;
-  });
-}
-
-/* A change, which a click takes back or makes again: struck out is what is not in the text. Its spaces are visible. */
-function changeOf(was, now, place) {
-  const before = restored.segments.slice(0, place).filter(([was, now]) => was !== now).length;
-  const { probability } = restored.changes[before], sure = probability ? say.sure(probability) : "";
-  const button = element("button", "pair"), [above, below] = [was, now].map(text => text.replaceAll(" ", "␣"));
-  const draw = () => {
-    const back = restored.back.has(place);
-    button.setAttribute("aria-pressed", !back);
-    button.replaceChildren(element(back ? "span" : "del", "was", above), element(back ? "del" : "ins", "now", below));
-  };
-  Object.assign(button, { type: "button", title: sure + say.takeBack, ariaLabel: sure + say.change(above, below) });
-  button.addEventListener("click", () => {
-    if (!restored.back.delete(place)) restored.back.add(place);
-    draw();
-    sayRestored();
-  });
-  draw();
-  return button;
-}
-
-/* The address of this page with these reviews and the filled blank, null if it would be too long. */
+/* The address of this page with these reviews and what else is on it, null if it would be too long. */
 function link() {
   const { value } = $("method"), given = new URLSearchParams();
   if ($("text").value.trim()) given.set("text", $("text").value);
@@ -253,8 +171,7 @@ function link() {
   // the first one is what the server takes where none is named
   if (value && value !== methods[0]) given.set("method", value);
   if ($("by-word").checked) given.set("by_word", "1");
-  if ($("restore").checked) given.set("restore", "1");
-  if (filling) given.set("fill", filling.text);
+  run("link", given);
   const found = location.pathname + (`${given}` ? `?${given}` : "");
   return found.length > LINK ? null : found;
 }
@@ -266,10 +183,7 @@ function readLink() {
   $("compare").checked = given.has("compare");
   $("second").hidden = !given.has("compare");
   $("by-word").checked = given.get("by_word") === "1";
-  // there may be no restorer, and no language model
-  $("restore").checked = given.get("restore") === "1" && !$("restore").closest("[hidden]");
-  $("blank").value = given.get("fill") ?? BLANKS[0];
-  if (given.has("fill") && !$("fill").closest("[hidden]")) fillBlank();
+  run("open", given);
   if (given.get("method") in say.methods) drawMethods(given.get("method"));
   if ($("text").value.trim()) explain();
 }
@@ -392,7 +306,7 @@ function beginTable() {
   $("search").value = "";
   URL.revokeObjectURL($("save").href);
   report("table-problem", "");
-  forgetFilms();
+  run("table");
   drawTable();
   return begin("table");
 }
@@ -445,7 +359,7 @@ function drawSource() {
   const options = columns.map(name => new Option(name, name));
   $("column").replaceChildren(...(columns.includes(column) ? [] : [new Option(say.choose, "")]), ...options);
   $("column").value = columns.includes(column) ? column : "";
-  drawGroups();
+  run("source");
 }
 
 const shownRows = () => {
@@ -564,60 +478,3 @@ function offerExamples(id, examples, use) {
     $(id).append(chip);
   }
 }
-
-$("language").addEventListener("click", () => setLanguage(say === SAY.ko ? "en" : "ko"));
-$("text").addEventListener("input", onInput);
-$("other").addEventListener("input", onInput);
-for (const id of ["method", "by-word"]) $(id).addEventListener("change", () => explain(true));
-$("restore").addEventListener("change", restore);
-$("use").addEventListener("click", () => { $("text").value = chosen(); $("text").focus(); explain(); });
-$("attend").addEventListener("click", async () => {
-  attending = !attending;
-  await attend();
-  if (attended) $("attended").scrollIntoView({ block: "nearest" });
-});
-$("compare").addEventListener("change", () => {
-  $("second").hidden = !$("compare").checked;
-  if ($("compare").checked) $("other").focus();
-  if ($("other").value.trim()) explain();
-});
-offerExamples("examples", EXAMPLES, text => {
-  // the second review, where the first is there to be compared with
-  $($("compare").checked && $("text").value.trim() && !$("other").value.trim() ? "other" : "text").value = text;
-  explain();
-});
-offerExamples("blank-examples", BLANKS, text => { $("blank").value = text; fillBlank(); });
-$("fill").addEventListener("submit", event => { event.preventDefault(); fillBlank(); });
-$("mask").addEventListener("click", insertMask);
-$("picture").addEventListener("click", savePicture);
-$("copy").addEventListener("click", copyLink);
-$("score").addEventListener("click", scoreLines);
-$("pick").addEventListener("click", () => $("file").click());
-$("file").addEventListener("change", () => { if ($("file").files.length) openFile($("file").files[0]); $("file").value = ""; });
-$("column").addEventListener("change", () => { if ($("column").value) scoreTable($("column").value); });
-$("sheet").addEventListener("change", () => { sheet = $("sheet").value; scoreTable(); });
-$("only").addEventListener("change", () => change({ only: $("only").value }));
-$("search").addEventListener("input", () => change({ words: $("search").value.trim().toLowerCase() }));
-$("previous").addEventListener("click", () => change({ page: view.page - 1 }));
-$("next").addEventListener("click", () => change({ page: view.page + 1 }));
-$("group").addEventListener("change", rateFilms);
-$("film-previous").addEventListener("click", () => turnFilms(-1));
-$("film-next").addEventListener("click", () => turnFilms(1));
-listenToShots();
-/* A file may be dropped anywhere: outside a target the browser would leave the page for it. */
-for (const name of ["dragover", "dragleave", "drop"])
-  document.addEventListener(name, event => {
-    const { types, items, files } = event.dataTransfer, over = name === "dragover";
-    if (![...types].includes("Files")) return;
-    event.preventDefault();
-    // of what is dragged only the type is known
-    for (const [id, taken] of [["shot-drop", isPicture(items[0])], ["drop", !isPicture(items[0])]])
-      $(id).classList.toggle("over", over && taken);
-    if (name !== "drop") return;
-    if (!isPicture(files[0])) { openFile(files[0]); return; }
-    readPicture(files[0]);
-    $("shots").scrollIntoView();
-  });
-setLanguage((navigator.language || "ko").startsWith("ko") ? "ko" : "en");
-offerMethods();
-readLink();

@@ -14,8 +14,6 @@ from ...classification.explain import Explainer
 from ...classification.prediction import Prediction
 from ...errors import DataError
 from ...inference.matrices import NO_HEADS, rounded
-from ...systems.language.model import MOST_MASKS, LanguageModel
-from ...systems.restoration.restoration import Restoration
 from ...visualization.page import panel
 
 DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
@@ -23,6 +21,8 @@ DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 LARGEST_MATRIX = 128
 # Weights of heads in one response: 0.9 MB of JSON, in whose making of 0.1 s nobody else gets an answer
 MOST_WEIGHTS = 2**17
+# The group of these requests on the page of the API
+TEXTS = "Reviews and texts"
 # Labels that a review may have
 LABELS = 2
 # Keys of an object that are looked at, more than any has
@@ -93,21 +93,6 @@ class Question(Body, json_schema_extra=example(inputs="배우는 좋은데 영�
     )
 
 
-class Texts(Body, json_schema_extra=example(inputs=["배우들연기가 정말조앗는데"])):
-    """One text to restore, or a list of them."""
-
-    inputs: OneOrMore = Field(..., description="a text, or a list of them")
-    weights: StrictBool = Field(default=False, description="of one text: add a writer's attention weights")
-
-
-class Blank(Body, json_schema_extra=example(inputs="주인공의 [MASK]에 소름이 돋았다", top=3)):
-    """A text with [MASK] in it."""
-
-    inputs: str = Field(..., description=f"a text with 1 to {MOST_MASKS} [MASK], each in place of a word")
-    top: StrictInt = Field(default=5, ge=1, le=50, description="return so many candidates")
-    heads: StrictBool = Field(default=False, description="add the weights of its heads (layers x heads x T x T)")
-
-
 def labels_of(probability: Optional[float], error: Optional[str]) -> list[dict[str, Any]]:
     """Return the labels for a probability of positive, most probable first; without a label the reason in `error`."""
     if error or probability is None:
@@ -139,19 +124,6 @@ def explanation_json(explainer: Explainer, question: Question) -> str:
     return encode({**panel(drawn), **heads})
 
 
-def restoration_json(restoration: Restoration, weights: bool = False) -> str:
-    """Return what /restore says of a text; weights, of four digits, are (len(text) x len(source))."""
-    values = {**restoration.to_dict(), "changed": restoration.changed, "segments": restoration.segments}
-    return encode({**values, "weights": rounded(restoration.weights)} if weights else values)
-
-
-def filling_json(model: LanguageModel, blank: Blank) -> str:
-    """Return the candidates for a blank, with the heads if asked for; DataError at a wrong number of [MASK]."""
-    filling = model(blank.inputs, blank.top)
-    heads = {"heads": head_values(filling.heads)} if blank.heads else {}
-    return encode({**filling.to_dict(), **heads})
-
-
 def head_values(heads: Any) -> Any:
     """Return the weights (L, K, T, T) as lists, to four digits; DataError where there are none or too many."""
     if heads is None:
@@ -164,3 +136,8 @@ def head_values(heads: Any) -> Any:
             "send a part of the text"
         )
     return rounded(heads)
+
+
+def json_list(answers: list[str]) -> str:
+    """Return a JSON list of answers that are JSON already."""
+    return f"[{','.join(answers)}]"

@@ -19,10 +19,7 @@ import uvicorn
 from ...bundle.format import load_bundle, read_contents
 from ...classification.system import LAYOUT
 from ...errors import ConfigError
-from ...systems.films.system import LAYOUT as FILM_NETWORK
-from ...systems.language.system import LAYOUT as LANGUAGE_MODEL
-from ...systems.reading.system import LAYOUT as READER
-from ...systems.restoration.system import LAYOUT as RESTORER
+from ...registry import system
 from .app import BAD_BUNDLE, create_app, end_on_hangup
 from .connection import Connection
 from .guard import SHARED, Limits
@@ -46,11 +43,8 @@ def serve(
     """
     # before any process starts
     read_contents(load_bundle(bundles.bundle, LAYOUT))
-    layouts: Any = (RESTORER, LANGUAGE_MODEL, FILM_NETWORK, READER)
-    others = (bundles.restore_bundle, bundles.language_bundle, bundles.film_bundle, bundles.read_bundle)
-    for other, layout in zip(others, layouts):
-        if other:
-            read_contents(load_bundle(other, layout))
+    for name, other in bundles.others.items():
+        read_contents(load_bundle(other, system(name).layout))
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, end)
     end_on_hangup()

@@ -1,82 +1,104 @@
-"""The application's routes over its models."""
+"""The application's requests, over its classifier and the services of systems."""
 
 import asyncio
-import io
-import json
 import logging
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, Awaitable, Callable, Optional, Union
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from importlib import resources
+from typing import Annotated, Any, Optional
 
 from fastapi import Query, Request
-from fastapi.responses import Response
+from fastapi.responses import Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
+from ... import registry
 from ...classification.share import LabelsByShare, require_share, share_given
 from ...errors import NsmcError
-from ...inference.engines import companion_engine
-from ...systems.films.rater import FilmRater, Pools, Rating
-from ...systems.reading.service import check_type, reading_json
 from ...visualization.page import file, filled, font_of, with_words
 from .direct import unless_gone
 from .guard import Counters, Limits
 from .models import Bundles, Models
-from .questions import Blank, Question, Reviews, Texts, labels_json
-from .uploads import FORM, FormFile, StorageQuota, Table, TableResponse, in_pieces, upload_kind
+from .plug import HeaderRow, Route, Sheet, SystemService, TextColumn, problems
+from .questions import TEXTS, Question, Reviews, json_list, labels_json
+from .uploads import FORM, MEDIA_TYPES, FormFile, StorageQuota, Table, TableResponse, upload_kind
 
-SCRIPTS = ("texts.js", "heads.js", "fill.js", "films.js", "pictures.js", "page.js")
-TextColumn = Annotated[Optional[str], Query(description="the column of the reviews, or its number; else found")]
-HeaderRow = Annotated[Optional[str], Query(alias="header", description="the row of the names of columns, or none")]
-Sheet = Annotated[Optional[str], Query(description="of xlsx; without it, the first visible one")]
-GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]
-Labelled = Annotated[bool, Query(description="classify each line")]
-LineWeights = Annotated[bool, Query(description="add to each line weights (letters x strips) and edges of the strips")]
+# Those of systems come before the last one
+SCRIPTS = ("texts.js", "heads.js", "page.js", "start.js")
+# Where systems add to the page
+SLOTS = ("review", "answer", "table", "sections")
 ShareOf = Annotated[
     Optional[str], Query(alias="share", description="add labels by the share of positive reviews: table, or 0 to 1")
 ]
 Verbatim = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
+EXAMPLE = "film,document\n괴물,정말 재미있는 영화였어요\n괴물,배우는 좋은데 영화는 별로\n"
 LOG = logging.getLogger("uvicorn.error")
 
 
-class Problem(BaseModel):
-    error: str
-    columns: Optional[list[str]] = Field(default=None, description="of a table without the column of texts")
-    sheets: Optional[list[str]] = Field(default=None, description="of a workbook with several, the one read first")
-
-
-def problems(reasons: dict[int, str]) -> dict[Union[int, str], dict[str, Any]]:
-    return {status: {"model": Problem, "description": reason} for status, reason in reasons.items()}
-
-
 ERRORS = problems({400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"})
-MISSING = {
-    "/restore": problems({404: "the server has no restorer"}),
-    "/fill": problems({404: "the server has no language model"}),
-    "/film": problems({404: "the server has no film network"}),
-    "/read": problems({404: "the server has no reader of pictures"}),
-}
 
 
-class Service:
-    """Handlers of the application's routes; those for JSON return it as text."""
+class Server:
+    """Handlers of the application's routes; those for JSON return it as text. `services` are those of systems."""
 
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
         self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
         self.models = Models(bundles, limits)
-        self.woff, self.font_lock = b"", threading.Lock()
-        page, css, *scripts = (file(name, __package__) for name in ("page.html", "page.css", *SCRIPTS))
-        # what the server has no model for is hidden
-        hidden = {
-            f"no_{name}": "" if model.bundle else "hidden"
-            for name, model in (
-                ("restorer", self.models.restorer),
-                ("reader", self.models.reader),
-                ("language", self.models.language),
-            )
+        self.services: dict[str, SystemService] = {
+            name: found.Service(self, bundles.others.get(name)) for name, found in registry.modules("service")
         }
-        self.html = with_words(filled(page, css=css, **hidden, scripts="\n".join(scripts)))
+        self.woff, self.font_lock = b"", threading.Lock()
+        self.html = with_words(filled(file("page.html", __package__), **self.fillings()))
+
+    async def load(self) -> None:
+        """Load all models; requests that need them are refused until the end."""
+        explainer = await self.models.load()
+        for service in self.services.values():
+            await service.load()
+        self.models.explainer = explainer
+        classifier = explainer.classifier
+        LOG.info("ready: bundle %s, engine %s", classifier.bundle.name, classifier.engine.name)
+
+    @property
+    def routes(self) -> "list[Route]":
+        """All requests with POST: those for JSON first."""
+        own = [
+            Route("/predict", TEXTS, "Classify reviews", self.predict, Reviews),
+            Route("/explain", TEXTS, "Explain a prediction by the words of its review", self.explain, Question),
+            self.table_route("/predict/batch", "Classify the reviews of a table", self.batch, MEDIA_TYPES),
+        ]
+        added = [route for service in self.services.values() for route in service.routes]
+        return sorted(own + added, key=lambda route: route.body is None)
+
+    def table_route(
+        self, path: str, title: str, respond: Callable[..., Any], types: Iterable[str], missing: str = ""
+    ) -> Route:
+        """Return a request whose body is a table, answered with text of these media types."""
+        text: Any = {"schema": {"type": "string"}}
+        form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
+        bodies = {**dict.fromkeys(MEDIA_TYPES, text), "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
+        options = {
+            "response_class": StreamingResponse,
+            "responses": {200: {"content": dict.fromkeys(types, text)}},
+            "openapi_extra": {"requestBody": {"required": True, "content": bodies}},
+        }
+        return Route(path, "Tables", title, respond, None, missing, self.limits.table, options)
+
+    def fillings(self) -> dict[str, str]:
+        """Return {placeholder of page.html: its text}, in their order, with what the systems add."""
+        css, *scripts = (file(name, __package__) for name in ("page.css", *SCRIPTS))
+        slots = dict.fromkeys(SLOTS, "")
+        # the last one's section is the first on the page
+        for service in reversed(self.services.values()):
+            files = {path.name: path for path in resources.files(type(service).__module__.rpartition(".")[0]).iterdir()}
+            added = {name: files[name].read_text("utf-8") for name in files if name.endswith((".html", ".css", ".js"))}
+            css += added.get("page.css", "")
+            scripts.insert(-1, added.get("page.js", ""))
+            for slot in SLOTS:
+                # what the server has no model for is hidden
+                hidden = "" if service.main.bundle else "hidden"
+                slots[slot] += added.get(f"{slot}.html", "").replace("@@hidden@@", hidden)
+        return {"css": css, **slots, "scripts": "\n".join(scripts)}
 
     def check_texts(
         self, texts: Sequence[str], most: int, kind: str = "texts", advice: str = "send tables to /predict/batch"
@@ -106,13 +128,12 @@ class Service:
         `restore_bundle`, `language_bundle`, `read_bundle` and `film_bundle`, with the ends of its scale of `stars`, are
         named where there are any.
         """
-        explainer, models = self.models.require(), self.models
-        classifier, rater = explainer.classifier, models.rater.model
+        explainer = self.models.require()
+        classifier = explainer.classifier
         state = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
-        services: Any = (models.restorer, models.language, models.reader, models.rater)
-        named = {f"{service.name}_bundle": service.model.bundle.name for service in services if service.model}
-        stars = {"stars": [rater.scale.lowest, rater.scale.highest]} if rater else {}
-        return {**state, **named, **stars, "methods": explainer.methods}
+        for service in self.services.values():
+            state.update(service.state())
+        return {**state, "methods": explainer.methods}
 
     def metrics(self) -> Response:
         """The counters, for Prometheus."""
@@ -148,56 +169,6 @@ class Service:
         (answer,) = await self.models.explanations([question])
         return answer
 
-    async def restore(self, question: Texts) -> str:
-        """Return texts with their spaces and spelling corrected, in a list also for a single one.
-
-        `source` is the text as it was read, `text` what it was meant to be, `score` the log-probability of that.
-        `alignment` is for each character of the text the place of that in the source which it was made of; `segments`
-        are pairs of source and text side by side, which differ where something was `changed`; `changes` has these with
-        their places in the source, and an editor's probability of each. `error` is why a source was returned as it is,
-        if not because it was right. With weights, of one text at a time: what a writer, an
-        encoder-decoder, makes of it, and its attention as `weights`, a row for each character of the text and a column
-        for each of the source.
-        """
-        self.models.require()
-        restorer = self.models.restorer.require()
-        texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
-        characters, weights = sum(map(len, texts)), question.weights
-        if weights and len(texts) != 1:
-            raise HTTPException(422, f"inputs: expected one text for weights, found {len(texts)}; send one a request")
-        self.check_texts(texts, self.limits.reviews, "texts", "send them in several requests")
-        if characters > (most := self.limits.aligned if weights else self.limits.restored):
-            expected = (
-                f"a text of at most {most} characters for weights" if weights else f"at most {most} characters in all"
-            )
-            advice = "a part of it" if weights else "them in several requests"
-            raise HTTPException(422, f"inputs: expected {expected}, found {characters}; send {advice}")
-        if weights:
-            await self.models.writer.load(companion_engine(restorer.engine.name), self.models.alignments.thread)
-            self.models.writer.require()
-            results = await self.models.alignments(texts)
-        else:
-            results = await self.models.restorations(texts)
-        self.counters.restored.inc(len(texts))
-        return json_list(results)
-
-    async def fill(self, question: Blank) -> str:
-        """Return the likeliest words at the [MASK] of a text; several are filled together, the most certain first.
-
-        `candidates` are the likeliest first, each with `token` (of several [MASK] theirs, a space between), the `text`
-        with it and its `probability`; `tokens` is what the network read, of a long text the part around the [MASK], which
-        are at `places`; `attended` is for each token the attention that [MASK] pays to it in the last layer, the mean of
-        its heads (and of all [MASK]), and sums to 1. `heads` are,
-        if asked for, the weights of every head: a list for each layer, in it one for each head, a row for each token.
-        A language model whose encoder has no self-attention has neither.
-        """
-        self.models.require()
-        self.models.language.require()
-        self.check_texts([question.inputs], 1)
-        (answer,) = await self.models.fillings([question])
-        self.counters.filled.inc()
-        return answer
-
     async def batch(
         self,
         request: Request,
@@ -226,56 +197,6 @@ class Service:
             return TableResponse(table, table.score(scorer), table.output)
 
         return await self.with_table(request, scored, text_column, verbatim, sheet, header)
-
-    async def film(
-        self,
-        request: Request,
-        group_by: GroupBy,
-        text_column: TextColumn = None,
-        sheet: Sheet = None,
-        header: HeaderRow = None,
-    ) -> Response:
-        """Return a line of JSON for each film of a table, which is named by the column `group_by`, in their first order.
-
-        `stars` are the mean stars that other reviews of the film are expected to give, from `stars_low` to `stars_high`
-        for nine of ten films; `reviews` were read, `blank` ones were not. `representative` are the reviews with the
-        largest weights, each with its share of the film's. Where no review has a word, stars are null and `error`
-        says why. A table is sent as to /predict/batch.
-        """
-        self.models.require()
-        rater = self.models.rater.require()
-
-        async def rated(table: Table) -> TableResponse:
-            pools = await unless_gone(request, table.call(table.pool, rater, group_by, self.limits))
-            self.counters.reviews.inc(sum(pool.count + pool.blank for pool in pools.values()))
-            written = io.StringIO()
-            lines = (print(line, file=written) for line in film_lines(rater, pools))
-            return TableResponse(table, table.stream(in_pieces(written, lines)), "jsonl")
-
-        return await self.with_table(request, rated, text_column, sheet=sheet, header=header)
-
-    async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
-        """Return the lines of text in a picture, the body itself, in reading order.
-
-        The file's content decides of which of the types it is. `width` and `height` are those of the picture, turned as
-        its EXIF says, in pixels. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability`
-        (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
-        it is classified, `label`, `score` and `error` as in /predict. `weights` are the attention that each letter was
-        written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends.
-        """
-        self.models.require()
-        self.models.reader.require()
-        check_type(request.headers.get("content-type", ""))
-        async with self.models.pictures.received(request.stream()) as content:
-            answer = await unless_gone(request, self.reading(content, predict, weights))
-        self.counters.read.inc()
-        return Response(answer, media_type="application/json")
-
-    async def reading(self, content: bytes, predict: bool, weights: bool) -> str:
-        picture, lines = await self.models.pictures(content, weights)
-        rows = await self.models.labels([line["text"] for line in lines]) if predict else None
-        self.counters.reviews.inc(len(rows or ()))
-        return await self.models.pictures.call(reading_json, picture, lines, rows)
 
     async def with_table(
         self,
@@ -311,15 +232,3 @@ class Service:
                 problem.args = (str(problem).replace(table.path, "table"),)
                 vars(problem)["sheets"] = table.sheets
             raise
-
-
-def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:
-    for film, (pool, (low, stars, high)) in zip(pools, rater.bounds(pools.values())):
-        values = Rating(pool.count, pool.blank, stars, low, high).to_dict()
-        shown = [{"text": text, "weight": weight} for text, weight in pool.weights]
-        yield json.dumps({"film": film, "blank": pool.blank, **values, "representative": shown}, ensure_ascii=False)
-
-
-def json_list(answers: list[str]) -> str:
-    """Return a JSON list of answers that are JSON already."""
-    return f"[{','.join(answers)}]"

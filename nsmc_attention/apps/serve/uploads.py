@@ -26,8 +26,6 @@ from ...inference.scoring import MARK, table_parts, tally_of, texts_of
 from ...reviews import tables
 from ...reviews.pieces import BINARY
 from ...reviews.sources import Source, kind_of
-from ...systems.films.rater import FilmRater, Pools
-from ...systems.films.rows import Rated, named
 from .guard import Limits
 
 MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
@@ -244,25 +242,6 @@ class Table:
         if classifier:
             self.share = tally_of(classifier, sample.texts, classifier.rows(sample.texts)).share
         return rows
-
-    def pool(self, rater: FilmRater, group_by: str, limits: Limits) -> Pools:
-        """Return the Pool of each film, having read all rows; DataError if no row names one, or there are too many."""
-        table, films = self.read(), set[str]()
-        self.text_column = table.text_column
-        self.reading.append(table.parts)
-
-        def pairs() -> Iterator[tuple[str, str]]:
-            for film, text in named(table, group_by, Rated()):
-                if self.closed.is_set():
-                    return
-                films.add(film)
-                if len(films) > limits.films:
-                    expected = f"expected at most {limits.films} films in column {group_by!r}, found more"
-                    raise DataError(f"{self.path}: {expected}; choose another column, or use `nsmc-attention film`")
-                yield film, text
-
-        # as many as the page asks the words of in one request
-        return rater.pool(pairs(), limits.weighted)
 
     async def score(self, scorer: Scorer) -> AsyncIterator[bytes]:
         """Yield the table with the predictions."""

@@ -22,3 +22,11 @@ class GroupOptions(NamedTuple):
     film_bundle: Optional[Path] = option(
         "bundle of the groups' stars, trained with the same classifier  [default: the packaged one]"
     )
+
+
+class ServeOptions(NamedTuple):
+    """The bundle of `serve`."""
+
+    film_bundle: Optional[Path] = option(
+        "bundle that rates films, trained with the same classifier  [default: the packaged one]"
+    )

@@ -1,5 +1,15 @@
-"""What `train` takes for a language model."""
+"""What `train` and `serve` take for a language model."""
 
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from ...cli.declare import option
 from ...cli.options import Beginning as TrainOptions
 
-__all__ = ["TrainOptions"]
+__all__ = ["ServeOptions", "TrainOptions"]
+
+
+class ServeOptions(NamedTuple):
+    """The bundle of `serve`."""
+
+    language_bundle: Optional[Path] = option("bundle that fills blanks  [default: the packaged language model]")

@@ -1,5 +1,15 @@
-"""What `train` takes for a reader of pictures."""
+"""What `train` and `serve` take for a reader of pictures."""
 
+from pathlib import Path
+from typing import NamedTuple, Optional
+
+from ...cli.declare import option
 from ...cli.options import Beginning as TrainOptions
 
-__all__ = ["TrainOptions"]
+__all__ = ["ServeOptions", "TrainOptions"]
+
+
+class ServeOptions(NamedTuple):
+    """The bundle of `serve`."""
+
+    read_bundle: Optional[Path] = option("bundle that reads screenshots  [default: the packaged reader]")

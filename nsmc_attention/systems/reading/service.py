@@ -1,19 +1,24 @@
-"""A picture as a request's body: received, its lines read a part at a time, and what /read says of them."""
+"""`POST /read`: a picture as a request's body, its lines read a part at a time; and the screenshots on the page."""
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import groupby, repeat
-from typing import Any, AsyncIterator, Callable, Optional
+from typing import Annotated, Any, AsyncIterator, Callable, Optional
 
 import numpy
+from fastapi import Query, Request
+from fastapi.responses import Response
 from numpy.typing import NDArray
 from starlette.exceptions import HTTPException
 
 from ...apps.serve.batching import Batcher, one_by_one
+from ...apps.serve.direct import unless_gone
 from ...apps.serve.guard import Limits
+from ...apps.serve.plug import LoadedModel, Route, SystemService, present
 from ...apps.serve.questions import encode, labels_of
 from ...apps.serve.uploads import Quota
 from ...classification.prediction import Row
@@ -23,7 +28,10 @@ from .graphs import HEIGHT, STRIP
 from .opening import FORMATS, open_gray
 from .reader import PictureReader, boxes_of
 from .reading import Line
+from .system import READER
 
+Labelled = Annotated[bool, Query(description="classify each line")]
+LineWeights = Annotated[bool, Query(description="add to each line weights (letters x strips) and edges of the strips")]
 MEDIA_TYPES = tuple(f"image/{name.lower()}" for name in FORMATS)
 # Strips of the lines that are read at a time, some tenths of a second; weights of all lines in a response, 3 MB of JSON
 PART, MOST_WEIGHTS = 2048, 2**19
@@ -130,3 +138,52 @@ def reading_json(picture: Opened, lines: list[dict[str, Any]], rows: Optional[li
     # one by one: while a large value becomes JSON nobody else gets an answer
     written = ",".join(encode({**line, **label}) for line, label in zip(lines, labels))
     return f'{{"width":{width},"height":{height},"lines":[{written}]}}'
+
+
+class Service(SystemService):
+    """The lines of text in a picture, with their labels."""
+
+    pictures: Pictures
+
+    def __init__(self, *values: Any) -> None:
+        super().__init__(*values)
+        self.main = LoadedModel(
+            "read", "read", "reader of pictures", self.bundle or present(READER), PictureReader.load
+        )
+        self.counter = self.server.counters.counter("read", "Pictures read")
+
+    @property
+    def routes(self) -> Sequence[Route]:
+        content = dict.fromkeys(MEDIA_TYPES, {"schema": {"type": "string", "format": "binary"}})
+        options = {"openapi_extra": {"requestBody": {"required": True, "content": content}}}
+        title, missing = "Read the text of a screenshot", "the server has no reader of pictures"
+        return [Route("/read", "Pictures", title, self.read, None, missing, self.limits.picture, options)]
+
+    async def load(self) -> None:
+        models = self.server.models
+        reader = await self.main.load(self.companion, models.mxnet)
+        if reader:
+            self.pictures = Pictures(reader, models.thread_of(reader), self.limits)
+
+    async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
+        """Return the lines of text in a picture, the body itself, in reading order.
+
+        The file's content decides of which of the types it is. `width` and `height` are those of the picture, turned as
+        its EXIF says, in pixels. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability`
+        (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
+        it is classified, `label`, `score` and `error` as in /predict. `weights` are the attention that each letter was
+        written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends.
+        """
+        self.server.models.require()
+        self.main.require()
+        check_type(request.headers.get("content-type", ""))
+        async with self.pictures.received(request.stream()) as content:
+            answer = await unless_gone(request, self.reading(content, predict, weights))
+        self.counter.inc()
+        return Response(answer, media_type="application/json")
+
+    async def reading(self, content: bytes, predict: bool, weights: bool) -> str:
+        picture, lines = await self.pictures(content, weights)
+        rows = await self.server.models.labels([line["text"] for line in lines]) if predict else None
+        self.server.counters.reviews.inc(len(rows or ()))
+        return await self.pictures.call(reading_json, picture, lines, rows)

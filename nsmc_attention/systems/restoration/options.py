@@ -7,7 +7,7 @@ from ...cli.declare import option
 from ...cli.options import Beginning as TrainOptions
 from ...cli.options import Model
 
-__all__ = ["ScoringOptions", "TrainOptions"]
+__all__ = ["ScoringOptions", "ServeOptions", "TrainOptions"]
 
 if TYPE_CHECKING:
     from ...classification.predictor import Classifier
@@ -48,3 +48,9 @@ class ScoringOptions(NamedTuple):
 
         bundle = load_bundle(self.restorer, Restorer.layout)
         return Restorer.from_bundle(bundle, engine_beside(bundle, model.engine), model.device)
+
+
+class ServeOptions(NamedTuple):
+    """The bundle of `serve`."""
+
+    restore_bundle: Optional[Path] = option("bundle that corrects spacing and spelling  [default: the packaged editor]")

@@ -191,7 +191,7 @@ def test_weights_are_those_of_the_writer_that_the_server_restores_by(ready, ask,
 
 def test_beside_an_editor_they_are_those_of_the_packaged_writer(ready, ask, tiny_editor, tiny_writer, monkeypatch):
     for folder in ("nowhere", "bundle"):
-        monkeypatch.setattr("nsmc_attention.apps.serve.models.WRITER", tiny_writer.with_name(folder))
+        monkeypatch.setattr("nsmc_attention.systems.restoration.service.WRITER", tiny_writer.with_name(folder))
         with ready(create_app(Bundles(restore_bundle=tiny_editor))) as client:
             done = ask(client, "/restore", {"inputs": SENTENCE, "weights": True})
             if folder == "nowhere":

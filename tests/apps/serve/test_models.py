@@ -32,9 +32,9 @@ def test_before_the_models_are_loaded_it_is_alive_and_not_ready():
 
 def test_where_there_are_none_all_else_is_served_and_the_page_hides_them(ready, monkeypatch, tmp_path, bundle_folder):
     nowhere = tmp_path / "nowhere"
-    monkeypatch.setattr("nsmc_attention.apps.serve.models.EDITOR", nowhere)
-    monkeypatch.setattr("nsmc_attention.apps.serve.models.READER", nowhere)
-    monkeypatch.setattr("nsmc_attention.apps.serve.models.LANGUAGE_MODEL", replace(LANGUAGE_MODEL, packaged=(nowhere,)))
+    monkeypatch.setattr("nsmc_attention.systems.restoration.service.EDITOR", nowhere)
+    monkeypatch.setattr("nsmc_attention.systems.reading.service.READER", nowhere)
+    monkeypatch.setattr("nsmc_attention.systems.language.service.LAYOUT", replace(LANGUAGE_MODEL, packaged=(nowhere,)))
     with ready(create_app(Bundles(bundle_folder))) as client:
         state = client.get("/readyz").json()
         for name, (path, body) in REQUESTS.items():

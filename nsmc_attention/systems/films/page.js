@@ -1,5 +1,23 @@
 /* Films of a table: each with its stars; of the chosen one the reviews with the largest weights, and their words. */
 
+add({
+  ko: { groupBy: "영화별 별점: 영화 열", rating: "별점을 예측하는 중…", filmList: "영화별 별점", filmReviews: "영화의 리뷰", film: "영화", stars: "별점 (90 % 구간)", reviews: "리뷰",
+    films: count => `영화 ${count}편. 이름을 누르면 별점에 비중이 큰 리뷰가 보입니다.`, openFilm: "비중이 큰 리뷰를 봅니다", weight: "영화의 어텐션에서 차지하는 비중",
+    filmStars: stars => `별점 ${stars}: 다른 관객들이 줄 평균 별점. 열 편 가운데 아홉 편은 구간 안에 있습니다.`,
+    filmMeaning: count => `리뷰 ${count}개 가운데 비중이 큰 것부터. 왼쪽은 그 리뷰의 비중, 진한 단어일수록 리뷰 안에서 가중치가 큽니다. 별점의 이유라는 뜻은 아닙니다.`,
+    about: { film: "", stars: "다른 관객들이 줄 평균 별점의 예측", reviews: "읽을 단어가 있는 리뷰의 수" },
+    messages: [[/^(.*?): expected at most (\d+) films in column '(.*?)'.*/, "$1: '$3' 열의 영화가 $2편보다 많습니다. 다른 열을 고르거나 nsmc-attention film을 쓰세요"],
+      [/^(.*?): expected rows that name a film in column '(.*?)'.*/, "$1: '$2' 열에 영화가 없습니다"],
+      [/^film: this server has no film.*/, "이 서버에는 별점을 예측하는 모델이 없습니다"]] },
+  en: { groupBy: "Stars by film: column of the films", rating: "Estimating the stars…", filmList: "Stars by film", filmReviews: "Reviews of a film",
+    film: "Film", stars: "Stars (90 % interval)", reviews: "Reviews",
+    films: count => `${count} ${count === "1" ? "film" : "films"}. A name shows the reviews that carry the most weight.`,
+    openFilm: "Show the reviews of large weight", weight: "share of the film's attention",
+    filmStars: stars => `${stars} stars: the mean that other viewers are expected to give. Nine of ten films are within the interval.`,
+    filmMeaning: count => `Of ${count} ${count === "1" ? "review" : "reviews"}, those of the largest weight first. Left: the weight of the review; the darker a word, the larger its weight within the review. That does not make them reasons.`,
+    about: { film: "", stars: "The mean stars that other viewers are expected to give", reviews: "Reviews with a word to read" } },
+});
+
 // Characters of a review that /predict takes
 const LONGEST = 10000;
 // The ends of the scale of stars, of a server that rates films; what it said of the films; how they are shown; the chosen
@@ -142,3 +160,11 @@ function turnFilms(pages) {
   filmView.page += pages;
   drawFilms();
 }
+
+at("language", drawFilms);
+at("ready", ({ stars = null }) => { starScale = stars; drawGroups(); });
+at("table", forgetFilms);
+at("source", drawGroups);
+$("group").addEventListener("change", rateFilms);
+$("film-previous").addEventListener("click", () => turnFilms(-1));
+$("film-next").addEventListener("click", () => turnFilms(1));

@@ -1,5 +1,15 @@
 /* Fill the blank: the words that a language model expects at the [MASK] of a text. */
 
+add({
+  ko: { blanks: "빈칸 채우기", blank: "알고 싶은 단어의 자리에 [MASK]를 쓰세요", fill: "채우기", mask: "[MASK] 넣기", filling: "채우는 중…", candidates: "후보",
+    maskAttended: "진할수록 [MASK]가 더 주목한 토큰입니다 (마지막 층, 헤드의 평균).",
+    messages: [[/^fill: expected .* \[MASK\] in the text, found 0.*/, "[MASK]가 없습니다. 알고 싶은 단어의 자리에 [MASK]를 쓰세요"],
+      [/^fill: expected 1 to (\d+) \[MASK\].*found (\d+).*/, "[MASK]가 $2개입니다. $1개까지만 쓰세요"],
+      [/^fill: expected all \[MASK\].*/, "[MASK]들이 너무 멀리 떨어져 있습니다. 사이의 글을 줄이세요"]] },
+  en: { blanks: "Fill the blank", blank: "Write [MASK] in place of a word", fill: "Fill", mask: "Insert [MASK]", filling: "Filling…", candidates: "Candidates",
+    maskAttended: "The stronger the colour, the more [MASK] attended to that token (last layer, mean of its heads)." },
+});
+
 const MASK = "[MASK]", BLANKS = ["주인공의 [MASK]에 소름이 돋았다", "이 영화 정말 [MASK]", "[MASK]는 좋은데 내용이 별로"];
 // What the server said of the text, and the number of the candidate that is in it
 let filling = null, picked = 0;
@@ -75,3 +85,14 @@ function insertMask() {
   $("blank").setRangeText(MASK, $("blank").selectionStart, $("blank").selectionEnd, "end");
   $("blank").focus();
 }
+
+at("language", drawFilling);
+at("link", given => { if (filling) given.set("fill", filling.text); });
+at("open", given => {
+  $("blank").value = given.get("fill") ?? BLANKS[0];
+  // there may be no language model
+  if (given.has("fill") && !$("fill").closest("[hidden]")) fillBlank();
+});
+offerExamples("blank-examples", BLANKS, text => { $("blank").value = text; fillBlank(); });
+$("fill").addEventListener("submit", event => { event.preventDefault(); fillBlank(); });
+$("mask").addEventListener("click", insertMask);
