@@ -11,7 +11,6 @@ from ...cli.declare import command, option
 from ...cli.options import of_systems, values_of
 from ...errors import MissingPackage
 
-# The extra `serve`
 NEEDED = "fastapi fastapi_offline prometheus_client python_multipart uvicorn".split()
 
 
@@ -31,9 +30,14 @@ def serve(
     nsmc-attention serve
     curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
     """
-    if missing := [name for name in NEEDED if not find_spec(name)]:
-        raise MissingPackage("serve", *missing)
+    require_packages()
     from .models import Bundles
     from .server import serve as run_server
 
     run_server(host, port, workers=workers, bundles=Bundles(bundle, engine, **values_of(bundles)))
+
+
+def require_packages() -> None:
+    """Raise MissingPackage unless the packages of the extra `serve` are installed."""
+    if missing := [name for name in NEEDED if not find_spec(name)]:
+        raise MissingPackage("serve", *missing)

@@ -1,6 +1,5 @@
 """The server's processes: workers, kills and signals, addresses, open files and a full disk."""
 
-import importlib
 import json
 import os
 import re
@@ -15,7 +14,7 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-import nsmc_attention.apps.serve
+from nsmc_attention.apps.serve.commands import require_packages
 from nsmc_attention.apps.serve.guard import SHARED
 from nsmc_attention.apps.serve.server import listen
 from nsmc_attention.errors import ConfigError, MissingPackage
@@ -159,7 +158,7 @@ def test_clients_that_go_away_leave_no_file_open(server):
 def test_each_package_of_the_extra_is_needed(package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingPackage, match=f"serve needs {package}: pip install '{package.replace('_', '-')}"):
-        importlib.reload(nsmc_attention.apps.serve)
+        require_packages()
 
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=SLOW)])
