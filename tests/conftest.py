@@ -24,9 +24,6 @@ from nsmc_attention.classification.settings import preset
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.registry import system
 from nsmc_attention.reviews.data import Labelled
-from nsmc_attention.systems.films.settings import FilmConfig
-from nsmc_attention.systems.reading.settings import ReadConfig
-from nsmc_attention.systems.restoration.settings import RestoreConfig
 from nsmc_attention.text.tokenizers import pip_mecab
 from nsmc_attention.training.runs import Run
 
@@ -73,15 +70,6 @@ def changed(config, settings):
     return config.with_settings(dict(setting.split("=") for setting in settings.split()))
 
 
-TINY_EDITOR = changed(
-    RestoreConfig(),
-    "model.embedding_size=8 model.encoder.hidden_size=8 model.output_units=8 training.batch_size=32 training.epochs=1",
-)
-TINY_LANGUAGE = changed(
-    system("language").preset("transformer"),
-    "model.embedding_size=8 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16 "
-    "training.batch_size=64 training.epochs=1",
-)
 TINY_TRANSFORMER = changed(
     TINY.with_fields(encoder="transformer", epochs=1, erasure_reviews=0, ngram_buckets=0),
     "model.encoder.layers=3 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16",
@@ -90,22 +78,47 @@ TINY_STRUCTURED = TINY.with_fields(attention="structured", attention_units=4, at
 TINY_CONVOLUTION = TINY.with_fields(values="convolution", window=3, value_units=6)
 TINY_SIGNED = TINY_CONVOLUTION.with_fields(signed=1)
 TINY_EMBEDDING = TINY.with_fields(values="embedding")
-TINY_WRITER = changed(
-    system("restore").preset("writer"),
-    "text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4 model.decoder.hidden_size=16 "
-    "model.output_units=8 model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 "
-    "training.average=0 training.joined=0 training.dev_fraction=0.02",
-)
-TINY_FILM = changed(
-    FilmConfig(),
-    "model.units=6 model.output_units=6 model.attention.units=4 training.batch_size=32 training.epochs=8 "
-    "training.learning_rate=0.02 training.patience=8 training.average=0",
-)
-TINY_READER = changed(
-    ReadConfig(),
-    "model.hidden_size=8 model.decoder_size=8 model.attention.units=4 model.embedding_size=4 model.output_units=4 "
-    f"training.lines=32 training.batch_size=8 training.epochs=1 training.fonts={font_file().parent}",
-)
+# Of the systems beside the classifier, any of which may be missing: the system, its preset, settings
+TINY_SYSTEMS = {
+    "tiny_editor": (
+        "restore",
+        "editor",
+        "model.embedding_size=8 model.encoder.hidden_size=8 model.output_units=8 training.batch_size=32 training.epochs=1",
+    ),
+    "tiny_language": (
+        "language",
+        "transformer",
+        "model.embedding_size=8 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16 "
+        "training.batch_size=64 training.epochs=1",
+    ),
+    "tiny_writer": (
+        "restore",
+        "writer",
+        "text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4 model.decoder.hidden_size=16 "
+        "model.output_units=8 model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 "
+        "training.average=0 training.joined=0 training.dev_fraction=0.02",
+    ),
+    "tiny_film": (
+        "film",
+        None,
+        "model.units=6 model.output_units=6 model.attention.units=4 training.batch_size=32 training.epochs=8 "
+        "training.learning_rate=0.02 training.patience=8 training.average=0",
+    ),
+    "tiny_reader": (
+        "read",
+        None,
+        "model.hidden_size=8 model.decoder_size=8 model.attention.units=4 model.embedding_size=4 model.output_units=4 "
+        f"training.lines=32 training.batch_size=8 training.epochs=1 training.fonts={font_file().parent}",
+    ),
+}
+
+
+def tiny_config(name):
+    """Return the settings of one of TINY_SYSTEMS."""
+    task, preset_name, settings = TINY_SYSTEMS[name]
+    return changed(system(task).preset(preset_name), settings)
+
+
 PRAISE, BLAME = ("정말 재미있다", "최고의 영화", "배우들 연기가 좋다"), ("지루하다", "돈이 아깝다", "최악의 연출")
 SYLLABLES = "가나다라마바사자차하"
 
@@ -134,20 +147,20 @@ def post_run_folder(tmp_path_factory):
     return trained_once(tmp_path_factory, "post", config)
 
 
-def tiny_bundle(name, config):
+def tiny_bundle(name, config=None):
     """Return a fixture: the bundle of a training on the sample, which has learnt next to nothing."""
 
     @pytest.fixture(scope="session", name=name)
     def bundle(tmp_path_factory):
-        return trained_once(tmp_path_factory, name, config) / "bundle"
+        return trained_once(tmp_path_factory, name, config or tiny_config(name)) / "bundle"
 
     return bundle
 
 
 # an editor that leaves spaces out, a Transformer of three layers with two heads each, three hops with n-grams, and three
 # with n-grams whose log-odds are a sum over the tokens
-tiny_editor, tiny_language = tiny_bundle("tiny_editor", TINY_EDITOR), tiny_bundle("tiny_language", TINY_LANGUAGE)
-tiny_reader = tiny_bundle("tiny_reader", TINY_READER)
+tiny_editor, tiny_language = tiny_bundle("tiny_editor"), tiny_bundle("tiny_language")
+tiny_reader = tiny_bundle("tiny_reader")
 tiny_transformer = tiny_bundle("tiny_transformer", TINY_TRANSFORMER)
 tiny_structured = tiny_bundle("tiny_structured", TINY_STRUCTURED)
 tiny_convolution = tiny_bundle("tiny_convolution", TINY_CONVOLUTION)
@@ -166,7 +179,7 @@ def sentences_table(tmp_path_factory):
 @pytest.fixture(scope="session")
 def tiny_writer(tmp_path_factory, sentences_table):
     """The bundle of a writer that writes its one sentence, whatever it reads; other sources are too far from that."""
-    return trained_once(tmp_path_factory, "tiny_writer", TINY_WRITER, sentences_table) / "bundle"
+    return trained_once(tmp_path_factory, "tiny_writer", tiny_config("tiny_writer"), sentences_table) / "bundle"
 
 
 @pytest.fixture(scope="session")
@@ -188,7 +201,7 @@ def films_table(tmp_path_factory):
 @pytest.fixture(scope="session")
 def tiny_film(tmp_path_factory, films_table):
     """The bundle of a film network that has learnt that films are praised by words of praise."""
-    return trained_once(tmp_path_factory, "tiny_film", TINY_FILM, films_table) / "bundle"
+    return trained_once(tmp_path_factory, "tiny_film", tiny_config("tiny_film"), films_table) / "bundle"
 
 
 @pytest.fixture(scope="session")

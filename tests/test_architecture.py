@@ -3,6 +3,8 @@
 import ast
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -10,20 +12,29 @@ from pathlib import Path
 import pytest
 
 import nsmc_attention
+from nsmc_attention import registry
+from nsmc_attention.reviews.nsmc import sample_folder
 
 PACKAGE = Path(nsmc_attention.__file__).parent
+TESTS = Path(__file__).parent
+WINGS = [folder.replace(".", "/") for folder in registry.WINGS]
 # From the ground up: a folder imports from those before it. One that is not here is still in no circle
 ORDER = """
-    _io _runtime native, text drawing, model reviews, evaluation bundle, training inference, restoration language,
-    classification, films reading, visualization, report serve, cli
+    _io _runtime native, text drawing, model reviews, evaluation bundle, training inference, classification,
+    visualization, cli, apps/report apps/bulk apps/serve, systems/sequences,
+    systems/restoration systems/language systems/films systems/reading
 """
+# Lines of Python
+BOUNDS = {"core": 21_000, "systems/restoration": 3_000, "apps": 3_300}
+SYSTEM_BOUND = 2_400
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
 def room(path):
-    """The first name below the package: `training` for training/loop.py, `bulk` for bulk.py."""
-    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    """The folder below the package, of a wing two: `training` for training/loop.py, `system` for system.py."""
+    first, *others = path.relative_to(PACKAGE).parts
+    return "/".join([first, *others[: len(others) > 1]]) if first in ("systems", "apps") else first.removesuffix(".py")
 
 
 def own_imports(path):
@@ -70,6 +81,99 @@ def test_folders_import_only_from_those_before_them():
 @pytest.mark.parametrize("imports", [ROOMS, FILES], ids=["folders", "files"])
 def test_nothing_imports_itself_in_a_circle(imports):
     assert in_circles(imports) == []
+
+
+def lines_of(paths):
+    return sum(len(path.read_text(encoding="utf-8").splitlines()) for path in paths)
+
+
+def test_the_core_imports_no_wing():
+    outside = [path for path in MODULES if not path.relative_to(PACKAGE).parts[0] in ("systems", "apps")]
+    assert not [(path.name, other) for path in outside for other in FILES[path] if "/" in room(other)]
+
+
+def test_a_system_imports_no_other_system_and_of_apps_only_its_service_does():
+    systems = [path for path in MODULES if room(path) in WINGS and room(path).startswith("systems")]
+    for path in systems:
+        others = {room(other) for other in FILES[path]} - {room(path), "systems/sequences"}
+        allowed = {"apps/serve"} if path.name == "service.py" else set()
+        assert {other for other in others if "/" in other} <= allowed, path
+
+
+def test_an_app_imports_no_system():
+    assert not [
+        (name, other)
+        for name in ROOMS
+        if name.startswith("apps")
+        for other in ROOMS[name]
+        if other.startswith("systems")
+    ]
+
+
+def test_each_folder_is_within_its_bound():
+    own = {name: [path for path in MODULES if room(path).startswith(name)] for name in ("apps", *WINGS)}
+    own["core"] = [path for path in MODULES if "/" not in room(path)]
+    counts = {name: lines_of(paths) for name, paths in own.items()}
+    bounds = {**{name: SYSTEM_BOUND for name in WINGS if name.startswith("systems")}, **BOUNDS}
+    assert {name: counts[name] for name, bound in bounds.items() if counts[name] > bound} == {}
+
+
+TRAIN = "train --data sample --epochs 1 --erasure-reviews 0 --ngram-buckets 0 --embedding-size 8 --hidden-size 8"
+WITHOUT = """
+import sys
+from importlib import import_module
+from nsmc_attention import predict, registry
+from nsmc_attention.cli import run
+for name in sys.argv[1].split():
+    import_module(name)
+assert run(["--help"]) == 0 and predict("정말 재미있는 영화").label == "positive"
+assert len(registry.systems()) == 4 and run(["predict", "좋다"]) == 0
+assert run([*"%s".split(), "--out", "run"]) == 0
+import nsmc_attention
+assert all(getattr(nsmc_attention, name) for name in nsmc_attention.__all__)
+"""
+
+
+@pytest.fixture(params=[name for name in registry.SYSTEMS if registry.SYSTEMS[name] in registry.WINGS])
+def without(request, tmp_path):
+    """A copy of the package, and of its tests, without one of the systems: its folder and its line in the registry."""
+    shutil.copytree(PACKAGE, tmp_path / "nsmc_attention", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(sample_folder(), tmp_path / "data/sample")
+    folder = registry.SYSTEMS[request.param]
+    shutil.rmtree(tmp_path / "nsmc_attention" / folder.replace(".", "/"))
+    path = tmp_path / "nsmc_attention/registry.py"
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    line = f'    "{request.param}": "{folder}",\n'
+    assert lines.count(line) == 1
+    path.write_text("".join(each for each in lines if each != line), encoding="utf-8")
+    return tmp_path
+
+
+def test_without_any_one_system_all_else_runs(without):
+    kept = [path for path in MODULES if (without / "nsmc_attention" / path.relative_to(PACKAGE)).exists()]
+    names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in kept if "__" not in path.name]
+    code = [sys.executable, "-c", WITHOUT % TRAIN, " ".join(names)]
+    done = subprocess.run(
+        code, cwd=without, env={**os.environ, "PYTHONPATH": str(without)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_without_any_one_system_the_tests_of_the_core_pass(without):
+    shutil.copytree(TESTS, without / "tests", ignore=shutil.ignore_patterns("__pycache__", "systems", "apps"))
+    shutil.copy(TESTS.parent / "pyproject.toml", without)
+    wing = re.compile(
+        r"nsmc_attention\.(systems|apps)|tiny_(editor|writer|language|film|reader)|benchmarks|recipes|ROOT"
+    )
+    files = sorted((without / "tests").rglob("test_*.py"))
+    core = [path for path in files if not wing.search(path.read_text(encoding="utf-8"))]
+    assert len(core) > 60
+    command = [sys.executable, "-m", "pytest", "-n", "2", "-p", "no:cacheprovider", *core]
+    done = subprocess.run(
+        command, cwd=without, env={**os.environ, "PYTHONPATH": str(without)}, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
 
 
 def test_a_circle_is_found():
@@ -157,7 +261,6 @@ for arguments in json.load(sys.stdin):
     print(*arguments, file=sys.stderr)
     assert run(arguments) == 0
 """
-TRAIN = "train --data sample --epochs 1 --erasure-reviews 0 --ngram-buckets 0 --embedding-size 8 --hidden-size 8"
 LOCAL = [
     ["predict", "정말 재미있는 영화였어요"],
     ["explain", "나무랄 데 없는 영화", "--output", "a.html"],

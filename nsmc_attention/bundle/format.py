@@ -14,12 +14,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Optional, Protocol, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Generic, Optional, Protocol, TypeVar, Union
 
 from .._io.atomic import replaced_folder
 from .._io.bounded import bounded_size, read_file, read_json
 from ..errors import BundleError, ConfigError, WrongTask, list_names
-from ..training.config import TaskConfig
+
+if TYPE_CHECKING:
+    from ..training.config import TaskConfig
 
 SCHEMA = 4
 MANIFEST, PARAMETERS, CARD = "manifest.json", "weights.params", "README.md"
@@ -28,7 +30,7 @@ LARGEST_MANIFEST, LARGEST_CARD, LARGEST_CODEC, LARGEST_NETWORK = 2**20, 2**20, 2
 PACKAGE = Path(__file__).parent.parent
 
 Manifest = dict[str, Any]
-ConfigT = TypeVar("ConfigT", bound=TaskConfig, covariant=True)
+ConfigT = TypeVar("ConfigT", bound="TaskConfig", covariant=True)
 CodecT = TypeVar("CodecT", bound="Codec", covariant=True)
 
 

@@ -113,12 +113,14 @@ class Beginning(NamedTuple):
     init_from: Optional[Path] = INIT_FROM
 
 
-def of_systems(kind: str) -> Any:
-    """Declare what systems add to a command: the fields of the class `kind` in each one's `options.py`.
+def of_systems(kind: str, **own: type) -> Any:
+    """Declare what systems add to a command: the fields of the class `kind` in each one's `options.py`, and before
+    these `own` of the core.
 
     The command gets {system: its instance}. An option that several declare is one, and all of them get its value.
     """
-    groups = {name: group_of(getattr(found, kind)) for name, found in modules("options") if hasattr(found, kind)}
+    found = {name: getattr(module, kind) for name, module in modules("options") if hasattr(module, kind)}
+    groups = {name: group_of(each) for name, each in {**own, **found}.items()}
     declared: dict[str, tuple[Declared, Any]] = {}
     for group in groups.values():
         declared.update((name, each) for name, each in group.options.items() if name not in declared)

@@ -4,7 +4,7 @@ import shlex
 import sys
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, NamedTuple, Optional
 
 import click
 
@@ -15,7 +15,7 @@ from ..registry import SYSTEMS, system, systems
 from ..reviews.data import Labelled
 from ..system import System
 from .declare import argument, choices, command, option
-from .options import BUNDLE, DEVICE, labelled, labelled_table, of_systems, values_of
+from .options import BUNDLE, DEVICE, INIT_FROM, labelled, labelled_table, of_systems, values_of
 from .settings import GroupedCommand, TrainCommand, settings_options
 
 
@@ -38,6 +38,26 @@ def fetch(
     print(*paths, sep="\n")
 
 
+class TrainOptions(NamedTuple):
+    """What a classifier begins with and learns beside the labels."""
+
+    valid: Optional[Path] = option("labelled file to choose the epoch by")
+    init_from: Optional[Path] = INIT_FROM
+    embeddings: Optional[Path] = option(
+        "of a classifier: word vectors that its embeddings begin with, in the text format of word2vec or fastText"
+    )
+    teacher: Optional[str] = option(
+        "of a classifier: others, with commas between, or pretrained, whose probabilities are learnt beside the labels and "
+        "stars"
+    )
+    sentences: Optional[Path] = option(
+        "of a classifier: sentences learnt beside the labels and stars, a table with document, label (0 to 1) and signs, "
+        "start:end:sign of characters",
+        "--sentences",
+        "--negations",
+    )
+
+
 @command(TrainCommand)
 def train(
     *,
@@ -51,7 +71,7 @@ def train(
         "with --resume that of the run",
     ),
     out: Path = option("run folder, new unless --resume", default=Path("runs/latest")),
-    options: dict[str, Any] = of_systems("TrainOptions"),
+    options: dict[str, Any] = of_systems("TrainOptions", classify=TrainOptions),
     resume: bool = option("continue the run in --out"),
     device: str = DEVICE,
     settings: dict[str, Any] = settings_options(),
