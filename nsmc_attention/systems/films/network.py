@@ -8,7 +8,7 @@ S reviews of each, M reviews in all, F numbers of a review, D units of its value
 from typing import Any
 
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Network, Operators
+from ..._runtime.mxnet_types import Array, Operators
 from ...model.blocks import masked_softmax
 
 
@@ -86,36 +86,3 @@ class FilmNetwork(Block):
         both = nd.stack(self.weights_dropout(weights), mask / counts, axis=1)  # (N, 2, S)
         pooled = nd.batch_dot(both, values.reshape((*mask.shape, -1)))
         return self.film(pooled.reshape((0, -1)), counts), weights
-
-
-class ReviewVectors(HybridBlock):
-    """A classifier as what reads the reviews: all but its probability."""
-
-    def __init__(self, classifier: Network) -> None:
-        super().__init__()
-        self.classifier, self.inputs = classifier, classifier.inputs
-
-    def hybrid_forward(self, F: Operators, *inputs: Array) -> Array:
-        """Inputs of the classifier -> (M, F): what its last layer reads, and the log-odds of positive."""
-        features, logits = self.classifier.read(F, *inputs)
-        negative, positive = (F.slice_axis(logits, axis=1, begin=n, end=n + 1) for n in range(2))
-        return F.concat(features, positive - negative, dim=1)
-
-
-class HierarchicalNetwork(Block):
-    """Words and reviews in one network, for training the classifier along with the film network."""
-
-    def __init__(self, classifier: Network, film: FilmNetwork) -> None:
-        super().__init__()
-        self.words, self.film = ReviewVectors(classifier), film
-        self.words.hybridize()
-
-    def forward(self, places: Array, mask: Array, *pieces: Array) -> Any:
-        """Return what FilmNetwork does of N films, whose M reviews are in pieces of about the same length.
-
-        pieces are the inputs of the classifier, those of a piece after the other's; places (N, S) of 0 to M - 1 are the
-        films' reviews among them, mask (N, S) is 1 for a review.
-        """
-        size = len(self.words.inputs)
-        vectors = [self.words(*pieces[start : start + size]) for start in range(0, len(pieces), size)]
-        return self.film(mxnet.nd.concat(*vectors, dim=0).take(places), mask)

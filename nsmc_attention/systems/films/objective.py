@@ -6,20 +6,18 @@ How many are given is drawn anew each time, few as often as many, so that one ne
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.gluon import mxnet
 from ..._runtime.mxnet_types import Device, Network
-from ...model.parameters import round_tables, set_parameters, snapshot
-from ...text.encoding import ReviewEncoder
+from ...model.parameters import set_parameters, snapshot
 from ...training.checkpoint import Progress
 from ...training.initial import initialize
 from ...training.runs import Run
 from ...training.stage import DEV_STREAM, Objective, Stage, similar_batches
-from .network import HierarchicalNetwork
 from .settings import FilmConfig
 
 QUANTILES = (0.05, 0.5, 0.95)
@@ -34,8 +32,6 @@ MIN_OTHERS_TRAIN, MIN_OTHERS_EVAL = 3, 10
 SMALLEST = 1e-3
 # How far films in a batch may differ in how many reviews are given, so that it is another batch in each epoch
 JITTER = 0.3
-# Reviews of about the same length that a classifier which is trained along reads at once
-PIECE = 64
 
 
 @dataclass(frozen=True)
@@ -71,42 +67,18 @@ class Case:
 
 @dataclass(frozen=True)
 class FilmBatch:
-    """N films with at most S reviews given: what the network is called with, vectors (N, S, F) and mask (N, S), 1 for a review.
-
-    Of a HierarchicalNetwork in place of the vectors what `Words.inputs` returns.
-    """
+    """N films with at most S reviews given: what the network is called with, vectors (N, S, F) and mask (N, S), 1 for a review."""
 
     inputs: tuple[NDArray[Any], ...]
     stars: NDArray[numpy.float32]  # (N,)
     weights: NDArray[numpy.float32]  # (N,), by how many the others are
 
 
-@dataclass(frozen=True)
-class Words:
-    """The words of all reviews, for a classifier that is trained along: its network and its encoder, and the texts."""
-
-    classifier: Network
-    encoder: ReviewEncoder
-    documents: Sequence[str]
-
-    def inputs(self, given: NDArray[numpy.int64], mask: NDArray[numpy.bool_]) -> tuple[NDArray[Any], ...]:
-        """Return what a HierarchicalNetwork is called with for the reviews `given` of N films, which fill `mask` (N, S)."""
-        reviews = self.encoder.encode_many([self.documents[place] for place in given])
-        order = numpy.argsort([len(review) for review in reviews], kind="stable")
-        places, pieces = numpy.zeros(mask.shape, dtype="int32"), list[NDArray[Any]]()
-        places[mask] = numpy.argsort(order)
-        for start in range(0, len(order), PIECE):
-            part = [reviews[place] for place in order[start : start + PIECE]]
-            token_ids, valid_length, *ngram_ids = self.encoder.batch(part)
-            pieces += [token_ids, valid_length.astype("float32"), *ngram_ids]
-        return places, mask.astype("float32"), *pieces
-
-
 class FilmBatches:
-    """Films in batches of about as many reviews given, at most `most`: their vectors, or their words."""
+    """Films in batches of about as many reviews given, at most `most`: their vectors."""
 
-    def __init__(self, films: FilmVectors, batch_size: int, most: int, words: Optional[Words] = None):
-        self.films, self.batch_size, self.most, self.words = films, batch_size, most, words
+    def __init__(self, films: FilmVectors, batch_size: int, most: int):
+        self.films, self.batch_size, self.most = films, batch_size, most
         self.usable = [film for film, own in enumerate(films.members) if len(own) > MIN_OTHERS_TRAIN]
 
     def __len__(self) -> int:
@@ -143,8 +115,6 @@ class FilmBatches:
         return FilmBatch(self.inputs(numpy.concatenate([case.given for case in cases]), mask), stars, weights)
 
     def inputs(self, given: NDArray[numpy.int64], mask: NDArray[numpy.bool_]) -> tuple[NDArray[Any], ...]:
-        if self.words:
-            return self.words.inputs(given, mask)
         vectors = numpy.zeros((*mask.shape, self.films.vectors.shape[1]), dtype="float32")
         vectors[mask] = self.films.vectors[given]
         return vectors, mask.astype("float32")
@@ -185,19 +155,13 @@ class FilmObjective(Objective):
         return {"loss": sums[0] / sums[2], "absolute_error": sums[1] / sums[2]}
 
 
-def train_network(
-    config: FilmConfig, run: Run, train: FilmVectors, dev: FilmVectors, words: Optional[Words] = None
-) -> tuple[Network, Progress]:
-    """Train the network, and with `words` their classifier along; return the network and the Progress."""
+def train_network(config: FilmConfig, run: Run, train: FilmVectors, dev: FilmVectors) -> tuple[Network, Progress]:
+    """Train the network; return it and the Progress."""
     settings, network = config.training, new_network(config, train, run.context)
-    batches, dev_batches = (FilmBatches(films, settings.batch_size, settings.given, words) for films in (train, dev))
+    batches, dev_batches = (FilmBatches(films, settings.batch_size, settings.given) for films in (train, dev))
     objective = FilmObjective(dev_batches, run.context, settings.seed)
     stage = Stage("film", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
-    whole = HierarchicalNetwork(words.classifier, network) if words else network
-    progress = run.fit(whole, stage, settings)
-    if words:
-        round_tables(words.classifier)
-    return network, progress
+    return network, run.fit(network, stage, settings)
 
 
 def new_network(config: FilmConfig, films: FilmVectors, device: Device) -> Network:

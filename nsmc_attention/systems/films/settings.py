@@ -32,20 +32,7 @@ class PoolingConfig(Settings):
         return FilmNetwork(inputs, self)
 
 
-class HierarchicalConfig(PoolingConfig):
-    """Hierarchical attention, Yang et al. 2016 (N16-1174): the classifier is trained along, from the films' stars alone.
-
-    Its words are weighed by one hop, whose query is learnt, equations 5 to 7; the paper's GRU over sentences is left out,
-    because a film's reviews have no order.
-    """
-
-    kind = "hierarchical"
-
-    def describe(self) -> str:
-        return "Hierarchical attention over words and reviews"
-
-
-FILM_NETWORKS: dict[str, type[Settings]] = {kind.kind: kind for kind in (PoolingConfig, HierarchicalConfig)}
+FILM_NETWORKS: dict[str, type[Settings]] = {kind.kind: kind for kind in (PoolingConfig,)}
 
 
 class FilmTrainingConfig(LoopConfig):
@@ -80,9 +67,4 @@ class FilmConfig(TaskConfig):
         return self.model.network(inputs)
 
 
-FILM_PRESETS = {
-    "pooling": FilmConfig(),
-    "hierarchical": FilmConfig(
-        HierarchicalConfig(), FilmTrainingConfig(batch_size=32, epochs=6, learning_rate=1e-3, patience=2)
-    ),
-}
+FILM_PRESETS = {"pooling": FilmConfig()}

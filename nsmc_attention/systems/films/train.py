@@ -1,11 +1,9 @@
 """A whole training of `film` as one function: reviews with stars by film and a FilmConfig in, a run folder with a bundle out.
 
-The words are read by a classifier whose parameters stay as they are; what is trained reads its vectors. A hierarchical
-network's is trained along, and written beside the film network's.
+The words are read by a classifier whose parameters stay as they are; what is trained reads its vectors.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -16,8 +14,7 @@ from numpy.typing import NDArray
 from ..._runtime.mxnet_types import Network
 from ...bundle.format import load_bundle
 from ...classification.system import LAYOUT as CLASSIFIER
-from ...classification.system import ClassifierBundle
-from ...errors import ConfigError, DataError
+from ...errors import DataError
 from ...reviews import nsmc
 from ...reviews.data import Texts
 from ...training.description import command, digest, manifest_of, run_settings
@@ -25,7 +22,7 @@ from ...training.runs import Run, network_files, warn_if_small
 from . import reviews as films
 from .intervals import COUNTS, inside, margin
 from .scale import Scale
-from .settings import FILM_PRESETS, FilmConfig, FilmTrainingConfig, HierarchicalConfig
+from .settings import FILM_PRESETS, FilmConfig, FilmTrainingConfig
 from .system import LAYOUT, FilmBundle
 from .vectors import ReviewReader, cached_vectors
 
@@ -52,8 +49,7 @@ def train_films(
     source : Texts
         Reviews with stars and films: for "nsmc" the raw star reviews, else a table.
     classifier : path or None
-        The classifier's bundle whose encoder reads the reviews; None is the packaged one. A hierarchical network needs
-        one of a single hop; what is made of it is written into the folder `classifier` of the run.
+        The classifier's bundle whose encoder reads the reviews; None is the packaged one.
     columns : str or None
         `group_by` and `stars_column`, the table's columns of films and stars.
 
@@ -62,13 +58,9 @@ def train_films(
     DataError
         A file is missing or malformed, or has fewer than FEWEST films of SEVERAL reviews.
     ConfigError
-        The run folder is taken or of another run; the loss is not finite; there is no such device; the classifier of a
-        hierarchical network has another attention.
+        The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
     first = load_bundle(classifier, CLASSIFIER)
-    along = config.model.kind == HierarchicalConfig.kind
-    if along:
-        check_one_hop(first)
     reader = ReviewReader(first)
     reviews = films.load(source, **columns)
     usable = usable_films(reviews)
@@ -82,18 +74,12 @@ def train_films(
     run.say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {SIZES.format(*counts)}")
     vectors = cached_vectors(reviews.documents, reader, nsmc.cache_folder() / "prepared", run.quiet)
     # imports MXNet
-    from ...inference.engines import gluon_network
-    from .objective import FilmBatches, FilmObjective, FilmVectors, Words, train_network
+    from .objective import FilmBatches, FilmObjective, FilmVectors, train_network
 
     train, dev, test = map(FilmVectors(vectors, reviews.stars, usable).of, parts)
     with run.begun(settings):
-        words = Words(gluon_network(first, run.device)[0], first.codec, reviews.documents) if along else None
-        network, progress = train_network(config, run, train, dev, words)
+        network, progress = train_network(config, run, train, dev)
         named = {**source.columns, **columns, "classifier": first.name if classifier else None}
-        if words:
-            data = described(reviews, counts)["train"]
-            reader = ReviewReader(write_classifier(first, words.classifier, run, data, again(**named)))
-            dev, test = (read_again(part, reviews.documents, reader) for part in (dev, test))
         batches = FilmBatches(dev, config.training.batch_size, config.training.given)
         objective = FilmObjective(batches, run.context, config.training.seed)
         scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
@@ -112,34 +98,6 @@ def say_figures(run: Run, bundle: FilmBundle) -> None:
         run.say(f"test films, {count} reviews given: {errors}")
     run.say(f"bundle: {bundle.folder}")
     warn_if_small(bundle.manifest["data"]["dev"]["films"], "film")
-
-
-def check_one_hop(classifier: ClassifierBundle) -> None:
-    """Raise ConfigError unless a classifier weighs its words by one hop, as a hierarchical network's."""
-    attention = classifier.config.model.attention
-    if attention.kind != "structured" or attention.sizes != {"hops": 1}:
-        expected = "expected a classifier of --attention structured --attention-hops 1"
-        raise ConfigError(f"--preset hierarchical: {expected}, found {attention.description}; name one by --classifier")
-
-
-def write_classifier(
-    first: ClassifierBundle, network: Network, run: Run, data: dict[str, Any], command: str
-) -> ClassifierBundle:
-    """Write the bundle of a classifier that began as `first` and was trained along on films, into the folder `classifier`."""
-    manifest = {name: value for name, value in first.manifest.items() if name not in ("calibration", "parity")}
-    begun = {"init_from": {"name": first.name, "fingerprint": first.fingerprint}, "films": data}
-    manifest.update(data={**first.manifest["data"], **begun}, metrics={}, command=command)
-    contents = {"vocab.json": first.read("vocab.json"), **network_files(network, first.config)}
-    own = replace(run, out=run.out / "classifier")
-    own.out.mkdir(exist_ok=True)
-    return own.write(CLASSIFIER, manifest, contents)
-
-
-def read_again(films: "FilmVectors", documents: Sequence[str], reader: ReviewReader) -> "FilmVectors":
-    """Return the same films with the vectors of another reader, and the reviews of theirs alone."""
-    own, ends = numpy.concatenate(films.members), numpy.cumsum([len(places) for places in films.members])
-    vectors = reader([documents[place] for place in own])
-    return type(films)(vectors, films.stars[own], numpy.split(numpy.arange(len(own)), ends[:-1]))
 
 
 def usable_films(reviews: films.FilmReviews) -> list[NDArray[numpy.int64]]:
