@@ -4,7 +4,6 @@ The other half of ERASER (DeYoung et al. 2020, arXiv:1911.03429, section 4.1): f
 reader. `reasons.tsv` has reviews that were written for this, with the reasons for their label in square brackets.
 """
 
-import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from .._io.tab_separated import read_rows
 from ..text.encoding import Encoded
 
 REASONS = Path(__file__).parent / "reasons.tsv"
@@ -34,9 +34,7 @@ class Marked:
 
 def marked_reviews() -> list[Marked]:
     """Return the reviews that come with the package."""
-    with open(REASONS, encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [marked(row["review"], int(row["label"])) for row in rows]
+    return [marked(row["review"], int(row["label"])) for row in read_rows(REASONS)]
 
 
 def marked(review: str, label: int) -> Marked:
