@@ -13,12 +13,10 @@ from ..drawing.figure import SUFFIXES, check_suffix, save_figure
 from ..errors import ConfigError, DataError, check_kind
 from ..inference.matrices import NO_HEADS, Matrix, matrices
 from ..model.graphs import AXES
-from ..systems.films.display import FILM_PAGE, rating_html
-from ..systems.films.rater import Rating
+from ..systems.films.rating import FILM_PAGE, Rating, rating_html
 from ..systems.language.model import Filling
-from ..systems.reading.display import PAGE as READING_PAGE
-from ..systems.reading.display import reading_html
-from ..systems.reading.reading import Reading
+from ..systems.reading.reading import PAGE as READING_PAGE
+from ..systems.reading.reading import Reading, reading_html
 from ..systems.restoration.restoration import Restoration
 from .heatmap import caption, draw_heads, draw_matrices, draw_reading, draw_words
 from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, page

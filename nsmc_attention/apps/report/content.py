@@ -14,7 +14,8 @@ from ...classification.system import LAYOUT, ClassifierBundle
 from ...evaluation.share import Share
 from ...inference.tally import Tally
 from ...reviews.stars import FEW, MANY, Stars
-from ...systems.films.rater import FilmRater, Rating
+from ...systems.films.rater import FilmRater
+from ...systems.films.rating import Rating
 from ...version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
 from .page import Example, ExampleList, Figure, Section

@@ -17,7 +17,8 @@ from starlette.exceptions import HTTPException
 from ...classification.share import LabelsByShare, require_share, share_given
 from ...errors import NsmcError
 from ...inference.engines import companion_engine
-from ...systems.films.rater import FilmRater, Pools, Rating
+from ...systems.films.rater import FilmRater, Pools
+from ...systems.films.rating import Rating
 from ...systems.reading.service import check_type, reading_json
 from ...visualization.page import file, filled, font_of, with_words
 from .direct import unless_gone

@@ -160,7 +160,7 @@ class Restoration:
     def _repr_html_(self) -> str:
         from .display import restoration_html
 
-        return restoration_html(self)
+        return restoration_html(self.segments, self.error)
 
 
 def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
