@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 
 from ..sequences.characters import KEEP
 
+# All probabilities of the correctors, in their order (`correctors`). A mistake of the list: long nouns of the dictionary, which
+# has some mistakes, do not keep it
+SURE = 0.99
+# The most that a change may get from MeCab's costs: it never becomes as sure as the list
+MOST = SURE - 0.01
+# The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE, as it lacks more
+# spaces than the editor is used to
+SHARE, MORE = 0.35, 0.8
+# The least of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
+# The least of a changed letter of a long noun of the dictionary
+CERTAIN_OF_NOUN = 0.99
 SMALLEST = 1e-9
 
 

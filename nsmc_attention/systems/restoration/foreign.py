@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import KEEP, SPACE, codes_of
-from .decisions import Decisions
+from .decisions import CERTAIN_OF_NOUN, Decisions
 
 RANGES = (0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3)
 HANGUL = "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES)
@@ -19,8 +19,8 @@ KOREAN = re.compile(f"[{HANGUL}]+")
 # Addresses, tags (#영화, @name) and words
 PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{LETTER}{REST}", re.IGNORECASE)
 
-# Long nouns of the dictionary, proper ones too, and the probability that a letter of theirs is changed with
-NOUNS, LONG_NOUN, CERTAIN_OF_NOUN = ("NNG", "NNP"), 3, 0.99
+# Long nouns of the dictionary, proper ones too
+NOUNS, LONG_NOUN = ("NNG", "NNP"), 3
 
 # Between texts that are searched at once: no clean text has one
 LINE = "\n"

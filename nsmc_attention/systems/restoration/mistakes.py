@@ -12,6 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..sequences.characters import KEEP, SPACE, Characters, codes_of
+from .decisions import SURE
 from .foreign import LINE
 from .noise import known_mistakes
 
@@ -22,8 +23,6 @@ NO_PLACE = (
 )
 ENDS = {f"{noun}에요": (f"{noun}예요", "[.!?~ ]") for noun in NO_PLACE.split()}
 ENDS |= {f"{word}되": (f"{word}돼", "[.!?~]") for word in "안잘못"}
-# The probability of what the list decides, so that long nouns of the dictionary, which has some of them, do not keep it
-SURE = 0.99
 
 
 def pairs(place: str) -> list[tuple[str, str]]:
