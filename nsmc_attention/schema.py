@@ -242,10 +242,10 @@ def join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def difference(path: str, saved: object, given: object) -> tuple[str, object, object]:
+def difference(path: str, saved: object, wanted: object) -> tuple[str, object, object]:
     """Return the path of the first value within nested dicts that differs, and both values."""
-    if isinstance(saved, dict) and isinstance(given, dict):
-        for name in {**given, **saved}:
-            if saved.get(name) != given.get(name):
-                return difference(join(path, name), saved.get(name), given.get(name))
-    return path, saved, given
+    if isinstance(saved, dict) and isinstance(wanted, dict):
+        for name in {**wanted, **saved}:
+            if saved.get(name) != wanted.get(name):
+                return difference(join(path, name), saved.get(name), wanted.get(name))
+    return path, saved, wanted

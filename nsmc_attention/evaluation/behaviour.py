@@ -39,7 +39,7 @@ def cases() -> list[Case]:
     ]
 
 
-def check(score: Callable[[list[str]], NDArray[Any]], expectations: list[Case]) -> pandas.DataFrame:
+def check(score: Callable[[list[str]], NDArray[numpy.float64]], expectations: list[Case]) -> pandas.DataFrame:
     """Check a classifier by its `score`: list of N str -> (N,) probability of positive.
 
     Returns the fields of each Case, probability, other_probability (NaN for MFT) and passed (bool).

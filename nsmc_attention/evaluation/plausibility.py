@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from .._io.tab_separated import read_rows
 from ..text.encoding import Encoded
@@ -60,15 +60,15 @@ def plausibility(
     """
     random = numpy.random.RandomState(seed)
     values: dict[str, Sequence[Any]] = {**orders, "random": [random.rand(len(review)) for review in encoded]}
-    wanted = [review.tokens(own) for review, own in zip(reviews, encoded)]
-    found = {}
+    wanted = [review.tokens(tokens) for review, tokens in zip(reviews, encoded)]
+    figures = {}
     for name, arrays in values.items():
         ranked = [(2 * one.label - 1) * array if name in signed else abs(array) for one, array in zip(reviews, arrays)]
-        found[name] = float(numpy.mean([precision(numpy.asarray(row), own) for row, own in zip(ranked, wanted)]))
-    return found
+        figures[name] = float(numpy.mean([precision(row, marks) for row, marks in zip(ranked, wanted)]))
+    return figures
 
 
-def precision(values: NDArray[Any], wanted: NDArray[numpy.bool_]) -> float:
+def precision(values: ArrayLike, wanted: NDArray[numpy.bool_]) -> float:
     """Return the share of the k largest values (T,) that are wanted, of k wanted ones."""
     count = int(wanted.sum())
-    return float(wanted[numpy.argsort(-values, kind="stable")[:count]].mean()) if count else 0.0
+    return float(wanted[numpy.argsort(-numpy.asarray(values), kind="stable")[:count]].mean()) if count else 0.0

@@ -35,10 +35,10 @@ class Average:
     @contextmanager
     def applied(self, step: int) -> Iterator[None]:
         """Put the average into the network within a `with` block, if there is one after `step` steps."""
-        own = snapshot(self.network)
+        trained = snapshot(self.network)
         if self.decay and step >= AVERAGE_STEPS:
             set_parameters(self.network, self.arrays)
         try:
             yield
         finally:
-            set_parameters(self.network, own)
+            set_parameters(self.network, trained)

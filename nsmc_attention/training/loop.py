@@ -115,7 +115,7 @@ def refuse_divergence(name: str, value: float, largest: float, progress: Progres
 def make_trainer(network: Network, rate: float) -> Trainer:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
     take_lazy_update_warning()
-    trained = {name: own for name, own in network.collect_params().items() if own.grad_req != "null"}
+    trained = {name: parameter for name, parameter in network.collect_params().items() if parameter.grad_req != "null"}
     options = {"learning_rate": rate, "lazy_update": True}
     return mxnet.gluon.Trainer(trained, FastAdam.__name__.lower(), options, kvstore=None)
 

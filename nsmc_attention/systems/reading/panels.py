@@ -79,7 +79,8 @@ class Thresholds:
 LIMITS = Thresholds()
 LEFT, TOP, RIGHT, BOTTOM, AREA, NUMBER = range(6)
 # Components, (n, 6): left, top, right, bottom, area in pixels, 1 + the number of a panel or 0 for ink
-Items = NDArray[Any]
+Items = NDArray[numpy.int64]
+Mask = NDArray[numpy.bool_]
 
 
 class Region(NamedTuple):
@@ -90,7 +91,7 @@ class Region(NamedTuple):
 
     left: int
     top: int
-    ink: NDArray[Any]
+    ink: Gray
     items: Items
     panels: list["Region"]
 
@@ -129,14 +130,14 @@ def region_of(
     return Region(left, top, ink, numpy.concatenate([clear(items, labels, ink), *found]), panels)
 
 
-def clear(items: Items, labels: NDArray[Any], ink: Gray) -> Items:
+def clear(items: Items, labels: NDArray[numpy.int32], ink: Gray) -> Items:
     """Return the components that are still in a picture of their numbers (H, W), without noise, which is small and faint."""
     left = numpy.bincount(labels[labels > 0], minlength=len(items) + 1)[1:]
     strong = numpy.bincount(labels[ink > LIMITS.faint * ink.max(initial=0)], minlength=len(items) + 1)[1:]
     return items[(left > LIMITS.speck * size_of(items, LIMITS.usual) ** 2) | (strong > 0)]
 
 
-def components(mask: NDArray[Any]) -> tuple[NDArray[Any], Items, list[Any]]:
+def components(mask: Mask) -> tuple[NDArray[numpy.int32], Items, list[tuple[slice, slice]]]:
     """Return the number of each pixel's component, 0 for none (H, W), the components, and their places in the mask."""
     labels, count = ndimage.label(mask, numpy.ones((3, 3)))
     places = ndimage.find_objects(labels)
@@ -145,7 +146,7 @@ def components(mask: NDArray[Any]) -> tuple[NDArray[Any], Items, list[Any]]:
     return labels, items, places
 
 
-def is_photograph(gray: Gray, counts: NDArray[Any], gone: int, inner: bool) -> bool:
+def is_photograph(gray: Gray, counts: NDArray[numpy.float64], gone: int, inner: bool) -> bool:
     """Return whether few pixels (H, W) are as the background, `gone` of them aside, or most of it varies.
 
     `counts` (256,) is how many pixels have each gray; `inner` is of a panel.
@@ -160,7 +161,7 @@ def is_photograph(gray: Gray, counts: NDArray[Any], gone: int, inner: bool) -> b
     return bool(not small and counts[calm].sum() - gone < LIMITS.even * (counts[alike].sum() - gone))
 
 
-def ink_of(gray: Gray, counts: NDArray[Any], color: Optional[int]) -> tuple[NDArray[Any], Optional[NDArray[Any]]]:
+def ink_of(gray: Gray, counts: NDArray[numpy.float64], color: Optional[int]) -> tuple[Gray, Optional[Mask]]:
     """Return how much the ink of a picture (H, W) differs, 0 elsewhere, and what may be of a panel, None for nothing.
 
     `counts` (256,) is how many pixels have each gray, and `color` the background, None for the most frequent one.
@@ -170,17 +171,17 @@ def ink_of(gray: Gray, counts: NDArray[Any], color: Optional[int]) -> tuple[NDAr
     first, last = LIMITS.differences
     least = first + int(smooth(numpy.bincount(differences, counts, 256))[first:last].argmin())
     flat = flat_grays(counts, own) & (differences <= least)
-    ink: NDArray[Any] = numpy.where(differences > least, differences, 0).astype("uint8")[gray]
+    ink: Gray = numpy.where(differences > least, differences, 0).astype("uint8")[gray]
     broad = opened(flat[gray]) if flat.any() else None
     return ink, broad if broad is not None and broad.any() else None
 
 
-def smooth(counts: NDArray[Any]) -> NDArray[Any]:
+def smooth(counts: NDArray[Any]) -> NDArray[numpy.float64]:
     """Return how many pixels have each gray (256,), or one beside it."""
     return numpy.convolve(counts, (0.33, 0.34, 0.33), "same")
 
 
-def flat_grays(counts: NDArray[Any], own: int) -> NDArray[Any]:
+def flat_grays(counts: NDArray[numpy.float64], own: int) -> Mask:
     """Return which grays (256,) many pixels have, but fewer those between them and the background: those of panels."""
     valleys = numpy.concatenate(
         [numpy.minimum.accumulate(counts[own::-1])[::-1], numpy.minimum.accumulate(counts[own + 1 :])]
@@ -189,7 +190,7 @@ def flat_grays(counts: NDArray[Any], own: int) -> NDArray[Any]:
     return numpy.convolve(flat, numpy.ones(2 * LIMITS.noise + 1), "same") > 0
 
 
-def opened(mask: NDArray[Any]) -> NDArray[Any]:
+def opened(mask: Mask) -> Mask:
     """Return the parts of a mask (H, W) that are `broad` pixels wide and high, specks of noise in them aside."""
     height, width = mask.shape
     even = numpy.pad(mask, ((0, height % 2), (0, width % 2))).view("uint8")
@@ -201,7 +202,7 @@ def opened(mask: NDArray[Any]) -> NDArray[Any]:
     return half.repeat(2, axis=0).repeat(2, axis=1)[:height, :width].view("bool")
 
 
-def candidates(items: Items) -> NDArray[Any]:
+def candidates(items: Items) -> NDArray[numpy.int64]:
     """Return the indices of components that may be panels, the largest first."""
     width, height = (items[:, end] - items[:, start] for start, end in ((LEFT, RIGHT), (TOP, BOTTOM)))
     share = items[:, AREA] / (width * height)
@@ -212,7 +213,7 @@ def candidates(items: Items) -> NDArray[Any]:
     return chosen[numpy.argsort(-(width * height)[chosen], kind="stable")]
 
 
-def outline(own: NDArray[Any]) -> NDArray[Any]:
+def outline(own: Mask) -> Mask:
     """Return a component's pixels (H, W) with its holes filled, and the bays of a long one, where JPEG has broken it."""
     if max(own.shape) >= LIMITS.long:
         own = ndimage.maximum_filter(own, LIMITS.broad)
@@ -220,7 +221,7 @@ def outline(own: NDArray[Any]) -> NDArray[Any]:
     return labels[1:-1, 1:-1] != labels[0, 0]
 
 
-def is_panel(item: Items, inside: NDArray[Any], labels: NDArray[Any]) -> bool:
+def is_panel(item: Items, inside: Mask, labels: NDArray[numpy.int32]) -> bool:
     """Return whether a component with these pixels inside its outline (H, W) is a bubble, card, frame or picture."""
     pixels = int(inside.sum())
     height, width = inside.shape
@@ -235,7 +236,7 @@ def is_panel(item: Items, inside: NDArray[Any], labels: NDArray[Any]) -> bool:
     return bool(item[AREA] < LIMITS.thin * pixels) and numpy.unique(labels[inside]).size > 2
 
 
-def panel_gray(gray: Gray, own: NDArray[Any], inside: NDArray[Any]) -> tuple[Gray, int, int]:
+def panel_gray(gray: Gray, own: Mask, inside: Mask) -> tuple[Gray, int, int]:
     """Return a panel (H, W) as a picture of its own, its background, and how many pixels of its edge or a frame became it."""
     edge = LIMITS.broad - 1 if max(own.shape) >= LIMITS.long else LIMITS.broad // 2
     gone = ~ndimage.minimum_filter(inside, 2 * edge + 1, mode="constant")
