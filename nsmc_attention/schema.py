@@ -102,17 +102,18 @@ class Settings:
     @classmethod
     def from_dict(cls: type[Self], values: object, where: str = "") -> Self:
         """Build settings from what `to_dict` returned; ConfigError where a key is unknown or missing."""
-        known = {item.name: item for item in fields(cls)}
         if not isinstance(values, dict):
             raise ConfigError(f"{where or 'config'}: expected named settings, found {type(values).__name__}")
         values = {**cls.introduced, **values}
+        items = {item.name: item for item in fields(cls)}
+        allowed = {*items, *cls.retired, *([KIND] if cls.kind else [])}
         for key in values:
-            if key not in known and key not in cls.retired and not (key == KIND and cls.kind):
-                raise ConfigError(f"unknown key {key!r} in {where or 'config'}{did_you_mean(key, known)}")
-        for key in known:
+            if key not in allowed:
+                raise ConfigError(f"unknown key {key!r} in {where or 'config'}{did_you_mean(key, items)}")
+        for key in items:
             if key not in values:
                 raise ConfigError(f"{join(where, key)}: expected a value, found none")
-        return cls(**{name: read(item, values[name], join(where, name)) for name, item in known.items()})
+        return cls(**{name: read(item, values[name], join(where, name)) for name, item in items.items()})
 
     def with_settings(self: Self, changes: Mapping[str, Any]) -> Self:
         """Return these settings with the values at some paths changed; a new kind begins with its defaults."""

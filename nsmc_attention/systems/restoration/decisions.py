@@ -4,7 +4,7 @@ An editor changes what it is so sure of: most of what people type is as they mea
 probabilities were chosen on the dev part of the packaged editor (docs/restore.md).
 """
 
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ SMALLEST = 1e-9
 Tags = NDArray[numpy.int32]
 Flags = NDArray[numpy.bool_]
 # float32 as the network computes them, float64 with log-odds added
-Probabilities = NDArray["numpy.floating[Any]"]
+Probabilities = NDArray[numpy.floating[Any]]
 
 
 class Decisions(NamedTuple):
