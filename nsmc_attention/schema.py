@@ -1,7 +1,8 @@
 """Nested settings: immutable dataclasses, checked, written to JSON and read back.
 
 A field may hold settings of one of several kinds (`kinds`), which are written with their tag, as
-`encoder: {kind: gru, hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting.
+`encoder: {kind: gru, hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting. Tagged structs of msgspec
+were tried: they name neither the value found nor the nearest name, accept a missing setting, and take 20 ms to import.
 """
 
 from collections.abc import Iterator, Mapping
