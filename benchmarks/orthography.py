@@ -6,8 +6,8 @@ affixes of the dictionary are those of 표준국어대사전. Where a rule canno
 
 import re
 
-from nsmc_attention.systems.restoration.noise import MISTAKES
-from nsmc_attention.systems.restoration.spelling import RIGHTED
+from nsmc_attention.systems.restoration.noise import known_mistakes
+from nsmc_attention.systems.restoration.spelling import known_misspellings
 from nsmc_attention.text.hangul import parts
 
 # How 하다, 되다, 드리다 and 보다 begin; the syllables that end on the vowel of 아 or 어
@@ -78,15 +78,16 @@ RULES = [
     )
 ]
 
-RIGHT = {wrong: right for right, wrong in MISTAKES}
+RIGHT = {mistake.wrong: mistake.right for mistake in known_mistakes()}
 MISTAKEN = re.compile("|".join(sorted(RIGHT, key=len, reverse=True)))
 
 
 def respelt(text: str) -> str:
     """Return a text with the letters right that are never right as most write them: 되서, 최고에요, 몇일."""
     text = MISTAKEN.sub(lambda found: RIGHT[found[0]], text)
-    for pattern, replacement in RIGHTED:
-        text = re.sub(pattern, replacement, text)
+    for row in known_misspellings():
+        if row.right:
+            text = re.sub(row.pattern, row.right, text)
     return text
 
 

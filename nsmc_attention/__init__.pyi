@@ -21,9 +21,9 @@ from .registry import load as load
 from .reviews.corpus import Reviews as Reviews
 from .reviews.tables import load_reviews as load_reviews
 from .systems.films.rater import FilmRater as FilmRater
-from .systems.films.rater import Rating as Rating
 from .systems.films.rater import film as film
 from .systems.films.rater import load_film as load_film
+from .systems.films.rating import Rating as Rating
 from .systems.language.model import Candidate as Candidate
 from .systems.language.model import Filling as Filling
 from .systems.language.model import LanguageModel as LanguageModel

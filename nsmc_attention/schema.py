@@ -1,7 +1,9 @@
 """Nested settings: immutable dataclasses, checked, written to JSON and read back.
 
 A field may hold settings of one of several kinds (`kinds`), which are written with their tag, as
-`encoder: {kind: gru, hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting.
+`encoder: {kind: gru, hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting. Tagged structs of msgspec
+were tried: their messages lack the nearest name and a value out of range, a setting with a default may be missing, and the
+import takes 20 ms.
 """
 
 from collections.abc import Iterator, Mapping
@@ -102,17 +104,18 @@ class Settings:
     @classmethod
     def from_dict(cls: type[Self], values: object, where: str = "") -> Self:
         """Build settings from what `to_dict` returned; ConfigError where a key is unknown or missing."""
-        known = {item.name: item for item in fields(cls)}
         if not isinstance(values, dict):
             raise ConfigError(f"{where or 'config'}: expected named settings, found {type(values).__name__}")
         values = {**cls.introduced, **values}
+        items = {item.name: item for item in fields(cls)}
+        allowed = {*items, *cls.retired, *([KIND] if cls.kind else [])}
         for key in values:
-            if key not in known and key not in cls.retired and not (key == KIND and cls.kind):
-                raise ConfigError(f"unknown key {key!r} in {where or 'config'}{did_you_mean(key, known)}")
-        for key in known:
+            if key not in allowed:
+                raise ConfigError(f"unknown key {key!r} in {where or 'config'}{did_you_mean(key, items)}")
+        for key in items:
             if key not in values:
                 raise ConfigError(f"{join(where, key)}: expected a value, found none")
-        return cls(**{name: read(item, values[name], join(where, name)) for name, item in known.items()})
+        return cls(**{name: read(item, values[name], join(where, name)) for name, item in items.items()})
 
     def with_settings(self: Self, changes: Mapping[str, Any]) -> Self:
         """Return these settings with the values at some paths changed; a new kind begins with its defaults."""
@@ -242,10 +245,10 @@ def join(where: str, name: str) -> str:
     return f"{where}.{name}" if where else name
 
 
-def difference(path: str, saved: object, given: object) -> tuple[str, object, object]:
+def difference(path: str, saved: object, wanted: object) -> tuple[str, object, object]:
     """Return the path of the first value within nested dicts that differs, and both values."""
-    if isinstance(saved, dict) and isinstance(given, dict):
-        for name in {**given, **saved}:
-            if saved.get(name) != given.get(name):
-                return difference(join(path, name), saved.get(name), given.get(name))
-    return path, saved, given
+    if isinstance(saved, dict) and isinstance(wanted, dict):
+        for name in {**wanted, **saved}:
+            if saved.get(name) != wanted.get(name):
+                return difference(join(path, name), saved.get(name), wanted.get(name))
+    return path, saved, wanted

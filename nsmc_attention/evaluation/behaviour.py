@@ -5,7 +5,6 @@ label), invariance (INV: a typo or another name changes no label), direction (DI
 less positive).
 """
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional
@@ -13,6 +12,8 @@ from typing import Any, Callable, Optional
 import numpy
 import pandas
 from numpy.typing import NDArray
+
+from .._io.tab_separated import read_rows
 
 SENTENCES = Path(__file__).parent / "behaviour.tsv"
 # By how much the probability may move against the expected direction (CheckList's own margin)
@@ -32,14 +33,13 @@ class Case:
 
 def cases() -> list[Case]:
     """Return the Cases that come with the package."""
-    with open(SENTENCES, encoding="utf-8", newline="") as file:
-        return [
-            Case(row["kind"], row["category"], int(row["label"]), row["text"], row["other"] or None)
-            for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        ]
+    return [
+        Case(row["kind"], row["category"], int(row["label"]), row["text"], row["other"] or None)
+        for row in read_rows(SENTENCES)
+    ]
 
 
-def check(score: Callable[[list[str]], NDArray[Any]], expectations: list[Case]) -> pandas.DataFrame:
+def check(score: Callable[[list[str]], NDArray[numpy.float64]], expectations: list[Case]) -> pandas.DataFrame:
     """Check a classifier by its `score`: list of N str -> (N,) probability of positive.
 
     Returns the fields of each Case, probability, other_probability (NaN for MFT) and passed (bool).

@@ -9,9 +9,10 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
-from ..model.parameters import NGRAM_TABLE
+from ..model.parameters import NGRAM_TABLE, Arrays
 from .metrics import headline
 
+Floats = NDArray[numpy.float64]
 # The last layer of either network
 LAST_WEIGHT, LAST_BIAS = ("output.weight", "dense.weight"), ("output.bias", "dense.bias")
 RANGE = (0.2, 5.0)
@@ -22,7 +23,7 @@ FEW_DEV = 200
 
 
 def calibration(
-    odds: NDArray[Any], labels: NDArray[Any], wide: Optional[NDArray[Any]] = None, wide_alone: float = 1.0
+    odds: Floats, labels: ArrayLike, wide: Optional[Floats] = None, wide_alone: float = 1.0
 ) -> dict[str, Any]:
     """Fit the weights of the network's log-odds (N,) and of the n-grams' (wide), on the dev part with its labels (N,).
 
@@ -48,7 +49,7 @@ def calibration(
     }
 
 
-def fit_stacking(odds: NDArray[Any], labels: NDArray[Any], prior: Sequence[float]) -> tuple[list[float], float]:
+def fit_stacking(odds: Floats, labels: ArrayLike, prior: Sequence[float]) -> tuple[list[float], float]:
     """Return weights of K log-odds (N, K), none below 0, and a bias, by logistic regression on the labels (N,).
 
     A Gaussian prior of PRIOR_STRENGTH holds each weight near its `prior` and the bias near 0: a few reviews hardly move
@@ -60,7 +61,7 @@ def fit_stacking(odds: NDArray[Any], labels: NDArray[Any], prior: Sequence[float
     signs, expected = 2 * numpy.asarray(labels) - 1, numpy.array([*prior, 0.0])
     features = numpy.column_stack([odds, numpy.ones(len(signs))])
 
-    def loss(weights: NDArray[Any]) -> tuple[float, NDArray[Any]]:
+    def loss(weights: Floats) -> tuple[float, Floats]:
         margins, distance = signs * (features @ weights), weights - expected
         value = numpy.logaddexp(0, -margins).sum() + PRIOR_STRENGTH / 2 * distance @ distance
         return float(value), PRIOR_STRENGTH * distance - features.T @ (signs * expit(-margins))
@@ -70,7 +71,7 @@ def fit_stacking(odds: NDArray[Any], labels: NDArray[Any], prior: Sequence[float
     return weights, bias
 
 
-def calibrated(arrays: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> dict[str, NDArray[Any]]:
+def calibrated(arrays: Arrays, fitted: dict[str, Any]) -> Arrays:
     """Return {name: array} of a network's parameters with the `calibration` in its last layer."""
     changed = dict(arrays)
     halves = numpy.array([-0.5, 0.5])
@@ -84,13 +85,13 @@ def calibrated(arrays: dict[str, NDArray[Any]], fitted: dict[str, Any]) -> dict[
     return changed
 
 
-def log_odds(probability: ArrayLike, smallest: float = 1e-12) -> NDArray[Any]:
+def log_odds(probability: ArrayLike, smallest: float = 1e-12) -> Floats:
     """Return the log-odds of probabilities, which count as no less than `smallest` and as much below 1."""
     clipped = numpy.clip(probability, smallest, 1 - smallest)
     return numpy.asarray(numpy.log(clipped) - numpy.log1p(-clipped))
 
 
-def temperature(odds: NDArray[Any], labels: ArrayLike) -> float:
+def temperature(odds: Floats, labels: ArrayLike) -> float:
     """Return the divisor of the log-odds (N,), within RANGE, that gives these labels (N,) the smallest log loss."""
     from scipy.optimize import minimize_scalar
 

@@ -1,6 +1,6 @@
 """The change of the prediction when a token is erased, by which attention is taught and judged."""
 
-from typing import Any, Callable, Iterable, Sequence
+from typing import Callable, Iterable, Sequence
 
 import numpy
 from numpy.typing import NDArray
@@ -8,21 +8,22 @@ from numpy.typing import NDArray
 from ..text.encoding import Encoded
 from .calibration import log_odds
 
+Floats = NDArray[numpy.float64]
 # (N,) probability of positive of N reviews, as `classification.predictor.TokenScorer`
-Scorer = Callable[[Sequence[Encoded]], NDArray[Any]]
+Scorer = Callable[[Sequence[Encoded]], Floats]
 ProgressCallback = Callable[[Iterable[int]], Iterable[int]]
 # Reviews whose erasures are scored together, and what a probability is at least: single precision knows no less
 PIECE, SMALLEST = 256, 1e-7
 
 
-def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressCallback = iter) -> list[NDArray[Any]]:
+def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressCallback = iter) -> list[Floats]:
     """Erase each token in turn; return (T,) float64 for each review, none of which is empty.
 
     Log-odds of the review (of a single token) less those without the token: above 0 if it speaks for positive. Li,
     Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3. `progress` wraps the iterable of the loop, as tqdm does.
     """
     whole = log_odds(score(reviews), SMALLEST)
-    changes: list[NDArray[Any]] = []
+    changes: list[Floats] = []
     for start in progress(range(0, len(reviews), PIECE)):
         piece = reviews[start : start + PIECE]
         without = [review.without(position) for review in piece for position in range(len(review))]
@@ -33,7 +34,7 @@ def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressC
     return changes
 
 
-def shares(changes: NDArray[Any]) -> NDArray[Any]:
+def shares(changes: Floats) -> Floats:
     """Return the absolute changes divided by their sum; equal shares if all are 0."""
     importance = numpy.abs(changes)
     total = importance.sum()

@@ -14,13 +14,13 @@ import math
 from typing import Any, Mapping, Optional, Sequence
 
 import numpy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
 
 from ..errors import DataError
 from ..text.encoding import Encoded
 from .calibration import log_odds
-from .erasure import SMALLEST, ProgressCallback, Scorer, leave_one_out
+from .erasure import SMALLEST, Floats, ProgressCallback, Scorer, leave_one_out
 
 # Shares of the tokens over which ERASER averages
 SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)
@@ -141,7 +141,7 @@ def gap(whole: ArrayLike, contributions: Weights) -> float:
     return float(biases.max() - biases.min()) / 2
 
 
-def mean_of(values: NDArray[Any]) -> dict[str, Optional[float]]:
+def mean_of(values: Floats) -> dict[str, Optional[float]]:
     """Return mean, low and high: the mean over reviews and its 95 % interval."""
     if len(values) < 2:
         return {"mean": None, "low": None, "high": None}
@@ -150,13 +150,13 @@ def mean_of(values: NDArray[Any]) -> dict[str, Optional[float]]:
 
 
 def aopc(
-    score: Scorer, reviews: Sequence[Encoded], weights: Weights, whole: NDArray[Any]
+    score: Scorer, reviews: Sequence[Encoded], weights: Weights, whole: Floats
 ) -> dict[str, dict[str, Optional[float]]]:
     """Return `mean_of` comprehensiveness (higher is better) and sufficiency (lower is better), averaged over SHARES.
 
     Both are changes of the predicted label's probability; whole is (N,), the reviews' probability of positive.
     """
-    drops: dict[str, list[NDArray[Any]]] = {"comprehensiveness": [], "sufficiency": []}
+    drops: dict[str, list[Floats]] = {"comprehensiveness": [], "sufficiency": []}
     for share in SHARES:
         top = [set(largest(values, share)) for values in weights]
         for name, keep in (("comprehensiveness", False), ("sufficiency", True)):
@@ -170,7 +170,7 @@ def aopc(
     return {name: mean_of(numpy.mean(values, axis=0)) for name, values in drops.items()}
 
 
-def effect(whole: NDArray[Any], changed: NDArray[Any]) -> dict[str, float]:
+def effect(whole: Floats, changed: Floats) -> dict[str, float]:
     """Return change (mean absolute change of probability) and flipped (share of changed labels)."""
     flipped = ((whole >= 0.5) != (changed >= 0.5)).mean()
     return {"change": float(numpy.abs(whole - changed).mean()), "flipped": float(flipped)}

@@ -49,7 +49,9 @@ def share_interval(share: float, count: int) -> tuple[float, float]:
     return float(bounds.low), float(bounds.high)
 
 
-def expected_calibration_error(labels: NDArray[Any], probability: NDArray[Any], bins: int = 15) -> float:
+def expected_calibration_error(
+    labels: NDArray[numpy.int64], probability: NDArray[numpy.float64], bins: int = 15
+) -> float:
     """Mean gap between confidence and accuracy over equal-width bins of confidence, weighted by their size.
 
     Guo et al. 2017 (arXiv:1706.04599), equation 3, with 15 bins as there. Confidence lies in 0.5..1.

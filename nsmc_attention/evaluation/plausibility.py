@@ -4,7 +4,6 @@ The other half of ERASER (DeYoung et al. 2020, arXiv:1911.03429, section 4.1): f
 reader. `reasons.tsv` has reviews that were written for this, with the reasons for their label in square brackets.
 """
 
-import csv
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from .._io.tab_separated import read_rows
 from ..text.encoding import Encoded
 
 REASONS = Path(__file__).parent / "reasons.tsv"
@@ -34,9 +34,7 @@ class Marked:
 
 def marked_reviews() -> list[Marked]:
     """Return the reviews that come with the package."""
-    with open(REASONS, encoding="utf-8", newline="") as file:
-        rows = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        return [marked(row["review"], int(row["label"])) for row in rows]
+    return [marked(row["review"], int(row["label"])) for row in read_rows(REASONS)]
 
 
 def marked(review: str, label: int) -> Marked:
@@ -62,15 +60,15 @@ def plausibility(
     """
     random = numpy.random.RandomState(seed)
     values: dict[str, Sequence[Any]] = {**orders, "random": [random.rand(len(review)) for review in encoded]}
-    wanted = [review.tokens(own) for review, own in zip(reviews, encoded)]
-    found = {}
+    wanted = [review.tokens(tokens) for review, tokens in zip(reviews, encoded)]
+    figures = {}
     for name, arrays in values.items():
         ranked = [(2 * one.label - 1) * array if name in signed else abs(array) for one, array in zip(reviews, arrays)]
-        found[name] = float(numpy.mean([precision(numpy.asarray(row), own) for row, own in zip(ranked, wanted)]))
-    return found
+        figures[name] = float(numpy.mean([precision(row, marks) for row, marks in zip(ranked, wanted)]))
+    return figures
 
 
-def precision(values: NDArray[Any], wanted: NDArray[numpy.bool_]) -> float:
+def precision(values: ArrayLike, wanted: NDArray[numpy.bool_]) -> float:
     """Return the share of the k largest values (T,) that are wanted, of k wanted ones."""
     count = int(wanted.sum())
-    return float(wanted[numpy.argsort(-values, kind="stable")[:count]].mean()) if count else 0.0
+    return float(wanted[numpy.argsort(-numpy.asarray(values), kind="stable")[:count]].mean()) if count else 0.0

@@ -123,7 +123,7 @@ def shrunk(groups: Sequence[Evidence]) -> list[Share]:
     if not groups:
         return []
     counts = numpy.stack([group.counts for group in groups])
-    return [summary(row, int(own.sum())) for row, own in zip(posteriors(counts, pooled=True), counts)]
+    return [summary(row, int(group.sum())) for row, group in zip(posteriors(counts, pooled=True), counts)]
 
 
 def posteriors(counts: NDArray[numpy.int64], pooled: bool = False) -> Floats:

@@ -71,8 +71,8 @@ class AdditiveAttention(gluonnlp.model.MLPAttentionCell):
         if not operators.in_use() or query is not key or mask is None or not layers[0].weight.shape[1]:
             return super()._compute_weight(F, query, key, mask)
         parameters = layers[0].weight, layers[0].bias, layers[1].weight, layers[2].weight
-        given = [operators.value(F, parameter, key) for parameter in parameters]
-        return self._dropout_layer(F.nsmc_additive_weights(key, *given, F.BlockGrad(mask)))
+        values = [operators.value(F, parameter, key) for parameter in parameters]
+        return self._dropout_layer(F.nsmc_additive_weights(key, *values, F.BlockGrad(mask)))
 
     def _compute_score(self, F: Operators, query: Array, key: Array, mask: Array = None) -> Array:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""

@@ -92,8 +92,8 @@ def gru(F: Operators, embedded: Array, valid_length: Array, layers: Sequence[Net
 
     embedded (T, N, E) float32, valid_length (N,) float32. The sizes of the layers are known, see `rnn.GRU`.
     """
-    given = [value(F, getattr(layer, f"l0_{name}"), embedded) for layer in layers for name in GRU_PARAMETERS]
-    return F.nsmc_gru(embedded, valid_length, *given, threads=os.environ.get("OMP_NUM_THREADS", "1"))
+    parameters = [value(F, getattr(layer, f"l0_{name}"), embedded) for layer in layers for name in GRU_PARAMETERS]
+    return F.nsmc_gru(embedded, valid_length, *parameters, threads=os.environ.get("OMP_NUM_THREADS", "1"))
 
 
 class Dropout(nn.Dropout):

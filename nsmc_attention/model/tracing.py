@@ -84,6 +84,6 @@ def parsed(text: str) -> Any:
 
 def parameter_shapes(network: Network) -> dict[str, tuple[int, ...]]:
     """Return {structural name: shape} of a network's parameters, initialized or not."""
-    nodes = [node for part in parts_of(network) for node in trace(part)[1]]
+    nodes = [node for block in parts_of(network) for node in trace(block)[1]]
     shapes = {node.name: node.shapes[0] for node in nodes if node.operator == "null"}
     return {name: shapes[item.name] for name, item in network._collect_params_with_prefix().items()}

@@ -160,8 +160,8 @@ class DecoderLayer(Sublayers):
         source; `hidden` (1, 1, T, W + T) and `padding` (N, 1, 1, S) are added to the scores: minus infinity, or 0.
         """
         projected = self.attention.projection(self.pre_norm(self.attention_norm, states))
-        query, *own = F.split(by_head(F, projected, self.heads), num_outputs=3, axis=3)
-        keys, values = (F.concat(before, new, dim=2) for before, new in zip(written, own))
+        query, *new = F.split(by_head(F, projected, self.heads), num_outputs=3, axis=3)
+        keys, values = (F.concat(earlier, later, dim=2) for earlier, later in zip(written, new))
         contexts, weights = self.attend(F, query, keys, values, hidden)
         states = self.add_and_norm(self.attention_norm, states, self.attention.output(contexts))
         query = by_head(F, self.query(self.pre_norm(self.source_norm, states)), self.heads)

@@ -92,8 +92,8 @@ def gates_of(arrays: "dict[str, NDArray[Any]]", name: str) -> "tuple[NDArray[Any
     hidden_bias (2, H) of n.
     """
 
-    def gates(part: str) -> NDArray[Any]:
-        both = numpy.stack([arrays[name.format(direction=direction, part=part)] for direction in DIRECTIONS])
+    def gates(kind: str) -> NDArray[Any]:
+        both = numpy.stack([arrays[name.format(direction=direction, part=kind)] for direction in DIRECTIONS])
         return both.reshape(2, GATES, -1, *both.shape[2:])
 
     input_bias, hidden_bias = gates("i2h_bias"), gates("h2h_bias")

@@ -25,8 +25,8 @@ def stream_safe(text: str) -> str:
     """Return the text in NFD (each character for itself), without the marks beyond MARKS in a row."""
     kept, run = [], 0
     for character in text:
-        for part in unicodedata.normalize("NFD", character):
-            run = run + 1 if unicodedata.combining(part) else 0
+        for letter in unicodedata.normalize("NFD", character):
+            run = run + 1 if unicodedata.combining(letter) else 0
             if run <= MARKS:
-                kept.append(part)
+                kept.append(letter)
     return "".join(kept)

@@ -39,7 +39,7 @@ def tokenize_many(
     chunks = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
     names, kinds = [tokenizer_name] * len(chunks), [symbols] * len(chunks)
     with workers(processes) as pool:
-        return [tokens for part in pool.map(tokenize, chunks, names, kinds) for tokens in part]
+        return [tokens for chunk in pool.map(tokenize, chunks, names, kinds) for tokens in chunk]
 
 
 def cached_tokens(reviews: list[str], tokenizer_name: str, cache: Path, symbols: int = 0) -> list[list[str]]:

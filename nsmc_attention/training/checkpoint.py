@@ -1,17 +1,13 @@
 """The whole state of a training in one file, so that a resumed training ends like an uninterrupted one.
 
-Arrays by safetensors (no code, no pickle, bounded by the file's size), their sha256 among them. A file may come from
-anyone: only a state that fits the network is put into it.
+Arrays by safetensors (no code, no pickle), and their sha256, by which damage is noticed.
 """
 
 import hashlib
 import json
-import math
 import warnings
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -20,19 +16,15 @@ from safetensors.numpy import load as unpack
 from safetensors.numpy import save as pack
 
 from .._io.atomic import replaced_file
-from .._io.bounded import read_file, read_json
+from .._io.bounded import read_file
 from .._runtime.mxnet_types import Network, Trainer
 from ..errors import BundleError
 from ..model.parameters import Arrays, set_parameters, snapshot
-
-if TYPE_CHECKING:
-    from .loop import Average
+from .average import Average
 
 BEST, CHECKSUM = "best.safetensors", "sha256"
-# Largest file, and what it has beside the arrays: 400 bytes for each epoch of the history, and names
-LARGEST, BESIDE = 2**34, 2**26
-# Larger counts, figures and numbers of figures are not those of a training, and cannot be drawn
-MAX_COUNT, MAX_FIGURE, MAX_FIGURES = 2**31, 1e60, 100
+# Bytes of the largest file
+LARGEST = 2**34
 MOMENTS = ("mean", "variance")
 
 
@@ -66,47 +58,42 @@ class Checkpoints:
     def paths(self) -> list[Path]:
         return sorted(self.folder.glob("checkpoint-*.safetensors"))
 
-    def save(self, network: Network, trainer: Trainer, average: "Average", progress: Progress) -> None:
+    def save(self, network: Network, trainer: Trainer, average: Average, progress: Progress) -> None:
         """Write the state whole or not at all, then delete the oldest beyond `keep`."""
         states = {
             "network": snapshot(network),
             "adam": moments(trainer),
             "average": {name: array.asnumpy() for name, array in average.arrays.items()},
         }
-        arrays = {f"{part}/{name}": array for part, members in states.items() for name, array in members.items()}
+        arrays = {f"{group}/{name}": array for group, state in states.items() for name, array in state.items()}
         arrays["progress"] = numpy.frombuffer(json.dumps(asdict(progress)).encode(), dtype="uint8")
         write_arrays(self.folder / f"checkpoint-{progress.step:08d}.safetensors", arrays)
         for path in self.paths()[: -self.keep]:
             path.unlink()
 
-    def load_newest(self, network: Network, trainer: Trainer, average: "Average") -> Progress:
+    def load_newest(self, network: Network, trainer: Trainer, average: Average) -> Progress:
         """Restore the newest undamaged state; return its Progress, a fresh one if there are no files of states."""
-        arrays = self.read_newest(network, trainer)
+        arrays = self.read_newest()
         if not arrays:
             return Progress()
-        progress = read_progress(arrays, self.folder)
+        progress = Progress(**json.loads(arrays["progress"].tobytes()))
         if progress.best_epoch >= 0:
             # says now that it is damaged
-            self.read_best(network)
-        set_parameters(network, part_of(arrays, "network/"))
-        restore_moments(trainer, part_of(arrays, "adam/"), progress.step)
-        for name, array in part_of(arrays, "average/").items():
+            self.read_best()
+        set_parameters(network, in_group(arrays, "network/"))
+        restore_moments(trainer, in_group(arrays, "adam/"), progress.step)
+        for name, array in in_group(arrays, "average/").items():
             average.arrays[name][:] = array
         return progress
 
-    def read_newest(self, network: Network, trainer: Trainer) -> Arrays:
+    def read_newest(self) -> Arrays:
         """Return the arrays of the newest undamaged state, {} if there are no files of states."""
-        paths, reason, own = self.paths(), None, snapshot(network)
-        expected = {f"{part}/{name}": own[name] for part in ("network", "average") for name in own}
-        for index, parameter in enumerate(trainer._params):
-            expected.update({f"adam/{part}.{index}": parameter.data().asnumpy() for part in MOMENTS})
+        paths, reason = self.paths(), None
         for path in reversed(paths):
             if reason:
                 warnings.warn(f"{reason}; using the checkpoint before it", stacklevel=2)
             try:
-                arrays = read_like(path, expected)
-                read_progress(arrays, path)
-                return arrays
+                return read_arrays(path)
             except BundleError as problem:
                 reason = problem
         if reason:
@@ -116,9 +103,9 @@ class Checkpoints:
             ) from reason
         return {}
 
-    def read_best(self, network: Network) -> Arrays:
+    def read_best(self) -> Arrays:
         try:
-            return read_like(self.folder / BEST, snapshot(network))
+            return read_arrays(self.folder / BEST)
         except BundleError as problem:
             raise BundleError(
                 f"{problem}; restore it from a copy, or delete the checkpoints beside it and --resume starts this "
@@ -129,13 +116,13 @@ class Checkpoints:
         write_arrays(self.folder / BEST, snapshot(network))
 
     def load_best(self, network: Network) -> None:
-        set_parameters(network, self.read_best(network))
+        set_parameters(network, self.read_best())
 
 
 def moments(trainer: Trainer) -> Arrays:
     """Return Adam's moments. MXNet's own `save_states` would pickle them."""
     states = trainer._updaters[0].states
-    return {f"{part}.{index}": state.asnumpy() for index, pair in states.items() for part, state in zip(MOMENTS, pair)}
+    return {f"{name}.{index}": state.asnumpy() for index, pair in states.items() for name, state in zip(MOMENTS, pair)}
 
 
 def restore_moments(trainer: Trainer, arrays: Arrays, step: int) -> None:
@@ -144,14 +131,14 @@ def restore_moments(trainer: Trainer, arrays: Arrays, step: int) -> None:
 
     updater = trainer._updaters[0]
     for index in range(len(trainer._params)):
-        updater.states[index] = tuple(nd.array(arrays[f"{part}.{index}"]) for part in MOMENTS)
+        updater.states[index] = tuple(nd.array(arrays[f"{name}.{index}"]) for name in MOMENTS)
         # MXNet moves them to the parameter's device
         updater.states_synced[index] = False
         updater.optimizer._index_update_count[index] = step
     updater.optimizer.num_update = step
 
 
-def part_of(arrays: Arrays, prefix: str) -> Arrays:
+def in_group(arrays: Arrays, prefix: str) -> Arrays:
     return {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
 
 
@@ -169,9 +156,9 @@ def checksum(arrays: Arrays) -> NDArray[numpy.uint8]:
     return numpy.frombuffer(content.digest(), dtype="uint8")
 
 
-def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:
+def read_arrays(path: Path) -> Arrays:
     """Read what `write_arrays` wrote; BundleError if it is damaged."""
-    content = read_file(path, largest, BundleError)
+    content = read_file(path, LARGEST, BundleError)
     try:
         arrays = unpack(content)
         expected = arrays.pop(CHECKSUM, None)
@@ -180,45 +167,3 @@ def read_arrays(path: Path, largest: int = LARGEST) -> Arrays:
     except (ValueError, KeyError, SafetensorError) as problem:
         raise BundleError(f"{path}: the checkpoint is damaged ({problem})") from problem
     return arrays
-
-
-def read_like(path: Path, expected: Arrays) -> Arrays:
-    """Read arrays; BundleError unless they have the names, types and shapes of `expected`, and finite numbers."""
-    arrays = read_arrays(path, BESIDE + sum(array.nbytes for array in expected.values()))
-    for name, like in expected.items():
-        own = form(arrays.get(name))
-        if own != form(like):
-            raise BundleError(f"{path}: expected {name} {form(like)}, found {own or 'none'}; it is of another training")
-        if not numpy.isfinite(arrays[name]).all():
-            raise BundleError(f"{path}: expected finite numbers in {name}")
-    return arrays
-
-
-def form(array: Optional[NDArray[Any]]) -> Optional[tuple[str, tuple[int, ...]]]:
-    return None if array is None else (array.dtype.name, array.shape)
-
-
-def read_progress(arrays: Arrays, path: Path) -> Progress:
-    """Return the Progress in a state; BundleError unless `fit` can have come to it."""
-    content = arrays["progress"].tobytes() if "progress" in arrays else b""
-    values = read_json(content, path, BundleError, "the progress of a training")
-    with suppress(KeyError, TypeError, AttributeError):
-        progress = Progress(**values)
-        if is_possible(progress):
-            return progress
-    raise BundleError(f"{path}: expected the progress of a training, found {str(values)[:60]}")
-
-
-def is_possible(progress: Progress) -> bool:
-    """Return whether a training can come to this Progress; TypeError, KeyError or AttributeError for other types."""
-    records = [progress.before, *progress.history]
-    figures = [progress.loss_sum, progress.best, *(value for record in records for value in record.values())]
-    counts = (progress.epoch, progress.batch, progress.step)
-    return (
-        all(isinstance(count, int) and 0 <= count < MAX_COUNT for count in counts)
-        and progress.best_epoch in range(-1, progress.epoch)
-        and len(progress.history) == progress.epoch
-        and all(record["epoch"] == number for number, record in enumerate(progress.history, 1))
-        and all(len(record) <= MAX_FIGURES for record in records)
-        and not any(MAX_FIGURE < abs(figure) < math.inf for figure in figures)
-    )

@@ -30,47 +30,32 @@ class LoopConfig(Settings):
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
 
 
+def of_section(section: str, names: str, prefix: str = "") -> dict[str, tuple[str, ...]]:
+    """Return {short name: its path} of settings of one section."""
+    return {f"{prefix}{name}": (f"{section}.{name}",) for name in names.split()}
+
+
 # Names that are flags on the command line and keyword arguments in Python; the first path that the config has is meant
 SHORT_NAMES: dict[str, tuple[str, ...]] = {
     "epochs": ("training.labels.epochs", "training.epochs"),
     "learning_rate": ("training.labels.learning_rate", "training.learning_rate"),
-    "batch_size": ("training.batch_size",),
-    "seed": ("training.seed",),
+    **of_section("training", "batch_size seed"),
     "embedding_size": ("model.embedding_size",),
     "hidden_size": ("model.encoder.hidden_size", "model.hidden_size"),
     "attention": ("model.attention.kind",),
     "dropout": ("model.dropout",),
-    "tokenizer": ("text.tokenizer",),
-    "max_length": ("text.max_length",),
-    "vocab_size": ("text.vocab_size",),
-    "min_count": ("text.min_count",),
-    "rare_words": ("text.rare_words",),
-    "symbols": ("text.symbols",),
-    "ngram_buckets": ("text.ngram_buckets",),
+    **of_section("text", "tokenizer max_length vocab_size min_count rare_words symbols ngram_buckets"),
     "encoder": ("model.encoder.kind",),
-    "attention_units": ("model.attention.units",),
-    "attention_heads": ("model.attention.heads",),
-    "attention_hops": ("model.attention.hops",),
-    "attention_penalty": ("model.attention.penalty",),
-    "attention_dropout": ("model.attention.dropout",),
+    **of_section("model.attention", "units heads hops penalty dropout", "attention_"),
     "values": ("model.values.kind",),
     "window": ("model.values.window",),
     "value_units": ("model.values.units",),
     "signed": ("model.values.signed",),
     "word_dropout": ("model.word_dropout",),
     "patience": ("training.labels.patience", "training.patience"),
-    "pretrain_epochs": ("training.stars.epochs",),
-    "pretrain_learning_rate": ("training.stars.learning_rate",),
-    "erasure_reviews": ("training.erasure.reviews",),
-    "erasure_epochs": ("training.erasure.epochs",),
-    "erasure_learning_rate": ("training.erasure.learning_rate",),
-    "dev_fraction": ("training.dev_fraction",),
-    "schedule": ("training.schedule",),
-    "warmup": ("training.warmup",),
-    "clip_norm": ("training.clip_norm",),
-    "average": ("training.average",),
-    "checkpoint_steps": ("training.checkpoint_steps",),
-    "keep_checkpoints": ("training.keep_checkpoints",),
+    **of_section("training.stars", "epochs learning_rate", "pretrain_"),
+    **of_section("training.erasure", "reviews epochs learning_rate", "erasure_"),
+    **of_section("training", "dev_fraction schedule warmup clip_norm average checkpoint_steps keep_checkpoints"),
 }
 FLAGS = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
 

@@ -42,7 +42,7 @@ def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
     return words
 
 
-def other_setting(path: str, saved: Any, given: Any) -> str:
+def other_setting(path: str, saved: object, wanted: object) -> str:
     """Return `another --epochs: the run has 5, found 6` for a path in a run's settings and its two values."""
     kind, _, name = path.partition(".")
     if name == "sha256" or (path in ("sentences", "reviews") and isinstance(saved, str)):
@@ -51,18 +51,18 @@ def other_setting(path: str, saved: Any, given: Any) -> str:
         flag = FLAGS.get(name) or COLUMNS.get(name) or (f"--set {name}" if "." in name else f"--{name}")
     else:
         flag = name or kind if kind in ("reads", "package") else f"--{kind.replace('_', '-')}"
-    saved, given = (value.get("name") if isinstance(value, dict) else value for value in (saved, given))
-    return f"another {flag}: the run has {saved!r}, found {given!r}"
+    saved, wanted = (value.get("name") if isinstance(value, dict) else value for value in (saved, wanted))
+    return f"another {flag}: the run has {saved!r}, found {wanted!r}"
 
 
-def command(config: TaskConfig, presets: Mapping[str, TaskConfig], given: Mapping[str, object], **last: object) -> str:
+def command(config: TaskConfig, presets: Mapping[str, TaskConfig], first: Mapping[str, object], **last: object) -> str:
     """Return the command line that repeats a training: options, the nearest preset, what differs from it, last options.
 
     Options that are None are left out.
     """
     name, changes = nearest_preset(config, presets)
     preset = {"preset": None if name == "default" else name}
-    return shlex.join(["nsmc-attention", "train", *options({**given, **preset}), *changes, *options(last)])
+    return shlex.join(["nsmc-attention", "train", *options({**first, **preset}), *changes, *options(last)])
 
 
 def options(values: Mapping[str, object]) -> list[str]:

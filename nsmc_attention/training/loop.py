@@ -6,7 +6,6 @@ Knows nothing of text, files or what is trained for: the stage brings an objecti
 import math
 import time
 from collections.abc import Callable
-from contextlib import contextmanager
 from itertools import islice
 from typing import Any, Iterator
 
@@ -17,7 +16,8 @@ from .._runtime.mxnet_shim import stderr_closed
 from .._runtime.mxnet_types import Array, Network, Trainer
 from ..errors import ConfigError
 from ..model.operators import FastAdam
-from ..model.parameters import set_parameters, snapshot
+from ..model.parameters import snapshot
+from .average import Average
 from .checkpoint import Checkpoints, Progress
 from .config import FLAGS, LoopConfig
 from .stage import Objective, Stage
@@ -26,42 +26,6 @@ from .stage import Objective, Stage
 LONGEST_UNSAVED = 60
 # Beyond any training that learns; the largest parameter that a bundle can hold is 8e6
 LARGEST_LOSS, LARGEST_PARAMETER = 1e4, 1e6
-# Steps between two updates of the average: one over thousands of steps does not need each of them
-AVERAGE_STEPS = 8
-
-
-class Average:
-    """The moving average of an initialized network's parameters, which each epoch is evaluated and saved with.
-
-    Polyak & Juditsky 1992; as an exponential average in Tarvainen & Valpola 2017 (arXiv:1703.01780). `decay` is warmed up so
-    that the initial parameters are forgotten; 0 keeps the network's own parameters.
-    """
-
-    def __init__(self, network: Network, decay: float):
-        self.network, self.decay = network, decay
-        self.parameters = network._collect_params_with_prefix()
-        self.arrays = {name: parameter.data().copy() for name, parameter in self.parameters.items()}
-
-    def update(self, step: int) -> None:
-        """Average in the network's parameters after `step` steps of training."""
-        if not self.decay or step % AVERAGE_STEPS:
-            return
-        updates = step // AVERAGE_STEPS
-        keep = min(self.decay, updates / (updates + 10))
-        for name, parameter in self.parameters.items():
-            self.arrays[name] *= keep
-            self.arrays[name] += (1 - keep) * parameter.data()
-
-    @contextmanager
-    def applied(self, step: int) -> Iterator[None]:
-        """Put the average into the network within a `with` block, if there is one after `step` steps."""
-        own = snapshot(self.network)
-        if self.decay and step >= AVERAGE_STEPS:
-            set_parameters(self.network, self.arrays)
-        try:
-            yield
-        finally:
-            set_parameters(self.network, own)
 
 
 def fit(
@@ -151,7 +115,7 @@ def refuse_divergence(name: str, value: float, largest: float, progress: Progres
 def make_trainer(network: Network, rate: float) -> Trainer:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
     take_lazy_update_warning()
-    trained = {name: own for name, own in network.collect_params().items() if own.grad_req != "null"}
+    trained = {name: parameter for name, parameter in network.collect_params().items() if parameter.grad_req != "null"}
     options = {"learning_rate": rate, "lazy_update": True}
     return mxnet.gluon.Trainer(trained, FastAdam.__name__.lower(), options, kvstore=None)
 

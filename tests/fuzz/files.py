@@ -22,7 +22,6 @@ import tempfile
 import warnings
 import zipfile
 from collections import Counter
-from contextlib import suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -48,16 +47,14 @@ from nsmc_attention.reviews import nsmc, raw, tables
 
 mxnet = import_mxnet()
 
-from safetensors import SafetensorError  # noqa: E402
-from safetensors.numpy import load as unpack  # noqa: E402
-
 from nsmc_attention.model.onnx.graph import lower  # noqa: E402
 from nsmc_attention.model.parameters import gluon_file, initialize_from, read_gluon_file, round_tables  # noqa: E402
 from nsmc_attention.text.encoding import ReviewEncoder  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
 from nsmc_attention.text.vocabulary import build_vocab  # noqa: E402
-from nsmc_attention.training.checkpoint import CHECKSUM, Checkpoints, Progress, write_arrays  # noqa: E402
-from nsmc_attention.training.loop import Average, make_trainer  # noqa: E402
+from nsmc_attention.training.average import Average  # noqa: E402
+from nsmc_attention.training.checkpoint import Checkpoints, Progress  # noqa: E402
+from nsmc_attention.training.loop import make_trainer  # noqa: E402
 from nsmc_attention.training.runs import Run  # noqa: E402
 
 CONFIG = preset("default").with_fields(
@@ -246,14 +243,13 @@ def read_as(kind, folder, materials, draw):
             float(value) for each in classifier.predict_many(TEXTS) for value in each.token_weights
         ]
     if kind == "checkpoint.safetensors":
-        sealed_again(folder / kind, draw).rename(folder / "checkpoint-00000001.safetensors")
+        (folder / kind).rename(folder / "checkpoint-00000001.safetensors")
         (folder / "best.safetensors").write_bytes(materials.contents["best.safetensors"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             progress = Checkpoints(folder, 3).load_newest(materials.network, materials.trainer, materials.average)
         return [0.0 if math.isfinite(value) else value for value in (*progress.before.values(), progress.loss_sum)]
     if kind == "best.safetensors":
-        sealed_again(folder / kind, draw)
         return Checkpoints(folder, 3).load_best(materials.network) or []
     if kind == "settings.json":
         Run(folder, resume=True).check(json.loads(materials.contents[kind]))
@@ -267,15 +263,6 @@ def read_as(kind, folder, materials, draw):
         found = raw.load(folder / kind if kind == "raw.zip" else folder, [])
         return found.targets.tolist()
     return scored(folder / kind, materials, draw)
-
-
-def sealed_again(path, draw):
-    """Give most checkpoints the checksum that fits, as a stranger can."""
-    if draw.random() < 0.8:
-        with suppress(ValueError, KeyError, SafetensorError):
-            arrays = unpack(path.read_bytes())
-            write_arrays(path, {name: array for name, array in arrays.items() if name != CHECKSUM})
-    return path
 
 
 def scored(path, materials, draw):

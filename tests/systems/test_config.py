@@ -13,18 +13,13 @@ from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS, Restore
 from nsmc_attention.training.config import SHORT_NAMES
 from nsmc_attention.training.description import nearest_preset
 
-DEFAULT = Config().to_dict()
 
-
-def nested(path, value):
-    """The default config as a dict with one value changed."""
-    values = Config().to_dict()
+def group_of(values, path):
+    """Return the dict within nested ones that has the last name of a path, and this name."""
     *sections, name = path.split(".")
-    inner = values
     for key in sections:
-        inner = inner[key]
-    inner[name] = value
-    return values
+        values = values[key]
+    return values, name
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -66,19 +61,19 @@ def test_every_kind_of_attention_survives_its_dict(kind):
     ],
 )
 def test_impossible_settings_are_refused_with_their_path(path, value, message):
+    values = Config().to_dict()
+    group, name = group_of(values, path)
+    group[name] = value
     with pytest.raises(ConfigError, match=message):
-        Config.from_dict(nested(path, value))
+        Config.from_dict(values)
 
 
 # one that is newer than the bundles of the last release has the value that these were trained with
 @pytest.mark.parametrize("path", [path for path, _ in paths(Config()) if path != "text.symbols"])
 def test_no_setting_may_be_missing(path):
-    values = nested(path, None)
-    *sections, name = path.split(".")
-    inner = values
-    for key in sections:
-        inner = inner[key]
-    del inner[name]
+    values = Config().to_dict()
+    group, name = group_of(values, path)
+    del group[name]
     with pytest.raises(ConfigError, match="expected a (value|kind), found (none|None)"):
         Config.from_dict(values)
 

@@ -28,7 +28,7 @@ from nsmc_attention.text.encoding import clean
 
 @pytest.mark.parametrize("engine", ["onnx", "gluon"])
 def test_two_hundred_sentences_are_answered_as_when_it_was_packaged(engine):
-    lines = (Path(__file__).parent / "golden.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (Path(__file__).parents[1] / "golden.jsonl").read_text(encoding="utf-8").splitlines()
     golden = [json.loads(line) for line in lines]
     assert len(golden) == 200
     for line, found in zip(golden, load_classifier(engine=engine).predict_many([line["text"] for line in golden])):

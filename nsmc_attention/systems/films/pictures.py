@@ -5,8 +5,7 @@ from html import escape
 from pathlib import Path
 
 from ...visualization.pictures import write_page
-from .display import FILM_PAGE, rating_html
-from .rater import Rating
+from .rating import FILM_PAGE, Rating, rating_html
 
 
 def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language: str = "ko") -> None:

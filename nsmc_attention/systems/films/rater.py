@@ -4,19 +4,16 @@
 """
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, Optional, Union, overload
+from typing import Any, Optional, Union, overload
 
 import numpy
 from numpy.typing import NDArray
 
 from ...bundle.format import load_bundle
-from ...classification.attribution import Attribution
-from ...classification.prediction import Prediction
 from ...classification.predictor import WINDOW, Classifier
 from ...classification.system import LAYOUT as CLASSIFIER
 from ...classification.system import ClassifierBundle
@@ -26,6 +23,7 @@ from ...inference.reference import Predictor, check_text, check_texts, is_frame,
 from ...text.encoding import Encoded
 from .engines import FilmEngine
 from .pooling import Pool
+from .rating import Rating, Representative
 from .system import LAYOUT, FilmBundle
 from .vectors import ReviewReader
 
@@ -35,74 +33,6 @@ Pools = dict[Hashable, Pool]
 Bounds = tuple[Optional[float], Optional[float], Optional[float]]
 # Reviews that are shown of a film
 SHOWN = 3
-BLANK = "blank: no review with a word"
-
-
-class Representative(NamedTuple):
-    """A review with its weight, its share of the film's attention (0 to 1), and the prediction that shows its words."""
-
-    prediction: Prediction
-    weight: float
-
-    @property
-    def attribution(self) -> Attribution:
-        """The attention of its words."""
-        return Attribution(self.prediction, self.prediction.token_weights.astype("float64"), "attention")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values for JSON: text, weight, tokens, token_weights."""
-        text, tokens = self.prediction.text, list(self.prediction.tokens)
-        weights = self.prediction.token_weights.tolist()
-        return {"text": text, "weight": self.weight, "tokens": tokens, "token_weights": weights}
-
-
-@dataclass(frozen=True)
-class Rating:
-    """The stars of a film by its reviews.
-
-    Attributes
-    ----------
-    reviews, blank : int
-        Reviews that were read, and those without a word, which were not.
-    stars, stars_low, stars_high : float or None
-        The mean stars of other reviews of the film, and an interval that holds it for nine of ten films; None, with the
-        reason in `error`, where no review has a word.
-    representative : tuple of Representative
-        The reviews with the largest weights, the largest first.
-    """
-
-    reviews: int
-    blank: int
-    stars: Optional[float]
-    stars_low: Optional[float]
-    stars_high: Optional[float]
-    representative: tuple[Representative, ...] = ()
-
-    @property
-    def error(self) -> Optional[str]:
-        return BLANK if self.stars is None else None
-
-    @property
-    def counted(self) -> str:
-        """The number of reviews in words: "1 review"."""
-        return f"{self.reviews:,} review{'s' * (self.reviews != 1)}"
-
-    def __repr__(self) -> str:
-        if self.stars is None:
-            return f"Rating(error={self.error!r})"
-        return f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.counted})"
-
-    def to_dict(self, shown: Optional[int] = None) -> dict[str, Any]:
-        """Return plain values for JSON, with at most `shown` of the reviews."""
-        values: dict[str, Any] = {"reviews": self.reviews, "stars": self.stars}
-        values.update(stars_low=self.stars_low, stars_high=self.stars_high)
-        values["representative"] = [review.to_dict() for review in self.representative[:shown]]
-        return {**values, "error": self.error} if self.error else values
-
-    def _repr_html_(self) -> str:
-        from .display import rating_html
-
-        return rating_html(self)
 
 
 class FilmRater(Predictor):

@@ -12,7 +12,8 @@ from ...inference.formats import WRITERS, Part
 from ...inference.scoring import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss, style_of
 from ...reviews.data import File, open_file
 from ...reviews.pieces import cut
-from .rater import SHOWN, FilmRater, Rating
+from .rater import SHOWN, FilmRater
+from .rating import Rating
 
 if TYPE_CHECKING:
     from ...reviews.tables import Table, TablePart

@@ -14,7 +14,8 @@ from ...apps.serve.guard import Limits
 from ...apps.serve.plug import HeaderRow, LoadedModel, Route, Sheet, SystemService, TextColumn
 from ...apps.serve.uploads import Table, TableResponse, in_pieces
 from ...errors import DataError
-from .rater import FilmRater, Pools, Rating, rater_of
+from .rater import FilmRater, Pools, rater_of
+from .rating import Rating
 from .rows import Rated, named
 
 GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]

@@ -11,7 +11,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .boxes import Box, Gray
-from .panels import AREA, BOTTOM, LEFT, NO_LETTER, NUMBER, RIGHT, TOP, USUAL, Items, Region, region_of, regions, size_of
+from .panels import AREA, BOTTOM, LEFT, LIMITS, NUMBER, RIGHT, TOP, Items, Region, region_of, regions, size_of
 
 # Shares of a letter's height: gaps between columns, strokes of one line, lines stuck together, a low line such as dots,
 # and a row around the letters that it has
@@ -35,7 +35,7 @@ def find_lines(gray: Gray) -> list[Box]:
     if not gray.size:
         return []
     region = region_of(gray)
-    return lines_of(region, size_of(numpy.concatenate([each.items for each in regions(region)]), USUAL))
+    return lines_of(region, size_of(numpy.concatenate([each.items for each in regions(region)]), LIMITS.usual))
 
 
 def lines_of(region: Region, usual: int) -> list[Box]:
@@ -44,7 +44,7 @@ def lines_of(region: Region, usual: int) -> list[Box]:
     width, height = region.items[:, RIGHT] - region.items[:, LEFT], region.items[:, BOTTOM] - region.items[:, TOP]
     thick = max(3, THICK * size)
     rule = ((width > RULE * size) & (height <= thick)) | ((height > 2 * size) & (width <= thick))
-    large = (width >= NO_LETTER) & (height >= NO_LETTER)
+    large = (width >= LIMITS.no_letter) & (height >= LIMITS.no_letter)
     kept = region.items[~(rule | large) | (region.items[:, NUMBER] > 0)]
     parts = list(cut(kept, region, size)) if len(kept) else []
     boxes = numpy.array([extent(part) for part in parts], "int64").reshape(-1, 4)

@@ -10,8 +10,7 @@ from ...visualization.heatmap import ROW, draw_weights, name_queries
 from ...visualization.pictures import PAGE as PAGE_SUFFIX
 from ...visualization.pictures import write_page
 from .boxes import cut_out
-from .display import PAGE, reading_html
-from .reading import Reading
+from .reading import PAGE, Reading, reading_html
 
 # Lines of a reading in one picture
 MOST_LINES = 12

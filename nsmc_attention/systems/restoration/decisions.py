@@ -11,33 +11,46 @@ from numpy.typing import NDArray
 
 from ..sequences.characters import KEEP
 
+# All probabilities of the correctors, in their order (`correctors`). A mistake of the list: long nouns of the dictionary, which
+# has some mistakes, do not keep it
+SURE = 0.99
+# The most that a change may get from MeCab's costs: it never becomes as sure as the list
+MOST = SURE - 0.01
+# The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE, as it lacks more
+# spaces than the editor is used to
+SHARE, MORE = 0.35, 0.8
+# The least of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
+# The least of a changed letter of a long noun of the dictionary
+CERTAIN_OF_NOUN = 0.99
 SMALLEST = 1e-9
+
+
+Tags = NDArray[numpy.int32]
+Flags = NDArray[numpy.bool_]
+# float32 as the network computes them, float64 with log-odds added
+Probabilities = NDArray[numpy.floating[Any]]
 
 
 class Decisions(NamedTuple):
     """An editor's tag of each character (S,), and whether a space follows it there and then; of one text, or of many."""
 
-    tags: NDArray[Any]
-    had_space: NDArray[Any]
-    has_space: NDArray[Any]
-    of_tags: NDArray[Any]
-    of_spaces: NDArray[Any]
-    log_probability: NDArray[Any]
+    tags: Tags
+    had_space: Flags
+    has_space: Flags
+    of_tags: Probabilities
+    of_spaces: Probabilities
+    log_probability: Probabilities
 
     @property
-    def certainty(self) -> NDArray[Any]:
+    def certainty(self) -> Probabilities:
         """The least probability of what changes at each character, 1 where nothing does."""
         of_tags = numpy.where(self.tags != KEEP, self.of_tags, 1)
         return numpy.where(self.has_space != self.had_space, numpy.minimum(of_tags, self.of_spaces), of_tags)
 
 
 def decide(
-    had_space: NDArray[Any],
-    tags: NDArray[Any],
-    certainty: NDArray[Any],
-    spaces: NDArray[Any],
-    least: Optional[float] = None,
+    had_space: Flags, tags: Tags, certainty: Probabilities, spaces: Probabilities, least: Optional[float] = None
 ) -> Decisions:
     """Return the decisions for characters (S,) by an editor's outputs; changes have at least the `least` probability.
 
@@ -49,7 +62,7 @@ def decide(
     return Decisions(tags, had_space, has_space, of_tags, of_spaces, logs)
 
 
-def joint(tags: NDArray[Any], certainty: NDArray[Any], ends: NDArray[Any]) -> NDArray[Any]:
+def joint(tags: Tags, certainty: Probabilities, ends: NDArray[numpy.int64]) -> Probabilities:
     """Return the probability of each tag (S,), of neighbours that both change the larger one; texts end at `ends`.
 
     A misspelling may be of two characters: syllables exchanged, a final that is written with the next vowel.
@@ -61,15 +74,13 @@ def joint(tags: NDArray[Any], certainty: NDArray[Any], ends: NDArray[Any]) -> ND
     return numpy.maximum(certainty, numpy.maximum(numpy.append(larger, 0), numpy.append(0, larger)))
 
 
-def believed_tags(
-    tags: NDArray[Any], certainty: NDArray[Any], least: Optional[float]
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float]) -> tuple[Tags, Probabilities]:
     """Return the tags (S,), KEEP where another has less than the least probability, and the probability of each."""
     believed = (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
     return numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
 
 
-def space_follows(had_space: NDArray[Any], spaces: NDArray[Any], least: float) -> tuple[NDArray[Any], NDArray[Any]]:
+def space_follows(had_space: Flags, spaces: Probabilities, least: float) -> tuple[Flags, Probabilities]:
     """Return whether a space follows each character (S,), and the probability of each decision.
 
     `spaces` (S,) are the network's probabilities of a space. One of the source stays, and one that it lacks stays out,
@@ -80,5 +91,5 @@ def space_follows(had_space: NDArray[Any], spaces: NDArray[Any], least: float) -
     return had_space ^ changes, numpy.where(changes, of_other, 1 - of_other)
 
 
-def log_probability(probability: NDArray[Any]) -> NDArray[Any]:
+def log_probability(probability: Probabilities) -> Probabilities:
     return numpy.log(numpy.maximum(probability, SMALLEST))

@@ -2,19 +2,16 @@
 
 import re
 from html import escape
-from typing import TYPE_CHECKING
+from typing import Optional
 
 from ...inference.notebook import in_frame
 
-if TYPE_CHECKING:
-    from .restoration import Restoration
 
-
-def restoration_html(restoration: "Restoration") -> str:
-    """Return a restoration as HTML: the source above, the text below, what was changed struck out and underlined."""
-    changes = sum(source != text for source, text in restoration.segments)
-    said = restoration.error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
-    pairs = "".join(pair_html(*pair) for segment in restoration.segments for pair in words_of(*segment))
+def restoration_html(segments: list[tuple[str, str]], error: Optional[str]) -> str:
+    """Return the segments of a restoration as HTML: the source above, the text below, changes struck out and underlined."""
+    changes = sum(source != text for source, text in segments)
+    said = error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
+    pairs = "".join(pair_html(*pair) for segment in segments for pair in words_of(*segment))
     return in_frame(f'<div class="nsmc-head"><b>{escape(said)}</b></div><div lang="ko">{pairs}</div>')
 
 

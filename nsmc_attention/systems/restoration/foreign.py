@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import KEEP, SPACE, codes_of
-from .decisions import Decisions
+from .decisions import CERTAIN_OF_NOUN, Decisions, Probabilities
 
 RANGES = (0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3)
 HANGUL = "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES)
@@ -19,8 +19,8 @@ KOREAN = re.compile(f"[{HANGUL}]+")
 # Addresses, tags (#영화, @name) and words
 PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{LETTER}{REST}", re.IGNORECASE)
 
-# Long nouns of the dictionary, proper ones too, and the probability that a letter of theirs is changed with
-NOUNS, LONG_NOUN, CERTAIN_OF_NOUN = ("NNG", "NNP"), 3, 0.99
+# Long nouns of the dictionary, proper ones too
+NOUNS, LONG_NOUN = ("NNG", "NNP"), 3
 
 # Between texts that are searched at once: no clean text has one
 LINE = "\n"
@@ -43,8 +43,8 @@ def keep_protected(decided: Decisions, texts: Sequence[str], starts: Sequence[in
 
 
 def keep_foreign(
-    texts: Sequence[str], tags: NDArray[numpy.int64], follows: NDArray[numpy.bool_]
-) -> tuple[NDArray[numpy.int64], NDArray[numpy.bool_]]:
+    texts: Sequence[str], tags: NDArray[numpy.int32], follows: NDArray[numpy.bool_]
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.bool_]]:
     """Return an editor's tags and spaces (S,), with KEEP and no new space inside the protected parts of clean texts.
 
     A space of a text stays between two words that are not Korean, and around addresses and tags.
@@ -68,7 +68,7 @@ def keep_foreign(
     return numpy.where(owner != 0, KEEP, tags), follows & ~inside | has_space & keeps_space
 
 
-def keep_names(text: str, tags: NDArray[numpy.int64], certainty: NDArray[numpy.float32]) -> NDArray[numpy.int64]:
+def keep_names(text: str, tags: NDArray[numpy.int32], certainty: Probabilities) -> NDArray[numpy.int32]:
     """Return an editor's tags, with KEEP in long nouns that mecab-ko-dic has unless they are CERTAIN_OF_NOUN.
 
     Names and their misspellings are too rare among the training sentences to be told apart, and few misspellings are nouns

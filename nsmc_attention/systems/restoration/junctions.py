@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 # At how many places a key must be to get a weight; smaller weights are left out
 FEWEST, SMALLEST = 20, 0.3
-# What of the log-odds is added to the editor's of a text with spaces; without, all of them and MORE: a text without
-# spaces lacks more of them than the editor is used to
-SHARE, MORE = 0.35, 0.8
 # The strength of the penalty, as scikit-learn's C
 PENALTY = 0.3
 # A probability of 0 or 1 has finite log-odds; a constant of a foreign bundle may be this large, whose sums do not overflow
@@ -144,11 +141,6 @@ def with_log_odds(spaces: NDArray[Any], found: NDArray[Any]) -> NDArray[numpy.fl
     near = numpy.clip(spaces.astype("float64"), NEAREST, 1 - NEAREST)
     odds = numpy.log(near / (1 - near)) + numpy.nan_to_num(found)
     return 1 / (1 + numpy.exp(-odds))
-
-
-def added(found: NDArray[Any], spaced: NDArray[numpy.bool_]) -> NDArray[Any]:
-    """Return what of log-odds (S,) is added to an editor's, by whether the text of each has spaces: they say more."""
-    return numpy.where(spaced, SHARE * found, found + MORE)
 
 
 def keys_of(letters: str) -> Iterator[list[str]]:

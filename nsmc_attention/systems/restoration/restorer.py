@@ -20,20 +20,17 @@ from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor, Row, check_text, check_texts
 from ...reviews.pieces import cut
 from ...text.encoding import clean
-from ...text.tokenizers import has_dictionary
-from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, in_rows
+from ..sequences.characters import BEGIN, END, KEEP, PADDING, in_rows
 from ..sequences.graphs import most_written
 from ..sequences.search import Hypothesis, search
 from .characters import RestorerCharacters
-from .decisions import Decisions, believed_tags, decide, joint
+from .correctors import Draft, corrected
+from .decisions import Decisions, decide
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .foreign import KOREAN, keep_protected, keeps_foreign
-from .junctions import added, with_log_odds
-from .mistakes import with_known_mistakes_righted
-from .rescoring import rescored
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
-from .tags import most_changed, odds_at_junctions, tagged, with_spaces, within_bound, written
+from .tags import most_changed, tagged, with_spaces, within_bound, written
 from .windows import Piece, joined, pieces_of
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
@@ -67,9 +64,6 @@ class Restorer(Predictor):
         is_editor = bundle.config.model.kind == "editor"
         self.longest = longest_read(bundle.config)
         self.run = self.edit if is_editor else self.write
-        # without MeCab and its dictionary an editor is asked alone
-        own = self.characters.junctions
-        self.junctions = own if own and has_dictionary() else None
 
     @classmethod
     def load(
@@ -162,20 +156,14 @@ class Restorer(Predictor):
         """Return what an editor makes of a batch of pieces."""
         ids, lengths = self.inputs(pieces)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
-        tags, certainty, spaces = (each[inside] for each in self.engine.tag(ids, lengths))
+        tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
         ends = numpy.cumsum(lengths)
-        texts = [piece.text for piece in pieces]
-        letters = [piece.letters for piece in pieces]
-        tags, certainty = with_known_mistakes_righted(texts, tags, joint(tags, certainty, ends), self.characters)
-        certainty = rescored(letters, tags, certainty, spaces >= 0.5, self.characters)
-        if self.junctions:
-            # whatever is asked for, so that a space has one probability
-            believed, _ = believed_tags(tags, certainty, None)
-            odds = odds_at_junctions(self.junctions, letters, believed, self.characters)
-            spaced = numpy.repeat([SPACE in text for text in texts], lengths)
-            spaces = with_log_odds(spaces, added(odds, spaced))
+        texts, letters = [piece.text for piece in pieces], [piece.letters for piece in pieces]
+        draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
         # the last of a character's rows marks the space that follows it
-        decided = decide(ids[:, :, -1][inside] != PADDING, tags, certainty, spaces, self.min_probability)
+        decided = decide(
+            ids[:, :, -1][inside] != PADDING, draft.tags, draft.certainty, draft.spaces, self.min_probability
+        )
         return self.edited(pieces, list(map(slice, (ends - lengths).tolist(), ends.tolist())), decided)
 
     def edited(self, pieces: Sequence[Piece], parts: Sequence[slice], decided: Decisions) -> list[Restoration]:

@@ -9,9 +9,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
 
+from ..._io.tab_separated import read_rows
 from ...text.hangul import FINALS
-from .noise import KINDS, MISTAKES, edited
+from .noise import KINDS, edited, known_mistakes
 
 SHORTEST, LONGEST, FEWEST_WORDS = 10, 140, 3
 # Share of Hangul syllables among the characters that are no spaces
@@ -21,26 +24,7 @@ ALLOWED = re.compile(r"[가-힣0-9A-Za-z .,!?~'\"()%:;/-]+")
 END = re.compile(r"(?<=[.!?~])\s+")
 # Syllables without a final after which 에요 is 예요
 VOWEL = "".join(chr(code) for code in range(ord("가"), ord("힣") + 1, len(FINALS)) if chr(code) not in "니이")
-# What most get wrong where the letters around it decide, and what is right
-RIGHTED = [
-    (rf"(?<=[{VOWEL}])에요", "예요"),
-    (r"되 ?(?=[보주줘버]|있[다는었어을음])", "돼 "),
-    (r"(?<=[안잘못])( ?)되(?=[.!?~ ]|$)", r"\1돼"),
-    (r"되도(?!록| ?않)", "돼도"),
-    (r"돼었", "되었"),
-    (r"(?<![가-힣])구지(?= )", "굳이"),
-]
-# Never right: a mark without a space after it or with one before; 햇다, 안네, 않좋다, 지 안다, 안되, 할께, 할꺼; words
-# that are only said; a sound that is stretched; what is often mistaken
-WRONG = re.compile(
-    r"[.,!?~](?=[가-힣A-Za-z])|\s[.,!?~]|[.,!?~]{4,}|[햇됫겟갓랏봣왓쳣졋됏렷켯셧줫떳](?=[다어는네던지으])|"
-    r"(?<!무)엇(?=[다어는네던지으])|[재없있]엇|안네|안타$|않(?![는다은을아았고지습네니나던게으음겠도더거기길대자소냐건군구든듯죠잖단느긴답곤진냔])|"
-    r"(?<![가-힣])(?<! )않|지 ?안(?=[는다네고음아았을습])|되써|"
-    r"[할갈볼될을일줄올날걸쓸칠릴만]께|[할갈볼될을일줄올날걸쓸칠릴]꺼|일부로|"
-    r"만타|(?<![가-힣])(?:조아|조타|시러|(?:마니|넘|걍|젤) )|잼|먄|꺄|갠적|욤|[네어봐해]여$|[네어요세]염|[했았었네겠]당$|긔|"
-    r"([가-힣])\1\1|ㅡ|아아|어어|으으|"
-    + "|".join([wrong for _, wrong in MISTAKES] + [pattern for pattern, _ in RIGHTED])
-)
+MISSPELLINGS = Path(__file__).parent / "misspellings.tsv"
 # How many times commoner the other spelling must be, by the kind of the misspelling: 또 and 도 are both words. And how
 # often at least it is found
 COMMONER = {"finals": 20, "vowels": 20, "liaison": 20, "plain_vowels": 20, "shift_key": 200, "tensed": 200}
@@ -54,6 +38,28 @@ ALSO_RIGHT = {
         "각각이 부부는 부부가 우니_ 시니_ 차는_ 데간데 리집에"
     ).split()
 }
+
+
+class Misspelling(NamedTuple):
+    """A regular expression of what is never right; `right` replaces it, "" where the pattern does not tell what is meant."""
+
+    pattern: str
+    right: str
+    reason: str
+
+
+@lru_cache(maxsize=1)
+def known_misspellings() -> list[Misspelling]:
+    """Return the rows of misspellings.tsv, where VOWEL is the syllables that end in a vowel."""
+    rows = (Misspelling(**row) for row in read_rows(MISSPELLINGS))
+    return [row._replace(pattern=row.pattern.replace("VOWEL", VOWEL)) for row in rows]
+
+
+@lru_cache(maxsize=1)
+def wrong() -> "re.Pattern[str]":
+    """Return the pattern of all that is never right."""
+    patterns = [row.pattern for row in known_misspellings()]
+    return re.compile("|".join([*patterns, *(mistake.wrong for mistake in known_mistakes())]))
 
 
 def sentences(text: str) -> list[str]:
@@ -72,7 +78,7 @@ def is_plain(text: str) -> bool:
     return (
         hangul >= HANGUL * len(letters)
         and bool(ALLOWED.fullmatch(text))
-        and not WRONG.search(text)
+        and not wrong().search(text)
         and all(map(is_common, set(letters)))
     )
 
@@ -124,7 +130,7 @@ def well_spelt(texts: Iterable[str]) -> list[str]:
     Of a text that is not, its sentences that are. How common a spelling is is counted in all the texts: many are
     needed, some 100,000.
     """
-    given = list(texts)
-    suspicious = suspicious_trigrams(given)
-    pieces = chain.from_iterable([text] if is_spelt(text, suspicious) else sentences(text) for text in given)
+    texts = list(texts)
+    suspicious = suspicious_trigrams(texts)
+    pieces = chain.from_iterable([text] if is_spelt(text, suspicious) else sentences(text) for text in texts)
     return [piece for piece in dict.fromkeys(pieces) if is_spelt(piece, suspicious)]

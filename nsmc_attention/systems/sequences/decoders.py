@@ -1,7 +1,7 @@
 """What writes the target of a writer, and how it attends to the source: the settings, which build the networks."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Union
+from typing import Any, ClassVar, Union
 
 from ...errors import ConfigError
 from ...model.attention import Additive, Attention, Dot, General
@@ -9,9 +9,6 @@ from ...model.encoders import TransformerSettings
 from ...model.graphs import Graphs
 from ...schema import Settings, paths, setting
 from .graphs import recurrent_writer, transformer_writer
-
-if TYPE_CHECKING:
-    from .settings import WriterConfig
 
 
 class Concat(Additive):
@@ -67,12 +64,12 @@ class GRUDecoder(Settings):
         """Return the inputs and outputs of a writer's ONNX graphs, by the names of their files in a bundle."""
         return recurrent_writer(self.states * self.layers, isinstance(attention, LocalMonotonic))
 
-    def check_writer(self, settings: "WriterConfig") -> None:
-        """Raise ConfigError unless the writer's settings fit the decoder."""
-        if isinstance(settings.attention, Dot) and self.hidden_size != settings.width:
+    def check_writer(self, settings: Settings, attention: Attention, width: int) -> None:
+        """Raise ConfigError unless a writer's settings, with this attention to states of `width` units, fit the decoder."""
+        if isinstance(attention, Dot) and self.hidden_size != width:
             raise ConfigError(
-                f"model.attention.kind dot: expected a decoder of {settings.width} units, as many as a source state has, "
-                f"found {self.hidden_size}; give --set model.decoder.hidden_size={settings.width}, or use general"
+                f"model.attention.kind dot: expected a decoder of {width} units, as many as a source state has, "
+                f"found {self.hidden_size}; give --set model.decoder.hidden_size={width}, or use general"
             )
 
     def describe(self, attention: Attention) -> str:
@@ -81,7 +78,7 @@ class GRUDecoder(Settings):
         layers = f" of {self.layers} layers" if self.layers > 1 else ""
         return f", a {self.kind.upper()} decoder{layers} and {attends}"
 
-    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", max_length: int) -> Any:
+    def network(self, rows: int, vocab_size: int, settings: Settings, max_length: int) -> Any:
         """Build the writer with these settings, for sources of at most `max_length` characters."""
         from .writer import RecurrentWriter
 
@@ -109,7 +106,7 @@ class TransformerDecoder(TransformerSettings):
     def graphs(self, attention: Attention) -> Graphs:
         return transformer_writer(self.layers, self.heads, self.units // self.heads)
 
-    def check_writer(self, settings: "WriterConfig") -> None:
+    def check_writer(self, settings: Settings, attention: Attention, width: int) -> None:
         self.check("model.decoder")
         default = dict(paths(type(settings)()))
         for path, value in paths(settings):
@@ -122,7 +119,7 @@ class TransformerDecoder(TransformerSettings):
     def describe(self, attention: Attention) -> str:
         return " and a Transformer decoder"
 
-    def network(self, rows: int, vocab_size: int, settings: "WriterConfig", max_length: int) -> Any:
+    def network(self, rows: int, vocab_size: int, settings: Settings, max_length: int) -> Any:
         from .transformer_writer import TransformerWriter
 
         return TransformerWriter(rows, vocab_size, settings, max_length)

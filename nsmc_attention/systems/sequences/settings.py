@@ -92,7 +92,7 @@ class WriterConfig(SourceConfig):
 
     def check_sizes(self, max_length: int) -> None:
         super().check_sizes(max_length)
-        self.decoder.check_writer(self)
+        self.decoder.check_writer(self, self.attention, self.width)
         check_scores(most_written(max_length), self.decoder.numbers_per_pair)
 
     def network(self, rows: int, vocab_size: int, max_length: int) -> Any:

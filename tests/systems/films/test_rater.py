@@ -9,7 +9,7 @@ from nsmc_attention import load_film
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.predictor import WINDOW
 from nsmc_attention.errors import BundleError
-from nsmc_attention.systems.films.rater import BLANK
+from nsmc_attention.systems.films.rating import BLANK
 from nsmc_attention.systems.films.system import LAYOUT as FILMS_LAYOUT
 
 GOOD, BAD = "정말 재미있다", "지루하다"

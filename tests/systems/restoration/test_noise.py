@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.systems.restoration.noise import KINDS, MISTAKES, Edit, edited, edits, noisy
+from nsmc_attention.systems.restoration.noise import KINDS, Edit, edited, edits, known_mistakes, noisy
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.hangul import FINALS, INITIALS, VOWELS, joined, parts
 
@@ -65,9 +65,10 @@ def test_each_kind_makes_what_people_type(kind, text, found):
 
 
 def test_what_is_right_has_no_mistake_in_it():
-    assert len(set(MISTAKES)) == len(MISTAKES)
-    for right, _ in MISTAKES:
-        assert not any(wrong in right for _, wrong in MISTAKES), right
+    pairs = [(mistake.right, mistake.wrong) for mistake in known_mistakes()]
+    assert len(set(pairs)) == len(pairs) and all(mistake.reason for mistake in known_mistakes())
+    for right, _ in pairs:
+        assert not any(wrong in right for _, wrong in pairs), right
 
 
 @given(hangul)
