@@ -3,7 +3,8 @@
     manifest.json   schema, task, versions, labels, config, data, metrics, sha256 of every other file
     vocab.json      what stands between texts and numbers; a task's Layout says how it is called and read
     weights.params  Gluon parameters
-    model.onnx      the same function for ONNX Runtime; of some networks, several graphs, which the Layout names
+    model.onnx      the same function for ONNX Runtime, whose large numbers are those of weights.params; of some networks,
+                    several graphs, which the Layout names
     README.md       model card
 
 A sha256 proves that a copy is whole, not who made it: the readers of the files check their contents.
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 SCHEMA = 4
 MANIFEST, PARAMETERS, CARD = "manifest.json", "weights.params", "README.md"
+# In the manifest: {graph: sha256 of the whole one}, of those whose files leave numbers out
+WHOLE = "whole"
 # Bytes that a file may have; as JSON, a vocabulary of 16,000 has 0.6 MB
 LARGEST_MANIFEST, LARGEST_CARD, LARGEST_CODEC, LARGEST_NETWORK = 2**20, 2**20, 2**25, 2**30
 PACKAGE = Path(__file__).parent.parent
@@ -106,8 +109,8 @@ class Bundle(Generic[ConfigT, CodecT]):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 over file hashes and config; equal fingerprints, equal predictions."""
-        parts = [self.manifest["files"], self.manifest["config"]]
+        """SHA-256 over file hashes, of graphs those of the whole ones, and config; equal fingerprints, equal predictions."""
+        parts = [{**self.manifest["files"], **self.manifest.get(WHOLE, {})}, self.manifest["config"]]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     @property
@@ -116,7 +119,24 @@ class Bundle(Generic[ConfigT, CodecT]):
         return tuple(name for name in self.layout.graphs if name in self.manifest["files"])
 
     def read(self, name: str) -> bytes:
-        """Return the content of one file; BundleError if it was altered, or this bundle has none."""
+        """Return the content of one file, a graph whole; BundleError if it was altered, or this bundle has none."""
+        content = self.stored(name)
+        expected = self.manifest.get(WHOLE, {}).get(name)
+        if expected is None:
+            return content
+        from ..model.graph_files import with_numbers
+        from ..model.parameters import parsed
+
+        try:
+            whole = with_numbers(content, parsed(self.stored(PARAMETERS)))
+        except (ValueError, LookupError) as problem:
+            raise BundleError(
+                f"{self.file(name)}: does not fit {PARAMETERS}: {problem}; copy the bundle again"
+            ) from problem
+        return same(whole, self.file(name), expected)
+
+    def stored(self, name: str) -> bytes:
+        """Return the bytes of one file; BundleError if it was altered, or this bundle has none."""
         return verified(self.file(name), self.layout.limits[name], self.manifest["files"][name])
 
     def file(self, name: str) -> Path:
@@ -143,10 +163,40 @@ def write_bundle(folder: Union[str, Path], manifest: Manifest, contents: dict[st
     `contents` is {file name: bytes}, at least of the files that its layout requires; `files` and `schema` are added to the
     manifest here.
     """
-    others = {name: content for name, content in sorted(contents.items()) if name != MANIFEST}
-    files = {name: hashlib.sha256(content).hexdigest() for name, content in others.items()}
-    text = json.dumps({"schema": SCHEMA, **manifest, "files": files}, ensure_ascii=False, indent=2) + "\n"
+    others, whole = without_numbers_twice({name: contents[name] for name in sorted(contents) if name != MANIFEST})
+    files = {name: sha256(content) for name, content in others.items()}
+    # a graph that was read as it is stored is whole nowhere here
+    before = manifest.get("files", {})
+    known = {name: each for name, each in manifest.get(WHOLE, {}).items() if files.get(name) == before.get(name)}
+    whole = {**known, **whole}
+    values = {name: value for name, value in manifest.items() if name != WHOLE}
+    values = {"schema": SCHEMA, **values, "files": files, **({WHOLE: whole} if whole else {})}
+    text = json.dumps(values, ensure_ascii=False, indent=2) + "\n"
     write_contents(folder, {**others, MANIFEST: text.encode(errors="replace")})
+
+
+def without_numbers_twice(contents: dict[str, bytes]) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Return the contents without the numbers in graphs that are in PARAMETERS too, and the sha256 of each such graph."""
+    graphs = [name for name in contents if name.endswith(".onnx")]
+    if not graphs:
+        return contents, {}
+    from ..model.graph_files import without_numbers
+    from ..model.parameters import parsed
+
+    others, whole = dict(contents), dict[str, str]()
+    for name in graphs:
+        try:
+            others[name] = without_numbers(contents[name], parsed(contents[PARAMETERS]))
+        except ValueError:
+            # another program's file, which its readers refuse
+            continue
+        if others[name] != contents[name]:
+            whole[name] = sha256(contents[name])
+    return others, whole
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None:
@@ -157,8 +207,8 @@ def write_contents(folder: Union[str, Path], contents: dict[str, bytes]) -> None
 
 
 def read_contents(bundle: Bundle[Any, Any]) -> dict[str, bytes]:
-    """Return {file name: bytes} of every file, the manifest among them."""
-    contents = {name: bundle.read(name) for name in bundle.manifest["files"]}
+    """Return {file name: bytes} of every file as it is stored, the manifest among them."""
+    contents = {name: bundle.stored(name) for name in bundle.manifest["files"]}
     return {**contents, MANIFEST: (bundle.folder / MANIFEST).read_bytes()}
 
 
@@ -239,6 +289,9 @@ def check_manifest(manifest: Manifest, layout: Layout[Any, Any], path: Path) -> 
     foreign = sorted(set(manifest["files"]) - set(layout.limits))
     if foreign:
         raise BundleError(f"{path}: lists a foreign file {foreign[0][:60]!r}")
+    whole = manifest.get(WHOLE, {})
+    if not isinstance(whole, dict) or not set(whole) <= set(layout.graphs) & set(manifest["files"]):
+        raise no_manifest(path)
     missing = [name for name in (layout.codec, PARAMETERS) if name not in manifest["files"]]
     if missing:
         raise BundleError(f"{path}: does not list {missing[0]}; was the training interrupted?")
@@ -255,10 +308,14 @@ def require_file(path: Path) -> None:
 
 
 def verified(path: Path, largest: int, expected: object) -> bytes:
-    """Return the content of a list_names file; BundleError where its sha256 is not the expected one."""
+    """Return the content of a named file; BundleError where its sha256 is not the expected one."""
     require_file(path)
-    content = read_file(path, largest, BundleError)
-    digest = hashlib.sha256(content).hexdigest()
+    return same(read_file(path, largest, BundleError), path, expected)
+
+
+def same(content: bytes, path: Path, expected: object) -> bytes:
+    """Return the content of a file; BundleError where its sha256 is not the expected one."""
+    digest = sha256(content)
     if digest != expected:
         raise BundleError(
             f"{path}: expected sha256 {str(expected)[:12]}…, found {digest[:12]}…; "

@@ -48,6 +48,8 @@ FILE_MAGIC, ARRAY_MAGIC = 0x112, 0xF993FAC9
 TYPES = {0: "<f4", 2: "<f2", 5: "<i1"}
 # Arrays that a file may have beyond those of the network, so that the message can name what does not fit
 SPARE = 30
+# Arrays of a file whose network is not known
+MOST = 4096
 
 
 def snapshot(network: Network) -> Arrays:
@@ -177,6 +179,14 @@ def read_gluon_file(content: bytes, network: Network, where: object) -> Arrays:
     Errors are those of `read_stored`.
     """
     return loaded(read_stored(content, stored_forms(network), where))
+
+
+def parsed(content: bytes) -> Arrays:
+    """Return {name: array} of a Gluon parameter file, as they are stored; ValueError if it is none."""
+    try:
+        return parse(io.BytesIO(content), MOST)
+    except (OverflowError, struct.error) as problem:
+        raise ValueError(str(problem)) from problem
 
 
 def read_stored(content: bytes, expected: Forms, where: object) -> Arrays:

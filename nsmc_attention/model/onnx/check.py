@@ -17,6 +17,7 @@ from onnx.checker import ValidationError, check_model
 from onnx.shape_inference import InferenceError, infer_shapes
 
 from ...errors import BundleError
+from ..graph_files import varint
 from ..graphs import Axes, Interface, Sizes, dtype
 
 Shapes = dict[str, tuple[int, ...]]
@@ -102,16 +103,6 @@ def limit_fields(content: bytes) -> None:
             if total > OTHER_BYTES:
                 raise ValueError(f"more than {OTHER_BYTES:,} bytes beside the numbers of its constants")
             at = last
-
-
-def varint(content: bytes, at: int) -> tuple[int, int]:
-    """Return a number of 7 bits a byte, the lowest first, and the byte after it."""
-    number = 0
-    for index, byte in enumerate(content[at : at + 10]):
-        number |= (byte & 127) << 7 * index
-        if byte < 128:
-            return number, at + index + 1
-    raise ValueError("a truncated file, or no ONNX model")
 
 
 def check_fields(message: Message) -> None:
