@@ -2,7 +2,7 @@
 
 Many of the words are too rare in reviews for the editor to tell which form is right. Of the list of `systems.restoration.noise` the pairs
 of equal length are taken, but those found across two words without a space (본격 어드벤처, 불꽃 히어로, 삼촌 쓰러졌다, 승낙
-여부). How often the others are wrong: benchmarks/RESULTS.md.
+여부). How often the others are wrong: benchmarks/restoration/README.md.
 """
 
 import re
