@@ -26,7 +26,7 @@ PAGES = [
     *READMES,
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted(ROOT.glob("benchmarks/**/README.md")),
-    *(ROOT / name for name in ("data/README.md", "recipes/README.md")),
+    *(ROOT / name for name in ("data/README.md", "docs/make/README.md", "recipes/README.md")),
 ]
 FOLDERS = r"tests|benchmarks|recipes|requirements|docs/make|notebooks|\.ci"
 MODULE = re.compile(r"python -m ((?:benchmarks|recipes|docs\.make)[\w.]*)(?!.*of commit)")
