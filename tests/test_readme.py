@@ -163,7 +163,7 @@ def test_files_and_tests_that_the_pages_name_exist():
     tests = "".join(text_of(path) for path in (ROOT / "tests").rglob("*.py"))
     for path in PAGES:
         for code in re.findall(r"`([^`\n]+)`", text_of(path)):
-            for file in re.findall(rf"(?<![\w/.])(?:{FOLDERS})/[\w/.]+\w", code):
+            for file in re.findall(rf"(?<![\w/.:])(?:{FOLDERS})/[\w/.]+\w", code):
                 assert (ROOT / file).exists(), f"{path.name}: {file}"
             if re.fullmatch(r"test_\w+", code):
                 assert f"def {code}(" in tests, f"{path.name}: {code}"

@@ -7,11 +7,8 @@ import pytest
 from recipes.sentences import HELD_OUT, is_held_out, shared_with_suite, training_table, written
 from recipes.vocabulary import NEAREST, moved
 
-KINDS = set(
-    "slang,negation,double negation,litotes,comparison,irony,mixed,idiom,rating,emoji,verdict,inverted,neutral,plain,long".split(
-        ","
-    )
-)
+KINDS = {"slang", "negation", "double negation", "litotes", "comparison", "irony", "mixed", "idiom", "rating", "emoji"}
+KINDS |= {"verdict", "inverted", "neutral", "plain", "long"}
 
 
 @pytest.fixture(scope="module")
@@ -24,8 +21,7 @@ def test_every_review_is_whole(reviews):
     assert reviews["document"].str.strip().str.len().min() > 0 and (reviews["frame"] != "").all()
     assert reviews["year"].isin([0, *range(1990, 2027)]).all()
     assert not reviews["document"].duplicated().any()
-    neutral = reviews["kind"] == "neutral"
-    assert (reviews.loc[neutral, "label"] == 0.5).all()
+    assert (reviews.loc[reviews["kind"] == "neutral", "label"] == 0.5).all()
 
 
 def test_labels_are_in_balance_and_minimal_pairs_differ_in_them(reviews):
