@@ -6,8 +6,8 @@ WORKDIR /source
 RUN python -m venv /opt/venv
 ENV PATH=/opt/venv/bin:$PATH NSMC_ATTENTION_MINIMAL=1
 # before the source: a change of the code does not install the packages again
-COPY requirements-serve.txt .
-RUN pip install --no-cache-dir --require-hashes -r requirements-serve.txt
+COPY requirements/serve.txt requirements/
+RUN pip install --no-cache-dir --require-hashes -r requirements/serve.txt
 COPY . .
 RUN pip install --no-cache-dir --no-deps . && nsmc-attention predict 최고
 

@@ -19,10 +19,11 @@ from pathlib import Path
 import numpy
 import pandas
 
-from benchmarks.negations import sentences as from_templates
 from nsmc_attention import load_classifier
 from nsmc_attention.evaluation.behaviour import cases
 from nsmc_attention.reviews import nsmc
+
+from .negations import sentences as from_templates
 
 FOLDER = Path(__file__).parent / "reviews"
 COLUMNS = ["document", "label", "kind", "year", "frame", "pair"]

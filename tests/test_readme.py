@@ -25,8 +25,11 @@ READMES = [ROOT / "README.md", ROOT / "README.ko.md"]
 PAGES = [
     *READMES,
     *sorted((ROOT / "docs").glob("*.md")),
-    *(ROOT / name for name in ("benchmarks/README.md", "benchmarks/RESULTS.md", "data/README.md")),
+    *sorted(ROOT.glob("benchmarks/**/README.md")),
+    *(ROOT / name for name in ("data/README.md", "docs/make/README.md", "recipes/README.md")),
 ]
+FOLDERS = r"tests|benchmarks|recipes|requirements|docs/make|notebooks|\.ci"
+MODULE = re.compile(r"python -m ((?:benchmarks|recipes|docs\.make)[\w.]*)(?!.*of commit)")
 BASH_PROMPT = re.compile(r"^\$ ", re.MULTILINE)
 
 
@@ -102,7 +105,8 @@ def test_the_readme_is_short():
 
 def anchors(path):
     """Return the anchors of a page's headings, as the documentation site makes them; a page may be another file."""
-    text = re.sub(r'^--8<-- "([\w./]+)"$', lambda included: text_of(ROOT / included[1]), text_of(path), flags=re.M)
+    included = re.compile(r'^--8<-- "([\w./]+)(?::\w+)?"$', re.M)
+    text = included.sub(lambda file: text_of(ROOT / file[1]), text_of(path))
     headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.M), re.M)
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
@@ -159,10 +163,17 @@ def test_files_and_tests_that_the_pages_name_exist():
     tests = "".join(text_of(path) for path in (ROOT / "tests").rglob("*.py"))
     for path in PAGES:
         for code in re.findall(r"`([^`\n]+)`", text_of(path)):
-            for file in re.findall(r"\b(?:tests|benchmarks|notebooks|\.ci)/[\w/.]+\w", code):
+            for file in re.findall(rf"(?<![\w/.:])(?:{FOLDERS})/[\w/.]+\w", code):
                 assert (ROOT / file).exists(), f"{path.name}: {file}"
             if re.fullmatch(r"test_\w+", code):
                 assert f"def {code}(" in tests, f"{path.name}: {code}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_scripts_that_the_pages_run_exist(path):
+    for module in MODULE.findall(text_of(path)):
+        script = ROOT.joinpath(*module.split("."))
+        assert script.with_suffix(".py").exists() or (script / "__main__.py").exists(), module
 
 
 def test_the_page_of_other_languages_includes_the_whole_contract():

@@ -2,7 +2,7 @@
 
 MXNet 1.9.1, which is retired, reads names at import that numpy 1.24 (apache/mxnet#21165), numpy 2 and Python 3.12
 (distutils) removed: they exist again while MXNet is imported. Four settings decide the speed on a CPU, each left alone
-where the user has set it (figures in benchmarks/RESULTS.md):
+where the user has set it (figures in benchmarks/speed/README.md):
 
 OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core.
 GOMP_SPINCOUNT     Turns in which a thread waits for the others before it sleeps. With libgomp's 300,000 it takes, beside

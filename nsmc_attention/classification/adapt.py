@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 # Steps of each fold, in so many passes: reviews of the same length are few, so batches are small
 STEPS, BATCH, PASSES = 600, 16, (6, 30)
-# Chosen for the packaged network, on comments of another kind: RESULTS.md
+# Chosen for the packaged network, on comments of another kind: benchmarks/classification/README.md
 RATE = 2e-3
 # A label whose probability is smaller is listed
 SURPRISING = 0.1

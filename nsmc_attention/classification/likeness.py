@@ -3,7 +3,7 @@
     strangeness = mean of log(rank) over the words - 2 x mean of |log-odds of positive| over the texts
 
 Words of the vocabulary are ranked from the commonest of the training to the rarest: texts of another kind have rarer
-ones, and of those the classifier is less sure. The limits are from `python -m benchmarks.likeness`, which compares this
+ones, and of those the classifier is less sure. The limits are from `benchmarks/classification/likeness.py`, which compares this
 with other measures.
 """
 

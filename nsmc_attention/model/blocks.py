@@ -48,13 +48,13 @@ def listed(arrays: object) -> list[Array]:
 
 
 def gather_rows(F: Operators, sequences: Array, rows: Array) -> Array:
-    """Pick rows of (T, N, E). SequenceReverse takes three times as long (benchmarks/RESULTS.md)."""
+    """Pick rows of (T, N, E). SequenceReverse takes three times as long (benchmarks/speed/README.md)."""
     flat = F.take(F.reshape(sequences, shape=(-3, 0)), rows)
     return F.reshape_like(flat, sequences, lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2)
 
 
 class AdditiveAttention(gluonnlp.model.MLPAttentionCell):
-    """GluonNLP's additive cell, with a backward pass that takes a third less time (benchmarks/RESULTS.md).
+    """GluonNLP's additive cell, with a backward pass that takes a third less time (benchmarks/speed/README.md).
 
     MLPAttentionCell is its reference: tests/model/test_attention.py compares contexts, weights and gradients. The sum of
     each query with each key is a matrix product with 0 and 1, not a broadcast, whose gradient MXNet reduces slowly.

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from benchmarks.alignment import readability
+from benchmarks.restoration.alignment import readability
 from nsmc_attention import film, load_film, load_reader
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.evaluation import evaluate

@@ -29,7 +29,7 @@ from .system import LAYOUT, ReaderBundle
 
 # Lines that are read together
 BATCH = 16
-# Weight of CTC's opinion beside the decoder's; chosen on the dev part (benchmarks/reading.py)
+# Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
 # Pixels of the highest line
 HIGHEST = 200

@@ -17,7 +17,7 @@ from ...text.encoding import clean
 from .engines import engine_beside
 from .restorer import Restorer, packaged_restorer
 
-# A label of at least this probability is not asked for again: `python -m benchmarks.doubtful`
+# A label of at least this probability is not asked for again: `python -m benchmarks.restoration.doubtful`
 SURE = 0.8
 checked = partial(check_texts, kind="reviews", advice="give it in a list")
 # Whether to restore: False, True (by the restorer that ships with the package), or by which

@@ -4,7 +4,7 @@
 
 An editor knows the words of its training sentences, the dictionary those of other texts too. These log-odds are added to
 the editor's, as of two experts (Hinton 2002): in full where the text came without spaces, else a share of them. Shares
-were chosen on the packaged editor's dev part and on comments that are no film reviews (benchmarks/RESULTS.md).
+were chosen on the packaged editor's dev part and on comments that are no film reviews (benchmarks/restoration/README.md).
 """
 
 from base64 import b85decode, b85encode

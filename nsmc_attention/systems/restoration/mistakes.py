@@ -1,7 +1,7 @@
 """Mistakes that most make, which are never right: 되서, 몇일, 할께요. A list decides them, the editor all others.
 
 Many of the words are too rare in reviews for the editor to tell which form is right. mistakes.tsv says which are righted: those
-of equal length that are not also found across two words. How often these are wrong: benchmarks/RESULTS.md.
+of equal length that are not also found across two words. How often these are wrong: benchmarks/restoration/README.md.
 """
 
 import re

@@ -4,7 +4,7 @@
 
 An editor knows how people mistype, and of words those in its sentences; the dictionary has 800,000. The cost of a path
 through its lattice is a negative log-probability: of words that are likelier the editor may be less sure, of others it
-must be surer. The weights were fitted by logistic regression (benchmarks/RESULTS.md).
+must be surer. The weights were fitted by logistic regression (benchmarks/restoration/README.md).
 """
 
 import math

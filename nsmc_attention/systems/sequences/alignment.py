@@ -112,7 +112,7 @@ class PredictiveAlignment(LocalAlignment):
     """local-p: p = S sigmoid(v . tanh(W_p s)), equation 9, and a Gaussian around p, equation 10.
 
     Its standard deviation is W / 2; the weights sum to at most 1. It learns late, as do other ways to p; local-m
-    learns soon (benchmarks/RESULTS.md).
+    learns soon (benchmarks/restoration/README.md).
     """
 
     def __init__(self, decoder_size: int, window: int) -> None:

@@ -1,0 +1,191 @@
+"""The mean stars of films that nobody has seen: the film network beside the calibrated mean of the classifier's predictions.
+
+    python -m benchmarks.films [BUNDLE]
+    python -m benchmarks.films --rate [BUNDLE]
+
+Of each film of the bundle's test part so many reviews are drawn, ten times; told are the mean stars of its others, ten at
+least. The baseline is the mean probability of positive, isotonic to the mean stars of the training films' others, for each
+number of reviews given. The second table asks whether it matters that the classifier has learnt from the stars of these films:
+it gives reviews of the official test file, which it has never seen, and as many others with the same stars.
+
+With --rate: what `film` takes for one film of 100,000 reviews, file to file, in turn with what `predict` takes for the same
+rows, processor seconds of this process.
+"""
+
+import csv
+import statistics
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Optional
+
+import numpy
+from scipy.special import expit
+from sklearn.isotonic import IsotonicRegression
+
+from nsmc_attention.classification.predictor import Classifier, load_classifier
+from nsmc_attention.inference.scoring import score_table
+from nsmc_attention.reviews import nsmc, raw
+from nsmc_attention.reviews.data import Texts
+from nsmc_attention.systems.films import reviews as films
+from nsmc_attention.systems.films.objective import MIN_OTHERS_EVAL, Case, FilmVectors
+from nsmc_attention.systems.films.pooling import Pool
+from nsmc_attention.systems.films.rater import FilmRater, load_film
+from nsmc_attention.systems.films.rows import rate_table
+from nsmc_attention.systems.films.settings import FilmConfig
+from nsmc_attention.systems.films.train import SEVERAL, split, train_films
+from nsmc_attention.systems.films.vectors import cached_vectors
+from nsmc_attention.text.encoding import clean
+from nsmc_attention.training.runs import Run
+
+GIVEN, DRAWS, SEED = (1, 5, 20, 64), 10, 7
+# Reviews of the official test file that are given, few films have more
+UNSEEN = 5
+# Reviews of the film of --rate, and how often each contestant has its turn
+MANY, ROUNDS = 100_000, 5
+
+
+def stars_of(rater: FilmRater, vectors: Any, groups: list[Any]) -> Any:
+    """Return (N, 3) stars of N groups of places."""
+    pools = []
+    for own in groups:
+        scores, values = rater.engine.reviews(vectors[own].astype("float32"))
+        pools.append(Pool(0))
+        pools[-1].add(scores, values, [])
+    return rater.stars(pools)
+
+
+def mean_probability(vectors: Any, groups: list[Any]) -> Any:
+    """Return (N,): the mean probability of positive of N groups of places; the last column is its log-odds."""
+    return numpy.array([expit(vectors[own, -1].astype("float64")).mean() for own in groups])
+
+
+def baseline(train: FilmVectors, count: int) -> Any:
+    """Fit mean probabilities of `count` reviews of the training films to the mean stars of their others."""
+    cases = train.cases(count, numpy.random.RandomState(SEED), 3)
+    given = mean_probability(train.vectors, [case.given for case in cases])
+    return IsotonicRegression(out_of_bounds="clip").fit(given, [case.stars for case in cases])
+
+
+def given_and_wanted(test: FilmVectors, count: int) -> tuple[list[Any], Any]:
+    """Draw `count` reviews of each film; return groups of places, and the mean stars of the others (N,)."""
+    cases: list[Case] = test.cases(count, numpy.random.RandomState(SEED), DRAWS)
+    return [case.given for case in cases], numpy.array([case.stars for case in cases])
+
+
+def judged(rater: FilmRater, test: FilmVectors, count: int) -> tuple[Any, float, float]:
+    """Return the errors (N,) with `count` reviews given, the share of films inside their interval, and its width."""
+    groups, wanted = given_and_wanted(test, count)
+    low, stars, high = stars_of(rater, test.vectors, groups).T
+    inside = (low <= wanted) & (wanted <= high)
+    return abs(stars - wanted), float(inside.mean()), float((high - low).mean())
+
+
+def lower(plain: Any, error: Any) -> str:
+    """Return by how much errors (N,) are below others; of films, not of draws: those of one film are alike."""
+    gain = (plain - error).reshape(-1, DRAWS).mean(axis=1)
+    spread = 1.96 * gain.std() / numpy.sqrt(len(gain)) / plain.mean()
+    return f"{100 * gain.mean() / plain.mean():.1f} ± {100 * spread:.1f} %"
+
+
+def rows(rater: FilmRater, train: FilmVectors, test: FilmVectors) -> Iterator[str]:
+    for count in GIVEN:
+        groups, wanted = given_and_wanted(test, count)
+        plain = abs(baseline(train, count).predict(mean_probability(test.vectors, groups)) - wanted)
+        error, inside, width = judged(rater, test, count)
+        films = len(error) // DRAWS
+        yield f"| {count} | {films:,} | {plain.mean():.3f} | {error.mean():.3f} | {lower(plain, error)} | {100 * inside:.1f} % | {width:.2f} |"
+
+
+def trained(folder: Path, config: FilmConfig) -> float:
+    """Train in a folder that is not there yet; return the processor seconds, of an earlier training those it took."""
+    kept = folder.with_name(f"{folder.name}.seconds")
+    if not kept.exists():
+        seconds = processor_seconds(lambda: train_films(Texts("nsmc"), config, Run(folder)))
+        kept.write_text(str(seconds), encoding="ascii")
+    return float(kept.read_text(encoding="ascii"))
+
+
+def unseen_rows(rater: FilmRater, reviews: films.FilmReviews, chosen: list[int]) -> Iterator[str]:
+    """Judge some films on reviews of the official test file, and on others of the film with the same stars."""
+    numbers, random = {reviews.films[film]: film for film in chosen}, numpy.random.RandomState(SEED)
+    tested = set(nsmc.load("nsmc", "test").frame["id"].astype(str))
+    official: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for identity, text, star, name, _ in raw.stream(raw.find()):
+        if identity in tested and name in numbers and clean(text):
+            official[numbers[name]].append((text, star))
+    unseen, seen, wanted = {}, {}, {}
+    for film, own in official.items():
+        drawn = [own[place] for place in random.permutation(len(own))[:UNSEEN]]
+        left = random.permutation(reviews.members[film]).tolist()
+        alike = list(take_alike(left, [star for _, star in drawn], reviews.stars))
+        if len(alike) == UNSEEN and len(left) >= MIN_OTHERS_EVAL:
+            unseen[film], seen[film] = [text for text, _ in drawn], [reviews.documents[place] for place in alike]
+            wanted[film] = reviews.stars[left].mean()
+    for name, given in (("of the official test file", unseen), ("that the classifier has learnt from", seen)):
+        found = dict(rater.rate(((film, text) for film, own in given.items() for text in own), shown=0))
+        errors = [abs(float(found[film].stars or 0) - stars) for film, stars in wanted.items()]
+        yield f"| {name} | {len(errors):,} | {numpy.mean(errors):.3f} |"
+
+
+def take_alike(places: list[int], wanted: list[int], stars: Any) -> Iterator[int]:
+    """Take from places, and yield, one with each number of stars, as far as there are some."""
+    for star in wanted:
+        place = next((each for each in places if stars[each] == star), None)
+        if place is not None:
+            places.remove(place)
+            yield place
+
+
+def main(bundle: Optional[Path]) -> None:
+    rater, reviews = load_film(bundle), films.load(Texts("nsmc"))
+    vectors = cached_vectors(reviews.documents, rater.reader, nsmc.cache_folder() / "prepared")
+    several = [film for film, own in enumerate(reviews.members) if len(own) >= SEVERAL]
+    whole = FilmVectors(vectors, reviews.stars, [reviews.members[film] for film in several])
+    places = split(len(several), rater.bundle.config.training)
+    train, test = whole.of(places[0]), whole.of(places[2])
+    print("| reviews given | films | baseline | film | lower by | inside | width |\n|---|---|---|---|---|---|---|")
+    for row in rows(rater, train, test):
+        print(row, flush=True)
+    print("\n| five reviews | films | error |\n|---|---|---|")
+    for row in unseen_rows(rater, reviews, [several[place] for place in places[2]]):
+        print(row, flush=True)
+
+
+def rate(bundle: Optional[Path]) -> None:
+    """Print the processor seconds of `film` and `predict` for one film of MANY reviews, and their ratio by round."""
+    rater = load_film(bundle)
+    classifier: Classifier = load_classifier(rater.classifier.folder)
+    texts = nsmc.load("nsmc", "train").documents[:MANY]
+    with TemporaryDirectory() as folder:
+        source, output = Path(folder) / "reviews.csv", Path(folder) / "out.csv"
+        with open(source, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("film", "review"), *(("가", text) for text in texts)])
+        contestants: dict[str, Callable[[], object]] = {
+            "predict": lambda: score_table(classifier, source, output, processes=1),
+            "film": lambda: rate_table(rater, source, "film", output),
+        }
+        print("| round | " + " s | ".join(contestants) + " s | film / predict |\n|---|---|---|---|")
+        rounds = []
+        for number in range(1, ROUNDS + 1):
+            predict, film = map(processor_seconds, contestants.values())
+            rounds.append((predict, film, film / predict))
+            print(f"| {number} | {predict:.2f} | {film:.2f} | {film / predict:.3f} |", flush=True)
+    predict, film, ratio = map(statistics.median, zip(*rounds))
+    print(f"| median | {predict:.2f} | {film:.2f} | {ratio:.3f} |")
+    print(f"{len(texts) / predict:,.0f} and {len(texts) / film:,.0f} reviews/s")
+
+
+def processor_seconds(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    named = [each for each in given if not each.startswith("--")]
+    (rate if "--rate" in given else main)(Path(named[0]) if named else None)

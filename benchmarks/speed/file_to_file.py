@@ -1,0 +1,183 @@
+"""Where the time of scoring a file goes, stage by stage, and how time and memory grow to a million reviews.
+
+NSMC_ATTENTION_DATA=... python -m benchmarks.speed.file_to_file [--cores 1] [--sizes 10000 100000]
+
+Stages are timed by the processor's time of one process, engines in turn; files by the clock, command by command.
+"""
+
+import argparse
+import csv
+import io
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from nsmc_attention._runtime.processes import cores
+from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.classification.predictor import WINDOW, Classifier
+from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.errors import NsmcError
+from nsmc_attention.inference.scoring import score_table, table_parts
+from nsmc_attention.reviews import tables
+from nsmc_attention.text.encoding import clean
+
+from ..contest.rounds import processor_times
+
+SIZES, ROUNDS = (10000, 100000, 1000000), 5
+ENGINES = ("native", "native-bf16", "onnx")
+
+
+class Known:
+    """A Scorer whose results are computed already: reading and writing remain."""
+
+    def __init__(self, classifier, rows):
+        self.types, self.reference, self.left = classifier.types, classifier.reference, iter(rows)
+
+    def rows(self, texts):
+        return list(islice(self.left, len(texts)))
+
+
+def installed(engines):
+    """Return {name: Classifier} of the engines that run here, on one thread; name the others."""
+    bundle, found = load_bundle(None, LAYOUT), {}
+    for name in engines:
+        try:
+            found[name] = Classifier.from_bundle(bundle, name, "cpu", 1)
+        except NsmcError as problem:
+            print(f"absent: {name}: {problem}")
+    return found
+
+
+def stages(path, classifiers):
+    """Yield (stage, work, its results) of a csv file of reviews, in order; work is done by its first call too."""
+    first = next(iter(classifiers.values()))
+    encode = first.bundle.codec.encode_many
+    parts = list(tables.open_table(path).parts)
+    texts = [text for part in parts for text in part["document"]]
+    windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
+    encoded, rows = [*map(encode, windows)], first.rows(texts)
+    table = tables.open_table(path)
+
+    def write():
+        known: Any = Known(first, rows)
+        again = tables.Table(table.source, table.text_column, iter(parts))
+        deque(table_parts(known, again, io.StringIO(), "csv", processes=1), maxlen=0)
+
+    yield "read the table", lambda: deque(tables.open_table(path).parts, maxlen=0)
+    yield "clean", lambda: [clean(text) for text in texts]
+    yield "text to tokens and ids, cleaning included", lambda: deque(map(encode, windows), maxlen=0)
+    for name, classifier in classifiers.items():
+        yield f"n-grams and network ({name})", lambda score=classifier.score: [*map(score, encoded)]
+    yield "rows and csv", write
+    output = path.with_name("one.csv")
+    for name, classifier in classifiers.items():
+        yield f"file to file ({name})", lambda scorer=classifier: score_table(scorer, path, output, processes=1)
+
+
+def budget(path, count, rounds, engines):
+    """Print the microseconds of processor time a review by stage, stages in turn; the first round is not counted."""
+    taken = processor_times(dict(stages(path, installed(engines))), count, rounds)
+    print("| stage, one process and thread | µs a review: least | median |\n|---|---|---|")
+    for name, found in taken.items():
+        print(f"| {name} | {min(found):.1f} | {statistics.median(found):.1f} |", flush=True)
+
+
+def score_file(path, engine):
+    """Run the command on a file in a second process; return (seconds, peak MiB of it and its workers together)."""
+    output = path.with_name("scored.csv")
+    command = [sys.executable, "-m", "nsmc_attention", "predict", "--engine", engine]
+    command += ["--input", str(path), "--output", str(output)]
+    started, peak = time.perf_counter(), 0.0
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    while process.poll() is None:
+        peak = max(peak, sum(map(proportional_set, family(process.pid))))
+        time.sleep(0.1)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)}: exit code {process.returncode}")
+    return time.perf_counter() - started, peak
+
+
+def family(pid):
+    """Yield a process and its descendants (Linux)."""
+    yield pid
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return
+    for child in children:
+        yield from family(int(child))
+
+
+def proportional_set(pid):
+    """Return a process's resident MiB, memory that it shares counted by its share."""
+    try:
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    except OSError:
+        pass
+    return 0.0
+
+
+def growth(path, documents, sizes, engines):
+    """Print the rate and peak memory of the command by the size of the file, engines in turn."""
+    print(
+        f"\n| reviews, file to file, cores: {cores()} | engine | s | reviews/s | reviews/s after start-up | peak MiB |"
+    )
+    print("|---|---|---|---|---|---|")
+    engines = list(installed(engines))
+    start: dict[str, float] = {}
+    for size in (1, *sizes):
+        write_reviews(path, documents, size)
+        for engine in engines:
+            seconds, peak = score_file(path, engine)
+            rest = seconds - start.setdefault(engine, seconds)
+            after = f"{size / rest:,.0f}" if rest > 0 else ""
+            print(f"| {size:,} | {engine} | {seconds:.2f} | {size / seconds:,.0f} | {after} | {peak:.0f} |", flush=True)
+
+
+def write_reviews(path, documents, count):
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(["document"])
+        table.writerows([document] for document in islice(cycle(documents), count))
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default="nsmc", help="nsmc, sample, or a labelled file")
+    parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="reviews of the files")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of the stages")
+    parser.add_argument("--engines", nargs="+", default=ENGINES)
+    parser.add_argument("--cores", type=int, nargs="+", default=[cores()], help="how many of this process's cores")
+    return parser
+
+
+def on_cores(count, allowed):
+    """Keep this process and those that it starts to the last `count` of the allowed cores."""
+    os.sched_setaffinity(0, sorted(allowed)[-count:])
+
+
+def main(given):
+    documents = tables.load_reviews(given.data, "test").documents
+    allowed = os.sched_getaffinity(0)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "reviews.csv"
+        if given.rounds:
+            write_reviews(path, documents, len(documents))
+            budget(path, len(documents), given.rounds, given.engines)
+        for count in given.cores:
+            on_cores(count, allowed)
+            growth(path, documents, given.sizes, given.engines)
+    os.sched_setaffinity(0, allowed)
+
+
+if __name__ == "__main__":
+    main(options().parse_args())

@@ -1,0 +1,91 @@
+"""What docs/tour.md shows: its spreadsheet of reviews, and a picture of each of its three steps.
+
+    python -m docs.make.tour     # apt install chromium; pip install '.[test]'
+
+Writes docs/reviews.csv (the packaged sample's reviews, with invented films and dates) and in docs/pictures report.png,
+tour-model.png and tour-notebook.png, by the commands and the code of the page.
+"""
+
+import html
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+import numpy
+import pandas
+from nbclient import NotebookClient
+from playwright.sync_api import sync_playwright
+
+from nsmc_attention.reviews import nsmc
+
+from .pictures import PICTURES, shoot
+
+DOCS = PICTURES.parent
+# Films, and which part of the negative and of the positive reviews is theirs
+FILMS = {
+    "별빛 아래": (0.10, 0.30),
+    "긴 겨울": (0.35, 0.10),
+    "마지막 상영관": (0.20, 0.25),
+    "여름의 끝": (0.20, 0.20),
+    "소금길": (0.15, 0.15),
+}
+
+
+def blocks(language):
+    page = (DOCS / "tour.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+
+
+def write_reviews(path):
+    frame = pandas.concat([nsmc.load("sample", part).frame for part in ("train", "test")], ignore_index=True)
+    random, count = numpy.random.RandomState(0), len(frame)
+    odds = dict(enumerate(zip(*FILMS.values())))
+    frame["film"] = [random.choice(list(FILMS), p=odds[label]) for label in frame["label"]]
+    days = zip(random.randint(1, 10, count), random.randint(1, 29, count))
+    frame["date"] = [f"2026-{month:02d}-{day:02d}" for month, day in days]
+    frame.sort_values("date", kind="stable")[["film", "date", "document"]].to_csv(path, index=False)
+
+
+def of_report(browser, folder):
+    shutil.copy(DOCS / "reviews.csv", folder)
+    (command,) = [line for block in blocks("bash") for line in block.splitlines() if " report " in line]
+    subprocess.run(
+        f"{sys.executable} -m nsmc_attention {command.partition(' ')[2]}", shell=True, cwd=folder, check=True
+    )
+    page = browser.new_page(viewport={"width": 920, "height": 1250}, color_scheme="light")
+    page.goto((folder / "report.html").as_uri())
+    page.screenshot(path=PICTURES / "report.png")
+
+
+def of_model(browser, folder, code):
+    shown = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, check=True, stdout=subprocess.PIPE, encoding="utf-8"
+    )
+    shoot(browser, "tour-model.png", f"<pre>{html.escape(code)}\n<b>{html.escape(shown.stdout.rstrip())}</b></pre>")
+
+
+def of_notebook(browser, folder, code):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code.rstrip())])
+    NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}).execute()
+    (output,) = [each["data"] for each in notebook.cells[0].outputs if "data" in each]
+    picture = f'<img width="560" src="data:image/png;base64,{output["image/png"]}">'
+    shoot(browser, "tour-notebook.png", f"<pre><b>[1]:</b>\n{html.escape(code.rstrip())}</pre><p>{picture}")
+
+
+def main():
+    write_reviews(DOCS / "reviews.csv")
+    (model,), (notebook,) = blocks("python"), blocks("py")
+    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        of_report(browser, Path(name))
+        of_model(browser, Path(name), model)
+        of_notebook(browser, Path(name), notebook)
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()

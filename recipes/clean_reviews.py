@@ -1,0 +1,124 @@
+"""The sentences that the packaged `restore` was trained on and is judged by: reviews that are spelt and spaced well.
+
+    pip install kiwipiepy==0.24.1
+    NSMC_ATTENTION_DATA=... python -m recipes.clean_reviews FOLDER
+
+Writes train.txt (raw star reviews and NSMC's training file, without the reviews of the official test file) and test.txt
+(the official test file). `systems.restoration.spelling` finds nothing wrong in any of them. In test.txt are the sentences that
+kiwi (LGPL, needed here alone) spaces as their writers did. The spaces of train.txt are kiwi's, but where careful writers
+mostly differ: they put one between the same letters twice as often as not, or leave it out twenty times as often. In
+both files 한글 맞춤법 has the last word, of letters that most get wrong too (recipes.orthography).
+"""
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from kiwipiepy import Kiwi
+from tqdm.auto import tqdm
+
+from nsmc_attention.reviews import nsmc, raw
+from nsmc_attention.systems.restoration.spelling import LONGEST, SHORTEST, is_spelt, sentences, suspicious_trigrams
+from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
+from nsmc_attention.text.encoding import clean
+
+from .orthography import by_rules, respelt
+
+# Laughter and crying, which stand between sentences
+LETTERS = re.compile(r"[ㄱ-ㅣ^]+")
+# Texts that kiwi is asked for at once
+BATCH = 10_000
+# A writer is careful where at most this share of the spaces differs; and {whether kiwi sets a space: how often careful
+# writers must differ, and how many times as often as not}
+CAREFUL, OVERRULED = 0.1, {False: (5, 2), True: (8, 20)}
+# Up to two letters of the words on either side of a place, and whether kiwi sets a space there
+Context = tuple[str, str, bool]
+# A space that is left out in haste: after the words 안 and 못, before 있다, 없다 and 나다
+HASTY = re.compile(r"^ [안못] |[^ ] [있없나난났날납]")
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    test = nsmc.load("nsmc", "test").frame
+    stars = raw.load(raw.find(None), [test]).frame
+    held_out = dict.fromkeys(respelt(clean(text)) for text in test["document"])
+    texts = [respelt(clean(text)) for text in (*stars["document"], *nsmc.load("nsmc", "train").documents)]
+    texts = [text for text in dict.fromkeys(texts) if text not in held_out]
+    suspicious = suspicious_trigrams(texts)
+    write(folder / "test.txt", (by_rules(text) for text, _ in well_spelt(held_out, suspicious, as_typed=True)))
+    pairs = [(text, by_rules(spaced)) for text, spaced in dict.fromkeys(well_spelt(texts, suspicious))]
+    overruled = overruled_contexts(pairs)
+    print(f"kiwi is overruled in {len(overruled):,} contexts")
+    write(folder / "train.txt", (by_rules(corrected(spaced, overruled)) for _, spaced in pairs))
+
+
+def well_spelt(texts: Iterable[str], suspicious: set[str], as_typed: bool = False) -> Iterator[tuple[str, str]]:
+    """Yield (text, the same as kiwi sets its spaces) of the reviews that are right then, of others the sentences.
+
+    `as_typed`: only where both are the same.
+    """
+    kiwi, waiting = Kiwi(num_workers=2), iter(tqdm(texts, mininterval=10))
+
+    def is_right(text: str, spaced: str) -> bool:
+        return is_spelt(spaced, suspicious) and (spaced == text or not as_typed)
+
+    while batch := list(islice(waiting, BATCH)):
+        wrong = list[str]()
+        for text, spaced in respaced(kiwi, batch):
+            if is_right(text, spaced):
+                yield text, spaced
+            else:
+                wrong += (part.strip() for piece in sentences(text) for part in LETTERS.split(piece))
+        yield from (pair for pair in respaced(kiwi, wrong) if is_right(*pair))
+
+
+def respaced(kiwi: Kiwi, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (text, the same as kiwi sets its spaces), of those whose length can be right."""
+    asked = [text for text in texts if SHORTEST - 2 <= len(text) <= LONGEST]
+    return zip(asked, kiwi.space(asked, reset_whitespace=True))
+
+
+def overruled_contexts(pairs: Iterable[tuple[str, str]]) -> set[Context]:
+    """Return where careful writers mostly do not set the spaces of the second of (text, the same as kiwi spaces it)."""
+    same, differ = Counter[Context](), Counter[Context]()
+    for text, spaced in pairs:
+        (letters, typed), (others, set_by_kiwi) = split_spaces(text), split_spaces(spaced)
+        places = range(len(others) - 1)
+        unlike = {place for place in places if letters == others and typed[place] != set_by_kiwi[place]}
+        if letters == others and len(unlike) <= max(1, CAREFUL * sum(set_by_kiwi)):
+            for place in places:
+                (differ if place in unlike else same)[context(others, set_by_kiwi, place)] += 1
+    return {
+        each
+        for each, count in differ.items()
+        if count >= OVERRULED[each[2]][0] and count >= OVERRULED[each[2]][1] * same[each]
+        if not (each[2] and HASTY.search(SPACE.join(each[:2])))
+    }
+
+
+def context(letters: str, spaces: list[bool], place: int) -> Context:
+    """Return the context of a place; where the word before has no more than two letters, it begins with a space."""
+    before = letters[place] if place and spaces[place - 1] else letters[max(0, place - 1) : place + 1]
+    first = place < len(before) or spaces[place - len(before)]
+    after = letters[place + 1 : place + (2 if place + 1 < len(spaces) and spaces[place + 1] else 3)]
+    return SPACE * first + before, after, spaces[place]
+
+
+def corrected(text: str, overruled: set[Context]) -> str:
+    """Return a text with its spaces the other way where they are overruled."""
+    letters, spaces = split_spaces(text)
+    other = [space != (context(letters, spaces, place) in overruled) for place, space in enumerate(spaces)]
+    return "".join(letter + SPACE * space for letter, space in zip(letters, other)).rstrip()
+
+
+def write(path: Path, sentences: Iterable[str]) -> None:
+    found = dict.fromkeys(sentences)
+    path.write_text("".join(f"{each}\n" for each in found), encoding="utf-8")
+    print(f"{path.name}: {len(found):,} sentences")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
