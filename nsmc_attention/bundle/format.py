@@ -289,12 +289,12 @@ def check_manifest(manifest: Manifest, layout: Layout[Any, Any], path: Path) -> 
     foreign = sorted(set(manifest["files"]) - set(layout.limits))
     if foreign:
         raise BundleError(f"{path}: lists a foreign file {foreign[0][:60]!r}")
-    whole = manifest.get(WHOLE, {})
-    if not isinstance(whole, dict) or not set(whole) <= set(layout.graphs) & set(manifest["files"]):
-        raise no_manifest(path)
     missing = [name for name in (layout.codec, PARAMETERS) if name not in manifest["files"]]
     if missing:
         raise BundleError(f"{path}: does not list {missing[0]}; was the training interrupted?")
+    whole = manifest.get(WHOLE, {})
+    if not isinstance(whole, dict) or not set(whole) <= set(layout.graphs) & set(manifest["files"]):
+        raise no_manifest(path)
     return manifest
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.reviews import nsmc
 
 # npm fetches the packages
@@ -54,7 +53,9 @@ def test_node_answers_as_python_does(program):
     classifier = load_classifier()
     expected = classifier.predict_many(texts)
     given = "".join(json.dumps(tokens_of(classifier.encoder, text)) + "\n" for text in texts)
-    done = subprocess.run(["node", str(program), str(LAYOUT.packaged[0])], input=given, capture_output=True, text=True)
+    for name in classifier.bundle.manifest["files"]:
+        (program.parent / name).write_bytes(classifier.bundle.read(name))
+    done = subprocess.run(["node", str(program), str(program.parent)], input=given, capture_output=True, text=True)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(expected), done.stderr
     for one, other in zip(found, expected):
