@@ -24,9 +24,9 @@ ORDER = """
     visualization, cli, apps/report apps/bulk apps/serve, systems/sequences,
     systems/restoration systems/language systems/films systems/reading
 """
-# Lines of Python
-BOUNDS = {"core": 21_000, "systems/restoration": 3_000, "apps": 3_300}
-SYSTEM_BOUND = 2_400
+# Lines of Python; what a folder needs beyond them makes room there first
+BOUNDS = {"core": 19_500, "systems/restoration": 3_100, "systems/reading": 2_550, "apps": 3_150}
+SYSTEM_BOUND = 2_200
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -111,10 +111,13 @@ def test_an_app_imports_no_system():
 
 
 def test_each_folder_is_within_its_bound():
-    own = {name: [path for path in MODULES if room(path).startswith(name)] for name in ("apps", *WINGS)}
+    own = {
+        name: [path for path in MODULES if room(path).startswith(name)]
+        for name in ("apps", "systems/sequences", *WINGS)
+    }
     own["core"] = [path for path in MODULES if "/" not in room(path)]
     counts = {name: lines_of(paths) for name, paths in own.items()}
-    bounds = {**{name: SYSTEM_BOUND for name in WINGS if name.startswith("systems")}, **BOUNDS}
+    bounds = {**{name: SYSTEM_BOUND for name in [*WINGS, "systems/sequences"] if name.startswith("systems")}, **BOUNDS}
     assert {name: counts[name] for name, bound in bounds.items() if counts[name] > bound} == {}
 
 
@@ -157,6 +160,33 @@ def test_without_any_one_system_all_else_runs(without):
         code, cwd=without, env={**os.environ, "PYTHONPATH": str(without)}, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_sixth_system_is_a_folder_and_a_line(tmp_path):
+    """A copy of the language model under another name: trained, and used by a command of its own."""
+    shutil.copytree(PACKAGE, tmp_path / "nsmc_attention", ignore=shutil.ignore_patterns("__pycache__", "service.py"))
+    shutil.copytree(sample_folder(), tmp_path / "data/sample")
+    systems = tmp_path / "nsmc_attention/systems"
+    shutil.copytree(systems / "language", systems / "sixth")
+    for path in (systems / "sixth").glob("*.py"):
+        text = path.read_text(encoding="utf-8").replace("systems.language", "systems.sixth")
+        text = text.replace('ClassVar[str] = "language"', 'ClassVar[str] = "sixth"').replace("def fill(", "def guess(")
+        path.write_text(text, encoding="utf-8")
+    (systems / "sixth/__init__.py").write_text('COMMANDS = ("guess",)\nNAMES = {}\n', encoding="utf-8")
+    path = tmp_path / "nsmc_attention/registry.py"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("\n}\nAPPS", '\n    "sixth": "systems.sixth",\n}\nAPPS'), encoding="utf-8")
+    settings = "model.embedding_size=8 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16"
+    given = [word for setting in [*settings.split(), "training.epochs=1"] for word in ("--set", setting)]
+    for words in (
+        ["train", "--task", "sixth", "--data", "sample", "--out", "run", *given],
+        ["guess", "정말 [MASK] 영화", "--bundle", "run/bundle"],
+        ["predict", "좋다"],
+    ):
+        command = [sys.executable, "-m", "nsmc_attention", *words]
+        environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0 and (done.stdout or words[0] == "train"), done.stderr
 
 
 @pytest.mark.slow
