@@ -8,6 +8,7 @@ file is imported when it is called, and the library inside the command: `--help`
 import os
 import signal
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, NoReturn, Optional
 
@@ -50,45 +51,38 @@ def run(arguments: Optional[list[str]] = None) -> int:
     try:
         commands.main(words, obj=words, prog_name="nsmc-attention", standalone_mode=False)
         sys.stdout.flush()
-    except WrongTask as problem:
-        return complain(f"{problem}{right_command(problem.task)}")
-    except NsmcError as problem:
-        return complain(problem)
-    except ModuleNotFoundError as problem:
-        module = (problem.name or "").partition(".")[0]
-        # what is installed lacks a part, or is none of ours: a bug
-        if find_spec(module) or not requirement(module):
+    except BaseException as problem:
+        code = next((end(problem, words[0]) for kinds, end in ENDINGS.items() if isinstance(problem, kinds)), None)
+        if code is None:
             raise
-        if words[0] in {**TRAINING, **EVALUATION} and words[0] != "explain":
-            return complain(f"{words[0]} needs {module}: {INSTALL_TRAINING}")
-        return complain(MissingPackage(words[0], module, *NEEDED_BESIDE.get(module, ())))
-    except click.ClickException as problem:
-        return complain(problem.format_message())
-    except (click.Abort, KeyboardInterrupt):
-        return ended(signal.SIGINT)
-    except signals.Ended as problem:
-        return ended(problem.code - 128)
-    except (BrokenPipeError, SystemExit) as problem:
-        # click turns a closed pipe into SystemExit too, and wraps stdout
-        if isinstance(problem, SystemExit) and not type(sys.stdout).__name__.endswith(WRAPPED):
-            return int(problem.code or 0)
-        # so that the interpreter's own flush at exit is quiet too
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return CLOSED_PIPE
-    except OSError as problem:
-        if problem.errno in NO_ROOM and problem.filename is None:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return complain(f"stdout: {problem.strerror}; free some space")
-        if problem.filename is None:
-            raise
-        return complain(f"{problem.filename}: {problem.strerror}; {remedy(problem)}")
+        return code
     return 0
 
 
-def right_command(task: Optional[str]) -> str:
-    """Return what to do with a bundle of another task."""
-    known = task or next(iter(registry.SYSTEMS))
-    return f"; use it with `nsmc-attention {registry.system(known).command}`" if known in registry.SYSTEMS else ""
+def complain(problem: object, command: str = "") -> int:
+    print(f"error: {NsmcError(' '.join(str(problem).split()))}", file=sys.stderr)
+    return 2
+
+
+def of_another_task(problem: Any, command: str) -> int:
+    """Say with which command a bundle can be used."""
+    known = problem.task or next(iter(registry.SYSTEMS))
+    right = f"; use it with `nsmc-attention {registry.system(known).command}`" if known in registry.SYSTEMS else ""
+    return complain(f"{problem}{right}")
+
+
+def missing_package(problem: Any, command: str) -> Optional[int]:
+    """Say what installs a package; None where what is installed lacks a part, or is none of ours: a bug."""
+    module = (problem.name or "").partition(".")[0]
+    if find_spec(module) or not requirement(module):
+        return None
+    if command in {**TRAINING, **EVALUATION} and command != "explain":
+        return complain(f"{command} needs {module}: {INSTALL_TRAINING}")
+    return complain(MissingPackage(command, module, *NEEDED_BESIDE.get(module, ())))
+
+
+def interrupted(problem: object, command: str) -> int:
+    return ended(signal.SIGINT)
 
 
 def ended(number: int) -> int:
@@ -96,9 +90,41 @@ def ended(number: int) -> int:
     return 128 + number
 
 
-def complain(message: object) -> int:
-    print(f"error: {NsmcError(' '.join(str(message).split()))}", file=sys.stderr)
-    return 2
+def closed_pipe(problem: object, command: str) -> int:
+    # so that the interpreter's own flush at exit is quiet too
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return CLOSED_PIPE
+
+
+def exited(problem: Any, command: str) -> int:
+    # click turns a closed pipe into SystemExit, and wraps stdout
+    if type(sys.stdout).__name__.endswith(WRAPPED):
+        return closed_pipe(problem, command)
+    return int(problem.code or 0)
+
+
+def system_error(problem: Any, command: str) -> Optional[int]:
+    """Say what a file or a full disk refused; None where no file is named."""
+    if problem.filename is not None:
+        return complain(f"{problem.filename}: {problem.strerror}; {remedy(problem)}")
+    if problem.errno not in NO_ROOM:
+        return None
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return complain(f"stdout: {problem.strerror}; free some space")
+
+
+# {kinds of exceptions: what ends the command, (problem, command) -> exit code, or None for a bug}, the first that fits
+ENDINGS: dict[Any, Callable[[Any, str], Optional[int]]] = {
+    WrongTask: of_another_task,
+    NsmcError: complain,
+    ModuleNotFoundError: missing_package,
+    click.ClickException: lambda problem, command: complain(problem.format_message()),
+    (click.Abort, KeyboardInterrupt): interrupted,
+    signals.Ended: lambda problem, command: ended(problem.code - 128),
+    BrokenPipeError: closed_pipe,
+    SystemExit: exited,
+    OSError: system_error,
+}
 
 
 # {command: the module that holds it}, in the order in which they are used

@@ -18,8 +18,9 @@ GRAPH, CONSTANT, NAME, NUMBERS = 7, 5, 8, 9
 BYTES = 2
 # Fewer bytes than these stay in the graph
 LEAST = 256
-# The order in which ONNX has the gates of a layer, as places in MXNet's order: of three gates (GRU), of four (LSTM)
-GATES = {3: (1, 0, 2), 4: (0, 3, 1, 2)}
+# ONNX orders a GRU's gates update, reset, new, and an LSTM's input, output, forget, new; MXNet and cuDNN reset, update,
+# new, and input, forget, new, output
+GATES = {"gru": (1, 0, 2), "lstm": (0, 3, 1, 2)}
 
 
 class Field(NamedTuple):
@@ -84,7 +85,7 @@ def of_direction(first: str, kind: str, stored: Mapping[str, NDArray[Any]]) -> N
     suffixes = {"W": ("i2h_weight",), "R": ("h2h_weight",), "B": ("i2h_bias", "h2h_bias")}[kind]
     arrays = [stored[first.replace("i2h_weight", suffix)] for suffix in suffixes]
     rows, units = stored[first.replace("i2h_weight", "h2h_weight")].shape
-    order = GATES[rows // units]
+    (order,) = (gates for gates in GATES.values() if len(gates) == rows // units)
     return numpy.concatenate([numpy.split(array, len(order))[gate] for array in arrays for gate in order])
 
 

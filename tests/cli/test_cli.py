@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention import load_classifier
+from nsmc_attention import load, load_classifier
 from nsmc_attention._runtime.signals import Ended
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.cli import commands, run
@@ -167,7 +167,7 @@ def test_words_are_shaded_only_where_the_terminal_says_so():
 
 def test_export_gives_the_model_of_the_bundle(command, bundle_folder, tmp_path):
     assert command("export", "--bundle", bundle_folder, "--output", tmp_path / "m.onnx").returncode == 0
-    assert (tmp_path / "m.onnx").read_bytes() == (bundle_folder / "model.onnx").read_bytes()
+    assert (tmp_path / "m.onnx").read_bytes() == load(bundle_folder).bundle.read("model.onnx")
 
 
 def test_help_names_every_command_and_every_setting(command):

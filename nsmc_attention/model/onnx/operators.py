@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 import numpy
 from onnx import TensorProto
 
+from ..graph_files import GATES
 from ..graphs import LENGTHS
 from ..parameters import stored
 from ..tracing import Node, Value
@@ -17,9 +18,6 @@ from ..tracing import Node, Value
 if TYPE_CHECKING:
     from .graph import Graph
 
-# ONNX orders a GRU's gates update, reset, new, and an LSTM's input, output, forget, new; MXNet and cuDNN reset, update,
-# new, and input, forget, new, output
-GATES = {"gru": (1, 0, 2), "lstm": (0, 3, 1, 2)}
 INT64_MAX = 2**63 - 1
 # A score that is as good as minus infinity
 MASKED = -1e18
