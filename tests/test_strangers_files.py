@@ -26,7 +26,8 @@ from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError, DataError
-from nsmc_attention.model.parameters import NGRAM_TABLE, read_gluon_file
+from nsmc_attention.model.graph_files import with_numbers
+from nsmc_attention.model.parameters import NGRAM_TABLE, parsed, read_gluon_file
 from nsmc_attention.registry import load
 from nsmc_attention.reviews import raw, tables
 
@@ -55,6 +56,7 @@ def put(folder, name, content):
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text(encoding="utf-8"))
     manifest["files"][name] = hashlib.sha256(content).hexdigest()
+    manifest.get("whole", {}).pop(name, None)
     path.write_text(json.dumps(manifest), encoding="utf-8")
 
 
@@ -66,10 +68,16 @@ def test_a_link_in_a_bundle_is_refused_even_to_the_right_content(bundle, tmp_pat
         load_bundle(bundle, LAYOUT)
 
 
-def changed_graph(bundle, change):
+def whole_graph(path):
+    """Return the whole ModelProto of a bundle's graph."""
     import onnx
 
-    model = onnx.load_from_string((bundle / "model.onnx").read_bytes())
+    arrays = parsed((path.parent / "weights.params").read_bytes())
+    return onnx.load_from_string(with_numbers(path.read_bytes(), arrays))
+
+
+def changed_graph(bundle, change):
+    model = whole_graph(bundle / "model.onnx")
     change(model)
     put(bundle, "model.onnx", model.SerializeToString())
 
@@ -175,10 +183,8 @@ def another_kind(folder):
 
 
 def foreign_operators(folder):
-    import onnx
-
     for path in folder.glob("*.onnx"):
-        model = onnx.load_from_string(path.read_bytes())
+        model = whole_graph(path)
         model.graph.node.add(op_type="Evil", domain="evil", output=["evil"])
         put(folder, path.name, model.SerializeToString())
 

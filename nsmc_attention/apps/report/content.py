@@ -17,7 +17,7 @@ from ...inference.tally import Tally
 from ...reviews.stars import FEW, MANY, Stars
 from ...version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
-from .page import Example, ExampleList, Figure, Section
+from .sections import Example, ExampleList, Figure, Section
 from .statistics import Z95, by_stars, shares_by
 
 # Groups and words of a figure; the tables have all. More months than these are drawn as years

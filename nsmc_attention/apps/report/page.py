@@ -2,51 +2,17 @@
 
 import html
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+from typing import Any
 
 import pandas
 
 from ..._io.spreadsheets import as_csv
-from ...classification.attribution import Attribution
 from ...classification.system import ClassifierBundle
 from ...visualization.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
-
-if TYPE_CHECKING:
-    from .content import Content
+from .content import Content
+from .sections import Example, ExampleList, Figure, Section
 
 LANGUAGES = ("ko", "en")
-
-
-class Figure(NamedTuple):
-    """A key figure: what, how much, and a line that says more."""
-
-    name: str
-    value: str
-    more: str
-
-
-class Example(NamedTuple):
-    """A review to show, and where it is from: its group and date."""
-
-    attribution: Attribution
-    origin: str
-
-
-class ExampleList(NamedTuple):
-    """Reviews below a heading, `folded` ones to unfold."""
-
-    heading: str
-    examples: Sequence[Example]
-    folded: bool = False
-
-
-class Section(NamedTuple):
-    """The key of a section's phrases, its chart (HTML), what fills the heading and the legend, and its reviews."""
-
-    key: str
-    chart: str
-    values: dict[str, Any] = {}
-    reviews: Sequence[ExampleList] = ()
 
 
 def phrases(language: str) -> dict[str, str]:
@@ -58,7 +24,7 @@ def phrases(language: str) -> dict[str, str]:
     return {key: texts[language].replace(" %", "\u00a0%") for key, texts in pairs.items()}
 
 
-def report_page(content: "Content", title: str, source: str, bundle: ClassifierBundle, language: str) -> str:
+def report_page(content: Content, title: str, source: str, bundle: ClassifierBundle, language: str) -> str:
     """Return the page in one language, with the tables as csv; `source` is the name of what was read."""
     say, sections = content.say, list(content.sections())
     links = "".join(link(name, table) for name, table in content.tables.items())

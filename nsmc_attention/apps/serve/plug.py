@@ -9,16 +9,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, Optional, TypeVar, Union
+from typing import Annotated, Any, Generic, NamedTuple, Optional, TypeVar, Union
 
 from fastapi import Query
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from ...inference.engines import companion_engine
-
-if TYPE_CHECKING:
-    from .service import Server
 
 BundlePath = Optional[Union[str, Path]]
 ModelT = TypeVar("ModelT", bound=Any)
@@ -102,7 +99,8 @@ class SystemService:
 
     main: "LoadedModel[Any]"
 
-    def __init__(self, server: "Server", bundle: BundlePath = None) -> None:
+    def __init__(self, server: Any, bundle: BundlePath = None) -> None:
+        """`server` is the `service.Server` that it is a part of."""
         self.server, self.bundle, self.limits = server, bundle, server.limits
 
     @property
