@@ -128,7 +128,11 @@ class Materials:
             "metrics": {"test": {"accuracy": 0.5}},
         }
         write_bundle(folder, manifest, files)
-        return {name: (folder / name).read_bytes() for name in BUNDLE}
+        # with the whole graph, as in bundles of other programs
+        manifest = json.loads((folder / "manifest.json").read_bytes())
+        manifest["files"].update(manifest.pop("whole", {}))
+        sound = {name: (folder / name).read_bytes() for name in BUNDLE}
+        return {**sound, "model.onnx": files["model.onnx"], "manifest.json": json.dumps(manifest).encode()}
 
     def run(self, folder):
         folder.mkdir()
