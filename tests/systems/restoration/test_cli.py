@@ -8,9 +8,7 @@ import pandas
 import pytest
 
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.reviews import tables
-from nsmc_attention.reviews.data import Texts
+from nsmc_attention.inference.scoring import row_stream
 from nsmc_attention.systems.restoration.heads import attention_matrices
 from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.systems.restoration.rows import TableRestorer
@@ -66,13 +64,9 @@ def test_a_table_says_how_many_changes_there_are_and_the_least_probability(comma
         assert found["restore_error"].fillna("").tolist() == [each.error or "" for each in expected]
 
 
-def test_processes_give_the_rows_that_one_gives(tmp_path):
-    texts = [f"정말조앗다 {number}점" for number in range(tables.PART_ROWS + 10)]
-    (tmp_path / "in.csv").write_text("\n".join(["리뷰", *texts]) + "\n", encoding="utf-8")
-    restorer, source = TableRestorer.load(min_probability=0.9), Texts(str(tmp_path / "in.csv"))
-    for processes in (1, 2):
-        score_table(restorer, source, tmp_path / f"{processes}.csv", processes=processes)
-    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+def test_processes_give_the_rows_that_one_gives():
+    restorer, windows = TableRestorer.load(min_probability=0.9), [TEXTS, ["정말조앗다", " "]]
+    assert [rows for _, rows in row_stream(restorer, windows, 2)] == [restorer.rows(texts) for texts in windows]
 
 
 def test_predict_shows_and_classifies_the_restored_text(command, tiny_editor):
