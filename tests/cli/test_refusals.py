@@ -41,6 +41,7 @@ REFUSED = [
     ("explain 가 ' ' --output a.html", "explain: blank: no word to score"),
     ("explain --output a.html", "Missing argument 'TEXT...'"),
     ("explain 가 --picture words", "--picture words: expected --output too, as --output words.png"),
+    ("report films.csv -o a.html --film-bundle b", "--film-bundle: expected --group-by too, found none"),
     ("export", "export: expected --output, as -o model.onnx: the packaged bundle stays as it is"),
     ("train --task restore --data sample --set training.sampling=0.5 --out run", "expected a writer and two --epochs"),
     ("explain a.csv", "found the name of a file, a.csv; give the text itself, or summarize the file with"),

@@ -58,7 +58,7 @@ def ended(process, folder, number, word):
 @pytest.mark.parametrize(
     "send, number, word",
     [
-        pytest.param(os.killpg, *INTERRUPTED, marks=pytest.mark.slow),
+        (os.killpg, *INTERRUPTED),
         (os.kill, *TERMINATED),
         pytest.param(os.kill, *INTERRUPTED, marks=pytest.mark.slow),
         pytest.param(os.killpg, *TERMINATED, marks=pytest.mark.slow),

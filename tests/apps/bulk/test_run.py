@@ -306,27 +306,6 @@ def test_a_running_cluster_does_the_work(cluster, score, folder, tmp_path):
     assert sum(len(pandas.read_parquet(path)) for path in (tmp_path / "out").glob("*.parquet")) == 300
 
 
-@pytest.mark.parametrize(
-    "name, encoding", [("a.csv", "cp949"), ("b.csv", "utf-16"), ("c.csv", "utf-8-sig"), ("d.xlsx", "")]
-)
-def test_files_of_korean_offices_have_the_same_scores(bundle_folder, tmp_path, name, encoding):
-    frame = pandas.DataFrame({"번호": [1, 2, 3], "리뷰": ["좋다", "두\n줄", "별로"]})
-    path = tmp_path / name
-    out = tmp_path / "out"
-    path.write_bytes(frame.to_csv(index=False, sep=";").encode(encoding)) if encoding else frame.to_excel(
-        path, index=False
-    )
-    bundle = load_bundle(bundle_folder, LAYOUT)
-    expected = load_classifier(bundle_folder).probabilities(list(frame["리뷰"]))
-    out.mkdir()
-    parts = list(split(path, 0, "csv", 2))
-    for part in parts:
-        assert part.text_column == "리뷰"
-        score_partition(part, Reference.of(Classifier, bundle, "onnx"), str(out))
-    found = pandas.concat([pandas.read_csv(out / part.output) for part in parts])
-    assert found["리뷰"].tolist() == list(frame["리뷰"]) and abs(found["probability"] - expected).max() < 1e-5
-
-
 def test_a_csv_of_a_named_sheet_begins_with_the_mark_by_which_excel_shows_hangul(score, tmp_path):
     with pandas.ExcelWriter(tmp_path / "a.xlsx") as book:
         for sheet, text in (("one", "별로"), ("two", "좋다")):
