@@ -31,29 +31,10 @@ from nsmc_attention.text.tokenizers import LONGEST, tokenizer
 from nsmc_attention.visualization.heatmap import draw_heatmap, draw_words
 from nsmc_attention.visualization.page import page
 
-FORMULAS = [
-    "=cmd|'/C calc'!A0",
-    "+1+cmd|' /C calc'!A0",
-    "-2+3",
-    "@SUM(A1)",
-    "\t=1+1",
-    "\r=1+1",
-    "\n=1",
-    " =1+1",
-    "＝1+1",
-]
-QUOTED = [
-    '=HYPERLINK("http://x","y")',
-    "'=1",
-    "''=1",
-    "\ufeff=1",
-    "\u200b\xad =1",
-    "\u2060\t",
-    "\\",
-    '"',
-    "'",
-    '",=1,"',
-]
+FORMULAS = ["=cmd|'/C calc'!A0", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1"]
+FORMULAS += [" =1+1", "＝1+1"]
+QUOTED = ['=HYPERLINK("http://x","y")', "'=1", "''=1", "\ufeff=1", "\u200b\xad =1", "\u2060\t", "\\", '"', "'"]
+QUOTED += ['",=1,"']
 MARKUP = ["</script><script>alert(1)</script>", "<script>", "<!--", "-->", "<!--<script>", "]]>", "&lt;script&gt;"]
 TEMPLATES = ["<img src=x onerror=alert(1)>", "$\\frac{1}{2}$", "$", "@@BODY@@", "WORDS_JS", "{0}", "%s"]
 LETTERS = ["\u2028", "\u2029", "a\u2028b", "\ud800", "\udfff\ud800", "\0", "\x1b[2J", "\x85", "\ufeff영화"]
@@ -188,7 +169,7 @@ def check_drawings(predictions, folder):
         xml.etree.ElementTree.parse(folder / "words.svg")
 
 
-@given(texts=st.lists(ANYTHING, min_size=1, max_size=24))
+@given(texts=st.lists(ANYTHING, min_size=1, max_size=12))
 def test_any_text_goes_through_every_entry(classifier, tmp_path_factory, texts):
     check_all(classifier, texts, tmp_path_factory.getbasetemp())
 
@@ -197,12 +178,6 @@ def test_hostile_texts_go_through_every_entry_and_every_drawing(classifier, tmp_
     predictions = check_all(classifier, HOSTILE, tmp_path)
     assert len(predictions) > 30
     check_drawings(predictions, tmp_path)
-
-
-@pytest.mark.slow
-@given(texts=st.lists(ANYTHING, min_size=1, max_size=10))
-def test_any_text_is_drawn(classifier, tmp_path_factory, texts):
-    check_drawings([each for each in classifier.predict_many(texts) if each.tokens], tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="module")

@@ -100,11 +100,6 @@ def test_a_run_folder_stands_for_its_bundle(command, refused, run_folder, tmp_pa
     assert "whose training has not ended; continue it" in refused("predict", "좋다", "--bundle", tmp_path)
 
 
-def test_evaluate_prints_one_json_object(command, bundle_folder):
-    found = json.loads(command("evaluate", "--data", "sample", "--bundle", bundle_folder, "--json").stdout)
-    assert found["n"] == 180 and found["engine"] == load_classifier().engine.name
-
-
 def test_behaviour_prints_a_row_a_category(command, bundle_folder):
     rows = [json.loads(line) for line in command("behaviour", "--bundle", bundle_folder, "--json").stdout.splitlines()]
     assert rows[-1]["category"] == "all" and rows[-1]["cases"] == sum(row["cases"] for row in rows[:-1])
@@ -155,11 +150,6 @@ def test_words_are_shaded_only_where_the_terminal_says_so():
     assert has_colors(Terminal(), {"TERM": "xterm-256color"}) and has_colors(Terminal(), {"COLORTERM": "truecolor"})
     assert not has_colors(Terminal(), {"TERM": "xterm-256color", "NO_COLOR": "1"})
     assert not has_colors(Terminal(), {"TERM": "linux"}) and not has_colors(io.StringIO(), {"TERM": "xterm-256color"})
-
-
-def test_export_gives_the_model_of_the_bundle(command, bundle_folder, tmp_path):
-    assert command("export", "--bundle", bundle_folder, "--output", tmp_path / "m.onnx").returncode == 0
-    assert (tmp_path / "m.onnx").read_bytes() == (bundle_folder / "model.onnx").read_bytes()
 
 
 def test_help_names_every_command_and_every_setting(command):
@@ -299,7 +289,8 @@ def test_figures_are_recorded_with_the_command_that_gave_them(command, bundle_fo
     shutil.copytree(bundle_folder, bundle)
     done = command("evaluate", "--data", "sample", "--bundle", bundle, "--record", "--json")
     found, manifest = json.loads(done.stdout), json.loads((bundle / "manifest.json").read_text(encoding="utf-8"))
-    assert manifest["metrics"]["test"]["accuracy"] == found["accuracy"]
+    assert manifest["metrics"]["test"]["accuracy"] == found["accuracy"] and found["n"] == 180
+    assert found["engine"] == load_classifier().engine.name
     given = f"nsmc-attention evaluate --data sample --bundle {tmp_path.name}/bundle"
     assert manifest["metrics"]["test"]["command"] == given
     assert f"{100 * found['accuracy']:.2f}" in (bundle / "README.md").read_text(encoding="utf-8")

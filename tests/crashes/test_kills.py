@@ -266,16 +266,6 @@ def test_a_training_killed_in_a_checkpoint_resumes_to_the_same_bytes(train):
     train.finish()
 
 
-@pytest.mark.slow
-def test_a_training_killed_while_its_bundle_is_written_ends_with_it(train, run_folder):
-    """Between its files, and right after it has taken the place of an older one."""
-    shutil.copytree(run_folder, train.folder / "run")
-    for k, kind in ((14, "fsync"), (2, "shutil.rmtree")):
-        assert train.die_at(k, kind)
-    assert train.deaths == {"while writing partial-bundle": 1, "after manifest.json": 1}
-    train.finish()
-
-
 def test_an_adapting_that_is_killed_is_simply_started_again(child, command, bundle_folder, tmp_path, monkeypatch):
     """Between the files of its bundle, nothing is under a final name."""
     # passes over the table; the command makes up to 30

@@ -85,13 +85,9 @@ def test_spans_have_the_rows_that_predict_reads(data):
     plain = st.tuples(st.sampled_from("ab가"), st.text('a"', max_size=4)).map("".join)
     header = data.draw(st.sampled_from(["a,b", '"a\n""b",b']))
     names = next(csv.reader([header]))
-    # a row that repeats the header is left out
-    row = (
-        st.lists(quoted | plain, min_size=2, max_size=2)
-        .map(",".join)
-        .filter(lambda each: next(csv.reader([each])) != names)
-    )
-    rows = data.draw(st.lists(row, max_size=6))
+    row = st.lists(quoted | plain, min_size=2, max_size=2).map(",".join)
+    # one that repeats the header is left out
+    rows = data.draw(st.lists(row.filter(lambda each: next(csv.reader([each])) != names), max_size=6))
     lead = data.draw(st.sampled_from(["", "\n", "\ufeff", "\ufeff\r\n\n"]))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.csv"
@@ -182,9 +178,8 @@ def test_a_worker_killed_in_the_middle_costs_its_partition_alone(bundle_folder, 
     )
     while process.poll() is None and not list(out.glob("*.jsonl")):
         time.sleep(0.02)
-    workers = [
-        each for each in psutil.Process(process.pid).children(recursive=True) if "spawn_main" in str(each.cmdline())
-    ]
+    children = psutil.Process(process.pid).children(recursive=True)
+    workers = [each for each in children if "spawn_main" in str(each.cmdline())]
     assert workers, "the workers are processes"
     workers[0].kill()
     output, errors = process.communicate(timeout=240)
@@ -247,10 +242,8 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
     assert score_partition(*same).rows == 1
     write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
     assert score_partition(*same).rows == 1, "what is loaded stays"
-    now = load_bundle(folder, LAYOUT)
-    assert score_partition(part, Reference.of(Classifier, now, "onnx"), *same[2:]).rows == 1, (
-        "and is not taken for the new one"
-    )
+    now = Reference.of(Classifier, load_bundle(folder, LAYOUT), "onnx")
+    assert score_partition(part, now, str(tmp_path)).rows == 1, "and is not taken for the new one"
     (tmp_path / part.output).unlink()
     with pytest.raises(BundleError, match="expected the bundle that was loaded at first, found another, .*; begin"):
         score_partition(*same)

@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import pickle
 import sys
 from types import SimpleNamespace
 
@@ -283,10 +282,6 @@ def test_without_the_extension_or_with_another_version_onnx_runtime_is_used(monk
     assert load_restorer().engine.name == "onnx"
     with pytest.raises(MissingPackage, match="install the package again where there is GCC or Clang, or use"):
         load_restorer(engine="native")
-
-
-def test_a_restorer_of_compiled_kernels_is_pickled_with_its_engine():
-    assert pickle.loads(pickle.dumps(load_restorer(engine="native"))).engine.name == "native"
 
 
 def test_batches_are_large_where_that_leaves_no_thread_without_work() -> None:
