@@ -152,6 +152,11 @@ def test_words_are_shaded_only_where_the_terminal_says_so():
     assert not has_colors(Terminal(), {"TERM": "linux"}) and not has_colors(io.StringIO(), {"TERM": "xterm-256color"})
 
 
+def test_export_gives_the_model_of_the_bundle(command, bundle_folder, tmp_path):
+    assert command("export", "--bundle", bundle_folder, "--output", tmp_path / "m.onnx").returncode == 0
+    assert (tmp_path / "m.onnx").read_bytes() == (bundle_folder / "model.onnx").read_bytes()
+
+
 def test_help_names_every_command_and_every_setting(command):
     top, training = command("--help").stdout, command("train", "--help").stdout
     from nsmc_attention.training.config import SHORT_NAMES
