@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 # Before any OpenMP is loaded, here and in child processes: threads that spin while they wait slow a busy machine down
@@ -52,6 +53,13 @@ def pytest_xdist_auto_num_workers(config):
     """Run the whole suite in one process more than there are cores (many tests wait), at most three; files in this one."""
     whole = config.args_source is config.ArgsSource.TESTPATHS
     return min(3, cores() + 1) if whole else 0
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how to install, if the package that is tested has no compiled parts: tests fail or are skipped for that."""
+    if not find_spec("nsmc_attention.native._network"):
+        line = "nsmc_attention/native has no compiled parts: pip install -e '.[test]' (without -e they are elsewhere)"
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture(autouse=True, scope="session")

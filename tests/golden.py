@@ -14,28 +14,11 @@ from nsmc_attention.evaluation.behaviour import cases
 from nsmc_attention.reviews import nsmc
 
 GOLDEN = Path(__file__).parent / "golden.jsonl"
-STRANGE = [
-    "ㅋㅋㅋㅋㅋㅋㅋ",
-    "ㅠㅠ",
-    "!!!",
-    "10점",
-    "😀👍",
-    "good movie",
-    "재미\u0000있다",
-    "정말\u200b좋다",
-    "정말",
-    "뷁",
-    "ㅈㅐㅁㅣ",
-    "최 고 의 영 화",
-    "재미있다 " * 200,
-    "정말재미있는영화인데왜평점이낮은지모르겠네요",
-    "<b>별로</b>",
-    "=SUM(A1)",
-    "映画",
-    "영화.영화,영화!",
-    "a" * 300,
-    "　전각　공백　",
-]
+STRANGE = (
+    "ㅋㅋㅋㅋㅋㅋㅋ|ㅠㅠ|!!!|10점|😀👍|good movie|재미\0있다|정말\u200b좋다|정말|뷁|ㅈㅐㅁㅣ|최 고 의 영 화".split("|")
+)
+STRANGE += ["재미있다 " * 200, "정말재미있는영화인데왜평점이낮은지모르겠네요", "<b>별로</b>", "=SUM(A1)", "映画"]
+STRANGE += ["영화.영화,영화!", "a" * 300, "　전각　공백　"]
 
 
 def main():

@@ -65,13 +65,17 @@ def steady(output):
     return re.sub(r"(\d\.\d{3})\d+", r"\1", output)
 
 
-@pytest.mark.parametrize("command", SESSIONS)
-def test_a_command_prints_what_the_page_shows(command, tmp_path):
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        command, shell=True, cwd=tmp_path, capture_output=True, encoding="utf-8", check=True, env=environment
-    )
-    assert steady(done.stdout) == steady(SESSIONS[command])
+@pytest.mark.parametrize("line", SESSIONS)
+def test_a_command_prints_what_the_page_shows(command, line, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    program, *arguments = shlex.split(line)
+    if program == "nsmc-attention" and not {*arguments} & {"|", "<", ">", "&&"}:
+        done = command(*arguments)
+    else:
+        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+        done = subprocess.run(line, shell=True, capture_output=True, encoding="utf-8", env=environment)
+    assert done.returncode == 0, done.stderr
+    assert steady(done.stdout) == steady(SESSIONS[line])
 
 
 def without_comments(code):

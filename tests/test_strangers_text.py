@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention._io.spreadsheets import FORMULA, MARKED, NUMBER, as_cell, as_cells, as_csv
+from nsmc_attention._io.spreadsheets import MARKED, NUMBER, as_cell, as_cells, as_csv
 from nsmc_attention.apps.report.build import report
 from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.predictor import load_classifier
@@ -31,29 +31,10 @@ from nsmc_attention.text.tokenizers import LONGEST, tokenizer
 from nsmc_attention.visualization.heatmap import draw_heatmap, draw_words
 from nsmc_attention.visualization.page import page
 
-FORMULAS = [
-    "=cmd|'/C calc'!A0",
-    "+1+cmd|' /C calc'!A0",
-    "-2+3",
-    "@SUM(A1)",
-    "\t=1+1",
-    "\r=1+1",
-    "\n=1",
-    " =1+1",
-    "＝1+1",
-]
-QUOTED = [
-    '=HYPERLINK("http://x","y")',
-    "'=1",
-    "''=1",
-    "\ufeff=1",
-    "\u200b\xad =1",
-    "\u2060\t",
-    "\\",
-    '"',
-    "'",
-    '",=1,"',
-]
+FORMULAS = ["=cmd|'/C calc'!A0", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1"]
+FORMULAS += [" =1+1", "＝1+1"]
+QUOTED = ['=HYPERLINK("http://x","y")', "'=1", "''=1", "\ufeff=1", "\u200b\xad =1", "\u2060\t", "\\", '"', "'"]
+QUOTED += ['",=1,"']
 MARKUP = ["</script><script>alert(1)</script>", "<script>", "<!--", "-->", "<!--<script>", "]]>", "&lt;script&gt;"]
 TEMPLATES = ["<img src=x onerror=alert(1)>", "$\\frac{1}{2}$", "$", "@@BODY@@", "WORDS_JS", "{0}", "%s"]
 LETTERS = ["\u2028", "\u2029", "a\u2028b", "\ud800", "\udfff\ud800", "\0", "\x1b[2J", "\x85", "\ufeff영화"]
@@ -188,7 +169,7 @@ def check_drawings(predictions, folder):
         xml.etree.ElementTree.parse(folder / "words.svg")
 
 
-@given(texts=st.lists(ANYTHING, min_size=1, max_size=24))
+@given(texts=st.lists(ANYTHING, min_size=1, max_size=12))
 def test_any_text_goes_through_every_entry(classifier, tmp_path_factory, texts):
     check_all(classifier, texts, tmp_path_factory.getbasetemp())
 
@@ -197,12 +178,6 @@ def test_hostile_texts_go_through_every_entry_and_every_drawing(classifier, tmp_
     predictions = check_all(classifier, HOSTILE, tmp_path)
     assert len(predictions) > 30
     check_drawings(predictions, tmp_path)
-
-
-@pytest.mark.slow
-@given(texts=st.lists(ANYTHING, min_size=1, max_size=10))
-def test_any_text_is_drawn(classifier, tmp_path_factory, texts):
-    check_drawings([each for each in classifier.predict_many(texts) if each.tokens], tmp_path_factory.getbasetemp())
 
 
 @pytest.fixture(scope="module")
@@ -262,26 +237,21 @@ def test_a_cell_stays_one_wherever_it_may_be_split(classifier, tmp_path, suffix,
 
 
 def test_tables_of_a_report_quote_what_may_be_split():
-    frame = pandas.DataFrame({"a;b": ["좋다;=1+1", "좋다\t=1", "\ufeff=1", "좋다"], "n": [1, 0.5, None, 2]}).set_index(
-        "a;b"
-    )
-    text = as_csv(frame)
+    frame = pandas.DataFrame({"a;b": ["좋다;=1+1", "좋다\t=1", "\ufeff=1", "좋다"], "n": [1, 0.5, None, 2]})
+    text = as_csv(frame.set_index("a;b"))
     assert text == '\ufeff"a;b",n\r\n"좋다;=1+1",1\r\n"좋다\t=1",0.5\r\n\'\ufeff=1,\r\n좋다,2\r\n'
     assert as_csv(pandas.DataFrame({"n": [1 / 3]})) == "\ufeffn\r\n0.333333\r\n"
 
 
-@pytest.mark.parametrize("number", ["-1.5", "+3", "-1,234.50", "-1e-05", "1", "-3 %".replace(" ", "")])
-def test_numbers_stay_numbers(number):
-    assert as_cell(number) == number and as_cell(-1.5) == -1.5 and as_cell(None) is None
+def test_numbers_stay_numbers():
+    for number in ("-1.5", "+3", "-1,234.50", "-1e-05", "1", "-3%", -1.5, None):
+        assert as_cell(number) == number
 
 
 def test_a_stream_of_lines_is_neutralised_too(classifier, tmp_path):
     score_lines(classifier, HOSTILE, tmp_path / "out.csv")
     with open(tmp_path / "out.csv", encoding="utf-8", newline="") as file:
-        assert not any(
-            FORMULA.match(row[0]) and not row[0].startswith("'") and not NUMBER.fullmatch(row[0])
-            for row in csv.reader(file)
-        )
+        assert not any(computed(row[0]) for row in csv.reader(file))
 
 
 def test_a_report_shows_hostile_films_and_texts_as_text(classifier, tmp_path):

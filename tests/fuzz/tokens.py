@@ -21,24 +21,7 @@ from nsmc_attention.text.tokenizers import LONGEST, pip_mecab
 RANGES = [(0xAC00, 0xD7A3), (0x3131, 0x318E), (0x1100, 0x11FF), (0xA960, 0xA97F), (0xD7B0, 0xD7FF), (0x0300, 0x036F)]
 RANGES += [(0x1F300, 0x1FAFF), (0x20000, 0x2FFFF), (0x4E00, 0x9FFF), (0x3040, 0x30FF), (0x0000, 0x00FF)]
 RANGES += [(0x0370, 0x052F), (0x2000, 0x206F), (0xE000, 0xFFFF), (0x10000, 0x10FFFF)]
-PIECES = [
-    "\0",
-    " ",
-    "  ",
-    "\t",
-    "\n",
-    "\u3000",
-    "\uffff",
-    "\ufffe",
-    "ㅋㅋㅋ",
-    "!!",
-    "...",
-    "123",
-    "abc",
-    "é",
-    "가",
-    "의",
-]
+PIECES = [*"\0 \t\n\u3000\uffff\ufffeé가의", "  ", "ㅋㅋㅋ", "!!", "...", "123", "abc"]
 
 
 def characters(draw, number):

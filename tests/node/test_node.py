@@ -13,17 +13,9 @@ from nsmc_attention.reviews import nsmc
 # npm fetches the packages
 pytestmark = pytest.mark.system
 HERE = Path(__file__).parent
-STRANGE = [
-    "😀😀 최고 😀",
-    "★★☆☆☆ 별로",
-    "4/5",
-    "10점 만점에 3점",
-    "a",
-    "ㅋㅋㅋㅋㅋㅋ",
-    "가가가 가가가",
-    "constructor toString",
-    "뷁뷁 쀍",
-]
+STRANGE = "😀😀 최고 😀|★★☆☆☆ 별로|4/5|10점 만점에 3점|a|ㅋㅋㅋㅋㅋㅋ|가가가 가가가|constructor toString|뷁뷁 쀍".split(
+    "|"
+)
 
 
 @pytest.fixture(scope="module")

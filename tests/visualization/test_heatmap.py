@@ -15,10 +15,19 @@ def prediction(tokens):
     return Prediction(" ".join(tokens), "positive", 0.9, 0.9, tuple(tokens), tuple((0, 0) for _ in tokens), weights)
 
 
+STRANGE = ["이야기", "에", "비해", "👍", "$x$", "<b>", "\u202e", "%"]
+
+
 @pytest.mark.parametrize(
-    "suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".PNG", b"\x89PNG")]
+    "suffix, magic, tokens",
+    [
+        (".png", b"\x89PNG", STRANGE),
+        (".svg", b"<?xml", STRANGE),
+        (".pdf", b"%PDF", STRANGE),
+        (".PNG", b"\x89PNG", ["영화"]),
+        (".png", b"\x89PNG", ["긴"] * 40),
+    ],
 )
-@pytest.mark.parametrize("tokens", [["영화"], ["이야기", "에", "비해", "👍", "$x$", "<b>", "\u202e", "%"], ["긴"] * 40])
 def test_every_format_is_written_whole(tmp_path, suffix, magic, tokens):
     path = tmp_path / f"heatmap{suffix}"
     save_heatmap(prediction(tokens), path)

@@ -34,11 +34,10 @@ def attribution(text="배우는 좋은데 영화는 별로", method="attention",
 @pytest.mark.parametrize(
     "suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".html", b"<!DOCTYPE html>")]
 )
-@pytest.mark.parametrize("reviews", [[["attention"]], [["attention", "erasure"]], [["gradient"], ["random"]]])
-@pytest.mark.parametrize("text", [STRANGE, pytest.param("긴 " * 100, marks=pytest.mark.slow)])
-def test_every_format_is_written_whole(tmp_path, suffix, magic, reviews, text):
+def test_every_format_is_written_whole(tmp_path, suffix, magic):
     path = tmp_path / f"picture{suffix}"
-    save_attributions([[attribution(text, method) for method in beside] for beside in reviews], path)
+    reviews = [("attention", "erasure"), ("gradient", "random")]
+    save_attributions([[attribution(STRANGE, method) for method in beside] for beside in reviews], path)
     assert path.read_bytes().startswith(magic) and [path] == list(tmp_path.iterdir())
 
 

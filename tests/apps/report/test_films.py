@@ -12,14 +12,8 @@ from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
 from nsmc_attention.systems.films.rater import load_film, rater_of
 
-ROWS = [
-    ("가", "정말 재미있다"),
-    ("나", "지루하다"),
-    ("가", " "),
-    ("가", "최고의 영화"),
-    (None, "돈이 아깝다"),
-    ("다", "좋다"),
-]
+ROWS = [("가", "정말 재미있다"), ("나", "지루하다"), ("가", " "), ("가", "최고의 영화")]
+ROWS += [(None, "돈이 아깝다"), ("다", "좋다")]
 ROWS += [("가", "배우들 연기가 좋다"), ("나", "최악의 연출"), ("", "보통"), ("라", "\u3164"), ("가", "<b>볼만</b>하다")]
 
 
@@ -66,11 +60,8 @@ def test_the_order_of_rows_changes_nothing(write, seed):
     one, page = write(ROWS)
     other, shuffled = write([ROWS[place] for place in numpy.random.RandomState(seed).permutation(len(ROWS))])
     pandas.testing.assert_frame_equal(other["groups"], one["groups"], atol=1e-5)
-    films = [
-        each.split('<dl class="notes">')[0]
-        for each in (page.split("<details>", 1)[1], shuffled.split("<details>", 1)[1])
-    ]
-    assert films[0] == films[1]
+    first, second = (each.split("<details>", 1)[1].split('<dl class="notes">')[0] for each in (page, shuffled))
+    assert first == second
 
 
 def test_of_many_groups_the_page_shows_the_largest_and_says_so(write):
@@ -95,8 +86,3 @@ def test_another_classifier_has_no_stars_and_the_report_says_why(bundle_folder, 
     assert "No stars are predicted" in (tmp_path / "r.html").read_text(encoding="utf-8")
     with pytest.raises(BundleError, match="expected the classifier pretrained .*of other commands by --bundle"):
         report(other, tmp_path / "a.csv", tmp_path / "r.html", "film", film_bundle=tiny_film)
-
-
-def test_a_film_bundle_without_groups_is_refused(command, tmp_path):
-    done = command("report", "a.csv", "-o", tmp_path / "r.html", "--film-bundle", "b")
-    assert done.returncode == 2 and "--film-bundle: expected --group-by too, found none" in done.stderr

@@ -36,20 +36,8 @@ def test_stars_of_the_table_stand_beside_the_estimate():
 
 
 def test_dates_are_read_as_koreans_write_them():
-    dates = [
-        "15.08.25",
-        "2019.04.01.",
-        "2019-04-01 12:30",
-        "2019/4/1",
-        "20190401",
-        "2019년 4월 1일",
-        "19. 04. 01.",
-        "2019. 4. 1. 오후 3시",
-        "2019-04",
-        "2019-04-30T23:30:00+09:00",
-        "2019-04-30 23:30:00.5Z",
-        "20190401T0930",
-    ]
+    dates = ["15.08.25", "2019.04.01.", "2019-04-01 12:30", "2019/4/1", "20190401", "2019년 4월 1일", "19. 04. 01."]
+    dates += ["2019. 4. 1. 오후 3시", "2019-04", "2019-04-30T23:30:00+09:00", "2019-04-30 23:30:00.5Z", "20190401T0930"]
     assert [date_of(date)[:7] for date in dates] == ["2015-08", *["2019-04"] * 11]
     assert [date_of(date) for date in ("19. 4. 1.", "2019-04")] == ["2019-04-01", "2019-04"]
     others = [None, "어제", "", "99.99.99", "08:15", "19.04", "12.5", "1554076800", "2019-13-01", "2019-02-30", 7]
@@ -77,11 +65,8 @@ def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
 
 
 def test_a_word_is_on_the_side_where_it_is_commoner():
-    lists = (
-        [["영화", f"말{place}"] for place in range(4)]
-        + [["영화"]]
-        + [[f"글{place}", f"뜻{place}"] for place in range(9)]
-    )
+    lists = [["영화", f"말{place}"] for place in range(4)] + [["영화"]]
+    lists += [[f"글{place}", f"뜻{place}"] for place in range(9)]
     rows = distinctive_words(lists, ["positive"] * 4 + ["negative"] * 10)
     assert rows["word"].tolist() == ["영화"] and rows.loc[0, "z"] > 0
     few = distinctive_words([["영화"]] * 9 + [["별로", "영화"]], ["positive"] * 9 + ["negative"])

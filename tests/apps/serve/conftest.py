@@ -269,3 +269,15 @@ def open_page(device, chromium, start):
 @pytest.fixture
 def page(open_page):
     return open_page()
+
+
+@pytest.fixture
+def tiny_page(open_page, tiny_writer, tiny_language):
+    """The page of a server with a tiny writer, a tiny language model, and room for two films."""
+    return open_page(restore_bundle=tiny_writer, language_bundle=tiny_language, films=2)
+
+
+@pytest.fixture
+def heads(open_page, tiny_transformer, tiny_language):
+    """The page of a server whose classifier and language model are Transformers."""
+    return open_page(bundle=tiny_transformer, language_bundle=tiny_language)

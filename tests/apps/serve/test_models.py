@@ -11,7 +11,6 @@ from starlette.testclient import TestClient
 
 from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.apps.serve.models import Bundles
-from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.systems.language.system import LAYOUT as LANGUAGE_MODEL
 
 REQUESTS = {
@@ -51,14 +50,6 @@ def test_where_there_are_none_all_else_is_served_and_the_page_hides_them(ready, 
 def test_the_packaged_ones_are_the_default(ready):
     with ready(create_app()) as client:
         assert {f"{name}_bundle" for name in REQUESTS} <= client.get("/readyz").json().keys()
-
-
-@pytest.mark.parametrize("name", REQUESTS)
-@pytest.mark.parametrize("folder, message", [("nowhere", "no such bundle folder"), ("classifier", "names no task")])
-def test_a_bundle_of_another_task_ends_the_command_with_one_line(command, tmp_path, name, folder, message):
-    bundle = LAYOUT.packaged[0] if folder == "classifier" else tmp_path / folder
-    done = command("serve", "--port", "0", f"--{name}-bundle", bundle)
-    assert done.returncode == 2 and message in done.stderr and done.stderr.count("\n") == 1
 
 
 def test_the_state_and_the_reference_tell_of_its_models(client):

@@ -123,11 +123,7 @@ def without_first_change(restoration):
 @BOTH
 def test_what_is_taken_back_is_not_in_the_text_that_is_used(page):
     source = "배우들연기가 정말조앗는데 스토리가별로엿다"
-    expected, buttons, first = (
-        load_restorer()(source),
-        page.locator("#pairs button"),
-        page.locator("#pairs button >> nth=0"),
-    )
+    expected, buttons, first = load_restorer()(source), *map(page.locator, ("#pairs button", "#pairs button >> nth=0"))
     page.check("#restore")
     page.fill("#text", source)
     expect(buttons).to_have_count(len(expected.changes))
@@ -148,8 +144,8 @@ def test_what_is_taken_back_is_not_in_the_text_that_is_used(page):
 
 
 @BOTH
-def test_the_attention_behind_a_correction_opens_as_a_matrix(open_page, tiny_writer):
-    source, page = "이영화 정말조타 가나", open_page(restore_bundle=tiny_writer)
+def test_the_attention_behind_a_correction_opens_as_a_matrix(tiny_page, tiny_writer):
+    source, page = "이영화 정말조타 가나", tiny_page
     expected = load_restorer(tiny_writer)(source)
     page.check("#restore")
     assert page.is_disabled("#attend")
@@ -172,8 +168,7 @@ def test_the_attention_behind_a_correction_opens_as_a_matrix(open_page, tiny_wri
     assert not page.inner_text("#attended")
 
 
-def test_the_correction_is_of_the_text_in_the_field_in_the_language_of_the_page(open_page, tiny_editor):
-    page = open_page(restore_bundle=tiny_editor)
+def test_the_correction_is_of_the_text_in_the_field_in_the_language_of_the_page(page):
     page.fill("#text", "영화")
     page.check("#restore")
     expect(page.locator("#pairs .pair")).not_to_have_count(0)
@@ -193,8 +188,8 @@ def test_the_correction_is_of_the_text_in_the_field_in_the_language_of_the_page(
 
 
 @BOTH
-def test_a_blank_is_filled_by_candidates_that_are_tried_in_the_sentence(open_page, tiny_language):
-    page, text = open_page(language_bundle=tiny_language), "<b>주인공</b>의 [MASK]에 소름이 돋았다"
+def test_a_blank_is_filled_by_candidates_that_are_tried_in_the_sentence(tiny_page, tiny_language):
+    page, text = tiny_page, "<b>주인공</b>의 [MASK]에 소름이 돋았다"
     expected = load_language_model(tiny_language)(text)
     page.fill("#blank", text)
     page.press("#blank", "Enter")
@@ -213,10 +208,8 @@ def test_a_blank_is_filled_by_candidates_that_are_tried_in_the_sentence(open_pag
     assert page.inner_text("#mask-attended .say") == f"{expected.tokens[0]}: {expected.attended[0]:.3f}"
 
 
-def test_a_text_without_a_blank_is_refused_in_the_language_of_the_page_and_gets_one_by_a_button(
-    open_page, tiny_language
-):
-    page = open_page(language_bundle=tiny_language)
+def test_a_text_without_a_blank_is_refused_in_the_language_of_the_page_and_gets_one_by_a_button(tiny_page):
+    page = tiny_page
     assert page.input_value("#blank") == "주인공의 [MASK]에 소름이 돋았다" and page.is_hidden("#filling")
     page.click("#blank-examples button >> nth=1")
     expect(page.locator("#candidates button")).to_have_count(5)
@@ -260,12 +253,6 @@ def check_heads(page, section, tokens, expected):
     assert not cells.count() and "누르면" in page.inner_text(f"{section} .heads .say")
 
 
-@pytest.fixture
-def heads(open_page, tiny_transformer, tiny_language):
-    """The page of a server whose classifier and language model are Transformers."""
-    return open_page(bundle=tiny_transformer, language_bundle=tiny_language)
-
-
 @BOTH
 def test_the_heads_of_a_review_and_of_a_blank_open_as_a_grid_and_each_of_them_large(
     heads, tiny_transformer, tiny_language
@@ -297,6 +284,8 @@ def test_rollout_is_offered_and_heads_that_are_too_many_are_refused_in_the_langu
     expect(page.locator("#answer .heads")).to_contain_text("heads: expected at most 128 tokens for 3 layers")
     page.click("#answer .more")
     assert not page.locator("#answer .heads").count()
+    page.goto(f"{page.url.partition('?')[0]}?text=최고&method=contribution")
+    expect(page.locator("#problem")).to_have_text("기여도는 단어마다 값을 더해 예측하는 모델에서만 계산할 수 있습니다")
 
 
 @BOTH
@@ -360,11 +349,6 @@ def test_contributions_are_shown_first_where_the_classifier_has_them(open_page, 
     page.wait_for_url("**method=attention")
     page.reload()
     assert "어텐션: 각 단어" in panel(page).inner_text() and page.input_value("#method") == "attention"
-
-
-def test_contributions_of_another_classifier_are_refused_in_the_language_of_the_page(heads):
-    heads.goto(f"{heads.url}?text=최고&method=contribution")
-    expect(heads.locator("#problem")).to_have_text("기여도는 단어마다 값을 더해 예측하는 모델에서만 계산할 수 있습니다")
 
 
 def test_a_page_that_is_not_told_the_methods_asks_again(heads):

@@ -20,11 +20,6 @@ GIVE = """([name, type, content]) => {
 }"""
 
 
-@pytest.fixture
-def page(open_page):
-    return open_page()
-
-
 @BOTH
 def test_a_chosen_picture_is_shown_with_its_lines_and_a_letter_shows_where_it_was_read(page, screenshot):
     expected = load_reader()(screenshot)

@@ -52,9 +52,8 @@ def test_the_sheet_of_a_workbook_is_chosen(page):
     script, workbook = "<img src=x onerror=alert(1)> 별로예요", io.BytesIO()
     with pandas.ExcelWriter(workbook) as writer:
         pandas.DataFrame({"값": [script]}).to_excel(writer, sheet_name="3월", index=False)
-        pandas.DataFrame({"리뷰": [script, "최고"], script: ["a", "b"]}).to_excel(
-            writer, sheet_name="<b>4", index=False
-        )
+        reviews = pandas.DataFrame({"리뷰": [script, "최고"], script: ["a", "b"]})
+        reviews.to_excel(writer, sheet_name="<b>4", index=False)
     page.set_input_files("#file", {"name": f"{script}.xlsx", "mimeType": "", "buffer": workbook.getvalue()})
     # that of the reviews is found
     expect(page.locator("#table tbody tr")).to_have_count(2)
@@ -86,8 +85,7 @@ def test_a_table_unlike_film_reviews_is_said_to_be_in_either_language(page):
         ("a.csv", "document,label,predicted_label\n최고,1,negative\n별로,0,positive\n", ["긍정", "부정"]),
         (
             "a.jsonl",
-            '{"document": "", "label": "positive", "score": "9"}\n'
-            '{"document": "별로", "label": "positive", "score": "9"}\n',
+            "".join('{"document": "%s", "label": "positive", "score": "9"}\n' % text for text in ("", "별로")),
             ["빈 리뷰: 분류할 단어가 없습니다", "부정"],
         ),
         ("a.jsonl", '{"document": "최고"}\n{"document": "별로", "predicted_label": "positive"}\n', ["긍정", "부정"]),
@@ -201,12 +199,8 @@ def test_results_are_paged_filtered_and_searched(page):
 
 
 FILMS = [("별빛 아래", text) for text in ("정말 재미있고 감동적이에요", "배우들 연기가 좋다", "조금 길지만 볼만하다")]
-FILMS += [
-    ("<b>빈</b> 방", "지루하고 돈이 아까워요"),
-    ("<b>빈</b> 방", "최악의 연출"),
-    ("", "이름이 없다"),
-    ("말 없는 영화", " "),
-]
+FILMS += [("<b>빈</b> 방", text) for text in ("지루하고 돈이 아까워요", "최악의 연출")]
+FILMS += [("", "이름이 없다"), ("말 없는 영화", " ")]
 
 
 def put_films(page, rows=FILMS):
@@ -260,8 +254,8 @@ def test_films_are_sorted_and_turned_in_pages(page):
     expect(page.locator("#by-film")).to_be_hidden()
 
 
-def test_a_column_of_too_many_films_is_refused_in_the_language_of_the_page(open_page):
-    page = open_page(films=2)
+def test_a_column_of_too_many_films_is_refused_in_the_language_of_the_page(tiny_page):
+    page = tiny_page
     put_films(page)
     page.select_option("#group", "film")
     problem = page.locator("#film-problem")
@@ -272,8 +266,8 @@ def test_a_column_of_too_many_films_is_refused_in_the_language_of_the_page(open_
     expect(problem).to_have_text("")
 
 
-def test_a_server_without_a_film_network_offers_no_column_of_films(open_page, bundle_folder):
-    page = open_page(bundle=bundle_folder)
+def test_a_server_without_a_film_network_offers_no_column_of_films(open_page, tiny_structured):
+    page = open_page(bundle=tiny_structured)
     put_films(page)
     assert page.is_hidden("#by-film")
 
@@ -335,22 +329,19 @@ def heads_opened(page):
         page.locator(".small").last.click()
 
 
-# (fixtures of bundles, what is done on their page, after each of which it is looked at)
+# (the fixture of a page, what is done on it, after each of which it is looked at)
 SCENES = [
-    ({}, [lambda page: None, reviewed, compared, columns_offered, scored, rated, film_opened]),
-    (
-        {"restore_bundle": "tiny_writer", "language_bundle": "tiny_language"},
-        [restored, attended, filled, blank_refused],
-    ),
-    ({"bundle": "tiny_transformer", "language_bundle": "tiny_language"}, [reviewed, filled, heads_opened]),
+    ("page", [lambda page: None, reviewed, compared, columns_offered, scored, rated, film_opened]),
+    ("tiny_page", [restored, attended, filled, blank_refused]),
+    ("heads", [reviewed, filled, heads_opened]),
 ]
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("device", ["desk-light", "desk-dark", "phone-light", "phone-dark"], indirect=True)
-@pytest.mark.parametrize("bundles, acts", SCENES)
-def test_axe_finds_nothing_serious(open_page, serious, request, bundles, acts):
-    page = open_page(**{name: request.getfixturevalue(fixture) for name, fixture in bundles.items()})
+@pytest.mark.parametrize("fixture, acts", SCENES)
+def test_axe_finds_nothing_serious(device, serious, request, fixture, acts):
+    page = request.getfixturevalue(fixture)
     for act in acts:
         act(page)
         assert not serious(page), act.__name__

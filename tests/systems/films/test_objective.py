@@ -43,9 +43,8 @@ def test_an_epoch_has_every_film_once_and_other_reviews_than_the_last():
     one, again, other = (list(batches.epoch(0, epoch)) for epoch in (1, 1, 2))
     assert len(one) == len(batches) and sum(len(each.stars) for each in one) == (SIZES > MIN_OTHERS_TRAIN).sum()
     assert all((a.inputs[0] == b.inputs[0]).all() and (a.stars == b.stars).all() for a, b in zip(one, again))
-    assert sorted(float(star) for each in one for star in each.stars) != sorted(
-        float(star) for each in other for star in each.stars
-    )
+    stars, others = (sorted(float(star) for each in epoch for star in each.stars) for epoch in (one, other))
+    assert stars != others
     counts = numpy.concatenate([each.inputs[1].sum(axis=1) for each in one])
     assert counts.min() == 1 and counts.max() <= 16 and numpy.median(counts) < 8, "few as often as many"
 

@@ -37,16 +37,6 @@ def test_one_review_is_enough_and_says_less_than_many(rater):
     assert one.representative[0].weight == pytest.approx(1)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_the_order_of_reviews_changes_nothing(rater, seed):
-    order = numpy.random.RandomState(seed).permutation(len(TEXTS))
-    one, other = rater(TEXTS), rater([TEXTS[place] for place in order])
-    numpy.testing.assert_allclose(stars(other), stars(one), atol=1e-5)
-    assert [each.prediction.text for each in other.representative] == [
-        each.prediction.text for each in one.representative
-    ]
-
-
 def test_a_film_alone_is_as_among_others_and_across_windows(rater):
     many = TEXTS * (WINDOW // len(TEXTS) + 1)
     pairs = [("b", BAD), *(("a", text) for text in many), ("c", GOOD), ("b", GOOD)]

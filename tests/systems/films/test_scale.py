@@ -19,13 +19,8 @@ def test_it_survives_its_json():
 @pytest.mark.parametrize(
     "changes",
     [
-        {"inputs": 0},
-        {"inputs": 2**40},
-        {"inputs": 3.5},
-        {"margins": [0.5]},
-        {"margins": None},
-        {"margins": ["a"] * len(COUNTS)},
-        {"margins": [float("nan")] * len(COUNTS)},
+        *({"inputs": inputs} for inputs in (0, 2**40, 3.5)),
+        *({"margins": margins} for margins in ([0.5], None, ["a"] * len(COUNTS), [float("nan")] * len(COUNTS))),
         {"lowest": float("inf")},
         {"highest": "10"},
         {"classifier": 3},

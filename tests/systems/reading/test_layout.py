@@ -12,13 +12,8 @@ from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.systems.reading.drawing import ink_box
 from nsmc_attention.systems.reading.layout import find_lines
 
-TEXTS = (
-    "배우는 좋은데 영화는 별로",
-    "시간이 아깝네요 ㅠㅠ",
-    "으으음... 두 번 봤어요!",
-    "Good 영화 10점 (강추)",
-    "오오 좋소 요요",
-)
+TEXTS = ("배우는 좋은데 영화는 별로", "시간이 아깝네요 ㅠㅠ", "으으음... 두 번 봤어요!")
+TEXTS += ("Good 영화 10점 (강추)", "오오 좋소 요요")
 LIGHT, DARK = (255, 0), (18, 228)
 
 
@@ -43,10 +38,8 @@ def assert_at(boxes, places):
     """Each box begins within a letter of its place (left, top, size) and is one line high."""
     assert len(boxes) == len(places), boxes
     for box, (left, top, size) in zip(boxes, places):
-        assert (
-            abs(box.left - left) <= size and -size / 4 <= box.top - top <= size and 0.6 * size <= box.bottom - box.top
-        )
-        assert box.bottom - box.top <= 1.4 * size
+        assert abs(box.left - left) <= size and -size / 4 <= box.top - top <= size
+        assert 0.6 * size <= box.bottom - box.top <= 1.4 * size
 
 
 @given(
@@ -159,8 +152,7 @@ def test_noise_and_gradients_have_no_lines():
 
 @given(st.binary(min_size=1, max_size=400), st.integers(1, 20))
 def test_any_pixels_have_boxes_inside_the_picture(pixels, width):
-    gray = numpy.frombuffer(pixels[: max(1, len(pixels) // width) * width].ljust(width, b"\0"), "uint8").reshape(
-        -1, width
-    )
+    whole = pixels[: max(1, len(pixels) // width) * width].ljust(width, b"\0")
+    gray = numpy.frombuffer(whole, "uint8").reshape(-1, width)
     for box in find_lines(gray):
         assert 0 <= box.left < box.right <= width and 0 <= box.top < box.bottom <= len(gray)

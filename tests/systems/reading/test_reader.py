@@ -47,12 +47,6 @@ def test_a_reading_has_its_lines_in_order_with_where_each_letter_was_read(reader
         assert ((line.places >= line.edges[0]) & (line.places <= line.edges[-1])).all()
 
 
-def test_a_line_is_read_alike_alone_and_beside_others(reader, page):
-    boxes = [Box(15, 60 * row + 15, 100 + 90 * row, 60 * row + 45) for row in range(3)]
-    alone = [reader.read_boxes(page, [box])[0] for box in boxes]
-    assert [line.text for line in reader.read_boxes(page, boxes)] == [line.text for line in alone]
-
-
 @pytest.mark.parametrize("shade", [0, 128, 255])
 def test_nothing_is_read_of_an_empty_picture(reader, shade):
     reading = reader(numpy.full((50, 80), shade, "uint8"))
@@ -148,23 +142,18 @@ def test_a_paragraph_is_one_row(tmp_path, bundle_folder):
     (row,) = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()]
     assert row["text"] == "정말 재미있는 영화였어요" and row["label"] == classifier.predict(row["text"]).label
     assert [row[side] for side in ("left", "top", "right", "bottom")] == [10, 10, 102, 60]
-    assert row["letter_probability"] == 0.5 and [line["text"] for line in row["lines"]] == [
-        "정말 재미있는",
-        "영화였어요",
-    ]
+    assert row["letter_probability"] == 0.5
+    assert [line["text"] for line in row["lines"]] == ["정말 재미있는", "영화였어요"]
 
 
 def test_what_is_hardly_text_is_left_out():
     """Few letters are read of many things."""
-    shown = [
-        ("재미있다", 0.9),
-        ("재미있다", 2 * LEAST),
-        ("재미있다", LEAST / 2),
-        ("가", 0.9),
-        ("가", 2 * LEAST),
-        ("", 0.9),
-    ]
-    assert [line_at(0, 0, text, 20, score).legible for text, score in shown] == [True, True, False, True, False, False]
+    for text, score, expected in (
+        *(("재미있다", score, score >= LEAST) for score in (0.9, 2 * LEAST, LEAST / 2)),
+        *(("가", score, score == 0.9) for score in (0.9, 2 * LEAST)),
+        ("", 0.9, False),
+    ):
+        assert line_at(0, 0, text, 20, score).legible == expected
 
 
 def test_pictures_of_where_letters_were_read(reader, page, tmp_path):

@@ -18,14 +18,13 @@ def table(tmp_path):
 
 
 def test_a_reader_of_few_lines_says_that_it_is_of_no_use(tiny_reader, table, tmp_path, capsys):
-    config = load_bundle(tiny_reader, LAYOUT).config
-    bundle = train_reader(table, config, Run(tmp_path / "run", quiet=True))
+    """Continued, it keeps its letters."""
+    first = load_bundle(tiny_reader, LAYOUT)
+    bundle = train_reader(table, first.config, Run(tmp_path / "run", quiet=True), tiny_reader)
     said = capsys.readouterr().err
     assert "most lines are read wrong (character error " in said and bundle.manifest["data"]["train"]["fonts"] >= 1
     assert bundle.manifest["metrics"]["dev"]["character_error"] > 0.3
-    # continued, it keeps its letters
-    again = train_reader(table, config, Run(tmp_path / "second", quiet=True), bundle.folder)
-    assert again.codec == bundle.codec and again.manifest["data"]["init_from"]["fingerprint"] == bundle.fingerprint
+    assert bundle.codec == first.codec and bundle.manifest["data"]["init_from"]["fingerprint"] == first.fingerprint
 
 
 def test_too_few_reviews_or_no_fonts(tiny_reader, table, tmp_path):

@@ -8,9 +8,7 @@ import pandas
 import pytest
 
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.reviews import tables
-from nsmc_attention.reviews.data import Texts
+from nsmc_attention.inference.scoring import row_stream
 from nsmc_attention.systems.restoration.heads import attention_matrices
 from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.systems.restoration.rows import TableRestorer
@@ -26,12 +24,10 @@ def test_texts_and_lines_are_printed_restored_one_a_line(command, tiny_editor):
 
 
 def test_jsonl_has_the_source_and_where_each_character_is_from(command, tiny_editor):
-    first, blank = map(
-        json.loads, command("restore", "좋다", " ", "-f", "jsonl", "--bundle", tiny_editor).stdout.splitlines()
-    )
-    assert list(first) == ["source", "text", "score", "changes", "alignment"] and len(first["alignment"]) == len(
-        first["text"]
-    )
+    done = command("restore", "좋다", " ", "-f", "jsonl", "--bundle", tiny_editor)
+    first, blank = map(json.loads, done.stdout.splitlines())
+    assert list(first) == ["source", "text", "score", "changes", "alignment"]
+    assert len(first["alignment"]) == len(first["text"])
     assert blank["error"] == "blank: nothing to restore"
 
 
@@ -45,19 +41,12 @@ def test_changes_and_how_many_are_made_follow_the_least_probability(command):
     assert "leave min_probability out" in done.stderr and done.returncode == 2
 
 
-def test_a_file_is_written_and_counted(command, tiny_editor, tmp_path):
-    (tmp_path / "in.csv").write_text("리뷰\n정말조앗다\n", encoding="utf-8")
-    done = command("restore", "-i", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--bundle", tiny_editor)
-    assert (done.returncode, done.stdout) == (0, "") and "out.csv: 1 review, 0 with an error" in done.stderr
-
-
 def test_a_table_says_how_many_changes_there_are_and_the_least_probability(command, tmp_path):
     texts = ["정말조앗다 넘재밋음", "정말 좋았다", " "]
     (tmp_path / "in.csv").write_text("\n".join(["리뷰", *texts]) + "\n", encoding="utf-8")
     for options, restorer in ([], load_restorer()), (["--beam", 2], load_restorer(beam=2)):
-        found = pandas.read_csv(
-            io.StringIO(command("restore", "-i", tmp_path / "in.csv", "-f", "csv", *options).stdout)
-        )
+        done = command("restore", "-i", tmp_path / "in.csv", "-f", "csv", *options)
+        found = pandas.read_csv(io.StringIO(done.stdout))
         expected = [*map(restorer, texts)]
         assert list(found) == ["리뷰", "restored", "restore_changes", "restore_probability", "restore_error"]
         assert found["restore_changes"].tolist() == [len(each.changes) for each in expected]
@@ -66,13 +55,9 @@ def test_a_table_says_how_many_changes_there_are_and_the_least_probability(comma
         assert found["restore_error"].fillna("").tolist() == [each.error or "" for each in expected]
 
 
-def test_processes_give_the_rows_that_one_gives(tmp_path):
-    texts = [f"정말조앗다 {number}점" for number in range(tables.PART_ROWS + 10)]
-    (tmp_path / "in.csv").write_text("\n".join(["리뷰", *texts]) + "\n", encoding="utf-8")
-    restorer, source = TableRestorer.load(min_probability=0.9), Texts(str(tmp_path / "in.csv"))
-    for processes in (1, 2):
-        score_table(restorer, source, tmp_path / f"{processes}.csv", processes=processes)
-    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+def test_processes_give_the_rows_that_one_gives():
+    restorer, windows = TableRestorer.load(min_probability=0.9), [TEXTS, ["정말조앗다", " "]]
+    assert [rows for _, rows in row_stream(restorer, windows, 2)] == [restorer.rows(texts) for texts in windows]
 
 
 def test_predict_shows_and_classifies_the_restored_text(command, tiny_editor):

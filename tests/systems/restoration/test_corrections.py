@@ -58,10 +58,8 @@ def test_a_restored_table_has_its_own_columns_first_and_every_row(restorer, tabl
 
 
 def test_workers_give_the_rows_of_this_process(both):
-    assert [rows for _, rows in row_stream(both, [TEXTS[:2], TEXTS[2:]], 2)] == [
-        both.rows(TEXTS[:2]),
-        both.rows(TEXTS[2:]),
-    ]
+    windows = [TEXTS[:2], TEXTS[2:]]
+    assert [rows for _, rows in row_stream(both, windows, 2)] == [*map(both.rows, windows)]
 
 
 def test_a_restored_cell_that_a_spreadsheet_would_compute_is_marked(tmp_path):
@@ -119,11 +117,8 @@ def test_the_text_that_is_shown_is_what_is_classified(both, tmp_path):
         assert (row["label"] or None, line["label"]) == (expected.label, expected.label)
         assert (line["source"], line["restored"], line["text"]) == (text, expected.text, expected.text)
         assert [line["text"][start:end] for start, end in line["offsets"]] == line["tokens"]
-        assert (
-            "restore_error" in line
-            if not text
-            else float(row["probability"]) == pytest.approx(line["probability"], abs=1e-5)
-        )
+        assert "restore_error" in line or text
+        assert not text or float(row["probability"]) == pytest.approx(line["probability"], abs=1e-5)
 
 
 def test_columns_of_pandas_keep_their_index_and_say_what_the_table_says(both):

@@ -30,9 +30,8 @@ def test_the_parts_of_every_syllable_are_those_of_unicode():
         assert joined(initial, vowel, final) == syllable
     # the compatibility letters stand in the order of the conjoining ones
     assert (len(INITIALS), len(VOWELS), len(FINALS)) == (19, 21, 28) and parts("A") == parts("ㅋ") == ("", "", "")
-    assert parts("있") == ("ㅇ", "ㅣ", "ㅆ") and unicodedata.normalize("NFD", "있")[2] == chr(
-        0x11A7 + FINALS.index("ㅆ")
-    )
+    assert parts("있") == ("ㅇ", "ㅣ", "ㅆ")
+    assert unicodedata.normalize("NFD", "있")[2] == chr(0x11A7 + FINALS.index("ㅆ"))
 
 
 @pytest.mark.parametrize(

@@ -21,12 +21,8 @@ mxnet = import_mxnet()
 SENTENCES = well_spelt(map(clean, nsmc.load("sample", "train").documents))[:60]
 CHARACTERS = Characters.of(SENTENCES, 1)
 SMALL = {"embedding_size": 6, "model.encoder.hidden_size": 4, "model.output_units": 5, "batch_size": 16, "epochs": 2}
-TRANSFORMER = {
-    "model.decoder.kind": "transformer",
-    "model.decoder.units": 8,
-    "model.decoder.heads": 2,
-    "model.decoder.feed_forward": 10,
-}
+SIZES = {"kind": "transformer", "units": 8, "heads": 2, "feed_forward": 10}
+TRANSFORMER = {f"model.decoder.{name}": size for name, size in SIZES.items()}
 DECODERS = {"editor": {}, "writer": {"model.decoder.hidden_size": 8}, "transformer": TRANSFORMER}
 
 
@@ -57,11 +53,8 @@ def test_the_dev_part_has_the_same_noise_each_time():
 
 @pytest.mark.parametrize("kind", ["editor", "writer", pytest.param("transformer", marks=pytest.mark.slow)])
 def test_a_training_lowers_its_loss(kind, tmp_path):
-    changes = {
-        "training.sampling": 0.0 if kind == "transformer" else 0.5,
-        "training.label_smoothing": 0.1,
-        "learning_rate": 0.02,
-    }
+    changes = {"training.sampling": 0.0 if kind == "transformer" else 0.5}
+    changes.update({"training.label_smoothing": 0.1, "learning_rate": 0.02})
     run = Run(tmp_path, device="cpu", quiet=True)
     _, progress, figures = train_network(settings(kind, **changes), CHARACTERS, run, SENTENCES[10:], SENTENCES[:10])
     losses = [record["train_loss"] for record in progress.history]
@@ -90,12 +83,8 @@ def test_a_network_of_the_other_kind_gives_its_reader(kinds):
 def test_label_smoothing_takes_from_the_right_one():
     logits = mxnet.nd.array([[[9.0, 0.0, 0.0]]])
     right, inside = numpy.zeros((1, 1)), numpy.ones((1, 1))
-    plain, smooth = (
-        OBJECTIVES["editor"](dev_pairs(SENTENCES, 0), mxnet.cpu(), CHARACTERS, 4, share).cross_entropy(
-            logits, right, inside
-        )
-        for share in (0.0, 0.3)
-    )
+    given = dev_pairs(SENTENCES, 0), mxnet.cpu(), CHARACTERS, 4
+    plain, smooth = (OBJECTIVES["editor"](*given, share).cross_entropy(logits, right, inside) for share in (0.0, 0.3))
     logs = numpy.log(numpy.exp([9.0, 0, 0]) / numpy.exp([9.0, 0, 0]).sum())
     assert plain.asscalar() == pytest.approx(-logs[0], abs=1e-4)
     assert smooth.asscalar() == pytest.approx(-0.7 * logs[0] - 0.3 * logs.mean(), abs=1e-4)

@@ -13,11 +13,8 @@ KNOWN = Characters.of(["가나 다가", "가나!", "가"], 1)
 
 
 def test_frequent_characters_come_first_and_a_space_before_them():
-    assert KNOWN.known == (" ", "가", "나", "!", "다") and Characters.of(["가나다", "가나", "가"], 2).known == (
-        " ",
-        "가",
-        "나",
-    )
+    assert KNOWN.known == (" ", "가", "나", "!", "다")
+    assert Characters.of(["가나다", "가나", "가"], 2).known == (" ", "가", "나")
     assert KNOWN.target("가 뷁") == [END + 2, END + 1, UNKNOWN, END] and KNOWN.character(END + 2) == "가"
 
 

@@ -14,16 +14,8 @@ from nsmc_attention.systems.films.pooling_scorer import merge
 from nsmc_attention.systems.films.rater import load_film
 from nsmc_attention.systems.films.rows import rate_table, shown_in
 
-TEXTS = [
-    "정말 재미있다",
-    "지루하다",
-    "",
-    "최고의 영화",
-    "돈이 아깝다",
-    "배우들 연기가 좋다",
-    '두 줄\n"좋다"',
-    "=1+1 좋다",
-]
+TEXTS = ["정말 재미있다", "지루하다", "", "최고의 영화", "돈이 아깝다", "배우들 연기가 좋다"]
+TEXTS += ['두 줄\n"좋다"', "=1+1 좋다"]
 ROWS = [(f"영화 {(7 * n) % 5}" if n % 11 else "", TEXTS[n % len(TEXTS)]) for n in range(60)]
 ROWS += [("=영화", "최악의 연출"), ("빈 영화", " "), (None, "이름이 없다")]
 
@@ -116,8 +108,7 @@ def test_a_rerun_scores_what_is_missing_and_ends_with_the_same_films(command, ti
     sorted(out.glob("*.csv"))[0].unlink()
     (out / FILMS / "groups.csv").unlink()
     again = command(*arguments, "--group-by", "film")
-    assert (
-        again.returncode == 0 and ", 1 of them" in again.stdout and (out / FILMS / "groups.csv").read_bytes() == table
-    )
+    assert again.returncode == 0 and ", 1 of them" in again.stdout
+    assert (out / FILMS / "groups.csv").read_bytes() == table
     other = command(*arguments, "--group-by", "review")
     assert other.returncode == 2 and "was begun with other group by; name another --output" in other.stderr

@@ -22,11 +22,9 @@ VOCABULARY, SOURCE, TARGET, ROWS_OF_TABLE = 20, 7, 5, 30
 LENGTHS = [7, 3, 1]
 SMALL = WriterConfig(embedding_size=6, encoder=Stack(1, 4), output_units=5, decoder=GRUDecoder(8), dropout=0.0)
 DECODER = TransformerDecoder(layers=2, heads=2, units=8, feed_forward=10, dropout=0.0)
-TRANSFORMERS = [
-    replace(SMALL, decoder=decoder)
-    for decoder in (DECODER, replace(DECODER, layers=1, norm="pre", positions="sinusoidal"))
-]
-TRANSFORMERS.append(replace(TRANSFORMERS[0], encoder=TransformerEncoder(3, 2, 8, 10, dropout=0.0)))
+TRANSFORMERS = [replace(SMALL, decoder=DECODER)]
+TRANSFORMERS += [replace(SMALL, decoder=replace(DECODER, layers=1, norm="pre", positions="sinusoidal"))]
+TRANSFORMERS += [replace(TRANSFORMERS[0], encoder=TransformerEncoder(3, 2, 8, 10, dropout=0.0))]
 
 
 def config(attention="general", **changes):
