@@ -46,7 +46,7 @@ def score_column(
     None and NaN are blank, other values are converted to text. Returns a DataFrame of label, score, probability and
     error with the column's index: `frame.join(score_column(frame["review"]))`. Of a DataFrame, whose column of texts is found
     by its name or is `text_column`, its own columns come first, and these are called predicted_label and so on where
-    a name is taken. With `restore`, True or a Restorer, what is in doubt is restored and scored again (`systems.restoration.corrections.SURE`), and
+    a name is taken. With `restore`, True or a Restorer, what is in doubt is restored and scored again, and
     the columns of `restore_column` come first. With `share`, "table" or a number between 0 and 1, a label by that share
     of positive reviews stands beside the review's own, see `LabelsByShare`; "table" estimates it of the column. DataError if
     it is no Series, list or DataFrame, or its share cannot be estimated.

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 def evaluate(classifier: Classifier, reviews: Reviews, restore: Any = False) -> dict[str, Any]:
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
-    With `restore`, True or a Restorer, reviews in doubt are restored first (`systems.restoration.corrections.SURE`). Returns `metrics.metrics`
+    With `restore`, True or a Restorer, reviews in doubt are restored first. Returns `metrics.metrics`
     plus unlabelled (reviews that `predict` gives no label), accuracy_labelled (of the others), data, bundle, engine, with
     `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
     """

@@ -9,7 +9,7 @@ REVIEWS: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "ng
 # The output of a model whose encoder attends: its weights
 HEADS = "heads"
 # What a network above reads of a review: an output where values are near the token, else what its last layer reads, a further
-# output that the graph can be given (`systems.films.contexts`)
+# output that the graph can be given
 CONTEXTS = "contexts"
 # What each token adds to the log-odds, of a classifier whose values are near the token (`model.values`)
 CONTRIBUTIONS = "contributions"

@@ -1,4 +1,4 @@
-"""The compiled kernels of `_network`, by name and precision, for `classification.native` and `systems.restoration.native`."""
+"""The compiled kernels of `_network`, by name and precision, for the `native` of a system."""
 
 import os
 from operator import attrgetter

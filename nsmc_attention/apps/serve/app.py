@@ -1,17 +1,14 @@
-"""The page and the HTTP API over one classifier and, where there are any, one model of each other task.
+"""The page and the HTTP API over one classifier and the models of other systems, where there are any.
 
     GET  /                the page
     POST /predict         predictions as of Hugging Face's text-classification pipelines
     POST /explain         a review's words with one value each
     POST /predict/batch   a table in; streamed out with its columns and the predictions
-    POST /restore         texts with their spaces and spelling corrected
-    POST /fill            the likeliest words at the [MASK] of a text
-    POST /film            a table in; a line of JSON for each of its films
-    POST /read            a picture in; the lines of text on it, with their labels
+    POST                  the requests of each system (its `service.py`)
     GET  /healthz, /readyz, /metrics, /docs
 
-An error is one line without a path of this machine; bad input gets status 400, 413 or 422, /restore, /fill, /film
-or /read without a model for it 404.
+An error is one line without a path of this machine; bad input gets status 400, 413 or 422, a request without a
+model for it 404.
 """
 
 import asyncio
