@@ -40,9 +40,10 @@ from nsmc_attention.classification.batches import EncodedPart, encode
 from nsmc_attention.classification.comparison import baseline
 from nsmc_attention.classification.folds import odds_of, passes
 from nsmc_attention.classification.gain import balanced_accuracy
+from nsmc_attention.classification.origins import continuing
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.system import LAYOUT, ClassifierBundle
-from nsmc_attention.classification.train import continuing, tokenized_part
+from nsmc_attention.classification.train import tokenized_part
 from nsmc_attention.drawing.figure import new_figure, save_figure
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.evaluation.calibration import log_odds

@@ -88,5 +88,5 @@ SYSTEM = System(
     load=later("classification.predictor", "Classifier.from_bundle"),
     train=later("classification.train", "train_classifier"),
     learns_labels=True,
-    continuing=later("classification.train", "continuing"),
+    continuing=later("classification.origins", "continuing"),
 )

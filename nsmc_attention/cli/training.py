@@ -43,9 +43,6 @@ class TrainOptions(NamedTuple):
 
     valid: Optional[Path] = option("labelled file to choose the epoch by")
     init_from: Optional[Path] = INIT_FROM
-    embeddings: Optional[Path] = option(
-        "of a classifier: word vectors that its embeddings begin with, in the text format of word2vec or fastText"
-    )
     teacher: Optional[str] = option(
         "of a classifier: others, with commas between, or pretrained, whose probabilities are learnt beside the labels and "
         "stars"
@@ -88,8 +85,7 @@ def train(
     nsmc-attention train --task film --data nsmc --out runs/films
     nsmc-attention train --task read --data nsmc --out runs/reader
     nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
-    nsmc-attention train --data nsmc --embeddings vectors.txt --out runs/third
-    nsmc-attention train --data reviews.csv --init-from pretrained --out runs/fourth
+    nsmc-attention train --data reviews.csv --init-from pretrained --out runs/third
     """
     from ..training.runs import Run, read_settings
 

@@ -15,7 +15,6 @@ FILES = {
     "bad.csv": "document,b\n1\n",
     "own.tsv": "id\tdocument\tlabel\n1\t좋다\t1\n",
     "my reviews": "좋다\n",
-    "given.vec": "영화 1 2 3\n",
 }
 # {name} is the bundle of the fixture of that name
 REFUSED = [
@@ -123,12 +122,8 @@ REFUSED = [
     ("train --data sample --hidden-size x", "--hidden-size"),
     ("train --data sample --epochs 0", "epochs: expected at least 1, found 0"),
     ("train --data sample --out /proc/run", "/proc/run"),
-    ("train --data sample --embeddings given.vec", "given.vec line 1: expected vectors of 128 numbers, found 3; give"),
-    ("train --data sample --embeddings none.vec", "none.vec: cannot be read: No such file or directory"),
-    ("train --data sample --embeddings a --init-from b", "--embeddings: expected no --init-from beside it, found b"),
     ("train --task film --data stars.csv --teacher a", "train --task film: expected no --teacher, found a"),
     ("train --data sample --teacher none", "none: no such bundle folder"),
-    ("train --task film --data stars.csv --embeddings a", "train --task film: expected no --embeddings, found a"),
     ("train --task classify --data stars.csv --stars-column b", "train --task classify: expected no --stars-column"),
     ("train --task restore --data sample --positive 긍정", "train --task restore: expected no --positive, found 긍정"),
     ("train --task restore --data sample --group-by film", "train --task restore: expected no --group-by, found film"),
