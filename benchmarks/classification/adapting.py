@@ -36,8 +36,8 @@ from scipy import stats
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.adapt import adapting
+from nsmc_attention.classification.baselines import baseline
 from nsmc_attention.classification.batches import EncodedPart, encode
-from nsmc_attention.classification.comparison import baseline
 from nsmc_attention.classification.folds import odds_of, passes
 from nsmc_attention.classification.gain import balanced_accuracy
 from nsmc_attention.classification.origins import continuing

@@ -30,8 +30,8 @@ from ..reviews.raw import folded
 from ..text.encoding import ReviewEncoder
 from ..training.description import in_words, manifest_of, options
 from ..training.runs import Run
+from .baselines import baseline
 from .batches import Batches, EncodedPart, TrainingPart, encode
-from .comparison import baseline
 from .gain import Judgement, check_counts, held_out_calibration
 from .predictor import Classifier
 from .settings import LABELS, Config

@@ -128,7 +128,7 @@ ENDINGS: dict[Any, Callable[[Any, str], Optional[int]]] = {
 
 
 # {command: the module that holds it}, in the order in which they are used
-TRAINING = dict.fromkeys(("fetch", "train", "adapt", "compare"), "cli.training")
+TRAINING = dict.fromkeys(("fetch", "train", "adapt"), "cli.training")
 EVALUATION = dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops", "explain", "export"), "cli.evaluation")
 COMMANDS = {
     **TRAINING,

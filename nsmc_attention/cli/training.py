@@ -1,4 +1,4 @@
-"""Commands that get data and train: fetch, train, adapt, compare."""
+"""Commands that get data and train: fetch, train, adapt."""
 
 import shlex
 import sys
@@ -9,14 +9,13 @@ from typing import Any, Iterator, NamedTuple, Optional
 import click
 
 from .._runtime.signals import Ended
-from ..classification.settings import PRESETS
 from ..errors import ConfigError
 from ..registry import SYSTEMS, system, systems
 from ..reviews.data import Labelled
 from ..system import System
 from .declare import argument, choices, command, option
 from .options import BUNDLE, DEVICE, INIT_FROM, labelled, labelled_table, of_systems, values_of
-from .settings import GroupedCommand, TrainCommand, settings_options
+from .settings import TrainCommand, settings_options
 
 
 @command()
@@ -163,40 +162,3 @@ def adapt(
 
     adapt_classifier(reviews, Run(out, device=device), bundle, stars_column, seed, force, mix)
     print(out / "bundle")
-
-
-@command(GroupedCommand, epilog=f"Names: {', '.join(PRESETS)}; baselines: majority, tfidf.")
-def compare(
-    *,
-    names: tuple[str, ...] = argument(nargs=-1, required=True),
-    reviews: Labelled = labelled(default="nsmc"),
-    out: Path = option("folder; finished runs in it are not trained again", default=Path("runs/comparison")),
-    seeds: str = option("seeds, as 0,1,2", default="0"),
-    test: bool = option("score the test file too, of nsmc and sample"),
-    settings: dict[str, Any] = settings_options(),
-) -> None:
-    """Train and evaluate presets and baselines, in one table.
-
-    After an interruption the same command continues.
-
-    \b
-    nsmc-attention compare majority tfidf average default --data nsmc
-    nsmc-attention compare default --seeds 0,1,2 --hidden-size 64 --out runs/narrow
-    """
-    from ..classification import comparison
-
-    if "seed" in settings:
-        raise ConfigError("compare: expected --seeds, found --seed")
-    try:
-        numbers = tuple(int(seed) for seed in seeds.split(","))
-    except ValueError:
-        raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
-    table = comparison.compare(reviews, names, out, seeds=numbers, test=test, changes=settings, report=say_row)
-    print(comparison.as_markdown(table), end="")
-
-
-def say_row(row: dict[str, Any]) -> None:
-    """Print a row of the comparison on stderr: `tfidf, seed 0: dev_accuracy 0.7778, ...`."""
-    figures = {name: value for name, value in row.items() if isinstance(value, float)}
-    shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
-    print(f"{row['name']}, seed {row['seed']}: {shown}", file=sys.stderr)

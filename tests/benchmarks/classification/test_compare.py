@@ -1,7 +1,7 @@
 import pandas
 import pytest
 
-from nsmc_attention.classification.comparison import as_markdown, compare
+from benchmarks.classification.compare import as_markdown, compare
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.reviews.data import Labelled
