@@ -74,7 +74,7 @@ def test_a_signal_ends_it_after_the_requests_in_progress(start, workers, number)
 
 
 def test_a_second_interrupt_ends_it_at_once_without_a_traceback(start):
-    server = start(rate=2500)
+    server = start(characters=9_999)
     with server.connect() as unfinished, server.connect() as reading:
         unfinished.sendall(server.head(1000, "/predict/batch", "text/csv") + b"document\n")
         reading.sendall(server.batch(b"document,other\n" + f"최고,{'a' * 5000}\n".encode() * 4000))
@@ -166,7 +166,7 @@ def test_each_package_of_the_extra_is_needed(package, monkeypatch):
 def test_a_full_disk_is_one_line_without_a_path_and_ends_no_worker(start, disk, monkeypatch, workers):
     folder = disk("size=1m", "nr_inodes=10")
     monkeypatch.setenv("TMPDIR", str(folder))
-    server = start(workers=workers, rate=4002)
+    server = start(workers=workers, characters=9_998)
     before = {worker.pid for worker in server.workers()}
 
     def ask(body):
