@@ -16,7 +16,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 import nsmc_attention.apps.serve
-from nsmc_attention.apps.serve.guard import SHARED
+from nsmc_attention.apps.serve.guard import SHARED, Limits
 from nsmc_attention.apps.serve.server import listen
 from nsmc_attention.errors import ConfigError, MissingPackage
 
@@ -128,6 +128,14 @@ def test_an_engine_that_cannot_be_loaded_ends_the_server(workers, tmp_path, monk
 def test_it_listens_to_this_machine_alone(server):
     listening = [each.laddr.ip for each in server.sockets() if each.status == "LISTEN"]
     assert listening == ["127.0.0.1"]
+
+
+def test_nginx_takes_bodies_as_large_as_the_server_does():
+    folder = Path(__file__).parents[3]
+    text = (folder / "docs/serving/nginx.conf").read_text(encoding="utf-8")
+    sizes = re.findall(r"client_max_body_size (\d+);", text)
+    assert [*map(int, sizes)] == [Limits.body, Limits.table, Limits.picture]
+    assert "./docs/serving/nginx.conf:" in (folder / "compose.yaml").read_text(encoding="utf-8")
 
 
 def test_the_limit_of_open_files_is_raised_and_limits_the_connections():
