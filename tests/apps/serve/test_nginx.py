@@ -1,6 +1,8 @@
-"""A real server behind nginx with docs/serving/nginx.conf, its times shortened to a second: slow clients cost it nothing.
+"""A real server behind nginx with docs/serving/nginx.conf: slow clients cost it nothing.
 
-python -m pytest -n 0 -m system tests/apps/serve/test_nginx.py
+    python -m pytest -n 0 -m system tests/apps/serve/test_nginx.py
+
+The times of the configuration are shortened to a second.
 """
 
 import copy
