@@ -1,6 +1,6 @@
 """Limits on what a client may use, security headers, and the counters of /metrics, around every request.
 
-FastAPI, Starlette and uvicorn do not limit the size of a body; `connection` limits the time in which it arrives. Where
+FastAPI, Starlette and uvicorn do not limit the size of a body; a proxy limits the time in which it arrives. Where
 $PROMETHEUS_MULTIPROC_DIR is set, as `server` does for several workers, each counts into files in that folder and any of
 them reports the sum, dead ones included.
 """
@@ -43,7 +43,7 @@ FOREIGN = "request: expected one by this server's page or by a program, found on
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes in bytes, times in seconds; connections, tables, pictures and explanations are those of a worker at once."""
+    """Sizes in bytes; connections, tables, pictures and explanations are those of a worker at once."""
 
     reviews: int = 512
     characters: int = 10_000
@@ -57,13 +57,6 @@ class Limits:
     body: int = 2_000_000
     table: int = 512_000_000
     picture: int = 20_000_000
-    # the request line and the headers together
-    head: int = 65_536
-    # until a request has arrived; one more for each `rate` bytes received, as in Apache's mod_reqtimeout
-    request_seconds: float = 20
-    rate: float = 2_000
-    # in which a slow client must make room for the next 64 KiB of its response
-    answer_seconds: float = 60
     connections: int = 4_000
     # once they have been received
     tables: int = 8

@@ -66,7 +66,7 @@ def serve(
 
 def config_of(bundles: Bundles, limits: Limits) -> uvicorn.Config:
     # any callable that makes a protocol; uvicorn declares a class
-    http: Any = partial(Connection, limits)
+    http: Any = partial(Connection, limits.connections)
     return uvicorn.Config(partial(create_app, bundles, limits), factory=True, http=http, ws="none", **SETTINGS)
 
 

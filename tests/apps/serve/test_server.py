@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from nsmc_attention.apps.serve.commands import require_packages
-from nsmc_attention.apps.serve.guard import SHARED
+from nsmc_attention.apps.serve.guard import SHARED, Limits
 from nsmc_attention.apps.serve.server import listen
 from nsmc_attention.errors import ConfigError, MissingPackage
 
@@ -73,7 +73,7 @@ def test_a_signal_ends_it_after_the_requests_in_progress(start, workers, number)
 
 
 def test_a_second_interrupt_ends_it_at_once_without_a_traceback(start):
-    server = start(rate=2500)
+    server = start(characters=9_999)
     with server.connect() as unfinished, server.connect() as reading:
         unfinished.sendall(server.head(1000, "/predict/batch", "text/csv") + b"document\n")
         reading.sendall(server.batch(b"document,other\n" + f"최고,{'a' * 5000}\n".encode() * 4000))
@@ -129,6 +129,14 @@ def test_it_listens_to_this_machine_alone(server):
     assert listening == ["127.0.0.1"]
 
 
+def test_nginx_takes_bodies_as_large_as_the_server_does():
+    folder = Path(__file__).parents[3]
+    text = (folder / "docs/serving/nginx.conf").read_text(encoding="utf-8")
+    sizes = re.findall(r"client_max_body_size (\d+);", text)
+    assert [*map(int, sizes)] == [Limits.body, Limits.table, Limits.picture]
+    assert "./docs/serving/nginx.conf:" in (folder / "compose.yaml").read_text(encoding="utf-8")
+
+
 def test_the_limit_of_open_files_is_raised_and_limits_the_connections():
     code = (
         "import resource, logging; logging.basicConfig()\n"
@@ -165,7 +173,7 @@ def test_each_package_of_the_extra_is_needed(package, monkeypatch):
 def test_a_full_disk_is_one_line_without_a_path_and_ends_no_worker(start, disk, monkeypatch, workers):
     folder = disk("size=1m", "nr_inodes=10")
     monkeypatch.setenv("TMPDIR", str(folder))
-    server = start(workers=workers, rate=4002)
+    server = start(workers=workers, characters=9_998)
     before = {worker.pid for worker in server.workers()}
 
     def ask(body):

@@ -1,0 +1,274 @@
+"""A real server behind nginx with docs/serving/nginx.conf: slow clients cost it nothing.
+
+    python -m pytest -n 0 -m system tests/apps/serve/test_nginx.py
+
+The times of the configuration are shortened to a second.
+"""
+
+import copy
+import json
+import re
+import shutil
+import socket
+import subprocess
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi")
+
+from nsmc_attention.apps.serve.guard import Limits
+
+CONFIGURATION = Path(__file__).parents[3] / "docs/serving/nginx.conf"
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
+pytestmark = [
+    pytest.mark.system,
+    pytest.mark.skipif(not NGINX, reason="no nginx; as root: apt-get install nginx-light"),
+]
+HOST = "Host: a\r\n"
+QUESTION = {"inputs": "최고의 영화"}
+EXPLANATION = {"inputs": "배우는 좋은데 영화는 별로 " * 200, "method": "erasure"}, "/explain"
+# The response is of 20 MB, more than the buffers between nginx and a client hold
+TABLE = ("document,other\n" + f"최고,{'a' * 5000}\n" * 4000).encode()
+
+
+@pytest.fixture(scope="module")
+def behind(tmp_path_factory):
+    """A function that starts nginx in front of a server, and returns a `Server` whose clients connect to nginx."""
+    with ExitStack() as stack:
+
+        def started(server, upstream=None):
+            folder = tmp_path_factory.mktemp("nginx")
+            with socket.create_server(("127.0.0.1", 0)) as free:
+                port = free.getsockname()[1]
+            text = CONFIGURATION.read_text(encoding="utf-8")
+            for words, local, times in (
+                (r"listen 8080;", f"listen 127.0.0.1:{port};", 1),
+                (r"server serve:8000;", f"server 127.0.0.1:{upstream or server.port};", 1),
+                (r"/var/cache/nginx", str(folder), 7),
+                (r"(client_header|client_body|send)_timeout \d+s;", r"\1_timeout 1s;", 3),
+                (r"^    keepalive_timeout \d+s;", "    keepalive_timeout 1s;", 1),
+            ):
+                text, found = re.subn(words, local, text, flags=re.MULTILINE)
+                assert found == times, words
+            (folder / "nginx.conf").write_text(text, encoding="utf-8")
+            # the folder is this user's
+            command = [NGINX, "-p", folder, "-c", folder / "nginx.conf", "-g", "daemon off; user root;"]
+            process = stack.enter_context(subprocess.Popen([*map(str, command)], stderr=subprocess.DEVNULL))
+            stack.callback(process.terminate)
+            proxied = copy.copy(server)
+            proxied.port = port
+            while True:
+                assert process.poll() is None
+                with suppress(ConnectionRefusedError):
+                    proxied.connect().close()
+                    return proxied
+                time.sleep(0.02)
+
+        yield started
+
+
+@pytest.fixture(scope="module")
+def proxied(behind, server):
+    return behind(server)
+
+
+def connected(server):
+    """Return the ports of those connected to the server itself."""
+    return {each.raddr.port for each in server.sockets() if each.raddr and each.status == "ESTABLISHED"}
+
+
+def is_ended(client):
+    """Return whether the connection is over within a second or two, and nothing was sent over it."""
+    client.settimeout(10)
+    try:
+        return client.recv(100) == b""
+    except ConnectionError:
+        return True
+
+
+def error_of(answer):
+    """Return (status, headers, line) of a raw response with an error."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    content = json.loads(body)
+    assert list(content) == ["error"] and b"x-content-type-options: nosniff" in head.lower()
+    return int(head.split()[1]), head.lower(), content["error"]
+
+
+def test_requests_get_the_responses_of_the_server(proxied, server):
+    assert proxied.predict(["최고", "별로"]) == server.predict(["최고", "별로"])
+    table = "document\n최고\n별로\n".encode()
+    for asked in (
+        ("GET", "/"),
+        ("GET", "/openapi.json"),
+        ("GET", "/nowhere"),
+        ("POST", "/predict", b"{"),
+        ("POST", "/predict/batch", table, "text/csv"),
+    ):
+        (code, headers, body), expected = proxied.ask(*asked), server.ask(*asked)
+        assert (code, body) == (expected[0], expected[2])
+        for name in ("Content-Type", "Content-Security-Policy", "X-Text-Column"):
+            assert headers[name] == expected[1][name]
+
+
+@pytest.mark.parametrize(
+    "whole, dripped",
+    [
+        (b"", b"G" * 1000),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n", b"A: " + b"a" * 1000),
+        (b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\n", b"["),
+        (b"POST /predict/batch HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n", b"5\r\nab"),
+    ],
+    ids=["line", "headers", "body", "chunks"],
+)
+def test_slow_clients_are_disconnected_and_the_server_does_not_see_them(proxied, server, whole, dripped):
+    seen = connected(server)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(proxied.connect()) for _ in range(30)]
+        for client in clients:
+            client.sendall(whole)
+        ended = time.monotonic() + 1.5
+        for place in range(len(dripped)):
+            for client in clients:
+                # the connection may be over
+                with suppress(ConnectionError):
+                    client.sendall(dripped[place : place + 1])
+            time.sleep(0.03)
+            if time.monotonic() > ended:
+                break
+        # one for the prediction, if none was kept
+        assert proxied.predict("최고") and len(connected(server) - seen) <= 1
+        assert all(map(is_ended, clients))
+
+
+def test_a_body_that_drips_is_kept_from_the_server_until_it_is_whole(proxied, server):
+    body = b'{"inputs": "' + b"a" * 50 + b'"}'
+    proxied.predict("최고")
+    seen = connected(server)
+    with proxied.connect() as client:
+        client.sendall(proxied.head(len(body), more=HOST))
+        for place in range(len(body)):
+            assert connected(server) <= seen
+            client.sendall(body[place : place + 1])
+            time.sleep(0.03)
+        assert proxied.status(client.recv(65536)) == 200
+
+
+def test_many_idle_connections_leave_room_for_predictions_and_end(proxied):
+    with ExitStack() as stack:
+        clients = [stack.enter_context(proxied.connect()) for _ in range(500)]
+        assert proxied.predict("최고")[0]["label"] == "positive"
+        assert all(map(is_ended, clients))
+
+
+def test_too_many_requests_of_one_address_are_refused(proxied):
+    request = proxied.request(QUESTION, more=HOST)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(proxied.connect()) for _ in range(100)]
+        for client in clients:
+            client.sendall(request[:-1])
+        time.sleep(0.3)
+        for client in clients:
+            client.sendall(request[-1:])
+        answers = [client.recv(65536) for client in clients]
+    refused = [answer for answer in answers if proxied.status(answer) == 503]
+    assert 30 <= len(refused) <= 36 and {proxied.status(answer) for answer in answers} == {200, 503}
+    _, headers, line = error_of(refused[0])
+    assert b"retry-after: 1" in headers and "too many requests at once" in line
+    assert proxied.predict("최고")
+
+
+@pytest.mark.parametrize(
+    "path, limit",
+    [("/predict", Limits.body), ("/read", Limits.picture), ("/predict/batch", Limits.table), ("/film", Limits.table)],
+)
+def test_a_body_that_is_too_large_is_refused_before_it_is_sent(proxied, path, limit):
+    with proxied.connect() as client:
+        client.sendall(proxied.head(limit + 1, path, more=HOST))
+        status, _, line = error_of(client.recv(65536))
+    assert status == 413 and "send less at a time" in line
+
+
+def test_a_body_of_unknown_length_is_cut_off_at_the_limit(proxied):
+    piece = b"%x\r\n%b\r\n" % (100_000, b"a" * 100_000)
+    with proxied.connect() as client:
+        client.sendall(b"POST /predict HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n")
+        with suppress(ConnectionError):
+            for _ in range(Limits.body // 100_000 + 2):
+                client.sendall(piece)
+        assert error_of(client.recv(65536))[0] == 413
+
+
+def test_a_client_that_does_not_read_is_disconnected_and_holds_no_table(proxied, server):
+    with proxied.connect(4096) as client:
+        client.sendall(proxied.head(len(TABLE), "/predict/batch", "text/csv", HOST) + TABLE)
+        assert client.recv(10)
+        server.eventually(lambda: not server.tables_of(server.process))
+        assert server.takes_tables()
+        # longer than `send_timeout`
+        time.sleep(3)
+        received, piece = 0, b"a"
+        with suppress(ConnectionError):
+            while piece:
+                piece = client.recv(2**20)
+                received += len(piece)
+    assert received < len(TABLE) / 2
+
+
+def test_a_client_that_goes_away_ends_its_request(behind, server):
+    # which keeps no connection yet
+    proxied, before = behind(server), connected(server)
+    with proxied.connect() as client:
+        client.sendall(proxied.request(*EXPLANATION, more=HOST))
+        server.eventually(lambda: connected(server) - before)
+        (port,) = connected(server) - before
+    started = time.monotonic()
+    server.eventually(lambda: port not in connected(server))
+    # one that ended by itself would be kept for 15 s
+    assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize(
+    "sent, status, words",
+    [
+        (b"\x16\x03\x01\x02\x00\x01\r\n\r\n", 400, "expected HTTP/1.1"),
+        (b"GET /?text=a b HTTP/1.1\r\nHost: a\r\n\r\n", 400, "spaces in the address escaped"),
+        ("GET /?text=정말 HTTP/1.1\r\nHost: a\r\n\r\n".encode(), 400, "Korean letters"),
+        (b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", 400, "HTTP"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"a" * 70_000, 431, "at most 65536 bytes"),
+        (b"GET / HTTP/1.1\r\nHost: a\r\n" + b"A: aaaaaaaaaaaaaaaa\r\n" * 4000, 431, "at most 65536 bytes"),
+        (b"GET /" + b"a" * 70_000, 431, "at most 65536 bytes"),
+        (b"TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", 405, "Method Not Allowed"),
+    ],
+)
+def test_garbage_gets_one_line(proxied, sent, status, words):
+    with proxied.connect() as client:
+        client.sendall(sent)
+        answer = error_of(client.recv(65536))
+    assert answer[0] == status and words in answer[2]
+
+
+def test_headers_and_addresses_within_the_limit_arrive(proxied):
+    with proxied.connect() as client:
+        client.sendall(b"GET /healthz?" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: a\r\nA: " + b"a" * 30_000 + b"\r\n\r\n")
+        assert proxied.status(client.recv(65536)) == 200
+
+
+@pytest.mark.parametrize("more", ["Expect: 100-continue\r\n", "Connection: Upgrade\r\nUpgrade: h2c\r\n"])
+def test_what_java_and_curl_send_is_answered(proxied, more):
+    with proxied.connect() as client:
+        request = proxied.request(QUESTION, more=HOST + more)
+        client.sendall(request)
+        answer = b""
+        while b"}]" not in answer and (piece := client.recv(65536)):
+            answer += piece
+    assert b"HTTP/1.1 200" in answer and b'"label"' in answer
+
+
+def test_a_server_that_is_gone_is_one_line(behind, server):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        nobody = free.getsockname()[1]
+    status, headers, line = error_of(behind(server, nobody).send(b"GET / HTTP/1.0\r\n\r\n"))
+    assert status == 502 and b"retry-after: 1" in headers and "does not respond" in line
