@@ -53,7 +53,10 @@ def test_headers_without_an_end_are_refused(server, size, before):
     with server.connect() as client:
         if before:
             client.sendall(server.request(QUESTION))
-            assert server.status(client.recv(65536)) == 200
+            answer = client.recv(65536)
+            assert server.status(answer) == 200
+            while not answer.endswith(b"]"):
+                answer += client.recv(65536)
         client.sendall(b"GET / HTTP/1.1\r\n")
         with suppress(ConnectionError):
             for _ in range(-(-140_000 // size)):
