@@ -11,7 +11,7 @@ PACKAGE = __name__.partition(".")[0]
 def later(module: str, name: str) -> Callable[..., Any]:
     """Return a function that calls the one of that name, as "Classifier.from_bundle", of a module of the package."""
 
-    def call(*values: Any, **named: Any) -> Any:
+    def call(*values: object, **named: Any) -> Any:
         return attrgetter(name)(import_module(f"{PACKAGE}.{module}"))(*values, **named)
 
     return call

@@ -8,15 +8,15 @@ The predictions of held-out folds are what the accuracy, the calibration and the
 import shlex
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Optional, Union
 
 import numpy
 import pandas
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from .._io.atomic import write_text
 from .._io.spreadsheets import as_csv
+from .._runtime.aliases import Numbers, Record
 from ..bundle.format import load_bundle
 from ..errors import ConfigError
 from ..evaluation.calibration import calibrated, temperature
@@ -165,8 +165,8 @@ def adapt_classifier(
 
 
 def continue_ngrams(
-    trainer: "ClassifierTrainer", part: EncodedPart, arrays: Arrays, odds: NDArray[Any]
-) -> tuple[Arrays, NDArray[Any]]:
+    trainer: "ClassifierTrainer", part: EncodedPart, arrays: Arrays, odds: Numbers
+) -> tuple[Arrays, Numbers]:
     """Continue the table of n-grams beside the log-odds (N,) of held-out reviews, where these become better by it.
 
     Return the parameters and the log-odds (N,) of held-out reviews.
@@ -213,12 +213,7 @@ def seen_before(part: TrainingPart[list[str]], sha256_of_data: str, first: Class
 
 
 def judge(
-    part: TrainingPart[list[str]],
-    before: NDArray[Any],
-    odds: NDArray[Any],
-    calibration: dict[str, Any],
-    config: Config,
-    seen: int,
+    part: TrainingPart[list[str]], before: Numbers, odds: Numbers, calibration: Record, config: Config, seen: int
 ) -> Judgement:
     """Compare with the bundle as it was, and with a baseline that is fitted to the same folds."""
     from sklearn.model_selection import cross_val_predict
@@ -232,7 +227,7 @@ def judge(
     return Judgement(labels, calibration["scale"] * odds + shift, before, right, shift, seen)
 
 
-def surprising_labels(part: TrainingPart[list[str]], odds: NDArray[Any]) -> pandas.DataFrame:
+def surprising_labels(part: TrainingPart[list[str]], odds: Numbers) -> pandas.DataFrame:
     """Return the rows whose label the networks find less likely than SURPRISING, the least likely first."""
     labels = part.labels.astype(int)
     own = expit(numpy.where(labels == 1, odds, -odds))
@@ -246,7 +241,7 @@ def write(
     trainer: "ClassifierTrainer",
     rows: Reviews,
     judgement: Judgement,
-    calibration: dict[str, Any],
+    calibration: Record,
     arrays: Arrays,
     first: ClassifierBundle,
     mix: float,

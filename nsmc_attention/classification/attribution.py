@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any, Optional
+from typing import Optional
 
 import numpy
-from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers
 from ..errors import ConfigError, did_you_mean
 from ..inference.matrices import Matrix
 from ..inference.notebook import shortened
@@ -27,10 +27,10 @@ class Attribution:
     """
 
     prediction: Prediction
-    values: NDArray[Any]
+    values: Numbers
     method: str
     source: str = ""
-    heads: Optional[NDArray[Any]] = None
+    heads: Optional[Numbers] = None
     disputed: tuple[Phrase, ...] = ()
     sides: tuple[Side, ...] = ()
 
@@ -64,7 +64,7 @@ class Attribution:
         return self.prediction.offsets
 
     @property
-    def matrix(self) -> Optional[NDArray[Any]]:
+    def matrix(self) -> Optional[Numbers]:
         """The prediction's weights, if the values come from them and they have more axes than the keys."""
         weights = self.prediction.weights
         return weights if self.method in WEIGHTED and weights.ndim > 1 else None

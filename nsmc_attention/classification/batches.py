@@ -8,6 +8,7 @@ import numpy
 import pandas
 from numpy.typing import ArrayLike, NDArray
 
+from .._runtime.aliases import Numbers
 from ..text.encoding import Encoded, ReviewEncoder
 
 # One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
@@ -25,9 +26,9 @@ class TrainingPart(Generic[Review]):
     """
 
     reviews: list[Review]
-    labels: NDArray[Any]
+    labels: Numbers
     frame: pandas.DataFrame
-    taught: Optional[NDArray[Any]] = None
+    taught: Optional[Numbers] = None
 
     def take(self, members: Sequence[int]) -> "TrainingPart[Review]":
         """Return the part of these positions, in the order of the file."""
@@ -36,7 +37,7 @@ class TrainingPart(Generic[Review]):
         return TrainingPart([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members], taught)
 
     @property
-    def targets(self) -> NDArray[Any]:
+    def targets(self) -> Numbers:
         """The probabilities of positive (N,) to learn: the labels, or halfway between them and the teacher's."""
         return self.labels if self.taught is None else (self.labels + self.taught) / 2
 
@@ -50,7 +51,7 @@ def encode(part: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
     return TrainingPart(reviews, part.labels, part.frame, part.taught)
 
 
-def padded(rows: Sequence[NDArray[Any]], inside: NDArray[Any], padding: float) -> NDArray[numpy.float32]:
+def padded(rows: Sequence[Numbers], inside: Numbers, padding: float) -> NDArray[numpy.float32]:
     """Return rows of numbers (T,) as an array (N, T), where `inside` (N, T) is False the padding."""
     found = numpy.full(inside.shape, padding, dtype="float32")
     # row by row, in the order of the joined reviews
@@ -109,9 +110,9 @@ class Batches:
         encoder: ReviewEncoder,
         batch_size: int,
         fixed_length: Optional[int] = None,
-        importance: Optional[Sequence[NDArray[Any]]] = None,
-        erased: Optional[NDArray[Any]] = None,
-        gates: Optional[Sequence[NDArray[Any]]] = None,
+        importance: Optional[Sequence[Numbers]] = None,
+        erased: Optional[Numbers] = None,
+        gates: Optional[Sequence[Numbers]] = None,
     ):
         self.batch_size, self.labels = batch_size, numpy.asarray(labels, dtype="float32")
         self.lengths = numpy.array([len(review) for review in reviews])
@@ -153,7 +154,7 @@ class Batches:
         for members in list(self.sampler(shuffle=True)):
             yield self.take(members)
 
-    def in_order(self) -> Iterator[tuple[NDArray[Any], Batch]]:
+    def in_order(self) -> Iterator[tuple[Numbers, Batch]]:
         """Yield (positions, batch) over all reviews once, the same way at each call."""
         for members in self.sampler(shuffle=False):
             yield numpy.asarray(members), self.take(members)

@@ -58,7 +58,7 @@ def score_column(
     return with_index(scorer, column, text_column)
 
 
-def corrected(classifier: Classifier, restore: Any) -> Scorer:
+def corrected(classifier: Classifier, restore: object) -> Scorer:
     """Return the classifier, of corrected texts where `restore` is True or what corrects them; ConfigError if none does."""
     if not restore:
         return classifier
@@ -86,7 +86,7 @@ def with_index(scorer: Scorer, column: Texts, text_column: Optional[str] = None)
     return pandas.DataFrame(output_columns(scorer.rows(texts), scorer.types), texts.index, list(scorer.types))
 
 
-def texts_in(column: Any) -> "pandas.Series[str]":
+def texts_in(column: object) -> "pandas.Series[str]":
     """Return a column or a list as a column of texts; DataError for anything else."""
     if isinstance(column, list):
         column = pandas.Series(column, dtype=object)

@@ -1,10 +1,9 @@
 """A prediction as HTML for notebooks: the words shaded by the values of some method, the matrices to unfold."""
 
 from html import escape
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from numpy.typing import NDArray
-
+from .._runtime.aliases import Numbers
 from ..inference.notebook import color, in_frame, legend, matrix_html, number
 
 if TYPE_CHECKING:
@@ -28,9 +27,7 @@ SIGNED = ("contribution", "gradient", "integrated", "erasure")
 WEIGHTED = ("contribution", "attention")
 
 
-def attribution_html(
-    prediction: "Prediction", values: NDArray[Any], method: str = "attention", source: str = ""
-) -> str:
+def attribution_html(prediction: "Prediction", values: Numbers, method: str = "attention", source: str = "") -> str:
     """Return a prediction, which has a label, as HTML with one value a token (T,) by one of METHODS; `source` names the
     model."""
     signed, largest = method in SIGNED, float(abs(values).max())
@@ -45,7 +42,7 @@ def attribution_html(
     return in_frame(f'<div class="nsmc-head">{head}</div>{words}{unfolded}')
 
 
-def words_html(prediction: "Prediction", values: NDArray[Any], signed: bool, largest: float) -> str:
+def words_html(prediction: "Prediction", values: Numbers, signed: bool, largest: float) -> str:
     """Return the text with each token shaded; pointing at one shows its value."""
     text, end, parts = prediction.text, 0, []
     for token, (start, stop), value in zip(prediction.tokens, prediction.offsets, values.tolist()):

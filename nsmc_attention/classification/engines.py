@@ -5,10 +5,9 @@
 The arrays are those of `ReviewEncoder.batch`: token_ids, valid_length and, for a model with n-grams, ngram_ids.
 """
 
-from typing import Any, Optional, Protocol
+from typing import Optional, Protocol
 
-from numpy.typing import NDArray
-
+from .._runtime.aliases import Numbers
 from .._runtime.processes import cores
 from ..inference.engines import PRECISIONS, chosen_engine
 from ..inference.sessions import PIECE, GluonGraph, RunnableGraph, load_graphs
@@ -16,8 +15,6 @@ from ..model.graphs import AXES, Sizes
 from . import native
 from .graphs import CONTEXTS, CONTRIBUTIONS, HEADS
 from .system import ClassifierBundle
-
-Array = NDArray[Any]
 
 
 class Engine(Protocol):
@@ -27,7 +24,7 @@ class Engine(Protocol):
     batch_size: int
     axes: tuple[str, ...]
 
-    def __call__(self, *arrays: Array) -> tuple[Array, Array]: ...
+    def __call__(self, *arrays: Numbers) -> tuple[Numbers, Numbers]: ...
 
 
 class GraphEngine:
@@ -37,19 +34,19 @@ class GraphEngine:
         self.graph, self.name, self.batch_size = graph, graph.name, graph.batch_size
         self.axes = tuple(map(str, graph.interface.outputs["weights"][1:]))
 
-    def __call__(self, *arrays: Array) -> tuple[Array, Array]:
+    def __call__(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
         probability, weights = self.graph(*arrays, outputs=("probability", "weights"))
         return probability, weights
 
-    def heads(self, *arrays: Array) -> Array:
+    def heads(self, *arrays: Numbers) -> Numbers:
         """Return the weights (N, L, K, T, T) of an encoder that attends."""
         return self.graph(*arrays, outputs=(HEADS,))[0]
 
-    def contributions(self, *arrays: Array) -> Array:
+    def contributions(self, *arrays: Numbers) -> Numbers:
         """Return what each token adds to the log-odds of positive (N, T), of values near the token."""
         return self.graph(*arrays, outputs=(CONTRIBUTIONS,))[0]
 
-    def contexts(self, *arrays: Array) -> tuple[Array, Array]:
+    def contexts(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
         """Return what a network above reads (N, F), and the probability of positive (N,), of a graph that has both."""
         contexts, probability = self.graph(*arrays, outputs=(CONTEXTS, "probability"))
         return contexts, probability

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._runtime.aliases import Numbers, Record
 from ..bundle.format import read_contents
 from ..errors import ConfigError, DataError, did_you_mean
 from ..inference.engines import DeviceName
@@ -114,7 +115,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     def __init__(
         self,
         preset: PresetName = "default",
-        settings: Optional[dict[str, Any]] = None,
+        settings: Optional[Record] = None,
         seed: int = 0,
         device: DeviceName = "auto",
         positive: object = None,
@@ -173,7 +174,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         positive = numpy.nan_to_num(self.classifier().probabilities(as_texts(X)), nan=0.5)
         return numpy.stack([positive if label == self.positive_ else 1 - positive for label in self.classes_], axis=1)
 
-    def predict(self, X: Sequence[str]) -> NDArray[Any]:
+    def predict(self, X: Sequence[str]) -> Numbers:
         """Return (N,) of `classes_`."""
         proba, column = self.predict_proba(X), self.classes_.tolist().index(self.positive_)
         return self.classes_[numpy.where(proba[:, column] >= 0.5, column, 1 - column)]
@@ -193,7 +194,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             self.loaded_ = predictor_of(Classifier, self.contents_)
         return self.loaded_
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Record:
         return {name: value for name, value in super().__getstate__().items() if name != "loaded_"}
 
     def __sklearn_tags__(self) -> Any:
@@ -203,7 +204,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
+def two_classes(labels: Numbers) -> Numbers:
     """Return the two labels, sorted; ValueError if there are more or fewer, or some are missing."""
     missing = numpy.flatnonzero(pandas.isna(labels))
     if len(missing):
@@ -218,7 +219,7 @@ def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
     return classes
 
 
-def positive_label(classes: NDArray[Any], positive: object = None) -> Any:
+def positive_label(classes: Numbers, positive: object = None) -> Any:
     """Return the one of two sorted labels that means positive: the one asked for, else by its name, else the second."""
     try:
         return positive_of(classes, positive)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from .._runtime.aliases import Record
 from .._runtime.progress import progress_bar
 from ..errors import BundleError, ConfigError, MissingPackage, check_kind
 from ..evaluation.metrics import metrics
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from .explain import Explainer
 
 
-def evaluate(classifier: Classifier, reviews: Reviews, restore: Any = False) -> dict[str, Any]:
+def evaluate(classifier: Classifier, reviews: Reviews, restore: object = False) -> Record:
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
     With `restore`, True or a Restorer, reviews in doubt are restored first. Returns `metrics.metrics`
@@ -50,7 +51,7 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: Any = False) -> 
     }
 
 
-def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> dict[str, Any]:
+def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> Record:
     """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
 
     Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Rollouts are measured where the encoder
@@ -65,7 +66,7 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     encoded = list(filter(len, map(classifier.bundle.codec.encode, reviews.frame["document"].iloc[chosen])))
     has_hops = "hops" in classifier.engine.axes
     predictions = [one if has_hops else one.averaged() for one in classifier.predict_encoded(encoded)]
-    orders: dict[str, Any] = {"attention": [prediction.token_weights for prediction in predictions]}
+    orders: Record = {"attention": [prediction.token_weights for prediction in predictions]}
     hops = list(zip(*(prediction.weights for prediction in predictions))) if has_hops else None
     explainer, replaced = Explainer(classifier), None
     try:
@@ -99,7 +100,7 @@ def plausible(explainer: "Explainer", orders: Sequence[str], seed: int) -> dict[
     reviews = marked_reviews()
     encoded = explainer.classifier.encoder.encode_many([review.text for review in reviews])
     predictions = explainer.classifier.predict_encoded(encoded)
-    made: dict[str, Any] = {"attention": [prediction.token_weights for prediction in predictions]}
+    made: Record = {"attention": [prediction.token_weights for prediction in predictions]}
     if "gradient" in orders:
         made["gradient"] = explainer.gradients(encoded)
     if "contribution" in orders:
@@ -107,7 +108,7 @@ def plausible(explainer: "Explainer", orders: Sequence[str], seed: int) -> dict[
     return plausibility(reviews, encoded, made, SIGNED, seed)
 
 
-def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> dict[str, Any]:
+def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> Record:
     """Measure what the hops of a structured classifier attend to in the first `limit` texts.
 
     Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight,
@@ -129,7 +130,7 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
     }
 
 
-def record(bundle: ClassifierBundle, judged: dict[str, Any], reviews: Reviews) -> None:
+def record(bundle: ClassifierBundle, judged: Record, reviews: Reviews) -> None:
     """Write what `evaluate` returned for reviews into the bundle's manifest and model card, with the command."""
     from ..bundle.card import model_card
     from ..bundle.format import read_contents, write_bundle

@@ -7,6 +7,7 @@ from typing import Any, Optional, Sequence
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers
 from ..errors import ConfigError, DataError, check_kind
 from ..evaluation.erasure import leave_one_out
 from ..inference.reference import check_text
@@ -81,11 +82,11 @@ class Explainer:
         """The method that AUTO is: contribution where the classifier has it, else attention."""
         return self.methods[0]
 
-    def heads(self, review: Encoded) -> Optional[NDArray[Any]]:
+    def heads(self, review: Encoded) -> Optional[Numbers]:
         """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
         return self.classifier.engine.heads(*self.bundle.codec.batch([review]))[0] if self.has_heads else None
 
-    def rollout(self, prediction: Prediction, heads: Optional[NDArray[Any]]) -> NDArray[Any]:
+    def rollout(self, prediction: Prediction, heads: Optional[Numbers]) -> Numbers:
         """Return the prediction's weights carried down to the tokens, (T,); ConfigError where there are no heads."""
         if heads is None:
             model: Any = self.bundle.config.model
@@ -95,7 +96,7 @@ class Explainer:
             )
         return rollout(heads, prediction.token_weights)
 
-    def contributions(self, reviews: Sequence[Encoded]) -> list[NDArray[Any]]:
+    def contributions(self, reviews: Sequence[Encoded]) -> list[Numbers]:
         """Return what each token of each review, none of which is empty, adds to the log-odds, (T,) each, exactly.
 
         ConfigError where the log-odds are no sum over the tokens.
@@ -126,7 +127,7 @@ class Explainer:
         return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
 
 
-def rollout(heads: NDArray[Any], weights: NDArray[Any]) -> NDArray[Any]:
+def rollout(heads: Numbers, weights: Numbers) -> Numbers:
     """Carry weights of the last layer's states, (T,) or (Q, T), down to the tokens; each row keeps its sum.
 
     Abnar & Zuidema 2020 (arXiv:2005.00928), section 3, equation 1: rollout(l) = A(l) rollout(l - 1), rollout(0) = I. A is

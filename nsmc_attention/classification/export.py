@@ -10,6 +10,7 @@ from typing import Any, Optional, Union
 import numpy
 
 from .._io.atomic import replaced_file
+from .._runtime.aliases import Numbers, Record
 from .._runtime.processes import cores
 from ..bundle.format import load_bundle, read_contents, write_bundle
 from ..errors import BundleError, ConfigError
@@ -18,7 +19,7 @@ from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
 from ..reviews import nsmc
 from ..text.encoding import ReviewEncoder
-from .engines import Array, GraphEngine, load_engine
+from .engines import GraphEngine, load_engine
 from .settings import Config
 from .system import LAYOUT, ClassifierBundle
 
@@ -28,7 +29,7 @@ PARITY, PARITY_TEXTS = 1e-5, 1000
 ROUNDING_MARGIN, MOST_ROUNDING = 4, 1e-3
 
 
-def export_bundle(folder: Union[str, Path, None], output: Optional[Union[str, Path]] = None) -> dict[str, Any]:
+def export_bundle(folder: Union[str, Path, None], output: Optional[Union[str, Path]] = None) -> Record:
     """Write a bundle's function as an ONNX model; return output, bytes and the figures of `parity` on 1,000 raw texts.
 
     Output None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.
@@ -68,7 +69,7 @@ def is_own_model(bundle: ClassifierBundle, output: Path) -> bool:
     return True
 
 
-def verified_model(bundle: ClassifierBundle) -> tuple[bytes, dict[str, Any]]:
+def verified_model(bundle: ClassifierBundle) -> tuple[bytes, Record]:
     """Return the bundle's function, serialized, and the figures of `parity`; BundleError if these are too large."""
     gluon: Any = load_engine(bundle, "gluon", "cpu")
     content = lower(gluon.graph.block, bundle.config.graphs)["model.onnx"]
@@ -84,9 +85,7 @@ def parity_texts() -> list[str]:
     return (texts + [f"{one} {other}" for one, other in zip(texts, texts[1:])])[:PARITY_TEXTS]
 
 
-def parity(
-    gluon: GraphEngine, content: bytes, encoder: ReviewEncoder, config: Config, texts: Sequence[str]
-) -> dict[str, Any]:
+def parity(gluon: GraphEngine, content: bytes, encoder: ReviewEncoder, config: Config, texts: Sequence[str]) -> Record:
     """Compare an engine on MXNet with a serialized ONNX model on raw texts.
 
     Return reviews (compared: those that are not blank), probability_difference and weights_difference (the largest);
@@ -102,7 +101,7 @@ def parity(
     return figures
 
 
-def rounding_difference(gluon: GraphEngine, batches: Sequence[Sequence[Array]]) -> float:
+def rounding_difference(gluon: GraphEngine, batches: Sequence[Sequence[Numbers]]) -> float:
     """Return the largest change of Gluon's results when each parameter moves to the next float32, up or down."""
     network: Any = gluon.graph.block  # type: ignore[union-attr]
     arrays, random = snapshot(network), numpy.random.RandomState(0)
@@ -115,18 +114,18 @@ def rounding_difference(gluon: GraphEngine, batches: Sequence[Sequence[Array]]) 
     return float(largest)
 
 
-def differences(one: Sequence[Array], other: Sequence[Array]) -> list[float]:
+def differences(one: Sequence[Numbers], other: Sequence[Numbers]) -> list[float]:
     """Return the largest difference of the probabilities, and of the weights."""
     return [float(abs(a - b).max()) for a, b in zip(one, other)]
 
 
-def exceeds(figures: dict[str, Any]) -> bool:
+def exceeds(figures: Record) -> bool:
     """Return whether the figures of `parity` are no numbers, or more than rounding explains."""
     limit = min(PARITY + ROUNDING_MARGIN * figures.get("rounding_difference", 0.0), MOST_ROUNDING)
     return not numpy.max([figures["probability_difference"], figures["weights_difference"]]) <= limit
 
 
-def disagreement(figures: dict[str, Any]) -> str:
+def disagreement(figures: Record) -> str:
     """Return what is wrong with an ONNX model whose figures exceed the limit, and what to do."""
     listed = ", ".join(f"{name} {value:.3g}" for name, value in figures.items())
     if figures.get("rounding_difference", 0.0) * ROUNDING_MARGIN > MOST_ROUNDING:

@@ -5,12 +5,12 @@ arXiv:2203.05482). A fold takes seconds, so there are no checkpoints. Imports MX
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from .._runtime.aliases import Numbers
 from .._runtime.mxnet_types import Network
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import log_odds
@@ -23,7 +23,7 @@ from .stages import ClassifierTrainer
 FOLDS = 5
 
 
-def fold_splits(labels: NDArray[Any], seed: int) -> list[tuple[NDArray[Any], NDArray[Any]]]:
+def fold_splits(labels: Numbers, seed: int) -> list[tuple[Numbers, Numbers]]:
     """Return (members, held out) of each fold, stratified by label; the seed alone decides."""
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     return list(folds.split(labels, labels))
@@ -57,7 +57,7 @@ def fine_tuned(
     return {name: (arrays[name] + sums[name] / len(folds)).astype("float32") for name in arrays}, before, after
 
 
-def odds_of(network: Network, batches: Batches, context: Any) -> NDArray[numpy.float64]:
+def odds_of(network: Network, batches: Batches, context: object) -> NDArray[numpy.float64]:
     """Return the log-odds (N,) of positive."""
     return log_odds(predict_batches(network, batches, context)[0])
 

@@ -12,8 +12,8 @@ from itertools import repeat
 from typing import Any, Optional
 
 import numpy
-from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers, Record
 from .._runtime.mxnet_types import Network
 from .._runtime.processes import cores, thread_pool
 from ..errors import ConfigError
@@ -84,10 +84,10 @@ class NativeEngine:
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
-    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def __call__(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
         return self.computed(arrays)
 
-    def contexts(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def contexts(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
         """Return what a network above reads (N, F), and the probability of positive (N,).
 
         Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
@@ -102,15 +102,13 @@ class NativeEngine:
         probability, _ = self.computed(arrays, contexts)
         return contexts[:, columns], probability
 
-    def contributions(self, *arrays: NDArray[Any]) -> NDArray[Any]:
+    def contributions(self, *arrays: Numbers) -> Numbers:
         """Return what each token adds to the log-odds (N, T), of a network whose values are near the token."""
         found = numpy.zeros(arrays[0].shape, dtype="float32")
         self.computed(arrays, None, found)
         return found
 
-    def computed(
-        self, arrays: Sequence[NDArray[Any]], *beside: Optional[NDArray[Any]]
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+    def computed(self, arrays: Sequence[Numbers], *beside: Optional[Numbers]) -> tuple[Numbers, Numbers]:
         """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
         reviews, length = arrays[0].shape
         probability = numpy.empty(reviews, dtype="float32")
@@ -171,7 +169,7 @@ def parameter_shapes(words: int, model: Any, buckets: int) -> dict[str, tuple[in
     return shapes
 
 
-def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> dict[str, Any]:
+def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> Record:
     """Return the arguments of `_network.load` but the kernel, from {name: array} as the file holds them.
 
     What only ever occurs as a sum or a product is added and multiplied here: the biases outside the reset gate, the two rows of
@@ -209,7 +207,7 @@ def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> dict[str, 
         "score": arrays["attention._attention_score.weight"][0],
         "output": output,
     }
-    floats: dict[str, Any] = {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in computed.items()}
+    floats: Record = {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in computed.items()}
     bias, gate = arrays["output.bias"], arrays.get("gate.weight")
     last = {"output_bias": float(bias[1] - bias[0]), "wide": wide, "values": values, "value_bias": value_bias}
     gates = {

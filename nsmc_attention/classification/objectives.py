@@ -1,10 +1,9 @@
 """The objective of a stage: the loss of a batch, the evaluation on the dev part, the metric that selects the epoch."""
 
-from typing import Any
-
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers
 from .._runtime.gluon import mxnet
 from .._runtime.mxnet_types import Array, Device, Network
 from ..evaluation.attention_statistics import evenness
@@ -26,7 +25,7 @@ class LabelsObjective(Objective):
 
     metric = "log_loss"
 
-    def __init__(self, dev_batches: Any, device: Device, penalty: float = 0.0):
+    def __init__(self, dev_batches: object, device: Device, penalty: float = 0.0):
         super().__init__(dev_batches, device)
         self.penalty = penalty
 
@@ -85,7 +84,7 @@ class ContributionsObjective(LabelsObjective):
         return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
 
 
-def gate_error(gates: Array, wanted: NDArray[Any]) -> Array:
+def gate_error(gates: Array, wanted: Numbers) -> Array:
     """Return the squared error of the gates (N, T) over the tokens whose wanted one is not NaN, by review, (1,)."""
     known, targets = (
         mxnet.nd.array(array, ctx=gates.context) for array in (~numpy.isnan(wanted), numpy.nan_to_num(wanted))

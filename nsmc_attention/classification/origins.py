@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 
 import numpy
 
+from .._runtime.aliases import Record
 from ..bundle.format import AnyBundle
 from ..errors import ConfigError
 from ..evaluation.calibration import log_odds
@@ -61,7 +62,7 @@ class Origins:
         init = lenders()[self.first.layout].init
         return partial(init, arrays=arrays, codec=self.first.codec, token_to_idx=encoder.token_to_idx)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Record:
         """Return what a run's settings.json holds of it."""
         written = self.sentences
         return {
@@ -78,9 +79,9 @@ class Origins:
             "sentences": self.sentences.name if self.sentences else None,
         }
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Record:
         """Return what the `data` of a manifest holds of it, but for the first bundle."""
-        data: dict[str, Any] = {}
+        data: Record = {}
         if self.teachers:
             data["teacher"] = {"name": self.names()["teacher"], "fingerprint": self.settings()["teacher"]}
         if self.sentences:

@@ -8,6 +8,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.aliases import Record
 from ..inference.matrices import Matrix, matrices
 from ..inference.notebook import in_frame, shortened
 from ..model.graphs import AXES
@@ -61,7 +62,7 @@ class Prediction:
             return self.weights
         return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
 
-    def replaced(self, **values: Any) -> "Prediction":
+    def replaced(self, **values: object) -> "Prediction":
         """Return the Prediction with other values of its attributes."""
         return Prediction(**{**vars(self), **values})
 
@@ -113,13 +114,13 @@ class Prediction:
         return core_schema.is_instance_schema(cls, serialization=shown)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Record:
         return {"type": "object", "title": cls.__name__}
 
-    def to_dict(self, weights: bool = False) -> dict[str, Any]:
+    def to_dict(self, weights: bool = False) -> Record:
         """Return plain values for JSON; with weights, `weights` (T x T, of hops R x T) and `token_weights` (T) too."""
         names = ("text", "label", "score", "probability")
-        values: dict[str, Any] = {name: getattr(self, name) for name in names}
+        values: Record = {name: getattr(self, name) for name in names}
         values.update(tokens=list(self.tokens), offsets=[list(span) for span in self.offsets])
         if weights:
             values.update(weights=self.weights.tolist(), token_weights=self.token_weights.tolist())

@@ -13,6 +13,7 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union, 
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers, Record
 from ..errors import BundleError, DataError
 from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName, EngineName
@@ -90,16 +91,16 @@ class TokenScorer:
         spans = ((offsets[end - len(piece)][0], offsets[end - 1][1]) for piece, end in zip(pieces.reviews, ends))
         return [Side(*span, probability) for span, probability in zip(spans, probabilities.tolist())]
 
-    def contributions(self, reviews: Sequence[Encoded]) -> list[NDArray[Any]]:
+    def contributions(self, reviews: Sequence[Encoded]) -> list[Numbers]:
         """Return what each token of each review, none of which is empty, adds to the log-odds, (T,) each."""
         pieces, engine = self.pieces(reviews), cast("Any", self.engine)
-        found: list[NDArray[Any]] = [numpy.zeros(0)] * len(pieces.reviews)
+        found: list[Numbers] = [numpy.zeros(0)] * len(pieces.reviews)
         for members, batch in self.batches(pieces.reviews):
             for member, values in zip(members, engine.contributions(*batch)):
                 found[member] = values[: len(pieces.reviews[member])]
         return pieces.joined(found, ("keys",))
 
-    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]:
+    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
         """Yield (members, probability, weights) over the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
             probability, weights = self.engine(*batch)
@@ -110,7 +111,7 @@ class TokenScorer:
                 )
             yield members, probability, weights
 
-    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[NDArray[Any], tuple[NDArray[Any], ...]]]:
+    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Numbers, tuple[Numbers, ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
         lengths = numpy.array([len(review) for review in reviews])
         order = numpy.argsort(lengths, kind="stable")
@@ -220,7 +221,7 @@ class Classifier(Predictor):
             reasons += map(self.evidence.reason, reviews)
         return probabilities, reasons
 
-    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""
         return (prediction.to_dict(weights) for prediction in self.predict_stream(texts))
 
@@ -245,7 +246,7 @@ def leaning_of(manifest: Mapping[str, Any]) -> float:
     return float(log_odds(known["positive"] / known["rows"], 1e-2)) if known else 0.0
 
 
-def ranked(label: Optional[str], probability: Optional[float]) -> list[dict[str, Any]]:
+def ranked(label: Optional[str], probability: Optional[float]) -> list[Record]:
     """Return both labels with their scores, the likelier one first; of a blank text one without."""
     if label is None or probability is None:
         return [{"label": None, "score": None}]

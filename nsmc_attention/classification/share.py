@@ -12,8 +12,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy
-from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers, Record
 from ..errors import ConfigError, DataError
 from ..evaluation.share import Evidence, Share, by_odds, odds_of
 from ..inference.reference import Row, Scorer
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas
 
     Reviews = Union[Iterable[str], "pandas.Series[Any]"]
-    Probabilities = Union[Iterable[Optional[float]], NDArray[Any], "pandas.Series[Any]"]
+    Probabilities = Union[Iterable[Optional[float]], Numbers, "pandas.Series[Any]"]
 
 # The output columns of labels by a share, and their types
 LEANING = {"label_by_share": "string", "probability_by_share": "double", "share": "double"}
@@ -166,7 +166,7 @@ class LabelsByShare:
         label, place = ([*self.scorer.types].index(name) for name in ("label", "probability"))
         return [(*row[:-1], *self.leaning(row[label], row[place]), row[-1]) for row in self.scorer.rows(texts)]
 
-    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         for values in self.scorer.objects(texts, weights):
             yield {**values, **dict(zip(LEANING, self.leaning(values["label"], values["probability"])))}
 

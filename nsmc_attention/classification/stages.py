@@ -8,11 +8,11 @@ Each stage has a folder with its checkpoints and is trained once; `train` brings
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Optional
+from typing import Optional
 
 import numpy
-from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers, Record
 from .._runtime.mxnet_types import Network
 from .._runtime.processes import cores
 from .._runtime.progress import progress_bar
@@ -66,7 +66,7 @@ class ClassifierTrainer:
         dev_part: Tokenized,
         star_part: Optional[Tokenized],
         sentences: Optional[Reviews] = None,
-    ) -> tuple[Network, Progress, dict[str, Any]]:
+    ) -> tuple[Network, Progress, Record]:
         """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
 
         The stages of stars and labels have the `sentences`, the table of n-grams those without marks.
@@ -99,9 +99,7 @@ class ClassifierTrainer:
         parameters.round_tables(network)
         return network, progress, figures
 
-    def beside(
-        self, part: EncodedPart, sentences: Optional[Reviews]
-    ) -> tuple[EncodedPart, Optional[list[NDArray[Any]]]]:
+    def beside(self, part: EncodedPart, sentences: Optional[Reviews]) -> tuple[EncodedPart, Optional[list[Numbers]]]:
         """Return a part with the sentences, if there are some, and the gates that their marks teach."""
         if sentences is None:
             return part, None
@@ -148,7 +146,7 @@ class ClassifierTrainer:
         batches = self.batches(replace(part, labels=labels, taught=None), with_ngrams=True, erased=erased)
         self.fit(network, "erasure", batches, dev_batches, ContributionsObjective)
 
-    def importance(self, network: Network, part: EncodedPart) -> list[NDArray[Any]]:
+    def importance(self, network: Network, part: EncodedPart) -> list[Numbers]:
         """Return for each review each token's share of what the prediction depends on, (T,).
 
         Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with erasure
@@ -167,10 +165,10 @@ class ClassifierTrainer:
     def batches(
         self,
         part: EncodedPart,
-        gates: Optional[list[NDArray[Any]]] = None,
-        importance: Optional[list[NDArray[Any]]] = None,
+        gates: Optional[list[Numbers]] = None,
+        importance: Optional[list[Numbers]] = None,
         with_ngrams: bool = False,
-        erased: Optional[NDArray[Any]] = None,
+        erased: Optional[Numbers] = None,
     ) -> Batches:
         """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
         encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
@@ -186,7 +184,7 @@ class ClassifierTrainer:
         network.hybridize(static_alloc=True)
         return network
 
-    def inference_network(self, network: Network, table: Optional[NDArray[Any]]) -> Network:
+    def inference_network(self, network: Network, table: Optional[Numbers]) -> Network:
         """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
         arrays = snapshot(network)
         if table is not None:
@@ -202,7 +200,7 @@ class ClassifierTrainer:
 
     def fit_ngrams(
         self, network: Network, stars: Optional[EncodedPart], train: EncodedPart, dev_count: int
-    ) -> dict[str, NDArray[Any]]:
+    ) -> dict[str, Numbers]:
         """Fit the table of n-grams (`wide.fit_wide`) to the training part and to the clear ones of the raw reviews.
 
         Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). `alone` () is what the log-odds of
@@ -227,7 +225,7 @@ class ClassifierTrainer:
         factors = self.factors(network, replace(train, reviews=reviews, labels=labels, taught=None))
         return {"table": wide.fit_wide(token_lists, labels, buckets, factors), "alone": numpy.array(alone)}
 
-    def factors(self, network: Network, part: EncodedPart) -> Optional[list[NDArray[Any]]]:
+    def factors(self, network: Network, part: EncodedPart) -> Optional[list[Numbers]]:
         """Return what each token's n-grams are multiplied by in the network (`terms`), (T,) of each review; None if by 1."""
         if network.values is None:
             return None
@@ -235,7 +233,7 @@ class ClassifierTrainer:
         roots = [numpy.sqrt(numpy.maximum(len(own) * own, SMALLEST)) for own in weights]
         return [own + SHARED * (numpy.append(own[1:], own[-1]) - own) for own in roots]
 
-    def calibrate(self, network: Network, dev_batches: Batches, alone: float) -> dict[str, Any]:
+    def calibrate(self, network: Network, dev_batches: Batches, alone: float) -> Record:
         """Calibrate the network's last layer on the dev part; return the figures.
 
         `alone` is what the log-odds of the n-grams are worth by themselves (`fit_ngrams`).

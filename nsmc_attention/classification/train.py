@@ -6,12 +6,12 @@
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 import numpy
 import pandas
-from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers, Record
 from .._runtime.mxnet_types import Network
 from ..bundle.format import Manifest, load_bundle
 from ..errors import BundleError, DataError
@@ -104,7 +104,7 @@ def train_classifier(
     tokenizer(config.text.tokenizer)
     origins = Origins.opened(config, init_from, teacher, sentences)
     reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
-    settings: dict[str, Any] = {
+    settings: Record = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
         "columns": reviews.columns,
         "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
@@ -188,7 +188,7 @@ def tokenized(reviews: Reviews, config: Config) -> Tokenized:
     return part
 
 
-def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config) -> Tokenized:
+def tokenized_part(frame: pandas.DataFrame, labels: Numbers, config: Config) -> Tokenized:
     text, cache = config.text, nsmc.cache_folder() / "prepared"
     token_lists = cached_tokens(frame["document"].tolist(), text.tokenizer, cache, text.symbols)
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
@@ -211,7 +211,7 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
     return [part.take(members) for members in chosen]
 
 
-def describe(inputs: Inputs, config: Config, best: dict[str, Any], origins: Origins) -> Manifest:
+def describe(inputs: Inputs, config: Config, best: Record, origins: Origins) -> Manifest:
     """Return the manifest of a finished training: its data, its metrics on the dev part, the command that repeats it."""
     reviews, dev_reviews = inputs.reviews, inputs.dev_reviews
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
@@ -267,7 +267,7 @@ def write_classifier(
     return run.write(LAYOUT, manifest, contents)
 
 
-def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]:
+def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> Record:
     """Return what `evaluate --record` wrote into a bundle of this very network, nothing if there is none."""
     try:
         bundle = load_bundle(folder, LAYOUT)

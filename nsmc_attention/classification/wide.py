@@ -11,6 +11,7 @@ import numpy
 from numpy.typing import NDArray
 from scipy import sparse
 
+from .._runtime.aliases import Numbers
 from ..text.ngrams import SMALLEST, ngram_ids
 
 # Inverse strength of the L2 penalty, and largest number of solver steps: with factors, 60 cost 0.2 points of accuracy
@@ -19,11 +20,11 @@ PIECE = 4096
 # A feature of so many times the size is next to free of the penalty
 UNPENALIZED = 10.0
 FOLDS = 5
-Factors = Sequence[NDArray[Any]]
+Factors = Sequence[Numbers]
 
 
 def fit_wide(
-    token_lists: Sequence[Sequence[str]], labels: NDArray[Any], buckets: int, factors: Optional[Factors] = None
+    token_lists: Sequence[Sequence[str]], labels: Numbers, buckets: int, factors: Optional[Factors] = None
 ) -> NDArray[numpy.float32]:
     """Fit the table to lists of tokens and their labels, 0 or 1; both labels have the same total weight.
 
@@ -49,7 +50,7 @@ def fit_wide(
 def continue_wide(
     table: NDArray[numpy.float32],
     token_lists: Sequence[Sequence[str]],
-    labels: NDArray[Any],
+    labels: Numbers,
     odds: NDArray[numpy.float64],
     factors: Optional[Factors] = None,
 ) -> tuple[NDArray[numpy.float64], float, float, NDArray[numpy.float64]]:
@@ -78,14 +79,14 @@ def ones(weighted: Any) -> Any:
     return sparse.csr_matrix((numpy.ones_like(weighted.data), weighted.indices, weighted.indptr), weighted.shape)
 
 
-def tfidf(weighted: Any, idf: NDArray[Any]) -> Any:
+def tfidf(weighted: Any, idf: Numbers) -> Any:
     """Return the features (N, buckets) of `presence`, divided by the L2 norm that they have without factors."""
     norm = numpy.sqrt(numpy.maximum(ones(weighted) @ idf**2, 1))
     return sparse.diags((1 / norm).astype("float32")) @ weighted @ sparse.diags(idf.astype("float32"))
 
 
 def cross_fitted_log_odds(
-    token_lists: Sequence[Sequence[str]], labels: NDArray[Any], buckets: int
+    token_lists: Sequence[Sequence[str]], labels: Numbers, buckets: int
 ) -> NDArray[numpy.float64]:
     """Return the log-odds (N,) of each list of tokens by a table fitted to the other folds; both labels have 2 at least."""
     from sklearn.model_selection import StratifiedKFold

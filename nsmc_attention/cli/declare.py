@@ -34,7 +34,7 @@ class Declared(NamedTuple):
     flags: tuple[str, ...]
     settings: dict[str, Any]
 
-    def parameters(self, name: str, annotation: Any) -> list[click.Parameter]:
+    def parameters(self, name: str, annotation: object) -> list[click.Parameter]:
         """Return it with the name and the type of a parameter, in a list."""
         settings, flags = dict(self.settings), [*self.flags]
         (plain,) = [part for part in get_args(annotation) or (annotation,) if part not in (type(None), ...)]
@@ -55,7 +55,7 @@ class Group(NamedTuple):
     make: Callable[..., Any]
     options: dict[str, tuple[Declared, Any]]
 
-    def parameters(self, name: str, annotation: Any) -> list[click.Parameter]:
+    def parameters(self, name: str, annotation: object) -> list[click.Parameter]:
         return [made for key, (option, kind) in self.options.items() for made in option.parameters(key, kind)]
 
 
@@ -110,7 +110,7 @@ def command(
         groups = {name: group for name, (group, _) in declared.items() if isinstance(group, Group)}
 
         @functools.wraps(function)
-        def run(**values: Any) -> None:
+        def run(**values: object) -> None:
             for name, group in groups.items():
                 values[name] = group.make(**{key: values.pop(key) for key in group.options})
             function(**values)

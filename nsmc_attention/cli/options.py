@@ -125,7 +125,7 @@ def of_systems(kind: str, **own: type) -> Any:
     for group in groups.values():
         declared.update((name, each) for name, each in group.options.items() if name not in declared)
 
-    def instances(**values: Any) -> dict[str, Any]:
+    def instances(**values: object) -> dict[str, Any]:
         return {name: group.make(**{key: values[key] for key in group.options}) for name, group in groups.items()}
 
     return Group(instances, declared)

@@ -4,11 +4,12 @@ Fitted on the dev part and put into the last layer, so that prediction costs not
 """
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Optional
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
+from .._runtime.aliases import Record
 from ..model.parameters import NGRAM_TABLE, Arrays
 from .metrics import headline
 
@@ -22,9 +23,7 @@ PRIOR_STRENGTH = 10.0
 FEW_DEV = 200
 
 
-def calibration(
-    odds: Floats, labels: ArrayLike, wide: Optional[Floats] = None, wide_alone: float = 1.0
-) -> dict[str, Any]:
+def calibration(odds: Floats, labels: ArrayLike, wide: Optional[Floats] = None, wide_alone: float = 1.0) -> Record:
     """Fit the weights of the network's log-odds (N,) and of the n-grams' (wide), on the dev part with its labels (N,).
 
     Without n-grams by one temperature (Guo et al. 2017, arXiv:1706.04599, section 4.2), which changes no label; with
@@ -71,7 +70,7 @@ def fit_stacking(odds: Floats, labels: ArrayLike, prior: Sequence[float]) -> tup
     return weights, bias
 
 
-def calibrated(arrays: Arrays, fitted: dict[str, Any]) -> Arrays:
+def calibrated(arrays: Arrays, fitted: Record) -> Arrays:
     """Return {name: array} of a network's parameters with the `calibration` in its last layer."""
     changed = dict(arrays)
     halves = numpy.array([-0.5, 0.5])

@@ -11,12 +11,13 @@ Takes a scoring callable over encoded reviews and one weight a token, never a ne
 """
 
 import math
-from typing import Any, Mapping, Optional, Sequence
+from typing import Mapping, Optional, Sequence
 
 import numpy
 from numpy.typing import ArrayLike
 from scipy.stats import kendalltau
 
+from .._runtime.aliases import Record
 from ..errors import DataError
 from ..text.encoding import Encoded
 from .calibration import log_odds
@@ -39,7 +40,7 @@ def faithfulness(
     replaced: Optional[Mapping[str, ArrayLike]] = None,
     seed: int = 0,
     progress: ProgressCallback = iter,
-) -> dict[str, Any]:
+) -> Record:
     """Measure the weights of attention, and beside them other orders of the words, erasure and a random order.
 
     Parameters

@@ -1,15 +1,15 @@
 """Classification metrics by scikit-learn; takes arrays, knows nothing of networks or files."""
 
-from typing import Any
-
 import numpy
 from numpy.typing import ArrayLike, NDArray
+
+from .._runtime.aliases import Record
 
 # Those that trainings and comparisons keep
 HEADLINE = ("accuracy", "f1", "log_loss", "ece")
 
 
-def metrics(labels: ArrayLike, probability: ArrayLike) -> dict[str, Any]:
+def metrics(labels: ArrayLike, probability: ArrayLike) -> Record:
     """Score (N,) probabilities of `positive` against (N,) labels of 0 and 1; positive from 0.5 on.
 
     Returns n; accuracy, f1, precision, recall (of positive), roc_auc (None if all labels are the same), log_loss

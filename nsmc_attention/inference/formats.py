@@ -155,7 +155,7 @@ def plain_cells(column: Sequence[Any]) -> Sequence[Any]:
     return ["" if cell is None else plain(cell) for cell in column]
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return a cell as csv and JSON hold it: bytes as their text if they are UTF-8, other objects as their str."""
     if isinstance(value, bytes):
         try:

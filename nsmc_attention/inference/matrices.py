@@ -3,8 +3,9 @@
 from typing import Any, NamedTuple, Optional, Sequence
 
 import numpy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .._runtime.aliases import Numbers
 from ..errors import DataError
 from ..model.graphs import AXES
 
@@ -17,7 +18,7 @@ class Matrix(NamedTuple):
     `rows` is what a row is: a query, a hop.
     """
 
-    weights: NDArray[Any]
+    weights: Numbers
     queries: list[str]
     keys: list[str]
     title: str

@@ -48,7 +48,7 @@ class ParquetSpool:
     DataError if parquet has no type for a column, those of two parts are of two kinds, or there are too many columns.
     """
 
-    def __init__(self, file: Any, names: list[str], types: Mapping[str, str], verbatim: bool = False):
+    def __init__(self, file: object, names: list[str], types: Mapping[str, str], verbatim: bool = False):
         self.parquet, self.output, self.names, self.types = require_parquet(), file, names, types
         path = Path(str(getattr(file, "name", "")))
         self.file = tempfile.TemporaryFile(dir=path.parent if path.is_file() else None)
@@ -124,7 +124,7 @@ def as_texts(values: Iterable[Any]) -> list[Optional[str]]:
     return [None if value is None else str(value) for value in values]
 
 
-def as_array(name: str, values: Sequence[Any], kind: Any) -> Any:
+def as_array(name: str, values: Sequence[Any], kind: object) -> Any:
     import pyarrow
 
     with one_type(f"column {name!r}"):
@@ -139,7 +139,7 @@ def as_array(name: str, values: Sequence[Any], kind: Any) -> Any:
             return pyarrow.array(values)
 
 
-def encodable(value: Any) -> Any:
+def encodable(value: object) -> Any:
     """Return a text with a question mark for each lone surrogate; other values as they are."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 

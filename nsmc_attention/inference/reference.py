@@ -110,7 +110,7 @@ class Predictor:
         """Load the engine called `engine` for a bundle of this task; None is as many threads as there are cores."""
         return cls(bundle, cls.load_engine(bundle, engine, device, threads), **options)
 
-    def __init__(self, bundle: AnyBundle, engine: Any):
+    def __init__(self, bundle: AnyBundle, engine: object):
         self.bundle, self.engine = bundle, engine
 
     def __repr__(self) -> str:

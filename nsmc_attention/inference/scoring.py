@@ -265,7 +265,7 @@ def row_stream(
         ) from problem
 
 
-def parallel_rows(same: Any, windows: Iterable[list[str]], processes: int) -> Iterator[tuple[list[str], list[Row]]]:
+def parallel_rows(same: object, windows: Iterable[list[str]], processes: int) -> Iterator[tuple[list[str], list[Row]]]:
     pending: "deque[tuple[list[str], Future[list[tuple[Any, ...]]]]]" = deque()
     with workers(processes) as pool:
         for window in windows:

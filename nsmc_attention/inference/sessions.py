@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, Optional, Union
 
 import numpy
-from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers
 from .._runtime.mxnet_types import Device
 from .._runtime.processes import thread_pool
 from ..bundle.format import AnyBundle
@@ -21,7 +21,7 @@ from ..model.graphs import AXES, LENGTHS, RANGES, Interface, Sizes, dtype
 from ..model.tracing import parts_of
 from .engines import gluon_network
 
-Array = NDArray[Any]
+Array = Numbers
 # Reviews a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
 PIECE, WORTH_A_THREAD = 32, 8
 # The batch of a network on MXNet; a GPU needs many reviews

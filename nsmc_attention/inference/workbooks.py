@@ -106,7 +106,7 @@ def spooled(spool: IO[bytes]) -> Iterator[Sequence[Any]]:
         yield from json.loads(line)
 
 
-def digest(cell: Any) -> int:
+def digest(cell: object) -> int:
     """Return a number by which a text is compared; a time and its date have the same."""
     text = str(cell)[:10] if isinstance(cell, datetime.date) else as_text(cell)
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))
@@ -350,7 +350,7 @@ class Splice(Positions):
         self.adding, self.next = False, next(self.additions, None)
 
 
-def cell_xml(prefix: str, row: int, column: int, value: Any, style: str = "") -> bytes:
+def cell_xml(prefix: str, row: int, column: int, value: object, style: str = "") -> bytes:
     """Return a cell: a number with 6 digits, all else as text, which is never computed; ASCII, for any encoding."""
     from openpyxl.utils import get_column_letter
 

@@ -7,10 +7,11 @@ ONNX file (protobuf), so they need neither onnx nor MXNet.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import numpy
-from numpy.typing import NDArray
+
+from .._runtime.aliases import Numbers
 
 # Fields by their numbers in onnx.proto: of ModelProto, GraphProto and TensorProto
 GRAPH, CONSTANT, NAME, NUMBERS = 7, 5, 8, 9
@@ -31,7 +32,7 @@ class Field(NamedTuple):
     content: Optional[bytes]
 
 
-def without_numbers(content: bytes, stored: Mapping[str, NDArray[Any]]) -> bytes:
+def without_numbers(content: bytes, stored: Mapping[str, Numbers]) -> bytes:
     """Return a graph's file without the numbers of the constants that `numbers_of` makes of the stored parameters."""
 
     def emptied(constant: bytes) -> bytes:
@@ -44,7 +45,7 @@ def without_numbers(content: bytes, stored: Mapping[str, NDArray[Any]]) -> bytes
     return with_constants(content, emptied)
 
 
-def with_numbers(content: bytes, stored: Mapping[str, NDArray[Any]]) -> bytes:
+def with_numbers(content: bytes, stored: Mapping[str, Numbers]) -> bytes:
     """Return the whole graph of a file; ValueError where the parameters have no numbers for a constant, or it is there twice."""
     names = set[str]()
 
@@ -62,7 +63,7 @@ def with_numbers(content: bytes, stored: Mapping[str, NDArray[Any]]) -> bytes:
     return with_constants(content, filled)
 
 
-def numbers_of(name: str, stored: Mapping[str, NDArray[Any]]) -> Optional[bytes]:
+def numbers_of(name: str, stored: Mapping[str, Numbers]) -> Optional[bytes]:
     """Return the bytes of a graph's constant, by its name, from the parameters as they are stored; None for another one.
 
     `NAME.T` is a parameter's transpose; `NAME.W`, `.R` and `.B` of the first weight of a recurrent layer are those of ONNX's
@@ -80,7 +81,7 @@ def numbers_of(name: str, stored: Mapping[str, NDArray[Any]]) -> Optional[bytes]
     return numpy.stack(found).tobytes() if found else None
 
 
-def of_direction(first: str, kind: str, stored: Mapping[str, NDArray[Any]]) -> NDArray[Any]:
+def of_direction(first: str, kind: str, stored: Mapping[str, Numbers]) -> Numbers:
     """Return the numbers of one direction, its gates in ONNX's order."""
     suffixes = {"W": ("i2h_weight",), "R": ("h2h_weight",), "B": ("i2h_bias", "h2h_bias")}[kind]
     arrays = [stored[first.replace("i2h_weight", suffix)] for suffix in suffixes]

@@ -15,12 +15,13 @@ from typing import Any, BinaryIO
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers
 from .._runtime.mxnet_shim import import_mxnet
 from .._runtime.mxnet_types import Device, Network
 from ..errors import BundleError
 from .tracing import parameter_shapes
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Numbers]
 # Types and shapes by name, of the arrays of a file
 Forms = dict[str, tuple[str, tuple[int, ...]]]
 
@@ -73,7 +74,7 @@ def initialize_from(network: Network, arrays: Arrays, device: Device) -> None:
         parameter.set_data(arrays[name].astype("float32"))
 
 
-def add_wide_part(arrays: Arrays, table: NDArray[Any], width: int) -> Arrays:
+def add_wide_part(arrays: Arrays, table: Numbers, width: int) -> Arrays:
     """Return the parameters of the same function of states of `width` units with a wide part, whose weights are 0."""
     weight = arrays["output.weight"]
     return {
@@ -97,7 +98,7 @@ def without_wide(arrays: Arrays) -> Arrays:
     return {**arrays, "output.weight": weight}
 
 
-def quantize(table: NDArray[Any]) -> tuple[NDArray[numpy.int8], NDArray[numpy.float16]]:
+def quantize(table: Numbers) -> tuple[NDArray[numpy.int8], NDArray[numpy.float16]]:
     """Return a table (rows, units) as int8 and the scale of each row (rows, 1), float16.
 
     Their product is the table to half a scale; quantizing a product again returns the same numbers.
@@ -108,7 +109,7 @@ def quantize(table: NDArray[Any]) -> tuple[NDArray[numpy.int8], NDArray[numpy.fl
     return numpy.rint(table / steps).clip(-INT8_MAX, INT8_MAX).astype("int8"), scale
 
 
-def stored(name: str, array: NDArray[Any], matrices_as: str = "float32") -> Arrays:
+def stored(name: str, array: Numbers, matrices_as: str = "float32") -> Arrays:
     """Return {name: array} as the files hold one parameter; a quantized table is the product of its two arrays."""
     if name in TABLES:
         return dict(zip((name, name + SCALE), quantize(array)))
@@ -216,7 +217,7 @@ def read_stored(content: bytes, expected: Forms, where: object) -> Arrays:
 RENAMED = {"sign.weight": "gate.weight", "sign.bias": "gate.bias"}
 
 
-def all_finite(array: NDArray[Any]) -> bool:
+def all_finite(array: Numbers) -> bool:
     if array.dtype != "float16":
         return bool(numpy.isfinite(array).all())
     # 27 times as fast: the bits of infinity are 0x7c00 and a sign, and those of what is not a number are larger
@@ -243,7 +244,7 @@ def parse(stream: BinaryIO, most: int) -> Arrays:
     return dict(zip(names, arrays))
 
 
-def parse_array(stream: BinaryIO) -> NDArray[Any]:
+def parse_array(stream: BinaryIO) -> Numbers:
     magic, storage, dimensions = unpack(stream, "<IiI")
     if magic != ARRAY_MAGIC or storage != 0 or not 1 <= dimensions <= 4:
         raise ValueError("an array that is not dense, or not of one to four dimensions")

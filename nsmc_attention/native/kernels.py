@@ -5,8 +5,8 @@ from operator import attrgetter
 from typing import Any, Optional
 
 import numpy
-from numpy.typing import NDArray
 
+from .._runtime.aliases import Numbers
 from ..errors import ConfigError, MissingPackage
 from . import SWITCH, switched_on
 
@@ -49,7 +49,7 @@ def is_built() -> bool:
     return True
 
 
-def other_kind(model: Any, *expected: str) -> Optional[str]:
+def other_kind(model: object, *expected: str) -> Optional[str]:
     """Return "expected model.encoder.kind gru, found ..." for the first of such paths with their kinds that a model lacks."""
     for path, kind in (each.split() for each in expected):
         found = attrgetter(path)(model)
@@ -85,14 +85,14 @@ def kernel_name(precision: str) -> str:
     return precision
 
 
-def gates_of(arrays: "dict[str, NDArray[Any]]", name: str) -> "tuple[NDArray[Any], ...]":
+def gates_of(arrays: "dict[str, Numbers]", name: str) -> "tuple[Numbers, ...]":
     """Return a bidirectional GRU's weights and biases as the kernels take them, `name` having the places of Gluon's.
 
     input_weights (2, 3, H, D), input_bias (2, 3, H), to whose r and z the other bias is added, recurrent (2, 3, H, H), and
     hidden_bias (2, H) of n.
     """
 
-    def gates(kind: str) -> NDArray[Any]:
+    def gates(kind: str) -> Numbers:
         both = numpy.stack([arrays[name.format(direction=direction, part=kind)] for direction in DIRECTIONS])
         return both.reshape(2, GATES, -1, *both.shape[2:])
 

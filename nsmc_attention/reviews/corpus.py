@@ -3,12 +3,12 @@
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy
 import pandas
 from numpy.typing import NDArray
 
+from .._runtime.aliases import Record
 from ..errors import DataError
 
 
@@ -53,7 +53,7 @@ class Reviews:
             "conflicting": int((labels_a_text > 1).sum()),
         }
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> Record:
         """Return name, sha256 and counts as a plain dict, for manifests."""
         return {"name": self.name, "sha256": self.sha256, **self.counts()}
 

@@ -65,7 +65,7 @@ def parse_whole(file: TextIO, head: str, path: Path) -> Any:
         raise DataError(f"{path} line {line}: expected one JSON list or object, found none; {AS_LINES}") from problem
 
 
-def rows_of(value: Any, path: Path) -> list[Any]:
+def rows_of(value: object, path: Path) -> list[Any]:
     """Return the rows of an object: its only list of objects, its columns (pandas), or itself."""
     if not isinstance(value, dict):
         raise DataError(f"{path}: expected a JSON list or object, found {type(value).__name__}; {AS_LINES}")

@@ -387,7 +387,7 @@ def from_rows(rows: list[dict[str, Any]], path: Path) -> TablePart:
     return TablePart((name, [None if is_nan(cell := row.get(name)) else cell for row in rows]) for name in names)
 
 
-def is_nan(value: Any) -> bool:
+def is_nan(value: object) -> bool:
     return isinstance(value, float) and value != value
 
 
@@ -427,7 +427,7 @@ def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[Ta
             yield part
 
 
-def characters(value: Any) -> int:
+def characters(value: object) -> int:
     """Count the characters or bytes of a value and everything inside it; 1 for a value without any."""
     if isinstance(value, (str, bytes)):
         return len(value)
@@ -436,13 +436,13 @@ def characters(value: Any) -> int:
     return 1 + sum(map(characters, value)) if isinstance(value, (list, tuple)) else 1
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a cell is None, NaN, or pandas' NA or NaT."""
     # of pandas, which is not imported for them
     return value is None or is_nan(value) or type(value).__name__ in ("NAType", "NaTType")
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """Return a cell as text, empty for a missing value (None, NaN, NA, NaT); DataError for bytes that are not UTF-8."""
     if is_missing(value):
         return ""

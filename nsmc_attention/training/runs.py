@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Optional, TypeVar, Union
+from typing import Optional, TypeVar, Union
 
 import numpy
 
 from .._io.atomic import folder_lock, refuse_links, vacant, write_text
 from .._io.bounded import read_file, read_json
+from .._runtime.aliases import Record
 from .._runtime.mxnet_shim import choose_device
 from .._runtime.mxnet_types import Device, Network
 from .._runtime.progress import progress_bar
@@ -58,7 +59,7 @@ class Run:
     def say_settings(self, settings: str) -> None:
         self.say(f"settings: {settings}; {'continuing' if self.resume else 'writing'} in {self.out}")
 
-    def check(self, settings: dict[str, Any]) -> None:
+    def check(self, settings: Record) -> None:
         """Refuse a folder that is in use or, when resuming, one with other settings or links in it."""
         out = self.out
         if self.resume:
@@ -78,7 +79,7 @@ class Run:
             out.rmdir()
 
     @contextmanager
-    def begun(self, settings: dict[str, Any]) -> Iterator[None]:
+    def begun(self, settings: Record) -> Iterator[None]:
         """Write settings.json and lock the folder within the `with` block.
 
         Two trainings in it would use each other's checkpoints.
@@ -143,7 +144,7 @@ class Reporter:
         write_text(self.path, "".join(json.dumps(record) + "\n" for record in history))
 
 
-def read_settings(out: Union[str, Path]) -> dict[str, Any]:
+def read_settings(out: Union[str, Path]) -> Record:
     """Return the settings of the run in folder `out`; ConfigError if there is no run."""
     path = Path(out) / "settings.json"
     if not path.is_file():
@@ -151,7 +152,7 @@ def read_settings(out: Union[str, Path]) -> dict[str, Any]:
     return {"config": {}, **saved_settings(path)}
 
 
-def saved_settings(path: Path) -> dict[str, Any]:
+def saved_settings(path: Path) -> Record:
     """Read a settings.json; ConfigError if it is something else."""
     settings = read_json(read_file(path, LARGEST, ConfigError), path, ConfigError, "JSON settings")
     if not isinstance(settings, dict):

@@ -6,6 +6,7 @@ from typing import Any, Optional, Sequence, Union
 import numpy
 from numpy.typing import ArrayLike
 
+from .._runtime.aliases import Record
 from ..classification.attribution import Attribution
 from ..classification.prediction import Prediction
 from ..colors import LIGHT, as_hex
@@ -25,7 +26,7 @@ SMALL_CELL, SMALLEST = 0.15, 1.5
 # Points
 WORD_SIZE, LEGEND_SIZE = 12, 8
 # What the rows and columns of a matrix are
-AXIS: dict[str, Any] = {"fontsize": 8, "color": "0.4"}
+AXIS: Record = {"fontsize": 8, "color": "0.4"}
 
 
 def draw_heatmap(
@@ -107,7 +108,7 @@ def draw_weights(plot: Any, panel: Matrix, largest: float) -> Any:
 
 
 def name_keys(plot: Any, keys: Sequence[str], cell: float) -> None:
-    turned: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
+    turned: Record = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
     if max(map(len, keys)) == 1:
         # a single letter is read as it stands
         turned = {}
@@ -158,7 +159,7 @@ def draw_words(attributions: Sequence[Attribution]) -> Any:
 def draw_legend(axes: Any, signed: bool, middle: float) -> None:
     """Draw the shades of unsigned or signed values, an inch between the names of its ends."""
     low, high = ("for negative", "for positive") if signed else ("0", "largest weight of a review")
-    style: dict[str, Any] = {"fontsize": LEGEND_SIZE, "color": "0.35", "va": "center_baseline"}
+    style: Record = {"fontsize": LEGEND_SIZE, "color": "0.35", "va": "center_baseline"}
     (left,) = widths((low,), LEGEND_SIZE)
     values = numpy.linspace(-1.0 if signed else 0.0, 1, 33)
     shades = [[[part / 255 for part in LIGHT.shade(value, 1, signed)] for value in values]]
@@ -202,7 +203,7 @@ def draw_tokens(axes: Any, attribution: Attribution, boxes: list[tuple[int, floa
     from matplotlib.patches import Rectangle
 
     largest = float(numpy.abs(attribution.values).max())
-    band: dict[str, Any] = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
+    band: Record = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
     for token, value, (line, left, width) in zip(attribution.tokens, attribution.values, boxes):
         middle, half = top + (line + 0.5) * LINE, LINE / 2 - 0.03
         shade = as_hex(LIGHT.shade(value, largest, attribution.signed))

@@ -1,11 +1,10 @@
 """Attributions and heads into a file, by its suffix; and the page that systems write their results into."""
 
 from pathlib import Path
-from typing import Any, Iterable, Optional, Protocol, Sequence, Union, runtime_checkable
-
-from numpy.typing import NDArray
+from typing import Iterable, Optional, Protocol, Sequence, Union, runtime_checkable
 
 from .._io.atomic import write_text
+from .._runtime.aliases import Numbers
 from ..classification.attribution import Attribution
 from ..drawing.figure import SUFFIXES, check_suffix, save_figure
 from ..errors import ConfigError, DataError, check_kind
@@ -63,7 +62,7 @@ class Attending(Protocol):
     """A result with the weights of an encoder's heads (L, K, T, T), None of an encoder without, over its tokens."""
 
     @property
-    def heads(self) -> Optional[NDArray[Any]]: ...
+    def heads(self) -> Optional[Numbers]: ...
 
     @property
     def tokens(self) -> Sequence[str]: ...
@@ -99,7 +98,7 @@ def write_page(path: Path, content: str, title: str, about: str, language: str) 
 
 
 def head_matrices(
-    weights: NDArray[Any], tokens: Sequence[str], layer: Optional[int] = None, head: Optional[int] = None
+    weights: Numbers, tokens: Sequence[str], layer: Optional[int] = None, head: Optional[int] = None
 ) -> list[list[Matrix]]:
     """Split weights (L, K, T, T) into a row of matrices for each layer; only those of a layer or head, from 1."""
     layers, heads = (selected(*axis) for axis in zip(("layer", "head"), (layer, head), weights.shape))

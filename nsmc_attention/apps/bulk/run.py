@@ -287,7 +287,7 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
 
 
-def score_partition(partition: Partition, model: Any, folder: str, verbatim: bool = False) -> Tally:
+def score_partition(partition: Partition, model: object, folder: str, verbatim: bool = False) -> Tally:
     """Score a Partition in a worker and write its output; return the Tally of its rows.
 
     DataError if the source was modified: rows of two versions would be mixed.

@@ -31,7 +31,7 @@ KEYS = 20
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def until_wrong(inputs: Any) -> Any:
+def until_wrong(inputs: object) -> Any:
     """Return a list as far as the first item that is no text: of a million wrong ones that is enough."""
     if type(inputs) is not list:
         return inputs
@@ -41,7 +41,7 @@ def until_wrong(inputs: Any) -> Any:
 OneOrMore = Annotated[Union[str, list[str]], BeforeValidator(until_wrong)]
 
 
-def example(**values: Any) -> Any:
+def example(**values: object) -> Any:
     """Return what shows a body's values on the page of the API."""
     return {"examples": [values]}
 
@@ -51,7 +51,7 @@ class Body(BaseModel, extra="forbid"):
 
     @model_validator(mode="before")
     @classmethod
-    def some_keys(cls, value: Any) -> Any:
+    def some_keys(cls, value: object) -> Any:
         return dict(islice(value.items(), KEYS)) if isinstance(value, dict) else value
 
 

@@ -17,6 +17,7 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.types import Receive, Scope, Send
 
+from ..._runtime.aliases import Record
 from ...classification.likeness import Unlike, unlike
 from ...classification.predictor import Classifier
 from ...errors import DataError
@@ -219,7 +220,7 @@ class Table:
 
     def read(self) -> tables.Table:
         """Open the table; its encoding, delimiter and text column are found."""
-        found: dict[str, Any] = {"kind": self.kind, "sheet": self.sheet, "header": self.header}
+        found: Record = {"kind": self.kind, "sheet": self.sheet, "header": self.header}
         return tables.open_table(self.path, self.text_column, note=self.note, **found)
 
     def note(self, source: Source) -> None:

@@ -16,6 +16,7 @@ from onnx import GraphProto, ModelProto, TensorProto, ValueInfoProto, helper, nu
 from onnx.checker import ValidationError, check_model
 from onnx.shape_inference import InferenceError, infer_shapes
 
+from ..._runtime.aliases import Record
 from ...errors import BundleError
 from ..graph_files import varint
 from ..graphs import Axes, Interface, Sizes, dtype
@@ -169,7 +170,7 @@ def check_sizes(model: ModelProto, rows: Mapping[str, int], interface: Interface
                 raise ValueError(f"a table {node.input[0]!r:.60} of {size:,} rows for {rows[kind]:,} {kind}")
 
 
-def inferred(model: ModelProto, inputs: Shapes, outputs: Shapes) -> dict[str, Any]:
+def inferred(model: ModelProto, inputs: Shapes, outputs: Shapes) -> Record:
     """Return {name: type} of all tensors for inputs and outputs of these shapes."""
     graph = model.graph
     given, results = value_infos(inputs), value_infos(outputs)
@@ -215,7 +216,7 @@ def tensor_type(name: str) -> int:
 
 def range_sizes(graph: GraphProto, constants: list[TensorProto], inputs: Shapes) -> Iterator[ValueInfoProto]:
     """Yield the shape of each Range, which inference does not know: from 0, by 1, to a size of an input."""
-    known: dict[str, Any] = {item.name: numpy_helper.to_array(item) for item in constants}
+    known: Record = {item.name: numpy_helper.to_array(item) for item in constants}
     for node in graph.node:
         values: list[Any] = [known.get(name) for name in (*node.input, "", "")]
         attributes = {item.name: item.i for item in node.attribute}

@@ -9,9 +9,9 @@ from typing import Any, Optional, Union
 
 import numpy
 import onnx
-from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
+from ..._runtime.aliases import Numbers
 from ..._runtime.mxnet_types import Network
 from ..graphs import Axes, Graphs
 from ..parameters import matrices_as, snapshot, stored
@@ -83,12 +83,12 @@ class Graph:
             else self.constant(f"float_{lowered!r}", numpy.array(lowered, "float32"))
         )
 
-    def constant(self, name: str, array: NDArray[Any]) -> str:
+    def constant(self, name: str, array: Numbers) -> str:
         if name not in self.constants:
             self.constants[name] = numpy_helper.from_array(numpy.ascontiguousarray(array).reshape(array.shape), name)
         return name
 
-    def weights(self, name: str, array: NDArray[Any]) -> str:
+    def weights(self, name: str, array: Numbers) -> str:
         """Return the name of a parameter; a matrix is stored as `parameters` says, and converted once, at loading."""
         parts = stored(name, array, self.matrices_as)
         if len(parts) == 1 and next(iter(parts.values())).dtype == "float32":
@@ -96,7 +96,7 @@ class Graph:
         floats = [self.add("Cast", self.constant(*part), to=TensorProto.FLOAT) for part in parts.items()]
         return floats[0] if len(floats) == 1 else self.add("Mul", *floats)
 
-    def turned_weights(self, name: str, array: NDArray[Any]) -> str:
+    def turned_weights(self, name: str, array: Numbers) -> str:
         """Return the name of a parameter's transpose (columns, rows)."""
         if len(stored(name, array, self.matrices_as)) == 1:
             return self.weights(f"{name}.T", array.T)

@@ -2,8 +2,7 @@
 
 from typing import Any, Optional, Union
 
-from numpy.typing import NDArray
-
+from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores
 from ...classification import native
 from ...classification.engines import GraphEngine, remedy, sizes_of
@@ -13,8 +12,6 @@ from ...inference.engines import chosen_engine
 from ...inference.sessions import PIECE, OnnxGraph, checked, import_check, load_graphs
 from ...model.graphs import Sizes
 from .system import FilmBundle
-
-Array = NDArray[Any]
 
 
 class FilmEngine:
@@ -26,12 +23,12 @@ class FilmEngine:
         self.name = chosen_engine(name, device)
         self.graphs = load_graphs(bundle, self.name, device, sizes)
 
-    def reviews(self, vectors: Array) -> tuple[Array, Array]:
+    def reviews(self, vectors: Numbers) -> tuple[Numbers, Numbers]:
         """(M, F) -> scores (M,), values (M, D)."""
         scores, values = self.graphs["reviews.onnx"](vectors)
         return scores, values
 
-    def film(self, pooled: Array, counts: Array) -> Array:
+    def film(self, pooled: Numbers, counts: Numbers) -> Numbers:
         """(N, P), (N, 1) -> quantiles (N, 3)."""
         return self.graphs["film.onnx"](pooled, counts)[0]
 

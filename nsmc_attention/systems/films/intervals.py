@@ -5,17 +5,17 @@ network are moved apart by as much as films that it was not trained on need.
 """
 
 import math
-from typing import Any
 
 import numpy
-from numpy.typing import NDArray
+
+from ..._runtime.aliases import Numbers
 
 # Share of the films whose stars are inside
 COVERAGE = 0.9
 # Numbers of reviews given for which a margin is found; between them it is interpolated
 COUNTS = (1, 2, 3, 5, 8, 12, 20, 32, 64)
 
-Floats = NDArray[Any]
+Floats = Numbers
 
 
 def margin(low: Floats, high: Floats, stars: Floats) -> float:

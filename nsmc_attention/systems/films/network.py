@@ -8,7 +8,7 @@ S reviews of each, M reviews in all, F numbers of a review, D units of its value
 from typing import Any
 
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Operators
+from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import masked_softmax
 
 
@@ -75,7 +75,7 @@ class FilmNetwork(Block):
         self.parts = (self.reviews, self.film)
         self.weights_dropout = nn.Dropout(getattr(settings.attention, "dropout", 0.0))
 
-    def forward(self, vectors: Array, mask: Array) -> Any:
+    def forward(self, vectors: Array, mask: Array) -> Arrays:
         """(N, S, F), (N, S) of 0 and 1 -> the quantiles (N, 3) and the weights of the reviews (N, S).
 
         What is pooled is the values' mean by these weights and their plain mean (N, 2 D).

@@ -11,8 +11,9 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ..._runtime.gluon import mxnet
-from ..._runtime.mxnet_types import Device, Network
+from ..._runtime.mxnet_types import Arrays, Device, Network
 from ...model.parameters import set_parameters, snapshot
 from ...training.checkpoint import Progress
 from ...training.initial import initialize
@@ -38,7 +39,7 @@ JITTER = 0.3
 class FilmVectors:
     """N films: the vectors (M, F) and stars (M,) of all reviews there are, and for each film the places of its own."""
 
-    vectors: NDArray[Any]
+    vectors: Numbers
     stars: NDArray[numpy.float32]
     members: Sequence[NDArray[numpy.int64]]
 
@@ -69,7 +70,7 @@ class Case:
 class FilmBatch:
     """N films with at most S reviews given: what the network is called with, vectors (N, S, F) and mask (N, S), 1 for a review."""
 
-    inputs: tuple[NDArray[Any], ...]
+    inputs: tuple[Numbers, ...]
     stars: NDArray[numpy.float32]  # (N,)
     weights: NDArray[numpy.float32]  # (N,), by how many the others are
 
@@ -114,7 +115,7 @@ class FilmBatches:
         weights = (others / (others + SPREAD)).astype("float32")
         return FilmBatch(self.inputs(numpy.concatenate([case.given for case in cases]), mask), stars, weights)
 
-    def inputs(self, given: NDArray[numpy.int64], mask: NDArray[numpy.bool_]) -> tuple[NDArray[Any], ...]:
+    def inputs(self, given: NDArray[numpy.int64], mask: NDArray[numpy.bool_]) -> tuple[Numbers, ...]:
         vectors = numpy.zeros((*mask.shape, self.films.vectors.shape[1]), dtype="float32")
         vectors[mask] = self.films.vectors[given]
         return vectors, mask.astype("float32")
@@ -129,14 +130,14 @@ class FilmObjective(Objective):
         super().__init__(dev, device)
         self.seed = seed
 
-    def quantiles(self, network: Network, batch: FilmBatch) -> Any:
+    def quantiles(self, network: Network, batch: FilmBatch) -> Arrays:
         """Return (N, 3), the quantiles of QUANTILES."""
         return network(*(mxnet.nd.array(array, ctx=self.device, dtype=array.dtype) for array in batch.inputs))[0]
 
-    def loss(self, network: Network, batch: FilmBatch) -> Any:
+    def loss(self, network: Network, batch: FilmBatch) -> Arrays:
         return self.loss_of(self.quantiles(network, batch), batch)
 
-    def loss_of(self, quantiles: Any, batch: FilmBatch) -> Any:
+    def loss_of(self, quantiles: Any, batch: FilmBatch) -> Arrays:
         """Return the loss of the quantiles (N, 3) that the network returned for a batch, (1,)."""
         nd = mxnet.nd
         stars, weights = (nd.array(values, ctx=self.device).expand_dims(1) for values in (batch.stars, batch.weights))
@@ -174,7 +175,7 @@ def new_network(config: FilmConfig, films: FilmVectors, device: Device) -> Netwo
     return network
 
 
-def in_units(arrays: dict[str, NDArray[Any]], films: FilmVectors) -> dict[str, NDArray[Any]]:
+def in_units(arrays: dict[str, Numbers], films: FilmVectors) -> dict[str, Numbers]:
     """Return {name: array} of the parameters with the means and units of these films' vectors and mean stars."""
     vectors = films.vectors[numpy.concatenate(films.members)].astype("float32")
     stars = numpy.array([films.stars[own].mean() for own in films.members])

@@ -8,6 +8,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Record
 from ...classification.prediction import TYPES, Prediction, Row, output_row
 from ...classification.predictor import WINDOW, leaning_of
 from ...text.encoding import Encoded
@@ -42,7 +43,7 @@ class PoolingScorer:
         """Return (label, score, probability, error) of each review."""
         return [row for _, row in self.read(texts)]
 
-    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review, without weights."""
         for review, row in self.read(texts):
             yield Prediction(review.text, *row[:3], review.tokens, review.offsets, NO_WEIGHTS, row[3]).to_dict()

@@ -13,6 +13,7 @@ from typing import Any, Optional, Union, overload
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Record
 from ...bundle.format import load_bundle
 from ...classification.predictor import WINDOW, Classifier
 from ...classification.system import LAYOUT as CLASSIFIER
@@ -64,7 +65,7 @@ class FilmRater(Predictor):
         return cls(bundle, FilmEngine(bundle, engine, device), classifier, threads)
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> Record:
         return {} if self.classifier.packaged else {"classifier": str(self.classifier.folder.resolve())}
 
     def __call__(self, texts: Iterable[str], shown: int = SHOWN) -> Rating:
@@ -180,7 +181,7 @@ def film(texts: Iterable[str], shown: int = SHOWN) -> Rating: ...
 
 
 @overload
-def film(texts: Any, shown: str, *, text_column: Optional[str] = None) -> dict[Hashable, Rating]: ...
+def film(texts: object, shown: str, *, text_column: Optional[str] = None) -> dict[Hashable, Rating]: ...
 
 
 def film(

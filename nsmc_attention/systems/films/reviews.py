@@ -81,7 +81,7 @@ def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[s
     return of_films(path.name, texts, stars, list(map(str.strip, films)))
 
 
-def number(value: Any, where: str) -> float:
+def number(value: object, where: str) -> float:
     """Return a cell as a number of stars; DataError where it is none."""
     try:
         stars = float(tables.as_text(value))

@@ -9,6 +9,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._io.bounded import read_json
+from ..._runtime.aliases import Numbers
 from ...errors import BundleError
 from .intervals import COUNTS, widened
 
@@ -45,7 +46,7 @@ class Scale:
         return (self.inputs,)
 
     @classmethod
-    def of(cls, reader: Any, stars: NDArray[Any], margins: list[float]) -> "Scale":
+    def of(cls, reader: Any, stars: Numbers, margins: list[float]) -> "Scale":
         bundle = reader.bundle
         return cls(bundle.name, bundle.fingerprint, reader.width, float(stars.min()), float(stars.max()), margins)
 
@@ -68,6 +69,6 @@ class Scale:
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
 
-    def intervals(self, quantiles: NDArray[Any], counts: NDArray[Any]) -> NDArray[numpy.float64]:
+    def intervals(self, quantiles: Numbers, counts: Numbers) -> NDArray[numpy.float64]:
         """Return stars (N, 3), the low end, the middle and the high end, of the network's quantiles for N films."""
         return widened(quantiles, counts, numpy.array(self.margins), (self.lowest, self.highest))

@@ -1,7 +1,8 @@
 """The settings of a film network and of its training, and the presets. Read without MXNet."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ..._runtime.mxnet_types import Network
 from ...model.attention import Additive, Attention, Uniform
 from ...model.graphs import Graphs
 from ...schema import Settings, kinds, section, setting
@@ -25,7 +26,7 @@ class PoolingConfig(Settings):
         """Return what the network is, for model cards."""
         return "Attention over reviews" if self.attention.kind != "uniform" else "The average of reviews"
 
-    def network(self, inputs: int) -> Any:
+    def network(self, inputs: int) -> Network:
         """Build the network for reviews of so many numbers each."""
         from .network import FilmNetwork
 
@@ -62,7 +63,7 @@ class FilmConfig(TaskConfig):
     def graphs(self) -> Graphs:
         return FILM_GRAPHS
 
-    def network(self, inputs: int) -> Any:
+    def network(self, inputs: int) -> Network:
         """Build the network, its parameters not yet initialized, for reviews of so many numbers each."""
         return self.model.network(inputs)
 

@@ -6,11 +6,12 @@ The words are read by a classifier whose parameters stay as they are; what is tr
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Optional, Union
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers, Record
 from ..._runtime.mxnet_types import Network
 from ...bundle.format import load_bundle
 from ...classification.system import LAYOUT as CLASSIFIER
@@ -109,7 +110,7 @@ def usable_films(reviews: films.FilmReviews) -> list[NDArray[numpy.int64]]:
     return usable
 
 
-def described(reviews: films.FilmReviews, counts: Sequence[int]) -> dict[str, Any]:
+def described(reviews: films.FilmReviews, counts: Sequence[int]) -> Record:
     """Return the manifest's `data` of a training on films in three parts (`split`) of so many films."""
     train, dev, test = counts
     read = {"name": reviews.name, "films": train, "reviews": len(reviews.documents), "sha256": reviews.sha256}
@@ -125,7 +126,7 @@ def split(count: int, settings: FilmTrainingConfig) -> tuple[list[int], list[int
 
 def quantiles_of(
     objective: "FilmObjective", network: Network, films: "FilmVectors", count: int
-) -> tuple[NDArray[Any], NDArray[Any]]:
+) -> tuple[Numbers, Numbers]:
     """Draw `count` reviews of each film; return the network's quantiles (N, 3) and the stars of the others (N,)."""
     batches = objective.dev_batches
     cases = films.cases(count, numpy.random.RandomState([objective.seed, count]), DRAWS)
@@ -146,9 +147,9 @@ def calibrated(objective: "FilmObjective", network: Network, dev: "FilmVectors")
     return margins
 
 
-def judged(objective: "FilmObjective", network: Network, test: "FilmVectors", scale: Scale) -> dict[str, Any]:
+def judged(objective: "FilmObjective", network: Network, test: "FilmVectors", scale: Scale) -> Record:
     """Return the figures of the test films by how many reviews are given."""
-    figures: dict[str, Any] = {}
+    figures: Record = {}
     for count in GIVEN:
         quantiles, stars = quantiles_of(objective, network, test, count)
         if len(stars):

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ...text.encoding import ReviewEncoder
 
 # The entry of a vocabulary that stands for a hidden token
@@ -31,7 +31,7 @@ class Tokens:
         ids = numpy.array([number for review in reviews for number in review], dtype="int32")
         return cls(ids, numpy.array([len(review) for review in reviews], dtype="int64"))
 
-    def padded(self, values: NDArray[Any], members: NDArray[Any], filler: int) -> NDArray[Any]:
+    def padded(self, values: Numbers, members: Numbers, filler: int) -> Numbers:
         """Return (N, T): the values (as many as ids) of some reviews side by side."""
         starts, lengths = (numpy.cumsum(self.lengths) - self.lengths)[members], self.lengths[members]
         places = numpy.arange(lengths.max())
@@ -58,8 +58,8 @@ class Masker:
         return cls(share, encoder.token_to_idx[MASK], encoder.padding, FIRST_WORD, len(encoder))
 
     def __call__(
-        self, tokens: Tokens, members: NDArray[Any], random: numpy.random.RandomState
-    ) -> tuple[NDArray[numpy.int32], NDArray[Any], NDArray[Any]]:
+        self, tokens: Tokens, members: Numbers, random: numpy.random.RandomState
+    ) -> tuple[NDArray[numpy.int32], Numbers, Numbers]:
         """Return token_ids (N, T) with some hidden, which ones (N, T) bool, and the ids that were there (M,).
 
         The hidden ones are in the order of their rows.

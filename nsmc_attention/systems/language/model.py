@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers, Record
 from ...errors import BundleError, ConfigError, DataError
 from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor, check_text
@@ -59,12 +60,9 @@ class Filling:
         """(T,) float32, sums to 1: what [MASK] attended to in the last layer, the mean of all heads and masks, or None."""
         return None if self.heads is None else numpy.asarray(self.heads[-1][:, list(self.places)].mean(axis=(0, 1)))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """Return plain values for JSON."""
-        values: dict[str, Any] = {
-            "text": self.text,
-            "candidates": [candidate._asdict() for candidate in self.candidates],
-        }
+        values: Record = {"text": self.text, "candidates": [candidate._asdict() for candidate in self.candidates]}
         values.update({"tokens": list(self.tokens), "places": list(self.places)})
         return values if self.attended is None else {**values, "attended": self.attended.tolist()}
 
@@ -105,7 +103,7 @@ class LanguageModel(Predictor):
         candidates.sort(key=lambda candidate: -candidate.probability)
         return Filling(text, tokens, tuple(places), tuple(candidates), heads[0][0] if heads else None)
 
-    def guess(self, ids: list[int], places: list[int], outputs: Optional[tuple[str]] = None) -> list[NDArray[Any]]:
+    def guess(self, ids: list[int], places: list[int], outputs: Optional[tuple[str]] = None) -> list[Numbers]:
         """Return the probabilities of the words at M masks, (M, V), negative for what is no word, and the heads."""
         masks = len(places)
         rows = numpy.tile(numpy.array(ids, dtype="int32"), (masks, 1))

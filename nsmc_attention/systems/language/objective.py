@@ -7,8 +7,9 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ..._runtime.gluon import mxnet
-from ..._runtime.mxnet_types import Array, Device, Network
+from ..._runtime.mxnet_types import Array, Arrays, Device, Network
 from ...model.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
@@ -52,13 +53,13 @@ class HiddenBatches:
         for members in similar_batches(keys, self.batch_size, random):
             yield self.batch(members, random)
 
-    def in_order(self, seed: int) -> Iterator[tuple[NDArray[Any], Hidden]]:
+    def in_order(self, seed: int) -> Iterator[tuple[Numbers, Hidden]]:
         """Yield (members, batch) over all reviews once, the same way at each call."""
         random = numpy.random.RandomState([seed, DEV_STREAM])
         for members in similar_batches(self.tokens.lengths, self.batch_size):
             yield members, self.batch(members, random)
 
-    def batch(self, members: NDArray[Any], random: numpy.random.RandomState) -> Hidden:
+    def batch(self, members: Numbers, random: numpy.random.RandomState) -> Hidden:
         ids, hidden, wanted = self.masker(self.tokens, members, random)
         rows, columns = hidden.nonzero()
         filled = -len(wanted) % STEP
@@ -76,7 +77,7 @@ class MaskedObjective(Objective):
         super().__init__(dev, device)
         self.seed = seed
 
-    def logits(self, network: Network, batch: Hidden) -> Any:
+    def logits(self, network: Network, batch: Hidden) -> Arrays:
         nd = mxnet.nd
         ids, places = (nd.array(ids, ctx=self.device, dtype="int32") for ids in (batch.token_ids, batch.places))
         return network(ids, nd.array(batch.valid_length, ctx=self.device), places)[0]
@@ -86,7 +87,7 @@ class MaskedObjective(Objective):
         wanted = mxnet.nd.array(batch.wanted, ctx=self.device)
         return mxnet.gluon.loss.SoftmaxCELoss()(logits, wanted)
 
-    def loss(self, network: Network, batch: Hidden) -> Any:
+    def loss(self, network: Network, batch: Hidden) -> Arrays:
         weights = mxnet.nd.array(batch.weights, ctx=self.device)
         return (self.losses(self.logits(network, batch), batch) * weights).sum() / float(batch.weights.sum())
 
@@ -96,7 +97,7 @@ class MaskedObjective(Objective):
         top = {"accuracy": float((ranks < 1).mean()), "among_five": float((ranks < 5).mean())}
         return {"loss": float(losses.mean()), **top}
 
-    def judged(self, network: Network) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    def judged(self, network: Network) -> Iterator[tuple[Numbers, Numbers]]:
         """Yield of each dev batch the losses and ranks of its hidden tokens, as `HiddenBatches.in_order` has them."""
         for _, batch in self.dev_batches.in_order(self.seed):
             logits, count = self.logits(network, batch), int(batch.weights.sum())

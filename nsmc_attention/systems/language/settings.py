@@ -1,7 +1,8 @@
 """The settings of a language model and of its training, and the presets. Read without MXNet."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ..._runtime.mxnet_types import Network
 from ...model.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
 from ...model.graphs import Graphs, Interface
 from ...schema import Settings, kinds, section, setting
@@ -32,7 +33,7 @@ class MaskedConfig(Settings):
         """Return what the network is, for model cards."""
         return {"gru": "A bidirectional GRU", "transformer": "A Transformer"}[self.encoder.kind]
 
-    def network(self, vocab_size: int, max_length: int) -> Any:
+    def network(self, vocab_size: int, max_length: int) -> Network:
         from .network import MaskedLanguageModel
 
         return MaskedLanguageModel(vocab_size, self, max_length)
@@ -69,7 +70,7 @@ class LanguageConfig(TaskConfig):
         outputs = {"probability": ("N", "V"), **self.model.encoder.outputs}
         return {"model.onnx": Interface(MASKED, outputs, guessed)}
 
-    def network(self, vocab_size: int) -> Any:
+    def network(self, vocab_size: int) -> Network:
         """Build the HybridBlock, its parameters not yet initialized."""
         return self.model.network(vocab_size, self.text.max_length)
 

@@ -8,10 +8,11 @@ from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Union
 
 import numpy
 
+from ..._runtime.aliases import Record
 from ..._runtime.mxnet_types import Network
 from ...errors import DataError
 from ...model.parameters import set_parameters
@@ -82,7 +83,7 @@ def train_language(
     begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
     with run.begun(settings):
         network, progress, objective = train_network(config, masker, run, shown, held_out, begin)
-        best: dict[str, Any] = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
+        best: Record = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
         best["perplexity"] = math.exp(best["loss"])
         if config.text.tokenizer == "mecab":
             best["accuracy_by_speech"] = accuracy_by_speech(objective, network, [texts[i] for i in dev], encoder)

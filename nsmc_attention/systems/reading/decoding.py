@@ -7,22 +7,20 @@ Shapes: S strips, T letters, V letters of the vocabulary, P parts of letters.
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
 
 import numpy
-from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ..sequences.characters import BEGIN, END, PADDING
 from ..sequences.search import Decoder, Hypothesis, State
 from .engines import NEVER
 from .letters import Letters
 
-Array = NDArray[Any]
 # A strip whose blank is likelier than this is taken for one without further ado
 SURELY_BLANK = float(numpy.log(0.6))
 
 
-def ctc_path(parts: Array, letters: Letters) -> list[int]:
+def ctc_path(parts: Numbers, letters: Letters) -> list[int]:
     """Return the letters of CTC's likeliest path through log-probabilities (S, P)."""
     path = numpy.full(len(parts), PADDING)
     unsure = parts[:, letters.table[PADDING]].sum(axis=1) < SURELY_BLANK
@@ -30,7 +28,7 @@ def ctc_path(parts: Array, letters: Letters) -> list[int]:
     return [letter for letter, _ in groupby(path.tolist()) if letter > END]
 
 
-def ctc_log_probability(parts: Array, ids: Sequence[int], letters: Letters) -> float:
+def ctc_log_probability(parts: Numbers, ids: Sequence[int], letters: Letters) -> float:
     """Return the log-probability (nats) that CTC gives letters, of all paths that spell them; Graves et al. 2006."""
     spelling = numpy.full(2 * len(ids) + 1, PADDING)
     spelling[1::2] = ids
@@ -50,7 +48,7 @@ def ctc_log_probability(parts: Array, ids: Sequence[int], letters: Letters) -> f
 
 def forced(decoder: Decoder, source: State, state: State, ids: Sequence[int]) -> Hypothesis:
     """Return what the decoder thinks of letters it is made to write: their score and the weights of each; one line."""
-    before, weights, score = BEGIN, list[Array](), 0.0
+    before, weights, score = BEGIN, list[Numbers](), 0.0
     for letter in [*ids, END]:
         log_probability, row, state = decoder(numpy.array([before]), source, state)
         score += float(log_probability[0, letter])

@@ -2,13 +2,13 @@
 
 import io
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Optional
 
 import numpy
 from numpy.random import RandomState
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
+from ..._runtime.aliases import Numbers
 from .boxes import Gray, cut_out, differences
 from .fonts import Face
 
@@ -48,7 +48,7 @@ class Style:
     subpixels: bool = False
 
 
-def draw(text: str, style: Style) -> tuple[Gray, NDArray[Any]]:
+def draw(text: str, style: Style) -> tuple[Gray, Numbers]:
     """Return the picture of a line with much background around it, and where each letter begins and the last ends (T + 1)."""
     font = style.face.at(style.size * style.smooth)
     space = style.size * style.smooth
@@ -128,7 +128,7 @@ def random_degradation(size: int, random: RandomState) -> Degradation:
     return Degradation(int(jpeg), float(blur), float(angle), float(noise), float(scale) or 1.0)
 
 
-def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gray, NDArray[Any]]]:
+def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gray, Numbers]]:
     """Return the picture of a line as it may be cut out of a screenshot, and where its letters begin and the last ends.
 
     None where nothing is seen of it. A rotation, which moves letters by a pixel or two, does not count.

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Optional
 
 import numpy
-from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores, in_threads
 from ...inference.engines import chosen_engine
 from ...inference.sessions import PIECE, RunnableGraph, load_graphs
@@ -19,7 +19,6 @@ from .letters import Letters
 from .settings import ReadConfig
 from .system import ReaderBundle
 
-Array = NDArray[Any]
 # Strips of the longest line that is read: more than a thousand letters
 MOST_STRIPS = 2**13
 # Log-probability of an id that is no letter and not the end
@@ -37,13 +36,15 @@ class ReaderEngine:
         """Return run(batch) of each batch, in order."""
         return in_threads(self.threads, run, batches)
 
-    def begin(self, strips: Array, source_length: Array) -> tuple[list[Array], list[Array], Array]:
+    def begin(self, strips: Numbers, source_length: Numbers) -> tuple[list[Numbers], list[Numbers], Numbers]:
         """Return what does not change between steps, [memory, keys, mask], the first state, and CTC's (N, S, P)."""
         memory, keys, mask, parts = self.encode(strips, source_length)
         zeros = numpy.zeros((len(mask), self.state_size), "float32")
         return [memory, keys, mask], [zeros, *(numpy.zeros_like(mask) for _ in LOOKED_AT)], parts
 
-    def step(self, ids: Array, source: Sequence[Array], state: Sequence[Array]) -> tuple[Array, Array, list[Array]]:
+    def step(
+        self, ids: Numbers, source: Sequence[Numbers], state: Sequence[Numbers]
+    ) -> tuple[Numbers, Numbers, list[Numbers]]:
         """Return log-probabilities (N, V), weights (N, S) and the state after ids (N,)."""
         parts, weights, *after = self.decode(ids, *source, *state)
         log_probability = self.letters.log_probability(parts)

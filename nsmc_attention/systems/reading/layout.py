@@ -5,11 +5,10 @@ Of each region (`panels`), ink is cut at white gaps: first at gutters between co
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy
-from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from .boxes import Box, Gray
 from .panels import AREA, BOTTOM, LEFT, LIMITS, NUMBER, RIGHT, TOP, Items, Region, region_of, regions, size_of
 
@@ -156,7 +155,7 @@ def row_parts(items: Items, ink: Gray, size: int) -> list[Items]:
     return stuck_rows(items, (ink[top:bottom, left:right] > 0).sum(axis=1), size)
 
 
-def stuck_rows(items: Items, profile: NDArray[Any], size: int) -> list[Items]:
+def stuck_rows(items: Items, profile: Numbers, size: int) -> list[Items]:
     """Return the rows of components that touch, at the row of pixels with the least ink; `profile` has the ink of each."""
     edge = round(size / 2)
     valley = edge + int(profile[edge:-edge].argmin())
@@ -169,7 +168,7 @@ def stuck_rows(items: Items, profile: NDArray[Any], size: int) -> list[Items]:
     return [above, below]
 
 
-def heightened(items: Items, boxes: NDArray[Any], region: Region, size: int) -> tuple[int, int, int, int]:
+def heightened(items: Items, boxes: Numbers, region: Region, size: int) -> tuple[int, int, int, int]:
     """Return the extent of a low line, such as dots, with the height of others; `boxes` (N, 4) are those around it."""
     left, top, right, bottom = extent(items)
     missing = round(ROW * size) - (bottom - top)

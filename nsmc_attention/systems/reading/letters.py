@@ -7,11 +7,11 @@ syllable, the others over vowels and finals and "none". The log-probability of a
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ...text.hangul import FINALS, INITIALS, VOWELS, parts
 from ..sequences.characters import END, Characters
 from .graphs import FINAL_PARTS, VOWEL_PARTS
@@ -56,10 +56,10 @@ class Letters(Characters):
             rows.append(own)
         return numpy.array(rows)
 
-    def log_probability(self, of_parts: NDArray[Any]) -> NDArray[Any]:
+    def log_probability(self, of_parts: Numbers) -> Numbers:
         """(..., P) -> (..., V)."""
         first, second, third = (of_parts[..., column] for column in self.table.T)
-        total: NDArray[Any] = first + second + third
+        total: Numbers = first + second + third
         return total
 
     def text(self, ids: Iterable[int]) -> str:

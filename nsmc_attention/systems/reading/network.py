@@ -8,7 +8,7 @@ al. 2017 (arXiv:1609.06773). Shapes: N lines, S strips, D units of a strip's sta
 from typing import Any
 
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Operators
+from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import Bidirectional
 from ..sequences.alignment import AdditiveAlignment
 from ..sequences.writer import RecurrentStep
@@ -39,7 +39,7 @@ class LocationAlignment(AdditiveAlignment):
             )
             self.location = nn.Dense(attention.units, in_units=attention.features, use_bias=False, flatten=False)
 
-    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
         """(N, H), (N, S, K), (N, S) of 0 and 1, last weights and their sum (N, S) -> (N, S), and the new ones of both."""
         before = F.expand_dims(F.stack(*place, axis=1), axis=3)  # (N, 2, S, 1)
         features = F.transpose(F.reshape(self.features(before), shape=(0, 0, -1)), axes=(0, 2, 1))
@@ -100,7 +100,7 @@ class Reader(Block):
         zeros = mxnet.nd.zeros((len(mask), self.state_size), ctx=mask.context)
         return [memory, keys, mask], [zeros, *[mxnet.nd.zeros_like(mask)] * 2], logits
 
-    def forward(self, strips: Array, source_length: Array, previous_ids: Array) -> Any:
+    def forward(self, strips: Array, source_length: Array, previous_ids: Array) -> Arrays:
         """Return logits (N, T, P), weights (N, T, S) and CTC's logits (N, S, P), given the letter before each, (N, T)."""
         nd, steps = mxnet.nd, list[Any]()
         source, state, logits = self.begin(strips, source_length)

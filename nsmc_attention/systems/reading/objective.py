@@ -10,10 +10,10 @@ from typing import Any, NamedTuple, Optional
 
 import numpy
 from numpy.random import RandomState
-from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ..._runtime.gluon import mxnet
-from ..._runtime.mxnet_types import Array, Device, Network
+from ..._runtime.mxnet_types import Array, Arrays, Device, Network
 from ...model.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
@@ -88,9 +88,9 @@ def dev_lines(reviews: Sequence[str], config: ReadConfig) -> list[Lines]:
 class DrawnLine(NamedTuple):
     """Strips (S, HEIGHT * STRIP), the ids of T letters, and where in strips each begins and the last ends (T + 1)."""
 
-    strips: NDArray[Any]
+    strips: Numbers
     ids: list[int]
-    edges: NDArray[Any]
+    edges: Numbers
 
 
 class ReadingObjective(Objective):
@@ -130,7 +130,7 @@ class ReadingObjective(Objective):
         batch, lengths = padded([line.strips for line in lines], STEP)
         return mxnet.nd.array(batch, ctx=self.device), mxnet.nd.array(lengths, ctx=self.device)
 
-    def loss(self, network: Network, batch: Lines) -> Any:
+    def loss(self, network: Network, batch: Lines) -> Arrays:
         lines, settings = self.drawn(batch), self.settings
         given, lengths = self.inputs(lines)
         shape = len(lines), max(len(line.ids) for line in lines) + 1
@@ -144,7 +144,7 @@ class ReadingObjective(Objective):
             loss = loss + settings.guide * self.astray(weights, lines)
         return loss
 
-    def cross_entropy(self, logits: Array, wanted: NDArray[Any], inside: NDArray[Any]) -> Any:
+    def cross_entropy(self, logits: Array, wanted: Numbers, inside: Numbers) -> Any:
         """Return the decoder's loss, nats for each letter, of logits of parts (N, T, P)."""
         nd = mxnet.nd
         rights = self.letters.table[wanted] - self.letters.starts
@@ -170,7 +170,7 @@ class ReadingObjective(Objective):
         is_letter = inside.max(axis=2)
         return -(nd.log((weights * inside).sum(axis=2) + SMALLEST) * is_letter).sum() / counts
 
-    def before(self, wanted: NDArray[Any], batch: Lines) -> Any:
+    def before(self, wanted: Numbers, batch: Lines) -> Any:
         """Return the letters that the decoder reads, (N, T): those before the wanted ones, some at random."""
         random = RandomState([*batch.stream, 1])
         ids = numpy.concatenate([numpy.full((len(wanted), 1), BEGIN), wanted[:, :-1]], axis=1)
@@ -223,7 +223,7 @@ class ReadingObjective(Objective):
         """Return what the decoder writes greedily, and what CTC's likeliest path spells."""
         nd = mxnet.nd
         source, state, spelling = network.begin(*self.inputs(lines))
-        ids, written, is_open = numpy.full(len(lines), BEGIN), list[NDArray[Any]](), numpy.ones(len(lines), bool)
+        ids, written, is_open = numpy.full(len(lines), BEGIN), list[Numbers](), numpy.ones(len(lines), bool)
         while is_open.any() and len(written) < MOST_WRITTEN:
             logits, _, *state = network.step(nd.array(ids, ctx=self.device, dtype="int32"), *source, *state)
             ids = self.letters.log_probability(spelt(nd, logits).asnumpy()).argmax(axis=1)

@@ -4,13 +4,14 @@ import io
 import warnings
 from os import PathLike
 from pathlib import Path
-from typing import Any, Union
+from typing import Union
 
 import numpy
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from ..._io.bounded import read_file
+from ..._runtime.aliases import Numbers
 from ...errors import DataError
 
 # A path, the bytes of a file, a picture of PIL, or an array (height, width) or (height, width, 3 or 4) of uint8
@@ -58,7 +59,7 @@ def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
         ) from problem
 
 
-def gray_of_array(pixels: NDArray[Any]) -> NDArray[numpy.uint8]:
+def gray_of_array(pixels: Numbers) -> NDArray[numpy.uint8]:
     if pixels.dtype != "uint8" or pixels.ndim not in (2, 3) or pixels.ndim == 3 and pixels.shape[2] not in (3, 4):
         found = f"{pixels.dtype} {pixels.shape}"
         raise DataError(f"picture: expected uint8 (height, width), or (height, width, 3 or 4), found {found}")

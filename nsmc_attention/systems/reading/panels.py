@@ -6,12 +6,13 @@ are frames are regions of their own, with their own background. A photograph has
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
 from scipy import ndimage
 
+from ..._runtime.aliases import Numbers
 from .boxes import Gray
 
 
@@ -176,7 +177,7 @@ def ink_of(gray: Gray, counts: NDArray[numpy.float64], color: Optional[int]) -> 
     return ink, broad if broad is not None and broad.any() else None
 
 
-def smooth(counts: NDArray[Any]) -> NDArray[numpy.float64]:
+def smooth(counts: Numbers) -> NDArray[numpy.float64]:
     """Return how many pixels have each gray (256,), or one beside it."""
     return numpy.convolve(counts, (0.33, 0.34, 0.33), "same")
 

@@ -6,11 +6,12 @@ from functools import lru_cache
 from itertools import chain
 from math import exp
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers, Record
 from ...errors import ConfigError
 from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor
@@ -53,7 +54,7 @@ class PictureReader(Predictor):
         self.ctc = ctc
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> Record:
         return {"ctc": self.ctc}
 
     def __call__(self, picture: Picture) -> Reading:
@@ -101,7 +102,7 @@ class PictureReader(Predictor):
             best.append(cropped(chosen, len(picture)))
         return best
 
-    def choose(self, first: Hypothesis, ids: list[int], parts: NDArray[Any], own: tuple[State, State]) -> Hypothesis:
+    def choose(self, first: Hypothesis, ids: list[int], parts: Numbers, own: tuple[State, State]) -> Hypothesis:
         """Return what decoder and CTC together find likeliest, what the decoder reads (`first`) or what CTC does (`ids`).
 
         Where they read otherwise, its score is that of both.

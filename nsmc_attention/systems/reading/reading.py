@@ -4,11 +4,11 @@ import base64
 import io
 from dataclasses import dataclass
 from html import escape
-from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers, Record
 from ...inference.matrices import rounded
 from ...inference.notebook import in_frame, shortened
 from .boxes import Box, Gray, cut_out
@@ -73,7 +73,7 @@ class Line:
         middles = (self.edges[:-1] + self.edges[1:]) / 2
         return self.weights @ middles
 
-    def to_dict(self, weights: bool = False) -> dict[str, Any]:
+    def to_dict(self, weights: bool = False) -> Record:
         """Return plain values for JSON; with weights, `weights` (T x S) and the `edges` of the strips (S + 1) too."""
         values = {"text": self.text, "box": list(self.box), "score": self.score, "places": rounded(self.places, 1)}
         return {**values, "weights": rounded(self.weights), "edges": rounded(self.edges, 1)} if weights else values
@@ -111,7 +111,7 @@ class Reading:
         count = f"{len(self.lines)} line{'s' * (len(self.lines) != 1)}"
         return f"Reading({count}: {shortened(self.text)})"
 
-    def to_dict(self, weights: bool = False) -> dict[str, Any]:
+    def to_dict(self, weights: bool = False) -> Record:
         """Return plain values for JSON; see `Line.to_dict`."""
         height, width = self.pixels.shape
         return {"width": width, "height": height, "lines": [line.to_dict(weights) for line in self.lines]}
@@ -160,7 +160,7 @@ def line_html(line: Line, reading: Reading) -> str:
     return f'<div class="nsmc-line" lang="ko" style="width:{width}px">{image}{letters}</div>'
 
 
-def shades(weights: NDArray[Any], edges: NDArray[Any]) -> str:
+def shades(weights: Numbers, edges: Numbers) -> str:
     """Return the weights of strips (S,) between edges (S + 1,), in pixels, as a gradient; the largest is the darkest."""
     stops = ["transparent 0"]
     for number in numpy.flatnonzero(weights > FAINTEST * weights.max()):

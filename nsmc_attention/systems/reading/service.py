@@ -15,6 +15,7 @@ from fastapi.responses import Response
 from numpy.typing import NDArray
 from starlette.exceptions import HTTPException
 
+from ..._runtime.aliases import Record
 from ...apps.serve.batching import Batcher, one_by_one
 from ...apps.serve.direct import unless_gone
 from ...apps.serve.guard import Limits
@@ -55,7 +56,7 @@ class Opened:
     weights: bool = False
     room: int = MOST_WEIGHTS
 
-    def values_of(self, line: Line) -> dict[str, Any]:
+    def values_of(self, line: Line) -> Record:
         """Return what the response says of a line, but for its label; what it does not say is not kept."""
         self.room -= line.weights.size if self.weights else 0
         if not line.legible:
@@ -96,7 +97,7 @@ class Pictures:
         finally:
             self.quota.take(-slots, -size)
 
-    async def __call__(self, content: bytes, weights: bool) -> tuple[Opened, list[dict[str, Any]]]:
+    async def __call__(self, content: bytes, weights: bool) -> tuple[Opened, list[Record]]:
         """Return a picture and its lines, DataError where it is none or has too many weights."""
         (picture,) = await self.open([content])
         picture.weights = weights
@@ -114,9 +115,9 @@ class Pictures:
         gray = open_gray(content)
         return Opened(gray, boxes_of(gray))
 
-    def read_lines(self, items: list[tuple[Opened, Box]]) -> list[dict[str, Any]]:
+    def read_lines(self, items: list[tuple[Opened, Box]]) -> list[Record]:
         """Return what is read in boxes of one picture or of several, one after the other."""
-        found = list[dict[str, Any]]()
+        found = list[Record]()
         for picture, own in groupby(items, key=lambda item: item[0]):
             boxes = [box for _, box in own]
             # of what will be refused, the rest is not read
@@ -131,7 +132,7 @@ def cost_of(item: tuple[Opened, Box]) -> int:
     return 1 + (right - left) * HEIGHT // ((bottom - top) * STRIP)
 
 
-def reading_json(picture: Opened, lines: list[dict[str, Any]], rows: Optional[list[Row]]) -> str:
+def reading_json(picture: Opened, lines: list[Record], rows: Optional[list[Row]]) -> str:
     """Return what /read says: the lines, with their labels where there are a classifier's rows."""
     height, width = picture.gray.shape
     labels = repeat({}) if rows is None else (labels_of(probability, error)[0] for _, _, probability, error in rows)

@@ -1,7 +1,8 @@
 """The settings of a reader of pictures and of its training, and the presets. Read without MXNet."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ..._runtime.mxnet_types import Network
 from ...model.attention import Additive
 from ...model.graphs import Graphs
 from ...schema import Settings, kinds, section, setting
@@ -64,7 +65,7 @@ class ReaderConfig(Settings):
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
         return READER_GRAPHS
 
-    def network(self, vocab_size: int, count: int) -> Any:
+    def network(self, vocab_size: int, count: int) -> Network:
         """Build the network for so many letters, and parts of letters."""
         from .network import Reader
 
@@ -101,7 +102,7 @@ class ReadConfig(TaskConfig):
     def graphs(self) -> Graphs:
         return self.model.graphs
 
-    def network(self, vocab_size: int, count: int) -> Any:
+    def network(self, vocab_size: int, count: int) -> Network:
         return self.model.network(vocab_size, count)
 
 

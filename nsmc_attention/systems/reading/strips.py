@@ -1,12 +1,12 @@
 """The picture of a line as what a network reads: HEIGHT pixels high, ink 1 on a background of 0, cut in strips."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 from PIL import Image
 
+from ..._runtime.aliases import Numbers
 from .boxes import Gray, differences
 from .graphs import HEIGHT, STRIP
 
@@ -31,7 +31,7 @@ def strips(gray: Gray) -> NDArray[numpy.float32]:
     return numpy.ascontiguousarray(padded.T).reshape(-1, STRIP * HEIGHT) / 255
 
 
-def padded(lines: Sequence[NDArray[numpy.float32]], step: int = 1) -> tuple[NDArray[Any], NDArray[numpy.int32]]:
+def padded(lines: Sequence[NDArray[numpy.float32]], step: int = 1) -> tuple[Numbers, NDArray[numpy.int32]]:
     """Return strips (N, S, HEIGHT * STRIP) and source_length (N,) of N lines, S being a multiple of `step`."""
     lengths = numpy.array([len(line) for line in lines], dtype="int32")
     width = -(-(int(lengths.max()) + MARGIN) // step) * step

@@ -4,11 +4,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Record
 from ...bundle.format import load_bundle
 from ...classification.predictor import WINDOW, Classifier
 from ...inference.reference import Reference, Row, check_texts
@@ -82,7 +83,7 @@ class RestoringClassifier:
         """Return the row of the restorer and that of the classifier of each text, as one."""
         return [(*row, *result) for row, result in zip(*self.judged(list(checked(texts))))]
 
-    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each restored text, after its source, `restored` and any `restore_error`."""
         for part in cut(checked(texts), WINDOW, len):
             rows, _ = self.judged(part)

@@ -7,11 +7,12 @@ them overrules another stands in `decisions`.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ...text.tokenizers import has_dictionary
 from ..sequences.characters import SPACE
 from .characters import RestorerCharacters
@@ -34,7 +35,7 @@ class Draft(NamedTuple):
     ends: NDArray[numpy.int64]
     tags: NDArray[numpy.int32]
     certainty: NDArray[numpy.float32]
-    spaces: NDArray[Any]
+    spaces: Numbers
     characters: RestorerCharacters
 
 
@@ -67,7 +68,7 @@ def spaces_at_junctions(draft: Draft) -> Draft:
     return draft._replace(spaces=with_log_odds(draft.spaces, added(odds, spaced)))
 
 
-def added(found: NDArray[Any], spaced: NDArray[numpy.bool_]) -> NDArray[Any]:
+def added(found: Numbers, spaced: NDArray[numpy.bool_]) -> Numbers:
     """Return what of log-odds (S,) is added to an editor's, by whether the text of each has spaces: they say more."""
     return numpy.where(spaced, SHARE * found, found + MORE)
 

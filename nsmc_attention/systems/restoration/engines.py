@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Optional
 
 import numpy
-from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores, in_threads
 from ...inference.engines import PRECISIONS, chosen_engine, companion_engine
 from ...inference.sessions import PIECE, load_graphs
@@ -19,8 +19,6 @@ from ..sequences.graphs import most_written
 from . import native
 from .settings import RestoreConfig
 from .system import RestorerBundle
-
-Array = NDArray[Any]
 
 # A recurrent editor reads texts this many times as long as those that it was trained on at once
 EDITOR_LENGTHS = 4
@@ -47,16 +45,18 @@ class RestorerEngine:
         """Return how many of so many texts are read at once: `batch_size`, but PIECE where a thread would have no work."""
         return min(self.batch_size, max(PIECE, -(-texts // (2 * self.threads))))
 
-    def tag(self, source_ids: Array, source_length: Array) -> list[Array]:
+    def tag(self, source_ids: Numbers, source_length: Numbers) -> list[Numbers]:
         return self.graphs["model.onnx"](source_ids, source_length)
 
-    def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Array], list[Array]]:
+    def begin(self, source_ids: Numbers, source_length: Numbers) -> tuple[list[Numbers], list[Numbers]]:
         """Return what does not change between steps, [memory, keys, mask], and the first state."""
         memory, keys, mask, *states = self.graphs["source.onnx"](source_ids, source_length)
         before = [numpy.zeros_like(states[0])] if "before" in self.graphs["step.onnx"].interface.inputs else []
         return [memory, keys, mask], [*before, *states]
 
-    def step(self, ids: Array, source: Sequence[Array], state: Sequence[Array]) -> tuple[Array, Array, list[Array]]:
+    def step(
+        self, ids: Numbers, source: Sequence[Numbers], state: Sequence[Numbers]
+    ) -> tuple[Numbers, Numbers, list[Numbers]]:
         """Return log-probabilities (N, V), weights (N, S) and the state after ids (N,)."""
         log_probability, weights, *after = self.graphs["step.onnx"](ids, *source, *state)
         return log_probability, weights, after

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Optional
 from zlib import compress, crc32, decompressobj, error
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers, Record
 from ...native.dictionary import installed_decoder
 from ...text.tokenizers import morphemes
 
@@ -94,7 +95,7 @@ class Junctions:
         # compiled objects are not pickled
         return asdict(self)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         """Return plain values for JSON: `keys` are base 85 of what `packed` makes."""
         return {
             "keys": b85encode(packed(self.hashes, self.weights)).decode(),
@@ -103,7 +104,7 @@ class Junctions:
         }
 
     @classmethod
-    def from_dict(cls, values: Any) -> "Optional[Junctions]":
+    def from_dict(cls, values: object) -> "Optional[Junctions]":
         """Return what `to_dict` made; None if it is something else."""
         if not isinstance(values, dict) or values.keys() != {"keys", "junction", "inside"}:
             return None
@@ -136,7 +137,7 @@ def unpacked(content: bytes) -> tuple[bytes, bytes]:
     return hashes.astype(HASH).tobytes(), plain[count * HASH.itemsize :]
 
 
-def with_log_odds(spaces: NDArray[Any], found: NDArray[Any]) -> NDArray[numpy.float64]:
+def with_log_odds(spaces: Numbers, found: Numbers) -> NDArray[numpy.float64]:
     """Return an editor's probabilities of a space (S,) with log-odds added to them; NaN adds nothing."""
     near = numpy.clip(spaces.astype("float64"), NEAREST, 1 - NEAREST)
     odds = numpy.log(near / (1 - near)) + numpy.nan_to_num(found)
@@ -194,7 +195,7 @@ def fitted(sentences: Iterable[tuple[str, list[bool]]]) -> Junctions:
     A sentence is its characters without the spaces, and of each whether a space follows.
     """
     numbers = (IN_MORPHEME, AT_JUNCTION)
-    rest, parts = iter(sentences), [(list[NDArray[Any]](), list[NDArray[Any]]()) for _ in numbers]
+    rest, parts = iter(sentences), [(list[Numbers](), list[Numbers]()) for _ in numbers]
     while some := list(islice(rest, TEXTS)):
         rows, follows = hashed([text for text, _ in some]), numpy.concatenate([spaces for _, spaces in some])
         for number, (hashes, spaces) in zip(numbers, parts):
@@ -210,7 +211,7 @@ def fitted(sentences: Iterable[tuple[str, list[bool]]]) -> Junctions:
     return Junctions.of({**of_inside, **of_junctions}, junction, inside)
 
 
-def regression(hashes: NDArray[numpy.uint32], spaces: NDArray[Any]) -> tuple[float, dict[int, int]]:
+def regression(hashes: NDArray[numpy.uint32], spaces: Numbers) -> tuple[float, dict[int, int]]:
     """Return constant and weights of a logistic regression on the keys of places (N, K), by whether each has a space."""
     from scipy.sparse import csr_matrix
     from sklearn.linear_model import LogisticRegression

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, Optional
 
 import numpy
-from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ...errors import BundleError, ConfigError
 from ...inference.sessions import REMEDY
 from ...model.parameters import Arrays, forms_of, loaded, read_stored
@@ -30,7 +30,6 @@ from ...native.kernels import (
 from .settings import RestoreConfig
 from .system import RestorerBundle
 
-Array = NDArray[Any]
 # Texts that are read at once: the network's weights stay in the processor's cache, then the dictionary
 TEXTS = 1024
 # The layers of two classes: whether a character changes, and whether a space follows it
@@ -67,7 +66,7 @@ class NativeEditor:
         self.where, self.batch_size = where, TEXTS
         self.run = partial(import_network().edit, network)
 
-    def __call__(self, source_ids: Array, source_length: Array) -> list[Array]:
+    def __call__(self, source_ids: Numbers, source_length: Numbers) -> list[Numbers]:
         """Return tags int32, certainty and spaces float32, (N, S) each; of padding KEEP, 1 and 0."""
         size = source_ids.shape[:2]
         tags, certainty, spaces = numpy.zeros(size, "int32"), numpy.ones(size, "float32"), numpy.zeros(size, "float32")
@@ -144,14 +143,14 @@ def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:
     )
 
 
-def blocks(array: Array, axis: int) -> Array:
+def blocks(array: Numbers, axis: int) -> Numbers:
     """Return an array with one axis rounded up to whole blocks by zeros."""
     more = [(0, 0)] * array.ndim
     more[axis] = (0, in_blocks(array.shape[axis]) - array.shape[axis])
     return numpy.pad(array, more)
 
 
-def of_states(weights: Array, hidden: int) -> Array:
+def of_states(weights: Numbers, hidden: int) -> Numbers:
     """Return weights (..., 2 H) for states whose directions are rounded up to whole blocks."""
     whole = weights.shape[:-1]
     return blocks(weights.reshape(*whole, 2, hidden), len(whole) + 1).reshape(*whole, -1)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 import numpy
-from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ..._runtime.gluon import mxnet
-from ..._runtime.mxnet_types import Array, Device, Network
+from ..._runtime.mxnet_types import Array, Arrays, Device, Network
 from ...model.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
@@ -118,7 +118,7 @@ class RestoringObjective(Objective):
         ids, lengths = padded([self.characters.source(source) for source in sources], STEP)
         return mxnet.nd.array(ids, ctx=self.device, dtype="int32"), mxnet.nd.array(lengths, ctx=self.device)
 
-    def cross_entropy(self, logits: Array, wanted: NDArray[Any], weights: NDArray[Any]) -> Any:
+    def cross_entropy(self, logits: Array, wanted: Numbers, weights: Numbers) -> Any:
         """(N, T, V) and the right ones (N, T) -> (1,), nats, the mean by weights (N, T).
 
         With label smoothing the right one has a probability of 1 - e, and all share e (Szegedy et al. 2016,
@@ -136,7 +136,7 @@ class RestoringObjective(Objective):
 class EditorObjective(RestoringObjective):
     """Cross entropy of the tags and of the spaces."""
 
-    def loss(self, network: Network, batch: Pairs) -> Any:
+    def loss(self, network: Network, batch: Pairs) -> Arrays:
         ids, lengths = self.inputs(batch.sources)
         shape = ids.shape[:2]
         tags, spaces, inside = numpy.full(shape, KEEP), numpy.zeros(shape), numpy.zeros(shape)
@@ -157,7 +157,7 @@ class EditorObjective(RestoringObjective):
 class WriterObjective(RestoringObjective):
     """Cross entropy of each next character; of the dev part, what a greedy search writes."""
 
-    def loss(self, network: Network, batch: Pairs) -> Any:
+    def loss(self, network: Network, batch: Pairs) -> Arrays:
         targets = [self.characters.target(target) for target in batch.targets]
         longest = max(map(len, targets))
         wanted, inside = numpy.zeros((len(targets), longest)), numpy.zeros((len(targets), longest))

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import isnan
-from typing import Any, NamedTuple, Optional
+from typing import NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Record
 from ...inference.notebook import shortened
 from ..sequences.characters import SPACE
 
@@ -149,9 +150,9 @@ class Restoration:
         note = f", error={self.error!r}" if self.error else ""
         return f"Restoration({shortened(self.source)} -> {shortened(self.text)}{note})"
 
-    def to_dict(self, weights: bool = False) -> dict[str, Any]:
+    def to_dict(self, weights: bool = False) -> Record:
         """Return plain values for JSON; with weights, `weights` (len(text) x len(source)) too, `error` if there is one."""
-        values: dict[str, Any] = {"source": self.source, "text": self.text, "score": self.score}
+        values: Record = {"source": self.source, "text": self.text, "score": self.score}
         values["changes"] = [change._asdict() for change in self.changes]
         values["alignment"] = self.alignment
         if weights:

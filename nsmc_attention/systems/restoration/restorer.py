@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 import numpy
-from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers, Record
 from ...bundle.format import load_bundle
 from ...errors import ConfigError, DataError
 from ...inference.engines import DeviceName, EngineName
@@ -85,7 +85,7 @@ class Restorer(Predictor):
         return cls.from_bundle(verified, engine, device, **given)
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> Record:
         return {"beam": self.beam, "alpha": self.alpha, "min_probability": self.min_probability}
 
     @property
@@ -116,7 +116,7 @@ class Restorer(Predictor):
         """Return (restored text, why it was returned as it was or None) of each text."""
         return [(restored.text, restored.error) for restored in self.restore_stream(texts)]
 
-    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Restoration.to_dict()` of each text."""
         return (restored.to_dict(weights) for restored in self.restore_stream(texts))
 
@@ -147,7 +147,7 @@ class Restorer(Predictor):
         restored = dict(zip(order, chain.from_iterable(results)))
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
-    def inputs(self, pieces: Sequence[Piece]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def inputs(self, pieces: Sequence[Piece]) -> tuple[Numbers, Numbers]:
         """Return source_ids and source_length of pieces; no piece begins or ends with a space."""
         rows = self.characters.source("".join([piece.text for piece in pieces]))
         return in_rows(rows, numpy.array([len(piece.letters) for piece in pieces], "int32"))
@@ -209,7 +209,7 @@ class Restorer(Predictor):
         return Restoration(piece.text, text, hypothesis.score, (Chunk(0, 0, weights.argmax(axis=1), weights),))
 
 
-def check_kind(kind: str, given: dict[str, Any]) -> None:
+def check_kind(kind: str, given: Record) -> None:
     """Raise ConfigError for an option that belongs to the other kind of bundle."""
     for name, value in given.items():
         wanted = "editor" if name == "min_probability" else "writer"

@@ -1,8 +1,9 @@
 """The settings of an editor or a writer and of its training, and the presets. Read without MXNet."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Union
+from typing import ClassVar, Union
 
+from ..._runtime.mxnet_types import Network
 from ...errors import ConfigError
 from ...model.graphs import Graphs
 from ...schema import Settings, check_all, kinds, section, setting
@@ -34,7 +35,7 @@ class EditorConfig(SourceConfig):
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
         return EDITOR
 
-    def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
+    def network(self, rows: int, vocab_size: int, max_length: int) -> Network:
         from .editor import Editor
 
         return Editor(rows, vocab_size, self, max_length)
@@ -80,7 +81,7 @@ class RestoreConfig(TaskConfig):
     def graphs(self) -> Graphs:
         return self.model.graphs
 
-    def network(self, rows: int, vocab_size: int) -> Any:
+    def network(self, rows: int, vocab_size: int) -> Network:
         """Build the network; see `sequences.characters.Characters` for its sizes."""
         return self.model.network(rows, vocab_size, self.text.max_length)
 

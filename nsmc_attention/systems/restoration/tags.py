@@ -1,11 +1,11 @@
 """Tags of the characters of a source, turned into a text; and the largest distance between the two."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 import numpy
 from numpy.typing import NDArray
 
+from ..._runtime.aliases import Numbers
 from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, codes_of, split_spaces, text_of
 from ..sequences.edits import edit_costs, edit_distance
 from .decisions import Decisions
@@ -75,7 +75,7 @@ def with_spaces(
 
 
 def odds_at_junctions(
-    junctions: Junctions, texts: Sequence[str], tags: NDArray[Any], characters: Characters
+    junctions: Junctions, texts: Sequence[str], tags: Numbers, characters: Characters
 ) -> NDArray[numpy.float64]:
     """Return (S,), the log-odds of a space after each of S characters, by the junctions of what tags (S,) make of them.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Optional
 
 from ..._runtime.gluon import HybridBlock, nn
-from ..._runtime.mxnet_types import Array, Operators
+from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import masked_softmax
 
 
@@ -25,18 +25,18 @@ class Alignment(HybridBlock):
     key_units: Optional[int] = None
     key_bias = False
 
-    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
         """(N, H), (N, S, K), (N, S) of 0 and 1 -> (N, S)."""
         return masked_softmax(F, self.score(F, query, keys), mask)
 
-    def score(self, F: Operators, query: Array, keys: Array) -> Any:
+    def score(self, F: Operators, query: Array, keys: Array) -> Arrays:
         raise NotImplementedError
 
 
 class NoAlignment(Alignment):
     """No attention: the decoder knows the source by its first state alone (Sutskever et al. 2014, arXiv:1409.3215)."""
 
-    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
         """Return weights of 0."""
         return mask * 0
 
@@ -44,7 +44,7 @@ class NoAlignment(Alignment):
 class DotAlignment(Alignment):
     """score(s, h) = s . h, Luong et al. 2015 (arXiv:1508.04025), equation 8; H and D are the same."""
 
-    def score(self, F: Operators, query: Array, keys: Array) -> Any:
+    def score(self, F: Operators, query: Array, keys: Array) -> Arrays:
         return F.reshape(F.batch_dot(keys, F.expand_dims(query, axis=2)), shape=(0, 0))
 
 
@@ -68,7 +68,7 @@ class ConcatAlignment(Alignment):
             self.query = nn.Dense(units, in_units=decoder_size, use_bias=False)
             self.value = nn.Dense(1, in_units=units, use_bias=False, flatten=False)
 
-    def score(self, F: Operators, query: Array, keys: Array) -> Any:
+    def score(self, F: Operators, query: Array, keys: Array) -> Arrays:
         # a product with a column of 1, not a broadcast, whose gradient MXNet reduces slowly; a third of a step's time
         ones = F.ones_like(F.slice_axis(keys, axis=2, begin=0, end=1))  # (N, S, 1)
         queries = F.batch_dot(ones, F.expand_dims(self.query(query), axis=1))
@@ -101,7 +101,7 @@ class MonotonicAlignment(LocalAlignment):
 
     carries_place = True
 
-    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
         """(N, H), (N, S, K), (N, S) of 0 and 1, the last place (N, 1) -> (N, S), the new place (N, 1)."""
         center = F.minimum(place[0] + 1, F.sum(mask, axis=1, keepdims=True))
         weights, _ = self.around(F, query, keys, mask, center)
@@ -121,7 +121,7 @@ class PredictiveAlignment(LocalAlignment):
             self.place_units = nn.Dense(decoder_size, in_units=decoder_size, use_bias=False)
             self.place = nn.Dense(1, in_units=decoder_size, use_bias=False)
 
-    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Any:
+    def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
         length = F.sum(mask, axis=1, keepdims=True)  # (N, 1)
         center = length * F.sigmoid(self.place(F.tanh(self.place_units(query))))
         weights, distances = self.around(F, query, keys, mask, center)

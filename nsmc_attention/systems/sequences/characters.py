@@ -16,6 +16,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._io.bounded import read_json
+from ..._runtime.aliases import Record
 from ...bundle.format import Manifest
 from ...bundle.vocabulary import check_count
 from ...errors import BundleError
@@ -64,7 +65,7 @@ class Characters:
         check_count(characters, path, manifest)
         return characters
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> Record:
         return {"characters": self.known}
 
     def to_json(self) -> str:

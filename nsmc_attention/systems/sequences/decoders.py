@@ -1,8 +1,9 @@
 """What writes the target of a writer, and how it attends to the source: the settings, which build the networks."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Union
+from typing import ClassVar, Union
 
+from ..._runtime.mxnet_types import Network
 from ...errors import ConfigError
 from ...model.attention import Additive, Attention, Dot, General
 from ...model.encoders import TransformerSettings
@@ -78,7 +79,7 @@ class GRUDecoder(Settings):
         layers = f" of {self.layers} layers" if self.layers > 1 else ""
         return f", a {self.kind.upper()} decoder{layers} and {attends}"
 
-    def network(self, rows: int, vocab_size: int, settings: Settings, max_length: int) -> Any:
+    def network(self, rows: int, vocab_size: int, settings: Settings, max_length: int) -> Network:
         """Build the writer with these settings, for sources of at most `max_length` characters."""
         from .writer import RecurrentWriter
 
@@ -119,7 +120,7 @@ class TransformerDecoder(TransformerSettings):
     def describe(self, attention: Attention) -> str:
         return " and a Transformer decoder"
 
-    def network(self, rows: int, vocab_size: int, settings: Settings, max_length: int) -> Any:
+    def network(self, rows: int, vocab_size: int, settings: Settings, max_length: int) -> Network:
         from .transformer_writer import TransformerWriter
 
         return TransformerWriter(rows, vocab_size, settings, max_length)

@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy
-from numpy.typing import NDArray
 
-State = Sequence[NDArray[Any]]
+from ..._runtime.aliases import Numbers
+
+State = Sequence[Numbers]
 
 
 class Decoder(Protocol):
     """One step of a network: `source` does not change between steps, `state` does; each array has a row a hypothesis."""
 
-    def __call__(
-        self, ids: NDArray[Any], source: State, state: State
-    ) -> tuple[NDArray[Any], NDArray[Any], Sequence[NDArray[Any]]]:
+    def __call__(self, ids: Numbers, source: State, state: State) -> tuple[Numbers, Numbers, Sequence[Numbers]]:
         """Return log-probabilities (M, V) of what follows ids (M,), attention weights (M, S), and the new state."""
 
 
@@ -32,7 +31,7 @@ class Hypothesis:
 
     ids: tuple[int, ...]
     score: float
-    weights: NDArray[Any]
+    weights: Numbers
     truncated: bool
 
 
@@ -80,10 +79,10 @@ class Search:
         self.scores = numpy.full((self.reviews, beam), -numpy.inf)
         self.scores[:, 0] = 0
         # of each step: the characters, the hypotheses that they were added to, and the weights before choosing
-        self.steps: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
+        self.steps: list[tuple[Numbers, Numbers, Numbers]] = []
         self.ended: list[list[Hypothesis]] = [[] for _ in range(self.reviews)]
 
-    def repeated(self, arrays: State) -> list[NDArray[Any]]:
+    def repeated(self, arrays: State) -> list[Numbers]:
         return [numpy.repeat(array, self.beam, axis=0) for array in arrays]
 
     def run(self) -> list[list[Hypothesis]]:
@@ -96,7 +95,7 @@ class Search:
             open_reviews = [review for review in open_reviews if not self.is_done(review)]
         return [sorted(ended, key=lambda hypothesis: -hypothesis.score)[: self.beam] for ended in self.ended]
 
-    def advance(self) -> tuple[NDArray[Any], ...]:
+    def advance(self) -> tuple[Numbers, ...]:
         """Let the decoder read the last characters; return the best 2 B continuations (N, 2 B) and the weights.
 
         Of 2 B at least B do not end.
@@ -154,7 +153,7 @@ class Search:
                 ended.append(Hypothesis(ids, score, rows, True))
         return True
 
-    def path(self, review: int, place: int) -> tuple[tuple[int, ...], NDArray[Any]]:
+    def path(self, review: int, place: int) -> tuple[tuple[int, ...], Numbers]:
         """Return the characters of a hypothesis after the last step, and the weights that each was written by."""
         ids, rows = [], []
         for chosen, parents, weights in reversed(self.steps):

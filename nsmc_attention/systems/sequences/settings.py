@@ -1,6 +1,6 @@
 """The settings of networks that read characters, and of a writer: sequence to sequence. Read without MXNet."""
 
-from typing import Any, ClassVar, Union
+from typing import ClassVar, Union
 
 from ..._runtime.mxnet_types import Network
 from ...model.attention import Attention, General
@@ -95,5 +95,5 @@ class WriterConfig(SourceConfig):
         self.decoder.check_writer(self, self.attention, self.width)
         check_scores(most_written(max_length), self.decoder.numbers_per_pair)
 
-    def network(self, rows: int, vocab_size: int, max_length: int) -> Any:
+    def network(self, rows: int, vocab_size: int, max_length: int) -> Network:
         return self.decoder.network(rows, vocab_size, self, max_length)

@@ -8,7 +8,7 @@ units each, L layers, V characters of the vocabulary.
 from typing import Any
 
 from ..._runtime.gluon import HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Operators
+from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import MASKED_SCORE
 from ...model.transformer import DecoderLayer, Layered, by_head
 from .graphs import SOURCE, most_written
@@ -72,7 +72,7 @@ class TransformerStep(Layered):
 
     def decode(
         self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, states: Array, positions: Array
-    ) -> Any:
+    ) -> Arrays:
         """Return the last layer's states (N, T, U), each layer's weights (N, K, T, W + T) and (N, K, T, S), the new states."""
         embedded = F.reshape(self.embedding(ids), shape=(0, -1, self.embedding_size))  # (N, T, E)
         before = F.contrib.arange_like(states[0], axis=2)  # (W,)
@@ -109,7 +109,7 @@ class TransformerWriter(Writer):
         source = TransformerSource(rows, settings, max_length)
         super().__init__(source, TransformerStep(vocab_size, settings, max_length))
 
-    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: None = None) -> Any:
+    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: None = None) -> Arrays:
         source, state = self.begin(source_ids, source_length)
         logits, weights, *_ = self.step(previous_ids, *source, *state)
         return tuple(array.reshape((*previous_ids.shape, -1)) for array in (logits, weights))

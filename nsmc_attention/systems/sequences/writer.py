@@ -8,7 +8,7 @@ V characters of the vocabulary.
 from typing import Any, Optional
 
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Operators
+from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import CELLS, listed
 from .alignment import build_alignment
 from .graphs import SOURCE
@@ -123,7 +123,7 @@ class RecurrentStep(HybridBlock):
             after += own
         return given, after
 
-    def attend(self, F: Operators, query: Array, memory: Array, keys: Array, mask: Array, *place: Array) -> Any:
+    def attend(self, F: Operators, query: Array, memory: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
         """Return the context (N, D), the weights (N, S) and, where the alignment carries one, the new place (N, 1)."""
         weights, *after = listed(self.alignment(query, keys, mask, *place))
         context = F.batch_dot(F.expand_dims(self.weights_dropout(weights), axis=1), memory)
@@ -147,7 +147,7 @@ class Writer(Block):
         attentional_state = [mxnet.nd.zeros_like(states[0])] if "before" in self.step.inputs else []
         return [memory, keys, mask], [*attentional_state, *states]
 
-    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: Any = None) -> Any:
+    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: Any = None) -> Arrays:
         """Return logits (N, T, V) and weights (N, T, S) of the targets, given the character before each, (N, T).
 
         `sampled` (N, T) of 0 and 1: where it is 1, what the network itself finds most likely is read instead, as
@@ -164,7 +164,7 @@ class RecurrentWriter(Writer):
         source = RecurrentSource(rows, settings, alignment, max_length)
         super().__init__(source, RecurrentStep(vocab_size, settings, alignment))
 
-    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: Any = None) -> Any:
+    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: Any = None) -> Arrays:
         nd, steps = mxnet.nd, list[Any]()
         source, state = self.begin(source_ids, source_length)
         for place, ids in enumerate(previous_ids.transpose()):
