@@ -3,14 +3,14 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any, Optional
+from typing import Optional
 
 import click
 
 from ..errors import ConfigError
 from ..reviews.data import Labelled
 from .declare import TextCommand, choices, command, option, text_argument
-from .options import BUNDLE, DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Heads, Model, labelled, of_systems
+from .options import BUNDLE, DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Added, Heads, Model, labelled, of_systems
 
 
 @command()
@@ -20,7 +20,7 @@ def evaluate(
     model: Model,
     as_json: bool = JSON,
     record: bool = option("write the figures into the bundle's manifest and model card"),
-    corrections: dict[str, Any] = of_systems("ScoringOptions"),
+    corrections: Added = of_systems("ScoringOptions"),
 ) -> None:
     """Score a bundle on labelled reviews.
 

@@ -86,6 +86,10 @@ def labelled_table() -> Any:
     return Group(Labelled, {"data": (argument(metavar="FILE"), str), **LABELS})
 
 
+# {system: an instance of the options that it adds to a command}
+Added = dict[str, Any]
+
+
 class Model(NamedTuple):
     """The bundle of a classifier, or of a restorer, and what runs it."""
 
@@ -125,13 +129,13 @@ def of_systems(kind: str, **own: type) -> Any:
     for group in groups.values():
         declared.update((name, each) for name, each in group.options.items() if name not in declared)
 
-    def instances(**values: object) -> dict[str, Any]:
+    def instances(**values: object) -> Added:
         return {name: group.make(**{key: values[key] for key in group.options}) for name, group in groups.items()}
 
     return Group(instances, declared)
 
 
-def corrected(classifier: "Classifier", corrections: dict[str, Any], model: Model) -> "Scorer":
+def corrected(classifier: "Classifier", corrections: Added, model: Model) -> "Scorer":
     """Return the classifier of a model, of corrected texts where the ScoringOptions of a system say so."""
     scorer: Scorer = classifier
     for correction in corrections.values():
@@ -266,12 +270,12 @@ def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:
         yield line
 
 
-def values_of(options: dict[str, Any]) -> dict[str, Any]:
+def values_of(options: Added) -> dict[str, Any]:
     """Return {name: value} of all options of `of_systems`."""
     return {name: value for each in options.values() for name, value in each._asdict().items()}
 
 
-def refuse_all_without(options: dict[str, Any], other: str, needed: Any) -> None:
+def refuse_all_without(options: Added, other: str, needed: Any) -> None:
     """Raise ConfigError for an option that has no effect without another."""
     for name, value in options.items():
         if value and not needed:

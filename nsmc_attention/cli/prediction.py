@@ -1,10 +1,10 @@
 """The command `predict`."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Optional
 
 from .declare import TextCommand, command, option, text_argument
-from .options import Model, Scoring, corrected, of_systems
+from .options import Added, Model, Scoring, corrected, of_systems
 
 if TYPE_CHECKING:
     from ..inference.reference import Scorer
@@ -20,7 +20,7 @@ def predict(
         "add labels that lean to the commoner side: table, by the table's estimated share of positive reviews, or the share",
         metavar="[table|0..1]",
     ),
-    corrections: dict[str, Any] = of_systems("ScoringOptions"),
+    corrections: Added = of_systems("ScoringOptions"),
     model: Model,
 ) -> None:
     """Classify reviews as positive or negative, and estimate the share of positive ones in --input.

@@ -14,7 +14,7 @@ from ..registry import SYSTEMS, system, systems
 from ..reviews.data import Labelled
 from ..system import System
 from .declare import argument, choices, command, option
-from .options import BUNDLE, DEVICE, INIT_FROM, labelled, labelled_table, of_systems, values_of
+from .options import BUNDLE, DEVICE, INIT_FROM, Added, labelled, labelled_table, of_systems, values_of
 from .settings import TrainCommand, settings_options
 
 
@@ -67,7 +67,7 @@ def train(
         "with --resume that of the run",
     ),
     out: Path = option("run folder, new unless --resume", default=Path("runs/latest")),
-    options: dict[str, Any] = of_systems("TrainOptions", classify=TrainOptions),
+    options: Added = of_systems("TrainOptions", classify=TrainOptions),
     resume: bool = option("continue the run in --out"),
     device: str = DEVICE,
     settings: dict[str, Any] = settings_options(),
@@ -103,7 +103,7 @@ def train(
         chosen.train(reviews, config, Run(out, resume, device), **own)
 
 
-def used(chosen: System, options: dict[str, Any], of_labels: dict[str, Any]) -> dict[str, Any]:
+def used(chosen: System, options: Added, of_labels: dict[str, Any]) -> dict[str, Any]:
     """Return a system's TrainOptions of all that were given; ConfigError for one that its training would ignore."""
     own: dict[str, Any] = options[chosen.name]._asdict()
     others = {name: value for name, value in values_of(options).items() if name not in own}

@@ -3,13 +3,13 @@
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Optional
 
 import click
 
 from ...cli import options
 from ...cli.declare import argument, choices, command, option
-from ...cli.options import of_systems, refuse_all_without, values_of
+from ...cli.options import Added, of_systems, refuse_all_without, values_of
 
 
 @command()
@@ -22,13 +22,13 @@ def bulk(
     sheet: Optional[str] = options.SHEET,
     header: Optional[str] = options.HEADER,
     group_by: Optional[str] = option("column of the films: rate each in a second table, in _groups/ of the output"),
-    raters: dict[str, Any] = of_systems("GroupOptions"),
+    raters: Added = of_systems("GroupOptions"),
     scheduler: Optional[str] = option("address of a running Dask scheduler  [default: processes here]"),
     workers: Optional[int] = option("processes here  [default: as many as cores]", type=click.IntRange(1)),
     rows: int = option("rows of a partition", type=click.IntRange(1), default=50_000),
     encoding: Optional[str] = options.ENCODING,
     verbatim: bool = options.VERBATIM,
-    corrections: dict[str, Any] = of_systems("ScoringOptions"),
+    corrections: Added = of_systems("ScoringOptions"),
     bundle: Optional[Path] = options.BUNDLE,
     engine: str = options.ENGINE,
 ) -> None:

@@ -2,13 +2,13 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Any, Optional
+from typing import Optional
 
 import click
 
 from ...cli import options
 from ...cli.declare import command, option
-from ...cli.options import Model, of_systems, refuse_all_without, table, values_of
+from ...cli.options import Added, Model, of_systems, refuse_all_without, table, values_of
 from ...reviews.data import Texts
 
 
@@ -17,7 +17,7 @@ def report(
     *,
     output: Path = option("the page, .html", "-o", required=True),
     group_by: Optional[str] = option("column to compare by, as the film; each group has stars, too"),
-    raters: dict[str, Any] = of_systems("GroupOptions"),
+    raters: Added = of_systems("GroupOptions"),
     date_column: Optional[str] = option("column of dates, to show months"),
     stars_column: Optional[str] = option("column of the table's own stars, to show them  [default: found]"),
     source: Texts = table(),

@@ -2,13 +2,13 @@
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Optional
+from typing import Optional
 
 import click
 
 from ...cli import options
 from ...cli.declare import command, option
-from ...cli.options import of_systems, values_of
+from ...cli.options import Added, of_systems, values_of
 from ...errors import MissingPackage
 
 NEEDED = "fastapi fastapi_offline prometheus_client python_multipart uvicorn".split()
@@ -22,7 +22,7 @@ def serve(
     workers: int = option("processes", type=click.IntRange(1, 64), default=1),
     bundle: Optional[Path] = options.BUNDLE,
     engine: str = options.ENGINE,
-    bundles: dict[str, Any] = of_systems("ServeOptions"),
+    bundles: Added = of_systems("ServeOptions"),
 ) -> None:
     """Serve an interactive page and an HTTP API.
 

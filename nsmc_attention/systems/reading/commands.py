@@ -2,11 +2,11 @@
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Optional
 
 from ...cli import options
 from ...cli.declare import argument, command, option
-from ...cli.options import Model, TaskModel, corrected, of_systems
+from ...cli.options import Added, Model, TaskModel, corrected, of_systems
 from ...errors import ConfigError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ def read(
     pictures: tuple[str, ...] = argument(nargs=-1, required=True, metavar="PICTURE..."),
     predict: bool = option("classify each line"),
     paragraphs: bool = option("join lines that follow each other closely, as of a review that is wrapped"),
-    corrections: dict[str, Any] = of_systems("ScoringOptions"),
+    corrections: Added = of_systems("ScoringOptions"),
     output: Path = options.OUTPUT,
     style: Optional[str] = options.FORMAT,
     picture: Optional[Path] = option(
