@@ -35,14 +35,14 @@ from scipy import stats
 
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.adapt import adapting
+from nsmc_attention.classification.adapt import adapting, tfidf_model
 from nsmc_attention.classification.batches import EncodedPart, encode
-from nsmc_attention.classification.comparison import baseline
 from nsmc_attention.classification.folds import odds_of, passes
 from nsmc_attention.classification.gain import balanced_accuracy
+from nsmc_attention.classification.sources import continuing
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.system import LAYOUT, ClassifierBundle
-from nsmc_attention.classification.train import continuing, tokenized_part
+from nsmc_attention.classification.train import tokenized_part
 from nsmc_attention.drawing.figure import new_figure, save_figure
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.evaluation.calibration import log_odds
@@ -90,7 +90,7 @@ def main(path: Path, counts: list[int]) -> None:
                 own = adapted.bundle.manifest["adapted"]["after"]
                 after = numpy.mean((adapted.probabilities(held_out["review"]) > 0.5) == right)
                 films = numpy.mean((adapted.probabilities(test.documents[::10]) > 0.5) == (test.labels[::10] == 1))
-            model = baseline("tfidf", "mecab").fit(known["review"], known["label"])
+            model = tfidf_model("mecab").fit(known["review"], known["label"])
             other = numpy.mean(model.predict(held_out["review"]) == right)
             rows.append((100 * after, 100 * own, 100 * other, 100 * films, seconds))
         means, spreads = numpy.mean(rows, axis=0), numpy.std(rows, axis=0, ddof=1)

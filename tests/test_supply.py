@@ -154,7 +154,6 @@ REFUSED = {
     "bulk reviews.csv -o scored": "bulk needs distributed: pip install 'distributed>=2023.5'",
     "serve": "'uvicorn[standard]<1,>=0.30'",
     "train --data sample --out run": "train needs safetensors: pip install 'nsmc_attention[train]'",
-    "compare majority --data sample --out run": "pip install 'nsmc_attention[train]'",
     "evaluate --data sample": "pip install 'nsmc_attention[train]'",
     "faithfulness --data sample": "pip install 'nsmc_attention[train]'",
     "export --bundle run --output a.onnx": "pip install 'nsmc_attention[train]'",

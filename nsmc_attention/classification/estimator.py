@@ -140,7 +140,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     @property
     def config(self) -> Config:
         """The preset with the settings that differ from it, and those of the classifier that training begins with."""
-        from .train import continuing
+        from .sources import continuing
 
         named = {name: getattr(self, name) for name in NAMED if getattr(self, name) is not None}
         base = continuing(named_preset(self.preset), self.init_from)

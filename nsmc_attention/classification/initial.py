@@ -1,4 +1,4 @@
-"""Initial parameters of a classifier other than random numbers: those of another bundle, or given word vectors.
+"""Initial parameters of a classifier other than random numbers: those of another bundle.
 
 Of another classifier it takes all but the table of n-grams, and so its vocabulary; of a language model the encoder and
 the embeddings.
@@ -10,12 +10,10 @@ from .._runtime.mxnet_types import Network
 from ..model.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot
 from ..schema import paths
 from ..text.encoding import ReviewEncoder
-from ..text.vectors import WordVectors
 from ..training.initial import sizes_of
 from .settings import ClassifierConfig
 
 EMBEDDING, ENCODER = "embedding.weight", "encoder."
-ARTICLE_EMBEDDING = "embed.weight"
 
 
 def sizes_of_classifier(config: Any) -> dict[str, object]:
@@ -46,12 +44,3 @@ def init_from_language_model(
         if token in codec.token_to_idx:
             embedding[index] = arrays["embedding"][codec.token_to_idx[token]]
     set_parameters(network, {**encoder, EMBEDDING: embedding})
-
-
-def init_from_vectors(network: Network, vectors: WordVectors) -> None:
-    """Give a classifier the vectors of words; the others keep their random numbers."""
-    arrays = snapshot(network)
-    name = EMBEDDING if EMBEDDING in arrays else ARTICLE_EMBEDDING
-    embedding = arrays[name].copy()
-    embedding[vectors.ids] = vectors.rows
-    set_parameters(network, {name: embedding})

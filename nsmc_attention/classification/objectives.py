@@ -10,7 +10,7 @@ from .._runtime.mxnet_types import Array, Device, Network
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
 from ..training.stage import SMALLEST, Objective
-from .batches import Batch, Batches
+from .batches import Batch, Batches, ErasedBatch, GatedBatch, ImportanceBatch
 
 # What the error of a contribution weighs beside the cross entropy
 ADDITIVITY = 0.1
@@ -33,7 +33,7 @@ class LabelsObjective(Objective):
     def loss(self, network: Network, batch: Batch) -> Array:
         logits, weights, *others = network(*as_inputs(batch, self.device))
         loss = self.loss_of(logits, weights, batch)
-        return loss if batch.gates is None else loss + GATES * gate_error(others[0], batch.gates)
+        return loss + GATES * gate_error(others[0], batch.gates) if isinstance(batch, GatedBatch) else loss
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         """Return the loss of what the network returned for a batch, (1,)."""
@@ -57,9 +57,10 @@ class ErasureObjective(LabelsObjective):
     """Cross entropy with the network's own predictions, plus the divergence of its attention from the importance."""
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
+        assert isinstance(batch, ImportanceBatch)
         return super().loss_of(logits, weights, batch) + self.divergence(weights, batch)
 
-    def divergence(self, weights: Array, batch: Batch) -> Array:
+    def divergence(self, weights: Array, batch: ImportanceBatch) -> Array:
         """Return the mean over reviews of KL(importance || attention averaged over its queries or hops), (1,), nats."""
         nd = mxnet.nd
         importance = nd.array(batch.importance, ctx=self.device)  # (N, T)
@@ -78,6 +79,7 @@ class ContributionsObjective(LabelsObjective):
     """
 
     def loss(self, network: Network, batch: Batch) -> Array:
+        assert isinstance(batch, ErasedBatch)
         logits, _, contributions, *_ = network(*as_inputs(batch, self.device))
         left, *_ = network(*as_inputs(batch.without, self.device))
         said = contributions.pick(mxnet.nd.array(batch.erased, ctx=self.device), axis=1)

@@ -5,7 +5,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -15,40 +14,25 @@ import pandas
 from numpy.typing import NDArray
 
 from .._runtime.mxnet_types import Network
-from ..bundle.format import AnyBundle, Manifest, load_bundle
-from ..errors import BundleError, ConfigError, DataError
+from ..bundle.format import Manifest, load_bundle
+from ..errors import BundleError, DataError
 from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName
 from ..reviews import nsmc, raw
 from ..reviews.corpus import Reviews
 from ..reviews.data import Labelled
-from ..systems.language.system import LAYOUT as LANGUAGE_MODEL
 from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
-from ..text.vectors import WordVectors, read_vectors, vector_lines
 from ..training.description import command, in_words, manifest_of, nearest_preset, options
-from ..training.initial import Beginning, check_sizes, first_bundle
 from ..training.runs import Run, network_files, warn_if_small
 from .batches import Tokenized, TrainingPart
-from .initial import (
-    init_from_classifier,
-    init_from_language_model,
-    init_from_vectors,
-    sizes_of_classifier,
-    sizes_of_language_model,
-)
 from .pieces import NEAREST
 from .predictor import Classifier
-from .sentences import read_sentences
-from .settings import LABELS, PRESETS, ClassifierConfig, Config, TrainingConfig
+from .settings import LABELS, PRESETS, Config, TrainingConfig
+from .sources import Sources
 from .system import LAYOUT, ClassifierBundle
 
-# What a classifier may begin with, by the task of the bundle: the settings that it must have, and how it begins
-BEGINNINGS: dict[Any, Any] = {
-    LAYOUT: (sizes_of_classifier, init_from_classifier),
-    LANGUAGE_MODEL: (sizes_of_language_model, init_from_language_model),
-}
 # The option of each column, and the name that the command need not say
 USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label")}
 
@@ -63,7 +47,6 @@ def train(
     data_dir: Optional[Union[str, Path]] = None,
     quiet: bool = False,
     init_from: Optional[Union[str, Path]] = None,
-    embeddings: Optional[Union[str, Path]] = None,
     teacher: Optional[Union[str, Path]] = None,
     sentences: Optional[Union[str, Path]] = None,
     **columns: Optional[str],
@@ -86,9 +69,6 @@ def train(
         A bundle whose sizes the classifier shares. Of a classifier ("pretrained": the packaged one) it has the
         vocabulary and begins with all but the n-grams; `continuing` gives the settings. Of a language model it begins
         with encoder and embeddings.
-    embeddings : path or None
-        Word vectors in the text format of word2vec or fastText, of config.model.embedding_size numbers, on tokens of the
-        same tokenizer: the embeddings that training begins with. Words that the file lacks begin with random numbers.
     teacher : path, "pretrained", several of them with commas between, or None
         Classifiers whose probabilities, averaged as log-odds, are learnt beside the labels and stars: each target is halfway
         between the two (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531).
@@ -111,7 +91,7 @@ def train(
     """
     run = Run(Path(out), resume, device, quiet)
     source = Labelled(data, data_dir, **columns)
-    return train_classifier(source, config, run, valid, init_from, embeddings, teacher, sentences)
+    return train_classifier(source, config, run, valid, init_from, teacher, sentences)
 
 
 def train_classifier(
@@ -120,126 +100,45 @@ def train_classifier(
     run: Run,
     valid: Union[str, Path, None] = None,
     init_from: Union[str, Path, None] = None,
-    embeddings: Union[str, Path, None] = None,
     teacher: Union[str, Path, None] = None,
     sentences: Union[str, Path, None] = None,
 ) -> ClassifierBundle:
     """Train as `train` does, where and how `run` says."""
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
-    first, teaching = checked_beginning(config, init_from, embeddings), teachers(teacher)
-    written = checked_sentences(config, sentences)
+    sources = Sources.read(config, init_from, teacher, sentences)
     reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
-    settings: dict[str, Any] = {
+    settings: dict[str, object] = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
         "columns": reviews.columns,
         "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
         "config": config.to_dict(),
-        "init_from": first and first.fingerprint,
-        "embeddings": embeddings and Path(embeddings).name,
-        "teacher": joined([each.fingerprint for each in teaching]),
-        "sentences": written and {"name": written.name, "sha256": written.sha256},
+        **sources.digests(),
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
-    given = {"init_from": init_from, "embeddings": embeddings, "teacher": teacher, "sentences": sentences}
-    run.say_settings(" ".join(["--preset", name, *changes, *options(given)]))
-    vocabulary = first.read("vocab.json") if first and first.layout is LAYOUT else None
-    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, vocabulary)
+    paths = {"init_from": init_from, "teacher": teacher, "sentences": sentences}
+    run.say_settings(" ".join(["--preset", name, *changes, *options(paths)]))
+    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, sources.vocabulary)
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),
         "vocabulary": sha256(inputs.vocabulary).hexdigest(),
         "stars": inputs.raw_reviews and inputs.raw_reviews.sha256,
     }
-    begin: Optional[Beginning] = None
-    vectors: Optional[WordVectors] = None
-    if embeddings:
-        vectors = word_vectors(Path(embeddings), inputs.encoder, config.model.embedding_size, run)
-        settings["reads"]["embeddings"], begin = vectors.sha256, partial(init_from_vectors, vectors=vectors)
-    elif first:
-        begin = beginning(first, inputs.encoder)
     # imports MXNet
     from .stages import ClassifierTrainer
 
-    trainer = ClassifierTrainer(config, inputs.encoder, run, begin)
+    trainer = ClassifierTrainer(config, inputs.encoder, run, sources.beginning(inputs.encoder))
     # nothing about the input can be wrong from here on: only now is anything written
     with run.begun(settings):
         train_part, stars = inputs.train, inputs.stars
-        if teaching:
-            run.say(f"teacher: {', '.join(str(each.folder) for each in teaching)}")
-            train_part, stars = taught(train_part, teaching), stars and taught(stars, teaching)
-        network, progress, calibration = trainer.train(train_part, inputs.dev, stars, written)
+        if sources.teachers:
+            run.say(f"teacher: {', '.join(str(bundle.folder) for bundle in sources.teachers)}")
+            train_part, stars = taught(train_part, sources.teachers), stars and taught(stars, sources.teachers)
+        network, progress, calibration = trainer.train(train_part, inputs.dev, stars, sources.sentences)
         best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-        manifest = {**describe(inputs, config, best, first, vectors, teaching, written), "calibration": calibration}
+        manifest = {**describe(inputs, config, best, sources), "calibration": calibration}
         return finish(run, inputs, config, manifest, network)
-
-
-def checked_beginning(
-    config: Config, init_from: Union[str, Path, None], embeddings: Union[str, Path, None]
-) -> Optional[AnyBundle]:
-    """Return the bundle that a training begins with; ConfigError or DataError where it or the vectors do not fit."""
-    if embeddings:
-        if init_from:
-            raise ConfigError(f"--embeddings: expected no --init-from beside it, found {init_from}; leave one out")
-        # of a file in another format its first line says so, before the reviews are read
-        next(vector_lines(Path(embeddings), config.model.embedding_size, len))
-    first = first_bundle(init_from, *BEGINNINGS)
-    if first:
-        check_sizes(config, first, PRESETS, BEGINNINGS[first.layout][0])
-    return first
-
-
-def teachers(given: Union[str, Path, None]) -> list[ClassifierBundle]:
-    """Return the bundles of `--teacher`, paths with commas between."""
-    paths = str(given).split(",") if given else []
-    return [bundle for bundle in (first_bundle(path, LAYOUT) for path in paths) if bundle]
-
-
-def joined(names: Sequence[str]) -> Optional[str]:
-    return ",".join(names) or None
-
-
-def checked_sentences(config: Config, path: Union[str, Path, None]) -> Optional[Reviews]:
-    """Return the sentences of a file, if there is one; ConfigError where they have signs that nothing can learn."""
-    if path is None:
-        return None
-    written = read_sentences(Path(path))
-    if any(written.frame["signs"]) and (
-        not isinstance(config.model, ClassifierConfig) or not config.model.values.signed
-    ):
-        raise ConfigError(
-            "--sentences: expected signed values; give --values convolution --signed 1, or leave the signs out"
-        )
-    return written
-
-
-def continuing(config: Config, init_from: Union[str, Path, None]) -> Config:
-    """Return a config with the settings that it must share with the classifier that it begins with.
-
-    It stays as it is with another task's bundle or without one, and where the two are of different kinds, which
-    training refuses.
-    """
-    first = first_bundle(init_from, *BEGINNINGS)
-    if first is None or first.layout is not LAYOUT or first.config.model.kind != config.model.kind:
-        return config
-    return config.with_settings(sizes_of_classifier(first.config))
-
-
-def word_vectors(path: Path, encoder: ReviewEncoder, size: int, run: Run) -> WordVectors:
-    """Return the vectors of a file for the words of a vocabulary, and say of how many."""
-    special = (encoder.unknown, encoder.padding)
-    words = {token: index for token, index in encoder.token_to_idx.items() if index not in special}
-    vectors = read_vectors(path, words, size)
-    run.say(f"embeddings: of {len(words):,} words {len(vectors.ids):,} begin with their vectors in {vectors.name}")
-    return vectors
-
-
-def beginning(first: AnyBundle, encoder: ReviewEncoder) -> Beginning:
-    """Return what gives a network with this encoder the parameters of a bundle of one of BEGINNINGS."""
-    from ..inference.engines import parameters_of
-
-    arrays = parameters_of(first)[1]
-    return partial(BEGINNINGS[first.layout][1], arrays=arrays, codec=first.codec, token_to_idx=encoder.token_to_idx)
 
 
 @dataclass(frozen=True)
@@ -298,10 +197,10 @@ def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
 
 
-def taught(part: Tokenized, teaching: Sequence[ClassifierBundle]) -> Tokenized:
-    """Return a part with the probabilities of classifiers, of several by the mean of their log-odds."""
+def taught(part: Tokenized, teachers: Sequence[ClassifierBundle]) -> Tokenized:
+    """Return reviews with the probabilities of classifiers, of several by the mean of their log-odds."""
     documents = part.frame["document"].tolist()
-    odds = [log_odds(Classifier.from_bundle(teacher).probabilities(documents), NEAREST) for teacher in teaching]
+    odds = [log_odds(Classifier.from_bundle(teacher).probabilities(documents), NEAREST) for teacher in teachers]
     return replace(part, taught=1 / (1 + numpy.exp(-numpy.mean(odds, axis=0))))
 
 
@@ -322,45 +221,25 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
     return [part.take(members) for members in chosen]
 
 
-def describe(
-    inputs: Inputs,
-    config: Config,
-    best: dict[str, Any],
-    first: Optional[AnyBundle],
-    vectors: Optional[WordVectors],
-    teaching: Sequence[ClassifierBundle],
-    written: Optional[Reviews],
-) -> Manifest:
+def describe(inputs: Inputs, config: Config, best: dict[str, float], sources: Sources) -> Manifest:
     """Return the manifest of a finished training: its data, its metrics on the dev part, the command that repeats it."""
     reviews, dev_reviews = inputs.reviews, inputs.dev_reviews
-    teacher = {
-        "name": joined([each.name for each in teaching]),
-        "fingerprint": joined([each.fingerprint for each in teaching]),
-    }
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {
         "train": {**reviews.describe(), "used": len(inputs.train.labels)},
         "dev": {**dev, "used": len(inputs.dev.labels)},
         **({"pretraining": inputs.raw_reviews.describe()} if inputs.raw_reviews else {}),
-        **({"embeddings": vectors.describe()} if vectors else {}),
-        **({"teacher": teacher} if teaching else {}),
-        **({"sentences": {**written.describe(), "positive": int((written.labels > 0.5).sum())}} if written else {}),
+        **sources.describe(),
     }
     columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
-    given = {option: value for (option, usual), value in columns.items() if value != usual}
+    unusual = {option: value for (option, usual), value in columns.items() if value != usual}
     valid = dev_reviews and dev_reviews.name
-    begun = {
-        "init_from": first and first.name,
-        "embeddings": vectors and vectors.name,
-        "teacher": teacher["name"],
-        "sentences": written and written.name,
-    }
-    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **begun)
+    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **unusual}, **sources.names())
     return {
         "labels": list(LABELS),
         "tokenizer_version": tokenizer_version(config.text.tokenizer),
         "vocabulary": len(inputs.encoder),
-        **manifest_of(LAYOUT, config, data, best, again, first),
+        **manifest_of(LAYOUT, config, data, best, again, sources.first),
     }
 
 

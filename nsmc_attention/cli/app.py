@@ -105,7 +105,7 @@ def complain(message: object) -> int:
 
 # {command: the file that holds it}, in the order in which they are used
 COMMANDS = {
-    **dict.fromkeys(("fetch", "train", "adapt", "compare"), "training"),
+    **dict.fromkeys(("fetch", "train", "adapt"), "training"),
     **dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops"), "evaluation"),
     **dict.fromkeys(("predict", "restore", "fill", "film", "read"), "prediction"),
     "explain": "evaluation",

@@ -1,4 +1,4 @@
-"""Commands that get data and train: fetch, train, adapt, compare."""
+"""Commands that get data and train: fetch, train, adapt."""
 
 import shlex
 import sys
@@ -9,13 +9,12 @@ from typing import Any, Iterator, Optional
 import click
 
 from .._runtime.signals import Ended
-from ..classification.settings import PRESETS
 from ..errors import ConfigError
 from ..registry import TASKS
 from ..reviews.data import Labelled
 from .declare import argument, choices, command, option
 from .options import BUNDLE, DEVICE, Films, labelled, labelled_table, refuse
-from .settings import GroupedCommand, TrainCommand, settings_options
+from .settings import TrainCommand, settings_options
 
 
 @command()
@@ -55,9 +54,6 @@ def train(
         "bundle to begin with, or pretrained, the packaged one: a classifier with another's parameters and vocabulary, "
         "or a language model's encoder"
     ),
-    embeddings: Optional[Path] = option(
-        "of a classifier: word vectors that its embeddings begin with, in the text format of word2vec or fastText"
-    ),
     teacher: Optional[str] = option(
         "of a classifier: others, with commas between, or pretrained, whose probabilities are learnt beside the labels and "
         "stars"
@@ -85,8 +81,7 @@ def train(
     nsmc-attention train --task film --data nsmc --out runs/films
     nsmc-attention train --task read --data nsmc --out runs/reader
     nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
-    nsmc-attention train --data nsmc --embeddings vectors.txt --out runs/third
-    nsmc-attention train --data reviews.csv --init-from pretrained --out runs/fourth
+    nsmc-attention train --data reviews.csv --init-from pretrained --out runs/third
     """
     from ..training.runs import Run, read_settings
 
@@ -97,8 +92,8 @@ def train(
         base = TASKS[task].layout.config.from_dict(run_settings["config"])
     else:
         base = TASKS[task].preset(preset)
-        if init_from and task == "classify" and not embeddings:
-            from ..classification.train import continuing
+        if init_from and task == "classify":
+            from ..classification.sources import continuing
 
             base = continuing(base, init_from)
     config: Any = base.with_fields(**settings)
@@ -106,9 +101,9 @@ def train(
     own = films.given(task, init_from)
     if task != "classify":
         refuse(task, {"--valid": valid, "--label-column": reviews.label_column, "--positive": reviews.positive})
-        refuse(task, {"--embeddings": embeddings, "--teacher": teacher, "--sentences": sentences})
+        refuse(task, {"--teacher": teacher, "--sentences": sentences})
     else:
-        own.update(valid=valid, embeddings=embeddings, teacher=teacher, sentences=sentences)
+        own.update(valid=valid, teacher=teacher, sentences=sentences)
     with resumable(out):
         TASKS[task].train(reviews, config, run, **own)
 
@@ -161,40 +156,3 @@ def adapt(
 
     adapt_classifier(reviews, Run(out, device=device), bundle, stars_column, seed, force, mix)
     print(out / "bundle")
-
-
-@command(GroupedCommand, epilog=f"Names: {', '.join(PRESETS)}; baselines: majority, tfidf.")
-def compare(
-    *,
-    names: tuple[str, ...] = argument(nargs=-1, required=True),
-    reviews: Labelled = labelled(default="nsmc"),
-    out: Path = option("folder; finished runs in it are not trained again", default=Path("runs/comparison")),
-    seeds: str = option("seeds, as 0,1,2", default="0"),
-    test: bool = option("score the test file too, of nsmc and sample"),
-    settings: dict[str, Any] = settings_options(),
-) -> None:
-    """Train and evaluate presets and baselines, in one table.
-
-    After an interruption the same command continues.
-
-    \b
-    nsmc-attention compare majority tfidf average default --data nsmc
-    nsmc-attention compare default --seeds 0,1,2 --hidden-size 64 --out runs/narrow
-    """
-    from ..classification import comparison
-
-    if "seed" in settings:
-        raise ConfigError("compare: expected --seeds, found --seed")
-    try:
-        numbers = tuple(int(seed) for seed in seeds.split(","))
-    except ValueError:
-        raise ConfigError(f"--seeds: expected whole numbers as 0,1,2, found {seeds!r}") from None
-    table = comparison.compare(reviews, names, out, seeds=numbers, test=test, changes=settings, report=say_row)
-    print(comparison.as_markdown(table), end="")
-
-
-def say_row(row: dict[str, Any]) -> None:
-    """Print a row of the comparison on stderr: `tfidf, seed 0: dev_accuracy 0.7778, ...`."""
-    figures = {name: value for name, value in row.items() if isinstance(value, float)}
-    shown = ", ".join(f"{name} {value:.4g}" for name, value in figures.items())
-    print(f"{row['name']}, seed {row['seed']}: {shown}", file=sys.stderr)

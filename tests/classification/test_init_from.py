@@ -10,8 +10,9 @@ import pytest
 from nsmc_attention import preset
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import gluon_graph
+from nsmc_attention.classification.sources import continuing
 from nsmc_attention.classification.system import LAYOUT
-from nsmc_attention.classification.train import continuing, train, train_classifier
+from nsmc_attention.classification.train import train, train_classifier
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import snapshot
@@ -69,43 +70,6 @@ def refused(task, source, config, first, out, flags):
     with pytest.raises(ConfigError, match=f"--init-from .*: expected the sizes of that bundle; give {flags}$"):
         task(source("sample"), config, Run(out, quiet=True), init_from=first)
     assert not out.exists()
-
-
-@pytest.mark.parametrize("name", ["default", "post"])
-def test_embeddings_begin_with_the_vectors_of_a_file_and_others_with_random_numbers(name, tmp_path):
-    small = preset(name).with_fields(embedding_size=8, hidden_size=4, ngram_buckets=0, erasure_reviews=0, **STILL)
-    (tmp_path / "given.vec").write_text("영화" + " 0.5" * 8 + "\n없는말" + " 1" * 8 + "\n", encoding="utf-8")
-    rows = {}
-    for given in (None, tmp_path / "given.vec"):
-        bundle = train("sample", small, tmp_path / str(given is None), quiet=True, embeddings=given)
-        arrays = snapshot(gluon_graph(bundle, "cpu").block)
-        rows[given is None] = arrays.get("embedding.weight", arrays.get("embed.weight"))
-    place = bundle.codec.token_to_idx["영화"]
-    assert numpy.allclose(rows[False][place], 0.5, atol=0.005) and not numpy.allclose(rows[True][place], 0.5, atol=0.1)
-    # tables are stored in one byte a number
-    assert numpy.allclose(numpy.delete(rows[False], place, 0), numpy.delete(rows[True], place, 0), atol=0.005)
-    begun = bundle.manifest["data"]["embeddings"]
-    assert (begun["name"], begun["words"]) == ("given.vec", 1) and len(begun["sha256"]) == 64
-    assert bundle.manifest["command"].endswith(" --embeddings given.vec")
-
-
-def test_a_training_that_began_with_vectors_is_resumed_as_if_it_had_not_ended(tiny, tmp_path):
-    run, file = tmp_path / "run", tmp_path / "given.vec"
-    file.write_text("영화" + " 0.5" * 8 + "\n", encoding="utf-8")
-    short = tiny.with_fields(epochs=1, ngram_buckets=0, erasure_reviews=0)
-    train("sample", short, run, quiet=True, embeddings=file)
-    whole = (run / "bundle" / "weights.params").read_bytes()
-    for kept in (2, 0):
-        for checkpoint in sorted(run.glob("checkpoint-*"))[kept:]:
-            checkpoint.unlink()
-        shutil.rmtree(run / "bundle")
-        train("sample", short, run, quiet=True, resume=True, embeddings=file)
-        assert (run / "bundle" / "weights.params").read_bytes() == whole
-    with pytest.raises(ConfigError, match="another --embeddings: the run has 'given.vec', found None"):
-        train("sample", short, run, quiet=True, resume=True)
-    file.write_text("정말" + " 0.5" * 8 + "\n", encoding="utf-8")
-    with pytest.raises(ConfigError, match="cannot resume with another embeddings"):
-        train("sample", short, run, quiet=True, resume=True, embeddings=file)
 
 
 def test_a_classifier_begins_with_all_of_another_but_its_ngrams(bundle_folder, tiny, tmp_path):

@@ -120,12 +120,6 @@ def test_behaviour_prints_a_row_a_category(command, bundle_folder):
     assert len(failed) == rows[-1]["cases"] - rows[-1]["passed"]
 
 
-def test_compare_prints_the_table_that_it_writes(command, tmp_path):
-    done = command("compare", "majority", "--data", "sample", "--out", tmp_path / "out", "--seeds", "0,1")
-    assert done.returncode == 0 and done.stdout == (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
-    assert "| majority | 2 |" in done.stdout
-
-
 def test_explain_draws_reviews_and_models_beside_each_other(command, bundle_folder, tmp_path):
     models = ["--bundle", bundle_folder, "--beside", bundle_folder, "--method", "attention", "--method", "erasure"]
     done = command("explain", SENTENCE, "별로", "--output", tmp_path / "a.html", *models, "--by-word")
@@ -175,7 +169,7 @@ def test_help_names_every_command_and_every_setting(command):
     from nsmc_attention.training.config import SHORT_NAMES
 
     assert all(f"--{name.replace('_', '-')}" in training for name in SHORT_NAMES)
-    order = "fetch train adapt compare evaluate behaviour faithfulness hops predict restore fill film read explain report bulk serve export"
+    order = "fetch train adapt evaluate behaviour faithfulness hops predict restore fill film read explain report bulk serve export"
     assert [line.split()[0] for line in top.split("Commands:\n")[1].splitlines()] == order.split()
 
 
