@@ -5,7 +5,6 @@ import json
 import numpy
 import pytest
 
-from nsmc_attention import load_classifier
 from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification import wide
@@ -174,14 +173,6 @@ def test_the_bundle_names_the_sentences_none_of_which_are_in_the_dev_part(taught
             train("sample", small, out, quiet=True, resume=True, sentences=given)
     again = train("sample", small, out, quiet=True, resume=True, sentences=table)
     assert again.fingerprint == bundle.fingerprint
-
-
-def test_adapted_it_stays_signed(command, taught, tmp_path):
-    data = write(tmp_path / "own.csv", [(text, label) for text, label, _ in rows_of(TAUGHT)], "document,label")
-    done = command("adapt", data, "--bundle", taught[0].folder, "--out", tmp_path / "run", "--force")
-    assert done.returncode == 0, done.stderr
-    adapted = load_classifier(tmp_path / "run" / "bundle").bundle
-    assert adapted.config.model.values.signed and "gate.weight" in parameters_of(adapted)[1]
 
 
 @pytest.mark.parametrize(

@@ -151,12 +151,11 @@ def lose_checkpoints(run, stage):
 def test_the_stage_of_stars_learns_the_sentences_too(stars_folder, tiny, tmp_path):
     lines = [f"시간 가는 줄 몰랐다 {number},1," for number in range(400)]
     (tmp_path / "own.csv").write_text("\n".join(["document,label,signs", *lines]), encoding="utf-8")
-    config, steps = tiny.with_fields(pretrain_epochs=1, epochs=1, erasure_reviews=0, ngram_buckets=0, batch_size=4), []
-    for sentences in (tmp_path / "own.csv", None):
-        run = tmp_path / f"run{len(steps)}"
-        train("sample", config, run, quiet=True, data_dir=stars_folder, sentences=sentences)
-        steps.append(history(run / "pretraining")[-1]["steps"])
-    assert 100 <= steps[0] - steps[1] <= 110, "four a batch, and a batch more for each of their few lengths at most"
+    config = tiny.with_fields(pretrain_epochs=1, epochs=1, erasure_reviews=0, ngram_buckets=0, batch_size=4)
+    run = tmp_path / "run"
+    train("sample", config, run, quiet=True, data_dir=stars_folder, sentences=tmp_path / "own.csv")
+    # four a batch, and a batch more for some of the lengths; of stars alone there would be 45 and so many more
+    assert 145 <= history(run / "pretraining")[-1]["steps"] <= 145 + 48
 
 
 @pytest.mark.parametrize("resume", [(), pytest.param(("stars", "labels"), marks=pytest.mark.slow)])
