@@ -1,6 +1,6 @@
 """The reviews of a training: tokenized, encoded, then in batches of nearly equal length by GluonNLP's bucket sampler."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Optional, TypeVar, Union
 
@@ -27,7 +27,7 @@ class TrainingPart(Generic[Review]):
     reviews: list[Review]
     labels: NDArray[Any]
     frame: pandas.DataFrame
-    taught: Optional[NDArray[Any]] = None
+    taught: Optional[NDArray[numpy.float64]] = None
 
     def take(self, members: Sequence[int]) -> "TrainingPart[Review]":
         """Return the part of these positions, in the order of the file."""
@@ -45,12 +45,14 @@ Tokenized = TrainingPart[list[str]]
 EncodedPart = TrainingPart[Encoded]
 
 
-def encode(part: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
-    reviews = [encoder.encode_words(words) for words in part.reviews]
-    return TrainingPart(reviews, part.labels, part.frame, part.taught)
+def encode(examples: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
+    reviews = [encoder.encode_words(words) for words in examples.reviews]
+    return TrainingPart(reviews, examples.labels, examples.frame, examples.taught)
 
 
-def padded(rows: Sequence[NDArray[Any]], inside: NDArray[Any], padding: float) -> NDArray[numpy.float32]:
+def padded(
+    rows: Sequence[NDArray[numpy.floating[Any]]], inside: NDArray[numpy.bool_], padding: float
+) -> NDArray[numpy.float32]:
     """Return rows of numbers (T,) as an array (N, T), where `inside` (N, T) is False the padding."""
     matrix = numpy.full(inside.shape, padding, dtype="float32")
     # row by row, in the order of the joined reviews
@@ -156,12 +158,14 @@ class Batches:
         """Batches in an epoch."""
         return sum(-(-len(bucket.labels) // self.batch_size) for bucket in self.buckets.values())
 
-    def sampler(self, shuffle: bool) -> Any:
+    def sampler(self, shuffle: bool) -> Iterable[list[int]]:
         """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
         from .._runtime.gluon import gluonnlp
 
-        options: Any = {"num_buckets": None, "ratio": 0, "bucket_keys": list(self.buckets)}
-        return gluonnlp.data.FixedBucketSampler(self.padded_length, self.batch_size, shuffle=shuffle, **options)
+        keys = list(self.buckets)
+        return gluonnlp.data.FixedBucketSampler(
+            self.padded_length, self.batch_size, num_buckets=None, ratio=0, bucket_keys=keys, shuffle=shuffle
+        )
 
     def epoch(self, seed: int, epoch: int) -> Iterator[Batch]:
         """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
@@ -170,7 +174,7 @@ class Batches:
         for members in list(self.sampler(shuffle=True)):
             yield self.take(members)
 
-    def in_order(self) -> Iterator[tuple[NDArray[Any], Batch]]:
+    def in_order(self) -> Iterator[tuple[NDArray[numpy.int64], Batch]]:
         """Yield (positions, batch) over all reviews once, the same way at each call."""
         for members in self.sampler(shuffle=False):
             yield numpy.asarray(members), self.take(members)

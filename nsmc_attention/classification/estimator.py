@@ -146,7 +146,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             self.loaded_ = predictor_of(Classifier, self.contents_)
         return self.loaded_
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in super().__getstate__().items() if name != "loaded_"}
 
     def __sklearn_tags__(self) -> Any:
@@ -171,7 +171,7 @@ def two_classes(labels: NDArray[Any]) -> NDArray[Any]:
     return classes
 
 
-def positive_label(classes: NDArray[Any], positive: object = None) -> Any:
+def positive_label(classes: NDArray[Any], positive: object = None) -> object:
     """Return the one of two sorted labels that means positive: the one asked for, else by its name, else the second."""
     try:
         return positive_of(classes, positive)

@@ -35,6 +35,8 @@ from ..native.kernels import (
 )
 from .system import ClassifierBundle
 
+Ids = NDArray[numpy.int32]
+Floats = NDArray[numpy.float32]
 # Reviews of a batch that are worth a thread
 WORTH_A_THREAD = 8
 EMBEDDING = "embedding.weight"
@@ -84,10 +86,10 @@ class NativeEngine:
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
-    def __call__(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def __call__(self, *arrays: Ids) -> tuple[Floats, Floats]:
         return self.computed(arrays)
 
-    def contexts(self, *arrays: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def contexts(self, *arrays: Ids) -> tuple[Floats, Floats]:
         """Return what a network above reads (N, F), and the probability of positive (N,).
 
         Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
@@ -102,15 +104,13 @@ class NativeEngine:
         probability, _ = self.computed(arrays, contexts)
         return contexts[:, columns], probability
 
-    def contributions(self, *arrays: NDArray[Any]) -> NDArray[Any]:
+    def contributions(self, *arrays: Ids) -> Floats:
         """Return what each token adds to the log-odds (N, T), of a network whose values are near the token."""
         contributions = numpy.zeros(arrays[0].shape, dtype="float32")
         self.computed(arrays, None, contributions)
         return contributions
 
-    def computed(
-        self, arrays: Sequence[NDArray[Any]], *beside: Optional[NDArray[Any]]
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
+    def computed(self, arrays: Sequence[Ids], *beside: Optional[Floats]) -> tuple[Floats, Floats]:
         """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
         reviews, length = arrays[0].shape
         probability = numpy.empty(reviews, dtype="float32")

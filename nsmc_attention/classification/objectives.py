@@ -1,6 +1,6 @@
 """The objective of a stage: the loss of a batch, the evaluation on the dev part, the metric that selects the epoch."""
 
-from typing import Any
+from typing import Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ class LabelsObjective(Objective):
 
     metric = "log_loss"
 
-    def __init__(self, dev_batches: Any, device: Device, penalty: float = 0.0):
+    def __init__(self, dev_batches: Optional[Batches], device: Device, penalty: float = 0.0):
         super().__init__(dev_batches, device)
         self.penalty = penalty
 
@@ -87,7 +87,7 @@ class ContributionsObjective(LabelsObjective):
         return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
 
 
-def gate_error(gates: Array, wanted: NDArray[Any]) -> Array:
+def gate_error(gates: Array, wanted: NDArray[numpy.float32]) -> Array:
     """Return the squared error of the gates (N, T) over the tokens whose wanted one is not NaN, by review, (1,)."""
     known, targets = (
         mxnet.nd.array(array, ctx=gates.context) for array in (~numpy.isnan(wanted), numpy.nan_to_num(wanted))

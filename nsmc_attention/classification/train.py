@@ -185,10 +185,10 @@ def read_inputs(
 
 def tokenized(reviews: Reviews, config: Config) -> Tokenized:
     """Tokenize reviews and drop the blank ones; DataError where all have one label."""
-    part = tokenized_part(reviews.frame, reviews.labels, config)
-    if len(set(part.labels.tolist())) < 2:
+    examples = tokenized_part(reviews.frame, reviews.labels, config)
+    if len(set(examples.labels.tolist())) < 2:
         raise DataError(f"{reviews.name}: expected reviews of both labels, found one")
-    return part
+    return examples
 
 
 def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config) -> Tokenized:
@@ -197,28 +197,28 @@ def tokenized_part(frame: pandas.DataFrame, labels: NDArray[Any], config: Config
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
 
 
-def taught(part: Tokenized, teachers: Sequence[ClassifierBundle]) -> Tokenized:
+def taught(examples: Tokenized, teachers: Sequence[ClassifierBundle]) -> Tokenized:
     """Return reviews with the probabilities of classifiers, of several by the mean of their log-odds."""
-    documents = part.frame["document"].tolist()
+    documents = examples.frame["document"].tolist()
     odds = [log_odds(Classifier.from_bundle(teacher).probabilities(documents), NEAREST) for teacher in teachers]
-    return replace(part, taught=1 / (1 + numpy.exp(-numpy.mean(odds, axis=0))))
+    return replace(examples, taught=1 / (1 + numpy.exp(-numpy.mean(odds, axis=0))))
 
 
-def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
+def split(examples: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
     """Hold the dev part out: stratified by label, decided by the seed alone. Return [training part, dev part]."""
     from sklearn.model_selection import train_test_split
 
-    positions, size, seed = numpy.arange(len(part.labels)), settings.dev_fraction, settings.seed
+    positions, size, seed = numpy.arange(len(examples.labels)), settings.dev_fraction, settings.seed
     try:
-        chosen = train_test_split(positions, test_size=size, stratify=part.labels, random_state=seed)
+        chosen = train_test_split(positions, test_size=size, stratify=examples.labels, random_state=seed)
     except ValueError as problem:
-        positive = int(part.labels.sum())
+        positive = int(examples.labels.sum())
         raise DataError(
             f"too few reviews to hold a dev part of {100 * size:g} % out: expected at least {int(1 / size) + 1}, and two of "
             f"each label, found {len(positions) - positive} negative and {positive} positive ones that differ; label more, "
             "or give other labelled reviews as --valid"
         ) from problem
-    return [part.take(members) for members in chosen]
+    return [examples.take(members) for members in chosen]
 
 
 def describe(inputs: Inputs, config: Config, best: dict[str, float], sources: Sources) -> Manifest:
@@ -284,4 +284,4 @@ def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> dict[str, Any]
         same = all(bundle.read(name) == contents[name] for name in ("vocab.json", "weights.params"))
     except BundleError:
         return {}
-    return {part: figures for part, figures in bundle.manifest["metrics"].items() if part != "dev"} if same else {}
+    return {name: figures for name, figures in bundle.manifest["metrics"].items() if name != "dev"} if same else {}
