@@ -89,9 +89,10 @@ class GatedStates(network.SelfAttentionClassifier):
             self.shared = nn.Dense(settings.embedding_size, activation="tanh", **units)
             self.share = nn.Dense(1, activation="sigmoid", **units)
 
-    def encode(self, F: Any, *arrays: Any) -> tuple[Any, ...]:
-        keys, states, values, *others = super().encode(F, *arrays)
-        return (keys, states, values + F.broadcast_mul(self.shared(states), self.share(states)), *others)
+    def encode(self, F: Any, *arrays: Any) -> network.States:
+        encoded = super().encode(F, *arrays)
+        change = F.broadcast_mul(self.shared(encoded.states), self.share(encoded.states))
+        return encoded._replace(values=encoded.values + change)
 
 
 class Diverse(network.SelfAttentionClassifier):
@@ -101,8 +102,9 @@ class Diverse(network.SelfAttentionClassifier):
         super().__init__(vocab_size, settings, *sizes)
         self.trained = settings.dropout > 0
 
-    def encode(self, F: Any, *arrays: Any) -> tuple[Any, ...]:
-        _, _, self.averaged, *_ = encoded = super().encode(F, *arrays)
+    def encode(self, F: Any, *arrays: Any) -> network.States:
+        encoded = super().encode(F, *arrays)
+        self.averaged = encoded.values
         return encoded
 
     def forward_embedded(self, F: Any, rows: Any, mask: Any = None, valid_length: Any = None) -> tuple[Any, ...]:

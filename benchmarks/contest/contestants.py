@@ -91,7 +91,7 @@ class GluonTraining:
         if not native:
             operators.LIBRARY = None
         self.mxnet, self.network = network(workload)
-        self.batches = [Batch(*arrays) for arrays in workload.batches]
+        self.batches = [Batch(ids, lengths, labels, None) for ids, lengths, labels in workload.batches]
         self.step = partial(
             train_step,
             self.network,

@@ -39,7 +39,7 @@ def steps() -> float:
     for length in draw.randint(8, 30, BATCHES):
         ids = draw.randint(2, 16000, (128, length)).astype("int32")
         labels = draw.randint(0, 2, 128).astype("float32")
-        batches.append(Batch(ids, numpy.full(128, length, "float32"), labels))
+        batches.append(Batch(ids, numpy.full(128, length, "float32"), labels, None))
     network(*as_inputs(batches[0], device))
     network.hybridize(static_alloc=True)
     trainer, objective, seconds = make_trainer(network, 1e-3), LabelsObjective(None, device), []

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Optional, Union
 
 import numpy
 import pandas
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from .._io.atomic import write_text
 from .._io.spreadsheets import as_csv
-from .._runtime.aliases import Numbers, Record
+from .._runtime.aliases import Record
 from ..bundle.format import load_bundle
 from ..errors import ConfigError
 from ..evaluation.calibration import calibrated, temperature
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 # Steps of each fold, in so many passes: reviews of the same length are few, so batches are small
 STEPS, BATCH, PASSES = 600, 16, (6, 30)
-# Chosen for the packaged network, on comments of another kind: benchmarks/classification/README.md
+# Chosen for the packaged network, on comments of another kind: RESULTS.md
 RATE = 2e-3
 # A label whose probability is smaller is listed
 SURPRISING = 0.1
@@ -124,11 +125,11 @@ def adapt_classifier(
     first = load_bundle(bundle, LAYOUT)
     table = labelled_rows(source, stars_column)
     rows = table.reviews
-    part = tokenized(rows, first.config)
-    check_counts(part.labels, rows.name)
-    encoded = encode(part, first.codec)
+    examples = tokenized(rows, first.config)
+    check_counts(examples.labels, rows.name)
+    encoded = encode(examples, first.codec)
     config = adapting(first.config, encoded, first.codec, seed)
-    run.say(f"data: {rows.name}, {len(part.labels):,} labelled reviews, {int(part.labels.sum()):,} positive")
+    run.say(f"data: {rows.name}, {len(examples.labels):,} labelled reviews, {int(examples.labels.sum()):,} positive")
     if any(table.left_out.values()):
         run.say(f"left out: {in_words(table.left_out)}")
     for note in table.notes:
@@ -140,16 +141,16 @@ def adapt_classifier(
     trainer = ClassifierTrainer(config, first.codec, run)
     arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1], mix)
     arrays, odds = continue_ngrams(trainer, encoded, arrays, odds)
-    calibration = held_out_calibration(odds, part.labels.astype(int), mix)
-    judgement = judge(part, before, odds, calibration, config, seen_before(part, rows.sha256, first))
+    calibration = held_out_calibration(odds, examples.labels.astype(int), mix)
+    judgement = judge(examples, before, odds, calibration, config, seen_before(examples, rows.sha256, first))
     for line in judgement.in_words():
         run.say(line)
     if judgement.seen:
-        share = f"{judgement.seen:,} of {len(part.labels):,} reviews"
+        share = f"{judgement.seen:,} of {len(examples.labels):,} reviews"
         run.say(
             f"{share} are in the training data of the bundle it began with: these accuracies are too good, the gain too small"
         )
-    surprising = surprising_labels(part, odds)
+    surprising = surprising_labels(examples, odds)
     if len(surprising):
         shown = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
         run.say(f"labels that are mistakes or hard, {len(surprising)}: rows {shown}")
@@ -165,8 +166,8 @@ def adapt_classifier(
 
 
 def continue_ngrams(
-    trainer: "ClassifierTrainer", part: EncodedPart, arrays: Arrays, odds: Numbers
-) -> tuple[Arrays, Numbers]:
+    trainer: "ClassifierTrainer", examples: EncodedPart, arrays: Arrays, odds: NDArray[numpy.float64]
+) -> tuple[Arrays, NDArray[numpy.float64]]:
     """Continue the table of n-grams beside the log-odds (N,) of held-out reviews, where these become better by it.
 
     Return the parameters and the log-odds (N,) of held-out reviews.
@@ -177,8 +178,8 @@ def continue_ngrams(
 
     if not wide_scale(arrays):
         return arrays, odds
-    labels, token_lists = part.labels.astype(int), [review.tokens for review in part.reviews]
-    factors = trainer.factors(trainer.network_of(arrays, dropout=False), part)
+    labels, token_lists = examples.labels.astype(int), [review.tokens for review in examples.reviews]
+    factors = trainer.factors(trainer.network_of(arrays, dropout=False), examples)
     change, scale, bias, together = continue_wide(arrays[NGRAM_TABLE], token_lists, labels, odds, factors)
     # labels of noise can reverse the network's log-odds
     if scale <= 0 or log_loss(labels, expit(together)) >= log_loss(labels, expit(odds / temperature(odds, labels))):
@@ -189,50 +190,57 @@ def continue_ngrams(
     return {**calibrated(arrays, fitted), NGRAM_TABLE: table}, together
 
 
-def adapting(config: Config, part: EncodedPart, encoder: ReviewEncoder, seed: int) -> Config:
+def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed: int) -> Config:
     """Return the settings of the folds' trainings: as many passes as make STEPS."""
-    batches = len(Batches(part.reviews, part.labels, encoder, BATCH, config.fixed_length))
+    batches = len(Batches(examples.reviews, examples.labels, encoder, BATCH, config.fixed_length))
     passes = min(max(-(-STEPS // batches), PASSES[0]), PASSES[1])
     stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": passes, "learning_rate": RATE}
     return config.with_fields(**stages, batch_size=BATCH, seed=seed)
 
 
-def seen_before(part: TrainingPart[list[str]], sha256_of_data: str, first: ClassifierBundle) -> int:
+def seen_before(examples: TrainingPart[list[str]], sha256_of_data: str, first: ClassifierBundle) -> int:
     """Return how many reviews the bundle was trained on, 0 where these are at most SEEN of them or not known.
 
     Known are those of its training file, if that is the user's, or NSMC's and at its place; nothing is downloaded.
     """
     learnt, official = first.manifest["data"]["train"]["sha256"], nsmc.present("train")
     if learnt == sha256_of_data:
-        return len(part.labels)
+        return len(examples.labels)
     if official is None or sha256(read_bytes(official)) != learnt:
         return 0
     known = set(map(folded, nsmc.read(official).documents))
-    seen = sum(folded(text) in known for text in part.frame["document"])
-    return seen if seen > SEEN * len(part.labels) else 0
+    seen = sum(folded(text) in known for text in examples.frame["document"])
+    return seen if seen > SEEN * len(examples.labels) else 0
 
 
 def judge(
-    part: TrainingPart[list[str]], before: Numbers, odds: Numbers, calibration: Record, config: Config, seen: int
+    examples: TrainingPart[list[str]],
+    before: NDArray[numpy.float64],
+    odds: NDArray[numpy.float64],
+    calibration: Record,
+    config: Config,
+    seen: int,
 ) -> Judgement:
     """Compare with the bundle as it was, and with a baseline that is fitted to the same folds."""
     from sklearn.model_selection import cross_val_predict
 
     from .folds import fold_splits
 
-    labels = part.labels.astype(int)
+    labels = examples.labels.astype(int)
     folds = fold_splits(labels, config.training.seed)
-    predicted = cross_val_predict(baseline("tfidf", config.text.tokenizer), part.frame["document"], labels, cv=folds)
+    predicted = cross_val_predict(
+        baseline("tfidf", config.text.tokenizer), examples.frame["document"], labels, cv=folds
+    )
     right, shift = float(numpy.mean(predicted == labels)), calibration["bias"]
     return Judgement(labels, calibration["scale"] * odds + shift, before, right, shift, seen)
 
 
-def surprising_labels(part: TrainingPart[list[str]], odds: Numbers) -> pandas.DataFrame:
+def surprising_labels(examples: TrainingPart[list[str]], odds: NDArray[numpy.float64]) -> pandas.DataFrame:
     """Return the rows whose label the networks find less likely than SURPRISING, the least likely first."""
-    labels = part.labels.astype(int)
-    own = expit(numpy.where(labels == 1, odds, -odds))
-    frame = part.frame.assign(label=[LABELS[label] for label in labels], probability=own.round(4))
-    return frame[own < SURPRISING].sort_values("probability", kind="stable")[
+    labels = examples.labels.astype(int)
+    probability = expit(numpy.where(labels == 1, odds, -odds))
+    frame = examples.frame.assign(label=[LABELS[label] for label in labels], probability=probability.round(4))
+    return frame[probability < SURPRISING].sort_values("probability", kind="stable")[
         ["row", "label", "probability", "document"]
     ]
 
@@ -254,10 +262,10 @@ def write(
     round_tables(network)
     data = {"train": {**rows.describe(), "used": len(judgement.labels)}, "dev": {"split_off": rows.name, "used": 0}}
     is_column = ("text", "label", "stars")
-    given = {f"{name}_column" if name in is_column else name: value for name, value in rows.columns.items()}
+    columns = {f"{name}_column" if name in is_column else name: value for name, value in rows.columns.items()}
     begun_with = {"bundle": None if first.folder in LAYOUT.packaged else first.name}
     words = options(
-        {**given, **begun_with, "seed": trainer.config.training.seed or None, "mix": mix if mix < 1 else None}
+        {**columns, **begun_with, "seed": trainer.config.training.seed or None, "mix": mix if mix < 1 else None}
     )
     command = shlex.join(["nsmc-attention", "adapt", rows.name, *words])
     manifest = {

@@ -1,6 +1,6 @@
 """The reviews of a training: tokenized, encoded, then in batches of nearly equal length by GluonNLP's bucket sampler."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Optional, TypeVar, Union
 
@@ -8,7 +8,7 @@ import numpy
 import pandas
 from numpy.typing import ArrayLike, NDArray
 
-from .._runtime.aliases import Numbers
+from .._runtime.aliases import Numbers, Record
 from ..text.encoding import Encoded, ReviewEncoder
 
 # One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
@@ -28,7 +28,7 @@ class TrainingPart(Generic[Review]):
     reviews: list[Review]
     labels: Numbers
     frame: pandas.DataFrame
-    taught: Optional[Numbers] = None
+    taught: Optional[NDArray[numpy.float64]] = None
 
     def take(self, members: Sequence[int]) -> "TrainingPart[Review]":
         """Return the part of these positions, in the order of the file."""
@@ -46,17 +46,24 @@ Tokenized = TrainingPart[list[str]]
 EncodedPart = TrainingPart[Encoded]
 
 
-def encode(part: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
-    reviews = [encoder.encode_words(words) for words in part.reviews]
-    return TrainingPart(reviews, part.labels, part.frame, part.taught)
+def encode(examples: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
+    reviews = [encoder.encode_words(words) for words in examples.reviews]
+    return TrainingPart(reviews, examples.labels, examples.frame, examples.taught)
 
 
-def padded(rows: Sequence[Numbers], inside: Numbers, padding: float) -> NDArray[numpy.float32]:
+def padded(
+    rows: Sequence[NDArray[numpy.floating[Any]]], inside: NDArray[numpy.bool_], padding: float
+) -> NDArray[numpy.float32]:
     """Return rows of numbers (T,) as an array (N, T), where `inside` (N, T) is False the padding."""
-    found = numpy.full(inside.shape, padding, dtype="float32")
+    matrix = numpy.full(inside.shape, padding, dtype="float32")
     # row by row, in the order of the joined reviews
-    found[inside] = numpy.concatenate(rows)
-    return found
+    matrix[inside] = numpy.concatenate(rows)
+    return matrix
+
+
+def batch_of(encoder: ReviewEncoder, reviews: Sequence[Encoded], labels: NDArray[numpy.float32], width: int) -> "Batch":
+    token_ids, valid_length, *ngram_ids = encoder.batch(reviews, width)
+    return Batch(token_ids, valid_length.astype("float32"), labels, ngram_ids[0] if ngram_ids else None)
 
 
 def bucket_lengths(longest: int) -> list[int]:
@@ -65,42 +72,55 @@ def bucket_lengths(longest: int) -> list[int]:
     return exact + list(range(EXACT_LENGTH + LENGTH_STEP, longest + LENGTH_STEP, LENGTH_STEP))
 
 
+BatchT = TypeVar("BatchT", bound="Batch")
+
+
 @dataclass(frozen=True)
 class Batch:
-    """N reviews side by side, and what attention, contributions or gates are taught by.
-
-    `importance`, which the attention is trained to highlight, sums to 1 over the tokens. `erased` is the position of one
-    token of each review, and `without_ids` and `without_ngram_ids` are the reviews without it. `gates` are those that a
-    signed network is to give the tokens, NaN where they are not known.
-    """
+    """N reviews side by side."""
 
     token_ids: NDArray[numpy.int32]  # (N, T)
     valid_length: NDArray[numpy.float32]  # (N,)
     labels: NDArray[numpy.float32]  # (N,), 0 to 1
-    importance: Optional[NDArray[numpy.float32]] = None  # (N, T)
-    gates: Optional[NDArray[numpy.float32]] = None  # (N, T)
-    ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
-    erased: Optional[NDArray[numpy.int32]] = None  # (N,)
-    without_ids: Optional[NDArray[numpy.int32]] = None  # (N, T)
-    without_ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
+    ngram_ids: Optional[NDArray[numpy.int32]]  # (N, T, NGRAMS)
 
-    @property
-    def without(self) -> "Batch":
-        """The reviews without their erased token."""
-        assert self.without_ids is not None
-        return Batch(self.without_ids, self.valid_length - 1, self.labels, ngram_ids=self.without_ngram_ids)
-
-    def take(self, members: Members) -> "Batch":
+    def take(self: BatchT, members: Members) -> BatchT:
         """Return the Batch of these rows."""
-        return replace(self, **{name: array[members] for name, array in vars(self).items() if array is not None})
+        rows: Record = {}
+        for name, array in vars(self).items():
+            if array is not None:
+                rows[name] = array.take(members) if isinstance(array, Batch) else array[members]
+        return replace(self, **rows)
+
+
+@dataclass(frozen=True)
+class GatedBatch(Batch):
+    """A batch with the gates that a signed network is to give the tokens, NaN where they are not known."""
+
+    gates: NDArray[numpy.float32]  # (N, T)
+
+
+@dataclass(frozen=True)
+class ImportanceBatch(Batch):
+    """A batch with the importance that the attention is trained to highlight, which sums to 1 over the tokens."""
+
+    importance: NDArray[numpy.float32]  # (N, T)
+
+
+@dataclass(frozen=True)
+class ErasedBatch(Batch):
+    """A batch with the position of one token of each review, and the reviews without it."""
+
+    erased: NDArray[numpy.int64]  # (N,)
+    without: Batch
 
 
 class Batches:
     """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
 
-    `labels` (N,) are probabilities of positive, `importance` and `gates` have an array (T,) for each review, `erased` (N,)
-    are positions of a token of each, of which there are two at least. `fixed_length`, which no review exceeds, is the
-    length of every batch.
+    `labels` (N,) are probabilities of positive. At most one of the others says what else is taught: `importance` and `gates`
+    have an array (T,) for each review, `erased` (N,) are positions of a token of each, of which there are two at least.
+    `fixed_length`, which no review exceeds, is the length of every batch.
     """
 
     def __init__(
@@ -110,9 +130,9 @@ class Batches:
         encoder: ReviewEncoder,
         batch_size: int,
         fixed_length: Optional[int] = None,
-        importance: Optional[Sequence[Numbers]] = None,
-        erased: Optional[Numbers] = None,
-        gates: Optional[Sequence[Numbers]] = None,
+        importance: Optional[Sequence[NDArray[numpy.float64]]] = None,
+        erased: Optional[NDArray[numpy.int64]] = None,
+        gates: Optional[Sequence[NDArray[numpy.float32]]] = None,
     ):
         self.batch_size, self.labels = batch_size, numpy.asarray(labels, dtype="float32")
         self.lengths = numpy.array([len(review) for review in reviews])
@@ -123,29 +143,30 @@ class Batches:
         for width in numpy.unique(self.padded_length).tolist():
             members = numpy.flatnonzero(self.padded_length == width)
             self.row[members] = numpy.arange(len(members))
-            token_ids, valid_length, *ngram_ids = encoder.batch([reviews[i] for i in members], width)
-            inside = numpy.arange(width) < valid_length[:, None]
-            weights = None if importance is None else padded([importance[i] for i in members], inside, 0)
-            own_gates = None if gates is None else padded([gates[i] for i in members], inside, numpy.nan)
-            lengths = valid_length.astype("float32")
-            bucket = Batch(token_ids, lengths, self.labels[members], weights, own_gates, *ngram_ids)
-            if erased is not None:
-                left = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
-                without_ids, _, *without_ngrams = encoder.batch(left, width)
-                ngrams = without_ngrams[0] if without_ngrams else None
-                bucket = replace(bucket, erased=erased[members], without_ids=without_ids, without_ngram_ids=ngrams)
-            self.buckets[width] = bucket
+            batch = batch_of(encoder, [reviews[i] for i in members], self.labels[members], width)
+            inside = numpy.arange(width) < batch.valid_length[:, None]
+            if importance is not None:
+                batch = ImportanceBatch(**vars(batch), importance=padded([importance[i] for i in members], inside, 0))
+            elif gates is not None:
+                batch = GatedBatch(**vars(batch), gates=padded([gates[i] for i in members], inside, numpy.nan))
+            elif erased is not None:
+                shorter = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
+                without = batch_of(encoder, shorter, self.labels[members], width)
+                batch = ErasedBatch(**vars(batch), erased=erased[members], without=without)
+            self.buckets[width] = batch
 
     def __len__(self) -> int:
         """Batches in an epoch."""
         return sum(-(-len(bucket.labels) // self.batch_size) for bucket in self.buckets.values())
 
-    def sampler(self, shuffle: bool) -> Any:
+    def sampler(self, shuffle: bool) -> Iterable[list[int]]:
         """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
         from .._runtime.gluon import gluonnlp
 
-        options: Any = {"num_buckets": None, "ratio": 0, "bucket_keys": list(self.buckets)}
-        return gluonnlp.data.FixedBucketSampler(self.padded_length, self.batch_size, shuffle=shuffle, **options)
+        keys = list(self.buckets)
+        return gluonnlp.data.FixedBucketSampler(
+            self.padded_length, self.batch_size, num_buckets=None, ratio=0, bucket_keys=keys, shuffle=shuffle
+        )
 
     def epoch(self, seed: int, epoch: int) -> Iterator[Batch]:
         """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
@@ -154,7 +175,7 @@ class Batches:
         for members in list(self.sampler(shuffle=True)):
             yield self.take(members)
 
-    def in_order(self) -> Iterator[tuple[Numbers, Batch]]:
+    def in_order(self) -> Iterator[tuple[NDArray[numpy.int64], Batch]]:
         """Yield (positions, batch) over all reviews once, the same way at each call."""
         for members in self.sampler(shuffle=False):
             yield numpy.asarray(members), self.take(members)

@@ -10,7 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, TypedDict, Union
+from typing import Any, Optional, Union
 
 import numpy
 import pandas
@@ -24,64 +24,19 @@ from ..errors import ConfigError, DataError, did_you_mean
 from ..inference.engines import DeviceName
 from ..inference.reference import predictor_of
 from ..reviews.labels import positive_of
+from ..training.config import SHORT_NAMES
 from .predictor import Classifier
 from .settings import Config, PresetName
 from .settings import preset as named_preset
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-
-class Named(TypedDict, total=False):
-    """Settings that are parameters of the estimator by their short names; None is the preset's."""
-
-    epochs: Optional[int]
-    learning_rate: Optional[float]
-    batch_size: Optional[int]
-    embedding_size: Optional[int]
-    hidden_size: Optional[int]
-    attention: Optional[str]
-    dropout: Optional[float]
-    tokenizer: Optional[str]
-    max_length: Optional[int]
-    vocab_size: Optional[int]
-    min_count: Optional[int]
-    rare_words: Optional[str]
-    symbols: Optional[int]
-    ngram_buckets: Optional[int]
-    encoder: Optional[str]
-    attention_units: Optional[int]
-    attention_heads: Optional[int]
-    attention_hops: Optional[int]
-    attention_penalty: Optional[float]
-    attention_dropout: Optional[float]
-    values: Optional[str]
-    window: Optional[int]
-    value_units: Optional[int]
-    signed: Optional[int]
-    word_dropout: Optional[float]
-    patience: Optional[int]
-    pretrain_epochs: Optional[int]
-    pretrain_learning_rate: Optional[float]
-    erasure_reviews: Optional[int]
-    erasure_epochs: Optional[int]
-    erasure_learning_rate: Optional[float]
-    dev_fraction: Optional[float]
-    schedule: Optional[str]
-    warmup: Optional[float]
-    clip_norm: Optional[float]
-    average: Optional[float]
-    checkpoint_steps: Optional[int]
-    keep_checkpoints: Optional[int]
-
-
-NAMED = tuple(Named.__annotations__)
+# Settings that are parameters of the estimator; the seed has one of its own
+NAMED = tuple(name for name in SHORT_NAMES if name != "seed")
 
 
 class SentimentEstimator(ClassifierMixin, BaseEstimator):
     """Trains and predicts through the same functions as the command line.
 
-    Every setting with a short name in `config.SHORT_NAMES` is a parameter, for GridSearchCV too:
+    Every setting with a short name in `training.config.SHORT_NAMES` is a parameter, for GridSearchCV too:
     SentimentEstimator(hidden_size=64, epochs=3).
 
     Parameters
@@ -120,15 +75,14 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         device: DeviceName = "auto",
         positive: object = None,
         init_from: Union[str, Path, None] = None,
-        **named: "Unpack[Named]",
+        **named: Union[int, float, str, None],
     ):
         unknown = next((name for name in named if name not in NAMED), None)
         if unknown:
             raise ConfigError(f"SentimentEstimator: unknown setting {unknown!r}{did_you_mean(unknown, NAMED)}")
         self.preset, self.settings, self.seed, self.device, self.positive = preset, settings, seed, device, positive
         self.init_from = init_from
-        for name in NAMED:
-            setattr(self, name, named.get(name))
+        self.__dict__.update({name: named.get(name) for name in NAMED})
 
     # scikit-learn reads the parameters from here
     __init__.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
@@ -161,9 +115,8 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             table = Path(folder) / "reviews.csv"
             with open(table, "w", encoding="utf-8", newline="", errors="replace") as file:
                 csv.writer(file).writerows([["document", "label"], *zip(texts, numbers.tolist())])
-            bundle = train(
-                table, config, Path(folder) / "run", device=self.device, quiet=True, init_from=self.init_from
-            )
+            run = Path(folder) / "run"
+            bundle = train(table, config, run, device=self.device, quiet=True, init_from=self.init_from)
             self.contents_ = read_contents(bundle)
         self.__dict__.pop("loaded_", None)
         return self
@@ -194,7 +147,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
             self.loaded_ = predictor_of(Classifier, self.contents_)
         return self.loaded_
 
-    def __getstate__(self) -> Record:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in super().__getstate__().items() if name != "loaded_"}
 
     def __sklearn_tags__(self) -> Any:
@@ -219,7 +172,7 @@ def two_classes(labels: Numbers) -> Numbers:
     return classes
 
 
-def positive_label(classes: Numbers, positive: object = None) -> Any:
+def positive_label(classes: Numbers, positive: object = None) -> object:
     """Return the one of two sorted labels that means positive: the one asked for, else by its name, else the second."""
     try:
         return positive_of(classes, positive)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
 from .._runtime.aliases import Numbers
-from .._runtime.mxnet_types import Network
+from .._runtime.mxnet_types import Device, Network
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import log_odds
 from ..model.parameters import Arrays, set_parameters, snapshot
@@ -21,30 +21,33 @@ from .objectives import LabelsObjective, predict_batches
 from .stages import ClassifierTrainer
 
 FOLDS = 5
+Fold = tuple[NDArray[numpy.int64], NDArray[numpy.int64]]
 
 
-def fold_splits(labels: Numbers, seed: int) -> list[tuple[Numbers, Numbers]]:
+def fold_splits(labels: Numbers, seed: int) -> list[Fold]:
     """Return (members, held out) of each fold, stratified by label; the seed alone decides."""
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     return list(folds.split(labels, labels))
 
 
 def fine_tuned(
-    trainer: ClassifierTrainer, part: EncodedPart, arrays: Arrays, mix: float = 1.0
+    trainer: ClassifierTrainer, examples: EncodedPart, arrays: Arrays, mix: float = 1.0
 ) -> tuple[Arrays, NDArray[numpy.float64], NDArray[numpy.float64]]:
     """Return the mean of the folds' networks, and the log-odds (N,) of reviews before and, held out, after training.
 
     Of what training changes in a network, the share `mix` is kept (Wortsman et al. 2022, arXiv:2109.01903).
     """
     context, settings = trainer.run.context, trainer.config.training
-    before = odds_of(trainer.network_of(arrays), trainer.batches(part, with_ngrams=True), context)
+    before = odds_of(trainer.network_of(arrays), trainer.batches(examples, with_ngrams=True), context)
     after, sums = numpy.zeros(len(before)), {name: numpy.zeros(array.shape) for name, array in arrays.items()}
-    folds = fold_splits(part.labels, settings.seed)
+    folds = fold_splits(examples.labels, settings.seed)
     with progress_bar(
         shown=False if trainer.run.quiet else None, total=len(folds) * settings.labels.epochs, desc="folds"
     ) as bar:
         for members, held_out in folds:
-            known, other = (trainer.batches(part.take(own.tolist()), with_ngrams=True) for own in (members, held_out))
+            known, other = (
+                trainer.batches(examples.take(places.tolist()), with_ngrams=True) for places in (members, held_out)
+            )
             network = trainer.network_of(arrays)
             for _ in passes(trainer, network, known):
                 bar.update(1)
@@ -57,7 +60,7 @@ def fine_tuned(
     return {name: (arrays[name] + sums[name] / len(folds)).astype("float32") for name in arrays}, before, after
 
 
-def odds_of(network: Network, batches: Batches, context: object) -> NDArray[numpy.float64]:
+def odds_of(network: Network, batches: Batches, context: Device) -> NDArray[numpy.float64]:
     """Return the log-odds (N,) of positive."""
     return log_odds(predict_batches(network, batches, context)[0])
 

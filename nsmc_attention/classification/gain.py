@@ -12,7 +12,7 @@ import numpy
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from .._runtime.aliases import Numbers, Record
+from .._runtime.aliases import Record
 from ..errors import DataError
 from ..evaluation.calibration import temperature
 from ..evaluation.metrics import headline, share_interval
@@ -129,28 +129,28 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def accuracy(odds: Numbers, labels: Numbers) -> float:
+def accuracy(odds: NDArray[numpy.float64], labels: NDArray[numpy.int64]) -> float:
     return float(numpy.mean((odds > 0) == labels))
 
 
-def balanced_accuracy(odds: Numbers, labels: Numbers) -> float:
+def balanced_accuracy(odds: NDArray[numpy.float64], labels: NDArray[numpy.int64]) -> float:
     """Return the mean of the shares that are right of the negative reviews and of the positive ones."""
     return float(numpy.mean([numpy.mean((odds[labels == side] > 0) == side) for side in (0, 1)]))
 
 
-def losses(odds: Numbers, labels: Numbers) -> NDArray[numpy.float64]:
+def losses(odds: NDArray[numpy.float64], labels: NDArray[numpy.int64]) -> NDArray[numpy.float64]:
     """Return the log loss of each review, nats."""
     return numpy.logaddexp(0, numpy.where(labels == 1, -odds, odds))
 
 
-def above_chance(odds: Numbers, labels: Numbers) -> bool:
+def above_chance(odds: NDArray[numpy.float64], labels: NDArray[numpy.int64]) -> bool:
     from scipy.stats import mannwhitneyu
 
     test = mannwhitneyu(odds[labels == 1], odds[labels == 0], alternative="greater")
     return bool(test.pvalue < CHANCE)
 
 
-def threshold_shift(labels: Numbers, mix: float = 1.0) -> float:
+def threshold_shift(labels: NDArray[numpy.int64], mix: float = 1.0) -> float:
     """Return what is added to log-odds of a model that learnt the odds of the labels, so that at most KEPT_ODDS are left.
 
     A model that learns that 90 % are positive finds few of the others. Of what it learnt, the share `mix` was kept.
@@ -160,14 +160,14 @@ def threshold_shift(labels: Numbers, mix: float = 1.0) -> float:
     return float(-numpy.sign(learnt) * max(abs(learnt) - numpy.log(KEPT_ODDS), 0))
 
 
-def held_out_calibration(odds: Numbers, labels: Numbers, mix: float = 1.0) -> Record:
+def held_out_calibration(odds: NDArray[numpy.float64], labels: NDArray[numpy.int64], mix: float = 1.0) -> Record:
     """Return the `calibration` of held-out log-odds (N,): a temperature, then `threshold_shift` as the bias."""
     scale, bias = 1 / temperature(odds, labels), threshold_shift(labels, mix)
     before, after = (headline(labels, expit(logit)) for logit in (odds, scale * odds + bias))
     return {"scale": scale, "wide_scale": 0.0, "bias": bias, "before": before, "after": after}
 
 
-def check_counts(labels: Numbers, name: str) -> None:
+def check_counts(labels: NDArray[numpy.float64], name: str) -> None:
     """Raise DataError, with how many more to label, where labels (N,) are too few."""
     counts = numpy.bincount(labels.astype(int), minlength=2)
     lacking = numpy.maximum(FEWEST_OF_LABEL - counts, 0)

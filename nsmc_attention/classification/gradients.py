@@ -3,14 +3,16 @@
 from typing import Iterator, Sequence
 
 import numpy
+from numpy.typing import NDArray
 
-from .._runtime.aliases import Numbers
 from .._runtime.mxnet_types import Array
 from ..inference.sessions import GluonGraph
 
 # Points of an integrated gradient
 STEPS = 24
 BATCH = 64
+Ids = NDArray[numpy.int32]
+Floats = NDArray[numpy.float32]
 
 
 class GradientEngine:
@@ -29,7 +31,7 @@ class GradientEngine:
     def __init__(self, graph: GluonGraph, steps: int = 1):
         self.mxnet, self.network, self.graph, self.steps = graph.mxnet, graph.block, graph, steps
 
-    def __call__(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
+    def __call__(self, *arrays: Ids) -> tuple[Floats, Floats]:
         """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
         nd, network = self.mxnet.nd, self.network
         rows, mask, lengths = embed_batch(self.graph, arrays)
@@ -65,7 +67,7 @@ class ReplacedAttention:
     def __init__(self, graph: GluonGraph, how: str, seed: int = 0):
         self.graph, self.how, self.random = graph, how, numpy.random.RandomState(seed)
 
-    def __call__(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
+    def __call__(self, *arrays: Ids) -> tuple[Floats, Floats]:
         """Return the probability of positive (N,) and the weights that it was predicted with (N, T)."""
         nd, network, valid_length = self.graph.mxnet.nd, self.graph.block, arrays[1]
         rows, mask, lengths = embed_batch(self.graph, arrays)
@@ -79,7 +81,7 @@ class ReplacedAttention:
         return logits.softmax()[:, 1].asnumpy(), weights.mean(axis=1)
 
 
-def embed_batch(graph: GluonGraph, arrays: Sequence[Numbers]) -> tuple[list[Array], Array, Array]:
+def embed_batch(graph: GluonGraph, arrays: Sequence[Ids]) -> tuple[list[Array], Array, Array]:
     """Return (rows, mask, lengths) of a batch's arrays, as `forward_embedded` of the graph's network takes them."""
     from .network import token_mask
 

@@ -96,10 +96,10 @@ def unlike(classifier: Classifier, texts: Sequence[str]) -> Optional[Unlike]:
     """
     if not classifier.bundle.packaged or len(texts) < FEWEST:
         return None
-    found = traits(classifier, texts[:MOST])
-    if found.texts < FEWEST or found.strangeness <= found.limit:
+    kind = traits(classifier, texts[:MOST])
+    if kind.texts < FEWEST or kind.strangeness <= kind.limit:
         return None
-    return Unlike(found.texts, round(numpy.exp(found.log_rank)), round(100 / (1 + numpy.exp(-found.log_odds))))
+    return Unlike(kind.texts, round(numpy.exp(kind.log_rank)), round(100 / (1 + numpy.exp(-kind.log_odds))))
 
 
 def remark(classifier: Classifier, texts: Sequence[str]) -> Optional[str]:
@@ -107,9 +107,9 @@ def remark(classifier: Classifier, texts: Sequence[str]) -> Optional[str]:
 
     They are `unlike` film reviews or, however few they are, most of those with a letter have no Hangul.
     """
-    found, written = unlike(classifier, texts), list(filter(LETTER.search, texts))
-    if found:
-        return str(found)
+    difference, written = unlike(classifier, texts), list(filter(LETTER.search, texts))
+    if difference:
+        return str(difference)
     foreign = sum(not HANGUL.search(text) for text in written)
     if not classifier.bundle.packaged or 2 * foreign <= len(written):
         return None

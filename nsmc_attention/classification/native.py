@@ -12,6 +12,7 @@ from itertools import repeat
 from typing import Any, Optional
 
 import numpy
+from numpy.typing import NDArray
 
 from .._runtime.aliases import Numbers, Record
 from .._runtime.mxnet_types import Network
@@ -35,6 +36,8 @@ from ..native.kernels import (
 )
 from .system import ClassifierBundle
 
+Ids = NDArray[numpy.int32]
+Floats = NDArray[numpy.float32]
 # Reviews of a batch that are worth a thread
 WORTH_A_THREAD = 8
 EMBEDDING = "embedding.weight"
@@ -84,10 +87,10 @@ class NativeEngine:
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
-    def __call__(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
+    def __call__(self, *arrays: Ids) -> tuple[Floats, Floats]:
         return self.computed(arrays)
 
-    def contexts(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
+    def contexts(self, *arrays: Ids) -> tuple[Floats, Floats]:
         """Return what a network above reads (N, F), and the probability of positive (N,).
 
         Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
@@ -102,13 +105,13 @@ class NativeEngine:
         probability, _ = self.computed(arrays, contexts)
         return contexts[:, columns], probability
 
-    def contributions(self, *arrays: Numbers) -> Numbers:
+    def contributions(self, *arrays: Ids) -> Floats:
         """Return what each token adds to the log-odds (N, T), of a network whose values are near the token."""
-        found = numpy.zeros(arrays[0].shape, dtype="float32")
-        self.computed(arrays, None, found)
-        return found
+        contributions = numpy.zeros(arrays[0].shape, dtype="float32")
+        self.computed(arrays, None, contributions)
+        return contributions
 
-    def computed(self, arrays: Sequence[Numbers], *beside: Optional[Numbers]) -> tuple[Numbers, Numbers]:
+    def computed(self, arrays: Sequence[Ids], *beside: Optional[Floats]) -> tuple[Floats, Floats]:
         """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
         reviews, length = arrays[0].shape
         probability = numpy.empty(reviews, dtype="float32")
@@ -137,11 +140,11 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     arrays = read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params"))
     # numbers that overflow are reported by the prediction
     with numpy.errstate(over="ignore"):
-        given = kernel_arrays(arrays, model.encoder.hidden_size, model.values.near)
+        loadable = kernel_arrays(arrays, model.encoder.hidden_size, model.values.near)
     hidden = model.encoder.hidden_size
     values = [model.values.width(model.embedding_size, hidden)] if model.values.near else []
     read = [*values, *[hidden] * len(DIRECTIONS)]
-    return NativeEngine(network.load(kernel=kernel, **given), name, threads, read)
+    return NativeEngine(network.load(kernel=kernel, **loadable), name, threads, read)
 
 
 def parameter_shapes(words: int, model: Any, buckets: int) -> dict[str, tuple[int, ...]]:
@@ -149,12 +152,9 @@ def parameter_shapes(words: int, model: Any, buckets: int) -> dict[str, tuple[in
     units, hidden, score = model.embedding_size, model.encoder.hidden_size, model.attention.units
     width, gates = len(DIRECTIONS) * hidden, GATES * hidden
     shapes: dict[str, tuple[int, ...]] = {EMBEDDING: (words, units)}
+    layer = {"i2h_weight": (gates, units), "h2h_weight": (gates, hidden), "i2h_bias": (gates,), "h2h_bias": (gates,)}
     for direction in DIRECTIONS:
-        shapes[GRU.format(direction=direction, part="i2h_weight")] = (gates, units)
-        shapes[GRU.format(direction=direction, part="h2h_weight")] = (gates, hidden)
-        shapes[GRU.format(direction=direction, part="i2h_bias")] = shapes[
-            GRU.format(direction=direction, part="h2h_bias")
-        ] = (gates,)
+        shapes.update({GRU.format(direction=direction, part=name): shape for name, shape in layer.items()})
     shapes["attention._query_mid_layer.weight"] = shapes["attention._key_mid_layer.weight"] = (score, width)
     shapes["attention._query_mid_layer.bias"] = (score,)
     shapes["attention._attention_score.weight"] = (1, score)
@@ -176,42 +176,58 @@ def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> Record:
     the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are. `near`
     says that values are near the token: an embedding as it is adds one number.
     """
-    width = len(DIRECTIONS) * hidden
     rest = dict(stored)
     ngrams, embedding = rest.pop(NGRAM_TABLE, None), rest.pop(EMBEDDING)
-    scale = rest.pop(EMBEDDING + SCALE)[:, 0]
+    scale = as_floats(embedding_scale=rest.pop(EMBEDDING + SCALE)[:, 0])
     arrays = loaded(rest)
+    last = last_layer(arrays, ngrams is not None, embedding.shape[1] if near else None)
+    tables = {"ngrams": ngrams, "embedding": embedding, **scale}
+    return {
+        **tables,
+        **encoder_arrays(arrays),
+        **attention_arrays(arrays, hidden),
+        **last,
+        **gate_arrays(arrays, hidden),
+    }
 
+
+def as_floats(**arrays: Numbers) -> Arrays:
+    return {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in arrays.items()}
+
+
+def encoder_arrays(arrays: Arrays) -> Arrays:
     input_weights, input_bias, recurrent, hidden_bias = gates_of(arrays, GRU)
+    return as_floats(input_weights=input_weights, input_bias=input_bias, recurrent=recurrent, hidden_bias=hidden_bias)
+
+
+def attention_arrays(arrays: Arrays, hidden: int) -> Arrays:
     projection = numpy.stack([arrays[f"attention._{side}_mid_layer.weight"] for side in ("query", "key")])
-    evidence = arrays.get("evidence.weight", numpy.zeros((width, EVIDENCE), dtype="float32"))
+    evidence = arrays.get("evidence.weight", numpy.zeros((len(DIRECTIONS) * hidden, EVIDENCE), dtype="float32"))
     query_bias = arrays["attention._query_mid_layer.bias"]
+    return as_floats(
+        projection=projection.reshape(2, -1, 2, hidden),
+        projection_bias=numpy.stack([query_bias, numpy.zeros_like(query_bias)]),
+        # (2, A, D) (D, 2) -> (2, 2, A): of the token itself and the one before, to query and key
+        evidence=(projection.astype("float64") @ evidence).transpose(2, 0, 1),
+        score=arrays["attention._attention_score.weight"][0],
+    )
+
+
+def last_layer(arrays: Arrays, has_ngrams: bool, units: Optional[int]) -> Record:
+    """Return the last layer's difference of its two rows, and the values if they are of embeddings of so many units."""
     output = arrays["output.weight"][1] - arrays["output.weight"][0]
-    read = len(output) - (ngrams is not None)
+    read = len(output) - has_ngrams
     output, wide = output[:read], float(output[read:].sum())
     values, value_bias = None, arrays.get("values.dense.bias")
-    if near:
-        own = arrays.get("values.dense.weight", output[None])
-        values = numpy.ascontiguousarray(own.reshape(len(own), -1, embedding.shape[1]))
+    if units is not None:
+        window = arrays.get("values.dense.weight", output[None])
+        values = numpy.ascontiguousarray(window.reshape(len(window), -1, units))
         output = output if value_bias is not None else numpy.ones(1)
-    computed = {
-        "embedding_scale": scale,
-        "input_weights": input_weights,
-        "input_bias": input_bias,
-        "recurrent": recurrent,
-        "hidden_bias": hidden_bias,
-        "projection": projection.reshape(2, -1, 2, hidden),
-        "projection_bias": numpy.stack([query_bias, numpy.zeros_like(query_bias)]),
-        # (2, A, D) (D, 2) -> (2, 2, A): of the token itself and the one before, to query and key
-        "evidence": (projection.astype("float64") @ evidence).transpose(2, 0, 1),
-        "score": arrays["attention._attention_score.weight"][0],
-        "output": output,
-    }
-    floats: Record = {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in computed.items()}
-    bias, gate = arrays["output.bias"], arrays.get("gate.weight")
-    last = {"output_bias": float(bias[1] - bias[0]), "wide": wide, "values": values, "value_bias": value_bias}
-    gates = {
-        "sign": gate if gate is None else gate.reshape(2, hidden),
-        "sign_bias": float(arrays.get("gate.bias", [0])[0]),
-    }
-    return {"ngrams": ngrams, "embedding": embedding, **floats, **last, **gates}
+    bias = float(arrays["output.bias"][1] - arrays["output.bias"][0])
+    return {**as_floats(output=output), "output_bias": bias, "wide": wide, "values": values, "value_bias": value_bias}
+
+
+def gate_arrays(arrays: Arrays, hidden: int) -> Record:
+    gate = arrays.get("gate.weight")
+    sign = gate if gate is None else gate.reshape(2, hidden)
+    return {"sign": sign, "sign_bias": float(arrays.get("gate.bias", [0])[0])}

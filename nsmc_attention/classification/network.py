@@ -1,6 +1,6 @@
 """The classifier, and the original article's network: token ids in, logits and attention weights out. Imports MXNet."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from .._runtime.gluon import HybridBlock, gluonnlp, mxnet, nn, rnn
 from .._runtime.mxnet_types import Array, Network, Operators
@@ -15,6 +15,34 @@ if TYPE_CHECKING:
     from .settings import ClassifierConfig
 
 
+class States(NamedTuple):
+    """The encoder's states (N, T, D) and what is made of them: keys (N, T, D), values (N, T, V), log-odds of n-grams (N, T, 1).
+
+    `heads` has the weights of an encoder that attends. `by_token` is None without n-grams.
+    """
+
+    keys: Array
+    states: Array
+    values: Array
+    by_token: Array
+    heads: tuple[Array, ...]
+
+
+class Reading(NamedTuple):
+    """What the last layer reads of reviews, (N, 1, F), and the attention's weights, (N, T, T) or of hops (N, R, T).
+
+    Where values are near the token, `terms` (N, T, F) are what each token adds to the features, with `contexts`; in a
+    training without n-grams there are the `gates` (N, T) of signed values instead.
+    """
+
+    features: Array
+    weights: Array
+    heads: tuple[Array, ...] = ()
+    terms: Array = None
+    contexts: Array = None
+    gates: Array = None
+
+
 class EmbeddedClassifier(HybridBlock):
     """Base: a network in two halves, `embed_tokens` and `read_embedded`, between which gradients are taken."""
 
@@ -23,15 +51,27 @@ class EmbeddedClassifier(HybridBlock):
     def forward_embedded(
         self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None
     ) -> tuple[Array, ...]:
-        """Return logits and weights of what `embed_tokens` returned; mask is (N, T, 1)."""
-        features, weights, *others = self.read_embedded(F, rows, mask, valid_length)
-        return (self.output(features), weights, *others)
+        """Return logits and weights of what `embed_tokens` returned; mask is (N, T, 1).
+
+        After them, if the network has them: what each token adds to the log-odds (N, T) and `contexts`, or the gates
+        (N, T); the weights of an encoder that attends.
+        """
+        reading = self.read_embedded(F, rows, mask, valid_length)
+        beside: tuple[Array, ...]
+        if reading.terms is not None:
+            beside = (self.contributions(F, reading.terms), reading.contexts)
+        else:
+            beside = () if reading.gates is None else (reading.gates,)
+        return (self.classify(F, reading.features), reading.weights, *beside, *reading.heads)
 
     def read(self, F: Operators, token_ids: Array, valid_length: Array, *ngram_ids: Array) -> tuple[Array, Array]:
         """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
         rows = self.embed_tokens(F, token_ids, *ngram_ids)
-        features, *_ = self.read_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length)
+        features = self.read_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length).features
         return F.flatten(features), self.classify(F, features)
+
+    def classify(self, F: Operators, features: Array) -> Array:
+        return self.output(features)
 
 
 class SelfAttentionClassifier(EmbeddedClassifier):
@@ -89,39 +129,28 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         rows = [self.embedding(F.transpose(token_ids))]
         return [*rows, self.ngram_table(ngram_ids)] if self.has_ngrams else rows
 
-    def forward_embedded(
-        self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None
-    ) -> tuple[Array, ...]:
-        """Return also, where values are near the token, what each token adds to the log-odds, (N, T), and `contexts`."""
-        features, weights, *others = self.read_embedded(F, rows, mask, valid_length)
-        if self.explains:
-            others[0] = self.contributions(F, others[0])
-        return (self.classify(F, features), weights, *others)
-
     def classify(self, F: Operators, features: Array) -> Array:
         logits = self.output(features)
         return logits if self.values is None else F.squeeze(logits, axis=1)
 
-    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> tuple[Array, ...]:
-        """Return what the last layer reads, (N, 1, F), and the weights, of what `embed_tokens` returned.
-
-        Where values are near the token, also what each token adds to the first, (N, T, F), and `contexts`; in a training
-        without n-grams the gates (N, T) instead, if there are some.
-        """
-        keys, states, values, by_token, *heads = self.encode(F, rows, mask, valid_length)
+    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> Reading:
+        """Return what the last layer reads of what `embed_tokens` returned."""
+        keys, states, values, by_token, heads = self.encode(F, rows, mask, valid_length)
         pooled, weights = self.attend(F, keys, values, mask, valid_length)
         if self.values is None:
-            by_review = F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
-            return (self.features(F, pooled, by_review), weights, *heads)
+            return Reading(self.features(F, pooled, self.ngram_sum(F, by_token)), weights, heads)
         if not self.explains:
-            gates = [F.reshape(self.gate(states), shape=(0, -1))] if self.gate else []
-            return (self.features(F, pooled, None), weights, *gates, *heads)
+            gates = F.reshape(self.gate(states), shape=(0, -1)) if self.gate else None
+            return Reading(self.features(F, pooled, None), weights, heads, gates=gates)
         rows_of = weights if self.has_hops else self.token_weights(F, weights, mask, valid_length)
         terms = self.terms(F, rows_of, values, by_token, valid_length)
-        by_review = None
-        if self.has_ngrams:
-            by_review = F.sum(F.slice_axis(terms, axis=2, begin=-1, end=None), axis=1, keepdims=True)
-        return (self.features(F, pooled, by_review), weights, terms, self.contexts(F, pooled, rows_of, states), *heads)
+        by_token = F.slice_axis(terms, axis=2, begin=-1, end=None) if self.has_ngrams else None
+        features = self.features(F, pooled, self.ngram_sum(F, by_token))
+        return Reading(features, weights, heads, terms, self.contexts(F, pooled, rows_of, states))
+
+    def ngram_sum(self, F: Operators, by_token: Array) -> Array:
+        """Return the n-grams' log-odds of each review, (N, 1, 1), from those of its tokens, (N, T, 1); None without n-grams."""
+        return F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
 
     def contexts(self, F: Operators, pooled: Array, weights: Array, states: Array) -> Array:
         """Return what a network above reads of a review, (N, R V + D): the means by the weights of values and states."""
@@ -143,11 +172,8 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         """Return the mean over the queries of weights (N, T, T), (N, 1, T)."""
         return F.batch_dot(even_shares(F, mask, valid_length), weights, transpose_a=True)
 
-    def encode(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> tuple[Array, ...]:
-        """Return the attention's keys (N, T, D), the states, the values (N, T, V), the n-grams' log-odds (N, T, 1) or None.
-
-        After these the weights of an encoder that attends.
-        """
+    def encode(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> States:
+        """Return the states of what `embed_tokens` returned, and what is made of them."""
         embedded = self.embedding_dropout(rows[0])
         encoded = self.encoder(embedded, valid_length) if self.encoder else embedded
         states, *heads = listed(encoded)
@@ -155,13 +181,13 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         by_token = ngram_log_odds(F, rows[1]) if self.has_ngrams else None
         keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states
         if self.values is None:
-            return (keys, states, states, by_token, *heads)
+            return States(keys, states, states, by_token, tuple(heads))
         values = self.values(F.broadcast_mul(F.transpose(embedded, axes=(1, 0, 2)), mask))
         by_token = shared_with_next(F, by_token, mask) if self.has_ngrams else None
         if self.gate:
             # (N, T, 1); states at padding are anything
             values = F.broadcast_mul(values, self.gate(states) * mask)
-        return (keys, states, values, by_token, *heads)
+        return States(keys, states, values, by_token, tuple(heads))
 
     def terms(self, F: Operators, weights: Array, values: Array, by_token: Array, valid_length: Array) -> Array:
         """Return what each token adds to what the last layer reads, (N, T, F), by its weights (N, R, T) and value.
@@ -197,12 +223,12 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         self, F: Operators, rows: Array, weights: Array, mask: Array, valid_length: Array
     ) -> Array:
         """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
-        _, _, values, by_token, *_ = self.encode(F, rows, mask, valid_length)
+        _, _, values, by_token, _ = self.encode(F, rows, mask, valid_length)
         if self.values is not None:
             return self.classify(
                 F, F.sum(self.terms(F, weights, values, by_token, valid_length), axis=1, keepdims=True)
             )
-        by_review = F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
+        by_review = self.ngram_sum(F, by_token)
         values = self.attention.proj_value(values) if self.multihead else values
         return self.classify(F, self.features(F, F.batch_dot(weights, values), by_review))
 
@@ -242,10 +268,10 @@ class ArticleClassifier(EmbeddedClassifier):
         """Return the rows of the table: [(T, N, E)]."""
         return [self.embed(F.transpose(token_ids))]
 
-    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> tuple[Array, Array]:
+    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> Reading:
         """Return the contexts (N, T, 2H) and weights (N, T, T) of what `embed_tokens` returned."""
         states = self.bigru(self.drop(F.transpose(rows[0], axes=(1, 0, 2))))  # (N, T, 2H)
-        return self.attention(states, states)
+        return Reading(*self.attention(states, states))
 
 
 def gate_of(width: int) -> Network:
@@ -271,8 +297,8 @@ def shared_with_next(F: Operators, by_token: Array, mask: Array) -> Array:
     """n-grams' log-odds by the token that they begin in (N, T, 1) -> by the tokens that they are in, with the same sum."""
     none = 0 * F.slice_axis(mask, axis=1, begin=0, end=1)
     has_next = F.slice_axis(F.concat(mask, none, dim=1), axis=1, begin=1, end=None)
-    given = SHARED * by_token * has_next
-    return by_token - given + of_previous(F, given)
+    moved = SHARED * by_token * has_next
+    return by_token - moved + of_previous(F, moved)
 
 
 def of_previous(F: Operators, by_token: Array) -> Array:

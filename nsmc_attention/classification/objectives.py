@@ -1,15 +1,16 @@
 """The objective of a stage: the loss of a batch, the evaluation on the dev part, the metric that selects the epoch."""
 
+from typing import Optional
+
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.aliases import Numbers
 from .._runtime.gluon import mxnet
 from .._runtime.mxnet_types import Array, Device, Network
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
 from ..training.stage import SMALLEST, Objective
-from .batches import Batch, Batches
+from .batches import Batch, Batches, ErasedBatch, GatedBatch, ImportanceBatch
 
 # What the error of a contribution weighs beside the cross entropy
 ADDITIVITY = 0.1
@@ -25,14 +26,14 @@ class LabelsObjective(Objective):
 
     metric = "log_loss"
 
-    def __init__(self, dev_batches: object, device: Device, penalty: float = 0.0):
+    def __init__(self, dev_batches: Optional[Batches], device: Device, penalty: float = 0.0):
         super().__init__(dev_batches, device)
         self.penalty = penalty
 
     def loss(self, network: Network, batch: Batch) -> Array:
         logits, weights, *others = network(*as_inputs(batch, self.device))
         loss = self.loss_of(logits, weights, batch)
-        return loss if batch.gates is None else loss + GATES * gate_error(others[0], batch.gates)
+        return loss + GATES * gate_error(others[0], batch.gates) if isinstance(batch, GatedBatch) else loss
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         """Return the loss of what the network returned for a batch, (1,)."""
@@ -56,9 +57,10 @@ class ErasureObjective(LabelsObjective):
     """Cross entropy with the network's own predictions, plus the divergence of its attention from the importance."""
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
+        assert isinstance(batch, ImportanceBatch)
         return super().loss_of(logits, weights, batch) + self.divergence(weights, batch)
 
-    def divergence(self, weights: Array, batch: Batch) -> Array:
+    def divergence(self, weights: Array, batch: ImportanceBatch) -> Array:
         """Return the mean over reviews of KL(importance || attention averaged over its queries or hops), (1,), nats."""
         nd = mxnet.nd
         importance = nd.array(batch.importance, ctx=self.device)  # (N, T)
@@ -77,6 +79,7 @@ class ContributionsObjective(LabelsObjective):
     """
 
     def loss(self, network: Network, batch: Batch) -> Array:
+        assert isinstance(batch, ErasedBatch)
         logits, _, contributions, *_ = network(*as_inputs(batch, self.device))
         left, *_ = network(*as_inputs(batch.without, self.device))
         said = contributions.pick(mxnet.nd.array(batch.erased, ctx=self.device), axis=1)
@@ -84,7 +87,7 @@ class ContributionsObjective(LabelsObjective):
         return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
 
 
-def gate_error(gates: Array, wanted: Numbers) -> Array:
+def gate_error(gates: Array, wanted: NDArray[numpy.float32]) -> Array:
     """Return the squared error of the gates (N, T) over the tokens whose wanted one is not NaN, by review, (1,)."""
     known, targets = (
         mxnet.nd.array(array, ctx=gates.context) for array in (~numpy.isnan(wanted), numpy.nan_to_num(wanted))

@@ -37,14 +37,14 @@ def disputed(score: Scorer, review: Encoded, values: NDArray[numpy.float64]) -> 
         return []
     without = [review.take([*range(first), *range(last, len(review))]) for first, last in spans]
     whole, *left = log_odds(score([review, *without]), SMALLEST).tolist()
-    offsets, found, known = review.offsets, list[Phrase](), list[tuple[int, int]]()
+    offsets, wrong, known = review.offsets, list[Phrase](), list[tuple[int, int]]()
     for (first, last), odds in zip(spans, left):
         phrase = Phrase(offsets[first][0], offsets[last - 1][1], float(values[first:last].sum()), whole - odds)
         inside = any(first <= start and end <= last for start, end in known)
         if abs(phrase.contribution - phrase.erasure) > DIFFERENT and not inside:
             known.append((first, last))
-            found.append(phrase)
-    return sorted(found)
+            wrong.append(phrase)
+    return sorted(wrong)
 
 
 def phrases(review: Encoded) -> list[tuple[int, int]]:

@@ -56,23 +56,23 @@ class Pieces:
         cuts = [spans(review.tokens, whole, min(PIECE, longest)) for review in reviews]
         counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
-        parts = [
+        pieces = [
             review if len(each) == 1 else review.take(range(*span))
             for review, each in zip(reviews, cuts)
             for span in each
         ]
-        roots = numpy.sqrt([max(1, len(part)) for part in parts])
-        return cls(parts, owners, roots / numpy.bincount(owners, roots, len(reviews))[owners])
+        roots = numpy.sqrt([max(1, len(piece)) for piece in pieces])
+        return cls(pieces, owners, roots / numpy.bincount(owners, roots, len(reviews))[owners])
 
-    def probabilities(self, found: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
+    def probabilities(self, probabilities: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """Return the probability of each review, of that of each piece; of a review in one piece as it is."""
         if not self.cut:
-            return found
+            return probabilities
         several = self.shares < 1
         count = int(self.owners[-1]) + 1
         joined = numpy.zeros(count)
-        joined[self.owners] = found
-        odds = numpy.bincount(self.owners, self.shares * log_odds(found, NEAREST), count)
+        joined[self.owners] = probabilities
+        odds = numpy.bincount(self.owners, self.shares * log_odds(probabilities, NEAREST), count)
         cut = numpy.unique(self.owners[several])
         joined[cut] = 1 / (1 + numpy.exp(-odds[cut]))
         return joined
@@ -84,7 +84,9 @@ class Pieces:
         """
         if not self.cut:
             return list(arrays)
-        return [self.join([arrays[piece] for piece in own], self.shares[own], axes) for own in self.of_reviews()]
+        return [
+            self.join([arrays[piece] for piece in pieces], self.shares[pieces], axes) for pieces in self.of_reviews()
+        ]
 
     def of_reviews(self) -> list[NDArray[numpy.int64]]:
         """Return the positions of the pieces of each review."""
@@ -98,8 +100,8 @@ class Pieces:
         ends = numpy.cumsum([array.shape[-1] for array in arrays])
         whole = numpy.zeros((*arrays[0].shape[:-2], ends[-1], ends[-1]), dtype="float32")
         for array, end in zip(arrays, ends.tolist()):
-            own = slice(end - array.shape[-1], end)
-            whole[..., own, own] = array
+            tokens = slice(end - array.shape[-1], end)
+            whole[..., tokens, tokens] = array
         return whole
 
 

@@ -100,12 +100,12 @@ class Prediction:
             return in_frame(escape(f"{shortened(self.text)}: {self.error}"))
         return attribution_html(self, self.token_weights)
 
-    def __iter__(self) -> Iterator[tuple[str, Any]]:
+    def __iter__(self) -> Iterator[tuple[str, object]]:
         """Yield the pairs of `to_dict`: `dict(prediction)`, which has plain values."""
         return iter(self.to_dict().items())
 
     @classmethod
-    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:
         """Let a Prediction stand in models of pydantic and as the return type of a FastAPI route, as `to_dict`."""
         from pydantic_core import core_schema
 
@@ -114,7 +114,7 @@ class Prediction:
         return core_schema.is_instance_schema(cls, serialization=shown)
 
     @classmethod
-    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Record:
+    def __get_pydantic_json_schema__(cls, schema: object, handler: object) -> dict[str, str]:
         return {"type": "object", "title": cls.__name__}
 
     def to_dict(self, weights: bool = False) -> Record:

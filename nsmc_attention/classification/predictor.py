@@ -13,7 +13,7 @@ from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union, 
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.aliases import Numbers, Record
+from .._runtime.aliases import Record
 from ..errors import BundleError, DataError
 from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName, EngineName
@@ -28,6 +28,8 @@ from .settings import KEPT_ODDS, LABELS, Config
 from .system import LAYOUT, ClassifierBundle
 
 WINDOW = 4096
+Floats = NDArray[numpy.float32]
+Members = NDArray[numpy.int64]
 # That no top_k was given; arguments of Hugging Face's pipelines that change nothing here
 DEFAULT: Any = ""
 ACCEPTED = ("batch_size", "truncation", "padding", "max_length", "function_to_apply")
@@ -74,9 +76,9 @@ class TokenScorer:
         for members, probability, arrays in self.run(pieces.reviews):
             probabilities[members] = probability
             for member, array in zip(members, arrays):
-                own = slice(len(pieces.reviews[member]))
+                inside = slice(len(pieces.reviews[member]))
                 # a copy: a view would keep the whole batch in memory
-                array = numpy.array(array[tuple([own if axis in AXES else slice(None) for axis in axes])])
+                array = numpy.array(array[tuple([inside if axis in AXES else slice(None) for axis in axes])])
                 array = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
                 weights[member] = array.mean(axis=-2) if long and pieces.owners[member] in long else array
         return pieces.probabilities(probabilities), pieces.joined(weights, axes)
@@ -91,16 +93,16 @@ class TokenScorer:
         spans = ((offsets[end - len(piece)][0], offsets[end - 1][1]) for piece, end in zip(pieces.reviews, ends))
         return [Side(*span, probability) for span, probability in zip(spans, probabilities.tolist())]
 
-    def contributions(self, reviews: Sequence[Encoded]) -> list[Numbers]:
+    def contributions(self, reviews: Sequence[Encoded]) -> list[Floats]:
         """Return what each token of each review, none of which is empty, adds to the log-odds, (T,) each."""
         pieces, engine = self.pieces(reviews), cast("Any", self.engine)
-        found: list[Numbers] = [numpy.zeros(0)] * len(pieces.reviews)
+        by_token = [numpy.zeros(0, dtype="float32")] * len(pieces.reviews)
         for members, batch in self.batches(pieces.reviews):
             for member, values in zip(members, engine.contributions(*batch)):
-                found[member] = values[: len(pieces.reviews[member])]
-        return pieces.joined(found, ("keys",))
+                by_token[member] = values[: len(pieces.reviews[member])]
+        return pieces.joined(by_token, ("keys",))
 
-    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Numbers, Numbers, Numbers]]:
+    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, Floats, Floats]]:
         """Yield (members, probability, weights) over the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
             probability, weights = self.engine(*batch)
@@ -111,7 +113,7 @@ class TokenScorer:
                 )
             yield members, probability, weights
 
-    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Numbers, tuple[Numbers, ...]]]:
+    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
         lengths = numpy.array([len(review) for review in reviews])
         order = numpy.argsort(lengths, kind="stable")
@@ -200,8 +202,8 @@ class Classifier(Predictor):
             row = output_row(float(probability), self.evidence.reason(review))
             if weights is None:
                 weights = numpy.zeros((0,) * len(axes), dtype="float32")
-            own = axes[-weights.ndim :]
-            yield Prediction(review.text, *row[:-1], review.tokens, review.offsets, weights, row[-1], own)
+            left = axes[-weights.ndim :]
+            yield Prediction(review.text, *row[:-1], review.tokens, review.offsets, weights, row[-1], left)
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN where it is blank."""

@@ -75,26 +75,28 @@ def marks_of(document: str, cell: str, where: str) -> Marks:
 
 
 def with_gates(
-    part: EncodedPart, written: Reviews, encoder: ReviewEncoder
+    examples: EncodedPart, written: Reviews, encoder: ReviewEncoder
 ) -> tuple[EncodedPart, list[NDArray[numpy.float32]]]:
     """Return a part with the sentences behind its reviews, and the gate of each token (T,), NaN where none is marked."""
     sentences = encoder.encode_many(written.documents)
-    gates = [numpy.full(len(review), numpy.nan, dtype="float32") for review in (*part.reviews, *sentences)]
-    for own, review, marks in zip(gates[len(part.reviews) :], sentences, written.frame["signs"]):
-        mark_tokens(own, review, marks)
-    frame = pandas.concat([part.frame, written.frame], ignore_index=True)
-    labels = numpy.concatenate([part.targets, written.labels])
-    return TrainingPart([*part.reviews, *sentences], labels, frame), gates
+    gates = [numpy.full(len(review), numpy.nan, dtype="float32") for review in (*examples.reviews, *sentences)]
+    for unmarked, review, marks in zip(gates[len(examples.reviews) :], sentences, written.frame["signs"]):
+        mark_tokens(unmarked, review, marks)
+    frame = pandas.concat([examples.frame, written.frame], ignore_index=True)
+    labels = numpy.concatenate([examples.targets, written.labels])
+    return TrainingPart([*examples.reviews, *sentences], labels, frame), gates
 
 
-def with_unmarked(part: EncodedPart, written: Reviews, encoder: ReviewEncoder) -> EncodedPart:
+def with_unmarked(examples: EncodedPart, written: Reviews, encoder: ReviewEncoder) -> EncodedPart:
     """Return a part with the sentences that have a clear label and no mark: those from templates would only repeat n-grams."""
     clear = [not marks and label in (0, 1) for marks, label in zip(written.frame["signs"], written.labels.tolist())]
     once = written.frame[clear].drop_duplicates("document")
     frame = pandas.concat([once] * TIMES, ignore_index=True)
     sentences = encoder.encode_many(frame["document"].tolist())
-    labels = numpy.concatenate([part.labels, frame["label"].to_numpy(dtype="float64")])
-    return TrainingPart([*part.reviews, *sentences], labels, pandas.concat([part.frame, frame], ignore_index=True))
+    labels = numpy.concatenate([examples.labels, frame["label"].to_numpy(dtype="float64")])
+    return TrainingPart(
+        [*examples.reviews, *sentences], labels, pandas.concat([examples.frame, frame], ignore_index=True)
+    )
 
 
 def mark_tokens(gates: NDArray[numpy.float32], review: Encoded, marks: Marks) -> None:

@@ -142,8 +142,8 @@ class LabelsByShare:
     @property
     def types(self) -> Mapping[str, str]:
         *names, reason = self.scorer.types
-        own = self.scorer.types
-        return {**{name: own[name] for name in names}, **LEANING, reason: own[reason]}
+        types = self.scorer.types
+        return {**{name: types[name] for name in names}, **LEANING, reason: types[reason]}
 
     @property
     def reference(self) -> LeaningReference:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Optional
 
 import numpy
+from numpy.typing import NDArray
 
 from .._runtime.aliases import Numbers, Record
 from .._runtime.mxnet_types import Network
@@ -92,18 +93,20 @@ class ClassifierTrainer:
             self.run.say(f"n-grams: dev accuracy {after:.2f} % with them, {before:.2f} % without")
         if training.erasure.reviews:
             drawn = numpy.random.RandomState(training.seed).permutation(len(train.labels))
-            part = train.take(drawn[: training.erasure.reviews].tolist())
+            examples = train.take(drawn[: training.erasure.reviews].tolist())
             teach = self.teach_contributions if network.values else self.teach_attention
-            teach(network, part, dev_batches)
+            teach(network, examples, dev_batches)
             figures = self.calibrate(network, dev_batches, alone)
         parameters.round_tables(network)
         return network, progress, figures
 
-    def beside(self, part: EncodedPart, sentences: Optional[Reviews]) -> tuple[EncodedPart, Optional[list[Numbers]]]:
+    def beside(
+        self, examples: EncodedPart, sentences: Optional[Reviews]
+    ) -> tuple[EncodedPart, Optional[list[NDArray[numpy.float32]]]]:
         """Return a part with the sentences, if there are some, and the gates that their marks teach."""
         if sentences is None:
-            return part, None
-        joined, gates = with_gates(part, sentences, self.encoder)
+            return examples, None
+        joined, gates = with_gates(examples, sentences, self.encoder)
         return joined, gates if any(sentences.frame["signs"]) else None
 
     def fit(
@@ -121,32 +124,34 @@ class ClassifierTrainer:
         stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
         return self.run.fit(network, stage, training, STAGES[name])
 
-    def teach_attention(self, network: Network, part: EncodedPart, dev_batches: Batches) -> None:
+    def teach_attention(self, network: Network, examples: EncodedPart, dev_batches: Batches) -> None:
         """Train the attention to highlight the tokens whose erasure changes the prediction.
 
         The labels are the predictions of the deep part alone: the attention is to change, not the prediction.
         Dropout is off: attention cannot learn to point at a dropped token.
         """
-        importance = self.importance(network, part)
+        importance = self.importance(network, examples)
         set_parameters(network, parameters.without_wide(snapshot(network)))
-        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context)
-        batches = self.batches(replace(part, labels=labels, taught=None), importance=importance, with_ngrams=True)
+        labels, _ = predict_batches(network, self.batches(examples, with_ngrams=True), self.run.context)
+        batches = self.batches(replace(examples, labels=labels, taught=None), importance=importance, with_ngrams=True)
         self.fit(network, "erasure", batches, dev_batches, ErasureObjective)
 
-    def teach_contributions(self, network: Network, part: EncodedPart, dev_batches: Batches) -> None:
+    def teach_contributions(self, network: Network, examples: EncodedPart, dev_batches: Batches) -> None:
         """Train contributions to be what erasing a token changes; the labels are the network's own predictions.
 
         A token of each review is erased. Dropout is off, as both are of the network that predicts.
         """
-        part = part.take([number for number, review in enumerate(part.reviews) if len(review) > 1])
-        if not part.reviews:
+        examples = examples.take([number for number, review in enumerate(examples.reviews) if len(review) > 1])
+        if not examples.reviews:
             return
-        labels, _ = predict_batches(network, self.batches(part, with_ngrams=True), self.run.context)
-        erased = numpy.random.RandomState(self.config.training.seed).randint([len(review) for review in part.reviews])
-        batches = self.batches(replace(part, labels=labels, taught=None), with_ngrams=True, erased=erased)
+        labels, _ = predict_batches(network, self.batches(examples, with_ngrams=True), self.run.context)
+        erased = numpy.random.RandomState(self.config.training.seed).randint(
+            [len(review) for review in examples.reviews]
+        )
+        batches = self.batches(replace(examples, labels=labels, taught=None), with_ngrams=True, erased=erased)
         self.fit(network, "erasure", batches, dev_batches, ContributionsObjective)
 
-    def importance(self, network: Network, part: EncodedPart) -> list[Numbers]:
+    def importance(self, network: Network, examples: EncodedPart) -> list[NDArray[numpy.float64]]:
         """Return for each review each token's share of what the prediction depends on, (T,).
 
         Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with erasure
@@ -156,24 +161,24 @@ class ClassifierTrainer:
         (content,), (interface,) = lower(network, self.config.graphs).values(), self.config.graphs.values()
         engine = GraphEngine(OnnxGraph(content, interface, threads=cores()))
         bar = partial(progress_bar, shown=not self.run.quiet, desc="erasing words")
-        erased = leave_one_out(TokenScorer(self.encoder, engine, self.config), part.reviews, bar)
+        erased = leave_one_out(TokenScorer(self.encoder, engine, self.config), examples.reviews, bar)
         by_gradient = GradientEngine(GluonGraph(network, interface, self.run.context))
-        products = TokenScorer(self.encoder, by_gradient, self.config).predict_with_weights(part.reviews)[1]
+        products = TokenScorer(self.encoder, by_gradient, self.config).predict_with_weights(examples.reviews)[1]
         share = GRADIENT_SHARE
         return [(1 - share) * shares(one) + share * shares(other) for one, other in zip(erased, products)]
 
     def batches(
         self,
-        part: EncodedPart,
-        gates: Optional[list[Numbers]] = None,
-        importance: Optional[list[Numbers]] = None,
+        examples: EncodedPart,
+        gates: Optional[list[NDArray[numpy.float32]]] = None,
+        importance: Optional[list[NDArray[numpy.float64]]] = None,
         with_ngrams: bool = False,
-        erased: Optional[Numbers] = None,
+        erased: Optional[NDArray[numpy.int64]] = None,
     ) -> Batches:
         """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
         encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
         size, length = self.config.training.batch_size, self.config.fixed_length
-        return Batches(part.reviews, part.targets, encoder, size, length, importance, erased, gates)
+        return Batches(examples.reviews, examples.targets, encoder, size, length, importance, erased, gates)
 
     def new_network(self, batches: Batches) -> Network:
         """Build the network without its n-grams; one batch through it creates all its parameters."""
@@ -184,7 +189,7 @@ class ClassifierTrainer:
         network.hybridize(static_alloc=True)
         return network
 
-    def inference_network(self, network: Network, table: Optional[Numbers]) -> Network:
+    def inference_network(self, network: Network, table: Optional[NDArray[numpy.float32]]) -> Network:
         """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
         arrays = snapshot(network)
         if table is not None:
@@ -225,13 +230,13 @@ class ClassifierTrainer:
         factors = self.factors(network, replace(train, reviews=reviews, labels=labels, taught=None))
         return {"table": wide.fit_wide(token_lists, labels, buckets, factors), "alone": numpy.array(alone)}
 
-    def factors(self, network: Network, part: EncodedPart) -> Optional[list[Numbers]]:
+    def factors(self, network: Network, examples: EncodedPart) -> Optional[list[NDArray[numpy.float32]]]:
         """Return what each token's n-grams are multiplied by in the network (`terms`), (T,) of each review; None if by 1."""
         if network.values is None:
             return None
-        _, weights = predict_batches(network, self.batches(part, with_ngrams=network.has_ngrams), self.run.context)
-        roots = [numpy.sqrt(numpy.maximum(len(own) * own, SMALLEST)) for own in weights]
-        return [own + SHARED * (numpy.append(own[1:], own[-1]) - own) for own in roots]
+        _, weights = predict_batches(network, self.batches(examples, with_ngrams=network.has_ngrams), self.run.context)
+        roots = [numpy.sqrt(numpy.maximum(len(tokens) * tokens, SMALLEST)) for tokens in weights]
+        return [root + SHARED * (numpy.append(root[1:], root[-1]) - root) for root in roots]
 
     def calibrate(self, network: Network, dev_batches: Batches, alone: float) -> Record:
         """Calibrate the network's last layer on the dev part; return the figures.

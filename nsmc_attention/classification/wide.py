@@ -5,13 +5,12 @@ arXiv:1606.07792). Trained together, the n-grams soon overfit (docs/accuracy.md)
 """
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Optional
 
 import numpy
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._runtime.aliases import Numbers
 from ..text.ngrams import SMALLEST, ngram_ids
 
 # Inverse strength of the L2 penalty, and largest number of solver steps: with factors, 60 cost 0.2 points of accuracy
@@ -20,11 +19,11 @@ PIECE = 4096
 # A feature of so many times the size is next to free of the penalty
 UNPENALIZED = 10.0
 FOLDS = 5
-Factors = Sequence[Numbers]
+Factors = Sequence[NDArray[numpy.float32]]
 
 
 def fit_wide(
-    token_lists: Sequence[Sequence[str]], labels: Numbers, buckets: int, factors: Optional[Factors] = None
+    token_lists: Sequence[Sequence[str]], labels: NDArray[numpy.int64], buckets: int, factors: Optional[Factors] = None
 ) -> NDArray[numpy.float32]:
     """Fit the table to lists of tokens and their labels, 0 or 1; both labels have the same total weight.
 
@@ -50,7 +49,7 @@ def fit_wide(
 def continue_wide(
     table: NDArray[numpy.float32],
     token_lists: Sequence[Sequence[str]],
-    labels: Numbers,
+    labels: NDArray[numpy.int64],
     odds: NDArray[numpy.float64],
     factors: Optional[Factors] = None,
 ) -> tuple[NDArray[numpy.float64], float, float, NDArray[numpy.float64]]:
@@ -74,19 +73,19 @@ def continue_wide(
     return change, float(UNPENALIZED * weights[-1]), float(model.intercept_[0]), together
 
 
-def ones(weighted: Any) -> Any:
+def ones(weighted: sparse.csr_matrix) -> sparse.csr_matrix:
     """Return what `presence` is without factors, also where they are 0."""
     return sparse.csr_matrix((numpy.ones_like(weighted.data), weighted.indices, weighted.indptr), weighted.shape)
 
 
-def tfidf(weighted: Any, idf: Numbers) -> Any:
+def tfidf(weighted: sparse.csr_matrix, idf: NDArray[numpy.float64]) -> sparse.csr_matrix:
     """Return the features (N, buckets) of `presence`, divided by the L2 norm that they have without factors."""
     norm = numpy.sqrt(numpy.maximum(ones(weighted) @ idf**2, 1))
     return sparse.diags((1 / norm).astype("float32")) @ weighted @ sparse.diags(idf.astype("float32"))
 
 
 def cross_fitted_log_odds(
-    token_lists: Sequence[Sequence[str]], labels: Numbers, buckets: int
+    token_lists: Sequence[Sequence[str]], labels: NDArray[numpy.int64], buckets: int
 ) -> NDArray[numpy.float64]:
     """Return the log-odds (N,) of each list of tokens by a table fitted to the other folds; both labels have 2 at least."""
     from sklearn.model_selection import StratifiedKFold
@@ -99,15 +98,17 @@ def cross_fitted_log_odds(
     return odds
 
 
-def presence(token_lists: Sequence[Sequence[str]], buckets: int, factors: Optional[Factors] = None) -> Any:
+def presence(
+    token_lists: Sequence[Sequence[str]], buckets: int, factors: Optional[Factors] = None
+) -> sparse.csr_matrix:
     """Return the sparse matrix (N, buckets), float32: where a review has an n-gram, 1 or its token's factor."""
     matrices = []
     for start in range(0, len(token_lists), PIECE):
         piece = token_lists[start : start + PIECE]
         numbers = ngram_ids(piece, buckets, max(map(len, piece)))
         values = numpy.ones(numbers.shape[:2], dtype="float32")
-        for row, own in zip(values, factors[start : start + PIECE] if factors else ()):
-            row[: len(own)] = own
+        for row, factor in zip(values, factors[start : start + PIECE] if factors else ()):
+            row[: len(factor)] = factor
         rows, tokens, _ = inside = numpy.nonzero(numbers)
         matrix = (values[rows, tokens], (rows, numbers[inside]))
         matrices.append(sparse.csr_matrix(matrix, shape=(len(piece), buckets)))

@@ -1,6 +1,10 @@
 """Adapting: a classifier learns from a small table of another kind, says how much better it is, and does not pretend."""
 
 import csv
+import io
+import json
+import shutil
+from contextlib import redirect_stderr, redirect_stdout
 
 import numpy
 import pandas
@@ -13,6 +17,7 @@ from nsmc_attention.classification.adapt import SURPRISING, seen_before
 from nsmc_attention.classification.batches import TrainingPart
 from nsmc_attention.classification.gain import threshold_shift
 from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.cli import run
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.reviews import nsmc
@@ -38,6 +43,27 @@ def adapted(tmp_path_factory):
     return folder / "run"
 
 
+@pytest.fixture(scope="module")
+def starred(tmp_path_factory, bundle_folder):
+    """A tiny bundle adapted by the command to a table of stars that its manifest names as its own training data."""
+    folder, stars = tmp_path_factory.mktemp("starred"), {"1": ["5점", "★★★★★", "4/5"], "0": ["1/5", "★☆☆☆☆", "2점"]}
+    rows = [(text, stars[label][i % 3]) for i, (text, label) in enumerate(ROWS)][:44]
+    left_out = [("보통", "3"), ("글쎄", "3"), ("양말", ""), ("장화", "평가 없음"), ("", ""), (" \u200b", "5")]
+    table = written(folder / "in.csv", [*left_out, rows[0], rows[0], rows[1], *rows], ("review", "별점"))
+    first = shutil.copytree(bundle_folder, folder / "first")
+    manifest = json.loads((first / "manifest.json").read_text("utf-8"))
+    manifest["data"]["train"]["sha256"] = nsmc.sha256(table.read_bytes())
+    (first / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in first.iterdir()}
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        words = ["adapt", table, "--bundle", first, "--out", folder / "run", "--force"]
+        assert run([str(word) for word in words]) == 0, err.getvalue()
+    assert out.getvalue() == f"{folder / 'run' / 'bundle'}\n"
+    assert before == {path.name: path.read_bytes() for path in first.iterdir()}
+    return folder, load_bundle(folder / "run", LAYOUT), err.getvalue().splitlines()
+
+
 def test_it_learns_what_the_words_mean_there(adapted):
     hidden = [
         (f"{goods} {word}", label) for label, words in SAID.items() for word in words.split() for goods in GOODS[8:]
@@ -55,6 +81,8 @@ def test_it_learns_what_the_words_mean_there(adapted):
     assert manifest["data"]["train"]["used"] == len(ROWS)
     assert manifest["data"]["init_from"]["fingerprint"] == load_classifier().bundle.fingerprint
     assert manifest["command"] == "nsmc-attention adapt goods.csv --text-column review --label-column label"
+    # the packaged bundle has signed values
+    assert classifier.bundle.config.model.values.signed and "gate.weight" in parameters_of(classifier.bundle)[1]
 
 
 def test_a_report_says_how_often_the_adapted_bundle_is_right(adapted, tmp_path):
@@ -66,22 +94,24 @@ def test_a_report_says_how_often_the_adapted_bundle_is_right(adapted, tmp_path):
     )
 
 
-def test_half_of_what_is_learnt_is_halfway(tmp_path, bundle_folder):
+def test_half_of_what_is_learnt_is_halfway(starred):
     """Of the parameters that the folds train; the bundle's own last layer is calibrated besides."""
-    table, first = written(tmp_path / "goods.csv", ROWS), parameters_of(load_bundle(bundle_folder, LAYOUT))[1]
-    found = {}
-    for mix in (1.0, 0.5):
-        run = tmp_path / str(mix)
-        bundle = adapt(table, run, bundle=bundle_folder, force=True, mix=mix, quiet=True).bundle
-        found[mix] = parameters_of(bundle)[1]
-        assert ("--mix 0.5" in bundle.manifest["command"]) == (mix < 1)
+    folder, whole, _ = starred
+    half = adapt(folder / "in.csv", folder / "half", folder / "first", force=True, mix=0.5, quiet=True).bundle
+    assert "--mix 0.5" in half.manifest["command"] and "--mix" not in whole.manifest["command"]
+    first, whole, half = (parameters_of(bundle)[1] for bundle in (load_bundle(folder / "first", LAYOUT), whole, half))
     # not one that a file rounds to bytes
     trained = [name for name in first if "gru" in name and "weight" in name]
-    assert trained
+    assert trained and all(abs(whole[name] - first[name]).max() > 1e-3 for name in trained)
     for name in trained:
-        whole, half = (found[mix][name] - first[name] for mix in (1.0, 0.5))
-        assert abs(whole).max() > 1e-3
-        numpy.testing.assert_allclose(half, whole / 2, atol=1e-6)
+        numpy.testing.assert_allclose(half[name] - first[name], (whole[name] - first[name]) / 2, atol=1e-6)
+
+
+def test_a_frame_is_adapted_to_as_its_file(starred):
+    folder, bundle, _ = starred
+    frame = pandas.read_csv(folder / "in.csv", dtype=str)
+    again = adapt(frame, folder / "again", folder / "first", force=True, quiet=True).bundle
+    assert again.read("weights.params") == bundle.read("weights.params")
 
 
 @pytest.mark.parametrize("mix", [0, -1, 1.5, float("nan")])
@@ -109,22 +139,17 @@ def test_labels_without_a_meaning_are_refused(bundle_folder, tmp_path, command):
     # the interval is that of 95 %: of RandomState(0) to (9) the first is accepted by chance
     labels = numpy.random.RandomState(1).permutation([label for _, label in ROWS])
     table = written(tmp_path / "in.csv", [(text, label) for (text, _), label in zip(ROWS, labels)])
-    given = ["adapt", table, "--bundle", bundle_folder, "--out", tmp_path / "run"]
-    done = command(*given)
+    done = command("adapt", table, "--bundle", bundle_folder, "--out", tmp_path / "run")
     assert done.returncode == 2 and "no bundle is written, --force writes it" in done.stderr
     assert "in.csv: no better than chance, nor is the bundle as it was: are the labels right;" in done.stderr
+    assert "64 labelled reviews, 32 positive" in done.stderr and "left out" not in done.stderr
     assert not (tmp_path / "run").exists()
-    before = {path.name: path.read_bytes() for path in bundle_folder.iterdir()}
-    done = command(*given, "--force")
-    assert (done.returncode, done.stdout) == (0, f"{tmp_path / 'run' / 'bundle'}\n")
-    assert "64 labelled reviews, 32 positive" in done.stderr and "as it was" in done.stderr
-    assert "left out" not in done.stderr
-    assert {path.name: path.read_bytes() for path in bundle_folder.iterdir()} == before
-    assert "run: the run folder exists; name another with --out\n" in command(*given).stderr
-    first = (tmp_path / "run" / "bundle" / "weights.params").read_bytes()
-    frame = pandas.read_csv(table, dtype=str)
-    adapt(frame, tmp_path / "again", bundle_folder, force=True, quiet=True)
-    assert (tmp_path / "again" / "bundle" / "weights.params").read_bytes() == first
+
+
+def test_a_folder_that_is_taken_is_not_replaced(starred, command):
+    folder, _, _ = starred
+    done = command("adapt", folder / "in.csv", "--bundle", folder / "first", "--out", folder / "run")
+    assert done.returncode == 2 and "run: the run folder exists; name another with --out\n" in done.stderr
 
 
 @pytest.mark.parametrize(("share", "seen"), [(1, 60), (2, 30), (20, 0)])
@@ -137,48 +162,23 @@ def test_reviews_that_were_trained_on_are_known(bundle_folder, monkeypatch, shar
     assert seen_before(part, "of another file", first) == seen
 
 
-def test_the_file_that_a_bundle_was_trained_on_is_known_and_said(bundle_folder, tmp_path, capsys, monkeypatch):
-    monkeypatch.setenv("NSMC_ATTENTION_DATA", str(tmp_path))
-    monkeypatch.setenv("NSMC_ATTENTION_CACHE", str(tmp_path))
-    table = nsmc.sample_folder() / nsmc.FILES["train"]
-    manifest = adapt(table, tmp_path / "run", bundle_folder, force=True).bundle.manifest
-    assert manifest["adapted"]["seen"] == 540
-    said = "540 of 540 reviews are in the training data of the bundle it began with: these accuracies are too good"
-    assert said in capsys.readouterr().err
-
-
-def test_rows_that_are_left_out_are_counted(bundle_folder, tmp_path, capsys):
-    stars = {"1": ["5점", "★★★★★", "4/5"], "0": ["1/5", "★☆☆☆☆", "2점"]}
-    starred = [(text, stars[label][i % 3]) for i, (text, label) in enumerate(ROWS)][:44]
-    others = [
-        ("보통", "3"),
-        ("글쎄", "3"),
-        ("양말", ""),
-        ("장화", "평가 없음"),
-        ("", ""),
-        (" \u200b", "5"),
-        starred[0],
-        starred[0],
-        starred[1],
-    ]
-    table = written(tmp_path / "in.csv", [*others, *starred], ("review", "별점"))
-    manifest = adapt(table, tmp_path / "run", bundle_folder, force=True).bundle.manifest
-    said = capsys.readouterr().err.splitlines()
+def test_rows_that_are_left_out_are_counted_and_known_ones_said(starred):
+    folder, bundle, said = starred
     assert said[:3] == [
         "data: in.csv, 44 labelled reviews, 32 positive",
         "left out: 3 without a label, 2 of middle stars, 1 without text, 3 repeated",
         "labels are the stars in column 별점: of 5, up to 2 negative, from 4 on positive, the middle left out",
     ]
-    figures = manifest["adapted"]
+    figures = bundle.manifest["adapted"]
     assert figures["positive"] == 32 / 44 and 0 <= figures["balanced_before"] < figures["balanced_after"] <= 1
-    assert (
-        f"balanced accuracy, the mean of the shares of both labels: adapted {100 * figures['balanced_after']:.1f} %"
-        in said[4]
-    )
-    card = (tmp_path / "run" / "bundle" / "README.md").read_text("utf-8")
-    assert f"The balanced accuracy is\n{figures['balanced_after']:.1%}" in card
+    balanced = "balanced accuracy, the mean of the shares of both labels: adapted"
+    assert f"{balanced} {100 * figures['balanced_after']:.1f} %" in said[4]
+    assert f"The balanced accuracy is\n{figures['balanced_after']:.1%}" in bundle.read("README.md").decode()
     # so that the rarer label is still found
-    assert manifest["calibration"]["bias"] == threshold_shift(numpy.repeat([1, 0], [32, 12])) < 0
+    assert bundle.manifest["calibration"]["bias"] == threshold_shift(numpy.repeat([1, 0], [32, 12])) < 0
+    assert figures["seen"] == 44
+    known = "44 of 44 reviews are in the training data of the bundle it began with: these accuracies are too good"
+    assert known in "\n".join(said)
 
 
 @pytest.mark.parametrize(

@@ -65,10 +65,6 @@ def test_fewer_than_twenty_texts_with_a_word_say_nothing(classifier):
     )
 
 
-def test_a_bundle_that_did_not_come_with_the_package_says_nothing(bundle_folder):
-    assert unlike(load_classifier(bundle_folder), ENGLISH) is None
-
-
 def test_the_first_rows_are_looked_at(classifier):
     films = [FILMS[number % len(FILMS)] for number in range(MOST)]
     assert (

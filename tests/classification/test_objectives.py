@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.classification.batches import Batch
+from nsmc_attention.classification.batches import Batch, ErasedBatch, ImportanceBatch
 from nsmc_attention.classification.objectives import (
     ADDITIVITY,
     SMALLEST,
@@ -53,7 +53,8 @@ def test_padding_is_not_redundant_and_neither_are_hops_on_different_tokens():
 
 def batch(width=7, importance=None):
     ids = numpy.random.RandomState(1).randint(2, 50, (len(LENGTHS), width))
-    return Batch(ids.astype("int32"), LENGTHS, numpy.array([0, 1, 1, 0, 1, 0], "float32"), importance)
+    plain = Batch(ids.astype("int32"), LENGTHS, numpy.array([0, 1, 1, 0, 1, 0], "float32"), None)
+    return plain if importance is None else ImportanceBatch(**vars(plain), importance=importance)
 
 
 def network(**settings):
@@ -102,13 +103,14 @@ def erasing_batch():
     """Each review, and beside it the one without a token."""
     whole, erased = batch(), (LENGTHS - 1 - RANDOM.randint(3, size=len(LENGTHS))).astype("int32")
     without = numpy.array([[*numpy.delete(row, place), 1] for row, place in zip(whole.token_ids, erased)])
-    return replace(whole, erased=erased, without_ids=without.astype("int32"))
+    shorter = replace(whole, token_ids=without.astype("int32"), valid_length=LENGTHS - 1)
+    return ErasedBatch(**vars(whole), erased=erased, without=shorter)
 
 
 def test_contributions_are_taught_to_be_what_erasing_changes():
     built, device, both = network(attention="additive", values="convolution"), mxnet.cpu(), erasing_batch()
     logits, _, contributions, _ = built(nd.array(both.token_ids, dtype="int32"), nd.array(LENGTHS))
-    left, *_ = built(nd.array(both.without_ids, dtype="int32"), nd.array(LENGTHS - 1))
+    left, *_ = built(nd.array(both.without.token_ids, dtype="int32"), nd.array(LENGTHS - 1))
     change = (logits - left).asnumpy() @ [-1, 1]
     error = abs(change - contributions.asnumpy()[numpy.arange(len(LENGTHS)), both.erased])
     huber = numpy.where(error < 1, error**2 / 2, error - 0.5).mean()

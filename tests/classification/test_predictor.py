@@ -10,7 +10,7 @@ import pytest
 from nsmc_attention.classification import native
 from nsmc_attention.classification.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
 from nsmc_attention.classification.settings import preset
-from nsmc_attention.errors import BundleError, ConfigError
+from nsmc_attention.errors import BundleError
 from nsmc_attention.reviews import nsmc
 
 
@@ -104,12 +104,6 @@ class Recorded:
         return numpy.full(len(token_ids), 0.5), token_ids
 
 
-def test_the_call_answers_like_a_pipeline(classifier):
-    answers = classifier(["정말 좋다", ""])
-    assert set(answers[0]) == {"label", "score"} and answers[1] == {"label": None, "score": None}
-    assert classifier("정말 좋다") == answers[:1]
-
-
 def test_a_stream_is_read_window_by_window(classifier):
     endless = (f"영화 {number}" for number in count())
     assert [each.text for each in islice(classifier.predict_stream(endless), 5)] == [f"영화 {n}" for n in range(5)]
@@ -132,11 +126,6 @@ def test_a_text_without_a_word_is_answered_with_the_reason(classifier, text):
 def test_a_review_longer_than_the_limit_is_read_whole(bundle_folder):
     each = load_classifier(bundle_folder).predict("가 나 " * 300)
     assert len(each.tokens) == 600 and each.offsets[-1][1] == len(each.text)
-
-
-def test_an_unknown_engine_names_the_nearest(bundle_folder):
-    with pytest.raises(ConfigError, match="unknown engine 'onx'; did you mean 'onnx'"):
-        load_classifier(bundle_folder, "onx")
 
 
 def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):

@@ -5,11 +5,10 @@ import json
 import numpy
 import pytest
 
-from nsmc_attention import load_classifier
 from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification import wide
-from nsmc_attention.classification.batches import Batch, TrainingPart
+from nsmc_attention.classification.batches import Batch, GatedBatch, TrainingPart
 from nsmc_attention.classification.engines import gluon_graph
 from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.objectives import GATES, LabelsObjective, as_inputs, ngram_evidence
@@ -138,8 +137,8 @@ def test_the_loss_adds_the_squared_error_of_known_signs(small):
     draw = numpy.random.RandomState(0)
     wanted = numpy.array([[numpy.nan, -1, 1], [0, numpy.nan, numpy.nan]], dtype="float32")
     ids, lengths = draw.randint(2, 30, (2, 3)).astype("int32"), numpy.array([3, 1], dtype="float32")
-    plain = Batch(ids, lengths, numpy.array([0, 1], dtype="float32"))
-    marked = Batch(ids, lengths, plain.labels, gates=wanted)
+    plain = Batch(ids, lengths, numpy.array([0, 1], dtype="float32"), None)
+    marked = GatedBatch(**vars(plain), gates=wanted)
     signs = network(*as_inputs(plain, mxnet.cpu()))[2].asnumpy()
     first, second = (LabelsObjective(None, mxnet.cpu()).loss(network, each).asscalar() for each in (plain, marked))
     assert second == pytest.approx(first + GATES * numpy.nansum((signs - wanted) ** 2) / 2, rel=1e-5)
@@ -151,7 +150,7 @@ def test_sentences_teach_the_gate_of_words_that_they_lack(taught):
     for verbs in (TAUGHT, HELD_OUT):
         documents, _, cells = zip(*rows_of(verbs))
         rows, mask, lengths = embed_batch(graph, batch_of(bundle, documents))
-        states = graph.block.encode(mxnet.nd, rows, mask, lengths)[1]
+        states = graph.block.encode(mxnet.nd, rows, mask, lengths).states
         found = graph.block.gate(states).asnumpy()[:, :, 0]
         for document, cell, signs in zip(documents, cells, found):
             start, _, wanted = cell.split(":")
@@ -174,14 +173,6 @@ def test_the_bundle_names_the_sentences_none_of_which_are_in_the_dev_part(taught
             train("sample", small, out, quiet=True, resume=True, sentences=given)
     again = train("sample", small, out, quiet=True, resume=True, sentences=table)
     assert again.fingerprint == bundle.fingerprint
-
-
-def test_adapted_it_stays_signed(command, taught, tmp_path):
-    data = write(tmp_path / "own.csv", [(text, label) for text, label, _ in rows_of(TAUGHT)], "document,label")
-    done = command("adapt", data, "--bundle", taught[0].folder, "--out", tmp_path / "run", "--force")
-    assert done.returncode == 0, done.stderr
-    adapted = load_classifier(tmp_path / "run" / "bundle").bundle
-    assert adapted.config.model.values.signed and "gate.weight" in parameters_of(adapted)[1]
 
 
 @pytest.mark.parametrize(

@@ -204,6 +204,7 @@ def trained(steps, native):
             draw.randint(2, 50, (6, 7)).astype("int32"),
             draw.randint(1, 8, 6).astype("float32"),
             draw.rand(6).astype("float32"),
+            None,
         )
         for _ in range(steps)
     ]
