@@ -1,48 +1,33 @@
-"""The rows of a table with their output columns, written part by part as text, csv, tsv, jsonl, parquet or xlsx.
+"""The rows of a table with their output columns, written piece by piece as text, csv, tsv, jsonl, parquet or xlsx.
 
     with WRITERS[style](file, names of the table's columns, types of the output columns, verbatim) as write:
-        write(Part(...))
+        write(Rows(...))
 
 What a format holds at its end (parquet, xlsx) is written when the block ends without an error.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import repeat
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from .._io.spreadsheets import as_cells, table_writer
 from ..errors import DataError
 from ..text.encoding import clean
 from .parquet import ParquetSpool, output_prefix
+from .rows import Columns, Rows
 
-# The cells of a table's columns
-Columns = Mapping[str, Sequence[Any]]
-
-
-class Part(NamedTuple):
-    """Some rows: the cells of the table's columns, the texts, and what the scorer makes of each.
-
-    `results` are objects for jsonl, else rows of output columns; `types` those of the table's columns, if known.
-    """
-
-    columns: Columns
-    texts: Sequence[str]
-    results: Iterable[Any]
-    types: Mapping[str, Any] = {}
-
-
-Write = Callable[[Part], object]
+Write = Callable[[Rows], object]
 
 
 @contextmanager
 def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
     """One line a text: label, score, text; the restored text alone if it is not classified."""
 
-    def write(part: Part) -> None:
-        for text, result in zip(part.texts, part.results):
+    def write(rows: Rows) -> None:
+        for text, result in zip(rows.texts, rows.results):
             values = dict(zip(types, result))
             shown = values.get("restored", clean(text))
             if values.get("error"):
@@ -69,8 +54,8 @@ def csv_writer(
     table = table_writer(file, delimiter)
     table.writerow([*marked(names), *output_names(names, types)])
 
-    def write(part: Part) -> None:
-        cells = [*ordered(part.columns, names, "csv"), *map(figures, zip(*part.results))]
+    def write(rows: Rows) -> None:
+        cells = [*ordered(rows.columns, names, "csv"), *map(figures, zip(*rows.results))]
         table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
 
     yield write
@@ -81,12 +66,12 @@ def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verb
     """One object a line: the table's columns, then those of `Scorer.objects`."""
     prefix = output_prefix(names, types)
 
-    def write(part: Part) -> None:
-        lines, rows = [], zip(*part.columns.values()) if part.columns else repeat(())
-        for row, result in zip(rows, part.results):
-            values = dict(zip(part.columns, row))
+    def write(rows: Rows) -> None:
+        lines, cells = [], zip(*rows.columns.values()) if rows.columns else repeat(())
+        for row, result in zip(cells, rows.results):
+            values = dict(zip(rows.columns, row))
             for name, value in result.items():
-                values[unique_name(prefix + name if name in types else name, part.columns)] = value
+                values[unique_name(prefix + name if name in types else name, rows.columns)] = value
             lines.append(as_json(values) + "\n")
         file.writelines(lines)
 
@@ -101,14 +86,14 @@ def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], ver
     with written_sheet(file, verbatim) as append:
         append([*names, *output_names(names, types)])
 
-        def write(part: Part) -> None:
-            for row, result in zip(zip(*ordered(part.columns, names, "xlsx")), part.results):
+        def write(rows: Rows) -> None:
+            for row, result in zip(zip(*ordered(rows.columns, names, "xlsx")), rows.results):
                 append([*row, *(round(value, 6) if isinstance(value, float) else value for value in result)])
 
         yield write
 
 
-# (file, names of the table's columns, `Scorer.types`, verbatim) -> context of a function that writes a Part
+# (file, names of the table's columns, `Scorer.types`, verbatim) -> context of a function that writes a Rows
 WRITERS: dict[str, Callable[..., AbstractContextManager[Write]]] = {
     "text": text_writer,
     "csv": partial(csv_writer, ","),

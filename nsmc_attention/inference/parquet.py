@@ -11,14 +11,12 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import Any, Callable, Optional
 
 from ..errors import DataError
 from ..reviews.parquet import require_parquet
 from ..reviews.pieces import check_columns
-
-if TYPE_CHECKING:
-    from .formats import Part
+from .rows import Rows
 
 # Parts of a row group
 GROUP = 8
@@ -55,7 +53,7 @@ class ParquetSpool:
         self.schemas: list[Any] = []
         self.columns: set[str] = set()
 
-    def __enter__(self) -> "Callable[[Part], None]":
+    def __enter__(self) -> Callable[[Rows], None]:
         return self.append
 
     def __exit__(self, problem: object, *_: object) -> None:
@@ -63,16 +61,16 @@ class ParquetSpool:
             if problem is None:
                 self.write()
 
-    def append(self, part: "Part") -> None:
+    def append(self, rows: Rows) -> None:
         import pyarrow
 
-        # every part gets the columns of all
-        self.columns.update(part.columns)
+        # every piece gets the columns of all
+        self.columns.update(rows.columns)
         check_columns(self.columns, Path("parquet"))
-        arrays = [as_array(name, values, part.types.get(name)) for name, values in part.columns.items()]
-        outputs = output_columns(part.results, self.types)
+        arrays = [as_array(name, values, rows.types.get(name)) for name, values in rows.columns.items()]
+        outputs = output_columns(rows.results, self.types)
         arrays += [as_array(name, outputs[name], kind) for name, kind in self.types.items()]
-        names = [TABLE + encodable(name) for name in part.columns] + [OUTPUT + name for name in self.types]
+        names = [TABLE + encodable(name) for name in rows.columns] + [OUTPUT + name for name in self.types]
         table = pyarrow.Table.from_arrays(arrays, names)
         with pyarrow.ipc.new_stream(self.file, table.schema) as stream:
             stream.write_table(table)

@@ -1,7 +1,7 @@
 """The user's workbook with the output columns added: one sheet's XML is copied with new cells, every other part as it is.
 
     with kept_workbook(source, text column, file, names, types) as write:
-        write(Part(...))
+        write(Rows(...))
 
 Formats, formulas, comments, charts and macros stay, because nothing of them is read. The cells are put beside the rows
 whose texts they are about, right of everything that these rows have. Memory does not grow with the rows.
@@ -26,11 +26,13 @@ from xml.sax.saxutils import escape
 from ..errors import ConfigError, DataError
 from ..reviews.sources import Source
 from ..reviews.tables import as_text
-from ..reviews.xlsx import CELL, CONTROL, READ, UNPACKED, BoundedArchive, numbered_rows, opened_book
+from ..reviews.workbook import UNPACKED, BoundedArchive, opened_book
+from ..reviews.xlsx import CELL, CONTROL, READ, numbered_rows
 from .parquet import output_prefix
+from .rows import Rows
 
 if TYPE_CHECKING:
-    from .formats import Part, Write
+    from .formats import Write
 
 # Columns of a sheet, by Excel; bytes of all parts after unpacking, which are packed again
 COLUMNS, WHOLE = 16_384, 4 * UNPACKED
@@ -79,14 +81,14 @@ def kept_workbook(
     types: Mapping[str, str],
     verbatim: bool = False,
 ) -> Iterator["Write"]:
-    """Yield what takes scored Parts; at the end the workbook of the source is written with their output columns.
+    """Yield what takes scored Rows; at the end the workbook of the source is written with their output columns.
 
     DataError where its rows are no longer those that were scored, there is no room right of them, or a text is too long.
     """
     seen = array("I")
     with TemporaryFile(prefix="nsmc_attention-") as spool:
 
-        def write(part: "Part") -> None:
+        def write(part: "Rows") -> None:
             results = list(part.results)
             seen.extend(map(digest, part.columns.get(text_column, ())))
             spool.write(f"{json.dumps(results)}\n".encode())

@@ -159,7 +159,7 @@ def find_source(
         raise ConfigError(f"{path}: header (--header): expected csv, tsv or xlsx, found {kind}; leave it out")
     if kind in BINARY:
         stream = None if regular else read_whole(path)
-        from .xlsx import choose_sheet
+        from .workbook import choose_sheet
 
         name, others = choose_sheet(path, stream, sheet) if kind == "xlsx" else ("", [])
         guessed, sheets = sheet is None, tuple(others)

@@ -7,25 +7,22 @@ is always written as text.
 import datetime
 import itertools
 import re
-import warnings
 import zipfile
-import zlib
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, Callable, Iterable, Iterator, Optional
+from typing import IO, Any, Callable, Iterable, Iterator, Optional
 
 from .._io.spreadsheets import as_cell
-from ..errors import DataError, MissingPackage, list_names, nearest
+from ..errors import DataError, list_names
 from .headers import Header, find_header, named_row
 from .pieces import left_out, say_once
-
-if TYPE_CHECKING:
-    from .sources import Source
+from .sources import Source
+from .workbook import opened_book, quiet, require_excel
 
 # Of a sheet, by Excel: rows, and characters of a cell
 ROWS, CELL = 2**20, 32_767
-# Bytes after unpacking: of a part that is read row by row, of one that is parsed whole, and of a row
-UNPACKED, PART, ROW = 2**29, 2**20, 2**21
+# Bytes of a row
+ROW = 2**21
 # Rows of a sheet, or shared strings: four columns of texts, all different
 TAGS = 2**22
 READ = 2**18
@@ -34,60 +31,14 @@ SEARCHED_ROWS = 20
 ROW_TAG = re.compile(rb"<(/?)(?:\w+:)?(?:row|si)\b[^<>]*?(/?)>")
 # Characters that XML does not have; openpyxl refuses them
 CONTROL = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# What is raised for a damaged archive, and by openpyxl for a damaged workbook
-UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError)
-DAMAGE = (*UNREADABLE, LookupError, ValueError, TypeError, AttributeError, SyntaxError, ArithmeticError, RuntimeError)
 
 
-def require_excel() -> Any:
-    """Import openpyxl; MissingPackage names the extra that installs it."""
-    try:
-        import openpyxl
-    except ImportError as problem:
-        raise MissingPackage("xlsx", "openpyxl") from problem
-    return openpyxl
-
-
-class BoundedArchive(zipfile.ZipFile):
-    """A workbook's parts, which a small file cannot make large; DataError for one that is."""
-
-    def getinfo(self, name: str) -> zipfile.ZipInfo:
-        part = super().getinfo(name)
-        if part.file_size > UNPACKED or part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            expected = f"expected at most {UNPACKED:,} bytes, stored or deflated, in {name}"
-            raise DataError(f"{self.filename}: {expected}, found {part.file_size:,}")
-        return part
-
-    def read(self, name: Any, pwd: Optional[bytes] = None) -> bytes:
-        if self.getinfo(name).file_size > PART:
-            expected = f"expected at most {PART:,} bytes in {name}"
-            raise DataError(f"{self.filename}: {expected}, found {self.getinfo(name).file_size:,}")
-        return super().read(name, pwd)
-
-
-def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[str] = None) -> tuple[str, list[str]]:
-    """Return the name of the sheet to read, None for the first visible one, and those of all others.
-
-    DataError, with the names there are, where the workbook has no such sheet.
-    """
-    with opened_book(path, stream) as book:
-        every = list(book.parser.find_sheets())
-        tables = [sheet for sheet, part in every if "worksheet" in part.Type and part.target in book.valid_files]
-    names = [str(sheet.name) for sheet in tables]
-    if name is None:
-        name = next((str(sheet.name) for sheet in tables if sheet.state == "visible"), "".join(names[:1]))
-    if name not in names:
-        expected = f"expected a sheet{f' {name!r}' if name else ''}, found {list_names(names) if names else 'none'}"
-        raise DataError(f"{path}: {expected}{nearest(name, names) if name else ''}; name one by sheet (--sheet)")
-    return name, [str(sheet.name) for sheet, _ in every if sheet.name != name]
-
-
-def xlsx_rows(source: "Source", remarks: Optional[list[str]] = None) -> Iterator[list[Any]]:
+def xlsx_rows(source: Source, remarks: Optional[list[str]] = None) -> Iterator[list[Any]]:
     """Yield the column names of a workbook's sheet, then its rows, see `numbered_rows`."""
     return (row for _, row in numbered_rows(source, remarks))
 
 
-def numbered_rows(source: "Source", remarks: Optional[list[str]] = None) -> Iterator[tuple[int, list[Any]]]:
+def numbered_rows(source: Source, remarks: Optional[list[str]] = None) -> Iterator[tuple[int, list[Any]]]:
     """Yield (number, cells) of a sheet's header and of its rows up to the last that is not blank, equally long.
 
     The number of a header that is not in the sheet is 0. What is to be said of the header is added to `remarks`.
@@ -131,7 +82,7 @@ def filled_rows(rows: Iterable[tuple[int, list[dict[str, Any]]]], path: Path) ->
         last = number
 
 
-def header_of(source: "Source", first: list[tuple[int, list[Any]]], remarks: list[str]) -> tuple[list[Any], int, int]:
+def header_of(source: Source, first: list[tuple[int, list[Any]]], remarks: list[str]) -> tuple[list[Any], int, int]:
     """Return the names of the columns, how many of the first rows are not reviews, and the header's row or 0.
 
     DataError for an empty sheet.
@@ -157,35 +108,7 @@ def header_of(source: "Source", first: list[tuple[int, list[Any]]], remarks: lis
 
 
 @contextmanager
-def opened_book(path: Path, stream: Optional[BinaryIO]) -> Iterator[Any]:
-    """Open a workbook as openpyxl's ExcelReader that has read the list of sheets, nothing else.
-
-    DataError, also within the `with` block, where it cannot be read.
-    """
-    require_excel()
-    from openpyxl.reader.excel import ExcelReader
-
-    try:
-        with nullcontext(stream) if stream else open(path, "rb") as file:
-            file.seek(0)
-            if file.read(4) == b"\xd0\xcf\x11\xe0":
-                reason = "found an old .xls, or one protected by a password"
-                raise DataError(f"{path}: expected an .xlsx file, {reason}; save it as .xlsx without a password")
-            with BoundedArchive(file) as archive:
-                archive.filename = str(path)
-                with quiet():
-                    book = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
-                    book.archive = archive
-                    book.read_manifest()
-                    book.read_workbook()
-                yield book
-    except DAMAGE as problem:
-        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
-        raise DataError(f"{path}: not a readable xlsx file: {reason}") from problem
-
-
-@contextmanager
-def opened_sheet(source: "Source") -> Iterator[Iterator[tuple[int, list[dict[str, Any]]]]]:
+def opened_sheet(source: Source) -> Iterator[Iterator[tuple[int, list[dict[str, Any]]]]]:
     """Give the (number, cells) of a sheet's rows; not by `openpyxl.load_workbook`, which parses much else whole."""
     require_excel()
     from openpyxl.styles.stylesheet import apply_stylesheet
@@ -231,13 +154,6 @@ def sheet_rows(book: Any, part: IO[bytes], path: Path) -> Any:
 
     dates = {"date_formats": book.wb._date_formats, "timedelta_formats": book.wb._timedelta_formats}
     return Parser(part, SharedStrings(book.shared_strings), data_only=True, epoch=book.wb.epoch, **dates).parse()
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
 
 
 def check_rows(part: IO[bytes], path: Path) -> None:

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from ...inference.formats import WRITERS, Part
+from ...inference.formats import WRITERS
 from ...inference.reference import Scorer
+from ...inference.rows import Rows
 from ...inference.scoring import open_output, style_of
 from .reading import Line, Reading
 
@@ -48,7 +49,7 @@ def write_readings(
         elif scorer:
             scored = scorer.objects(texts)
             results = [{**one, **without(text, other)} for text, one, other in zip(texts, objects, scored)]
-        write(Part(columns, texts, results))
+        write(Rows(columns, texts, results))
 
 
 def row_of(group: Sequence[Line]) -> tuple[Any, ...]:
