@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from ..errors import DataError
+from ..reviews.limits import check_columns
 from ..reviews.parquet import require_parquet
-from ..reviews.pieces import check_columns
 from .rows import Rows
 
 # Parts of a row group

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from ..errors import DataError
 from .columns import NAMED, known_in
-from .pieces import LINE
+from .limits import LINE
 
 # Characters read at a time, and of a file that is parsed whole
 BLOCK, WHOLE = 1 << 16, 1 << 26

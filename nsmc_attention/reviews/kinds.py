@@ -10,7 +10,7 @@ from typing import Any, Optional
 from ..text.encoding import ENTITY
 from .columns import KNOWN, LABEL_COLUMNS, LESSER_COLUMNS, STAR_COLUMNS, TEXT_COLUMNS, Profile, is_value, known_in
 from .headers import SEARCHED, names_columns, texts_in, without_header
-from .pieces import LINE
+from .limits import LINE
 
 # What may separate the fields of a csv, first the one that its name promises
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}

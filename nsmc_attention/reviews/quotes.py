@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Optional, TextIO
 
 from .columns import is_value
-from .pieces import LINE
+from .limits import LINE
 
 # Characters read at a time
 BLOCK = 1 << 20

@@ -23,9 +23,9 @@ from .columns import STAR_COLUMNS as STAR_COLUMNS
 from .columns import find_column as find_column
 from .columns import require_column as require_column
 from .json_tables import AS_LINES, json_items
+from .limits import LINE, PIECE, check_columns, cut, left_out, lines, say_once
 from .oddities import oddity
 from .parquet import LEVELS, parquet_file, parquet_rows
-from .pieces import LINE, PIECE, check_columns, cut, left_out, lines, say_once
 from .quotes import swallowed
 from .sources import FIELDS, Source, Span, announce, find_source, open_text, size_of
 from .xlsx import plain_dates, xlsx_rows

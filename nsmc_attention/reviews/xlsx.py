@@ -15,7 +15,7 @@ from typing import IO, Any, Callable, Iterable, Iterator, Optional
 from .._io.spreadsheets import as_cell
 from ..errors import DataError, list_names
 from .headers import Header, find_header, named_row
-from .pieces import left_out, say_once
+from .limits import left_out, say_once
 from .sources import Source
 from .workbook import opened_book, quiet, require_excel
 

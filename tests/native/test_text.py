@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsmc_attention.apps.report.words import content_words
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.native import SWITCH, dictionary
@@ -172,12 +173,12 @@ def test_switched_off_python_gives_the_same(mecab, without_native):
     assert dictionary.installed_decoder() is None
     encoder = load_bundle(None, LAYOUT).codec
     found = encoder.encode_many(REVIEWS)
-    tags = [(tokenizers.mecab_tags(each.text), tokenizers.content_words(each.text)) for each in found]
+    tags = [(tokenizers.mecab_tags(each.text), content_words(each.text)) for each in found]
     dictionary.installed_decoder.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv(SWITCH)
         assert dictionary.installed_decoder() and encoder.encode_many(REVIEWS) == found
-        assert [(tokenizers.mecab_tags(each.text), tokenizers.content_words(each.text)) for each in found] == tags
+        assert [(tokenizers.mecab_tags(each.text), content_words(each.text)) for each in found] == tags
 
 
 # ------------------------------------------------------------------------------------------------- damaged files

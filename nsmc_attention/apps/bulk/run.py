@@ -29,8 +29,8 @@ from ...inference.scoring import MARK, marks, open_output, table_parts, texts_of
 from ...inference.tally import Tally
 from ...registry import ability
 from ...reviews import tables
+from ...reviews.limits import PIECE
 from ...reviews.parquet import row_groups
-from ...reviews.pieces import PIECE
 from ...reviews.sources import SUFFIXES, Source, Span, find_source
 
 try:

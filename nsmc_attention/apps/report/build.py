@@ -22,10 +22,10 @@ from ...registry import ability
 from ...reviews.data import File, open_file
 from ...reviews.stars import Stars, star_column, stars_of
 from ...reviews.tables import TablePart, as_text, require_column
-from ...text.tokenizers import content_words
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
 from .statistics import ORDERS, date_of, distinctive_words, extreme_reviews, shares_by
+from .words import content_words
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
