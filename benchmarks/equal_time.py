@@ -26,9 +26,9 @@ import numpy
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.classification.batches import Batches, encode
-from nsmc_attention.classification.initial import init_from_language_model
 from nsmc_attention.classification.objectives import LabelsObjective, predict_batches
 from nsmc_attention.classification.settings import PRESETS, Config
+from nsmc_attention.classification.sources import init_from_language_model
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.train import read_inputs, tokenized
 from nsmc_attention.evaluation.metrics import headline

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bundle.format import PARAMETERS, load_bundle, read_contents, write_bundle
-from nsmc_attention.classification.initial import EMBEDDING
+from nsmc_attention.classification.sources import EMBEDDING
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import gluon_file, initialize_from

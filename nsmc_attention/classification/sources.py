@@ -1,28 +1,67 @@
-"""The optional sources of a training beside its reviews: a bundle to begin with, teachers, and written sentences."""
+"""The optional sources of a training beside its reviews: a bundle to begin with, teachers, and written sentences.
+
+Of another classifier it takes all but the table of n-grams, and so its vocabulary; of a language model the encoder and
+the embeddings.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Optional, Union
+from typing import Any, NamedTuple, Optional, Union
 
+from .._runtime.mxnet_types import Network
 from ..bundle.format import AnyBundle
 from ..errors import ConfigError
 from ..inference.engines import parameters_of
+from ..model.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot
 from ..reviews.corpus import Reviews
+from ..schema import paths
 from ..systems.language.system import LAYOUT as LANGUAGE_MODEL
 from ..text.encoding import ReviewEncoder
-from ..training.initial import Beginning, check_sizes, first_bundle
-from .initial import init_from_classifier, init_from_language_model, sizes_of_classifier, sizes_of_language_model
+from ..training.config import TaskConfig
+from ..training.initial import Beginning, check_sizes, first_bundle, sizes_of
 from .sentences import read_sentences
 from .settings import PRESETS, ClassifierConfig, Config
 from .system import LAYOUT, ClassifierBundle
+
+EMBEDDING, ENCODER = "embedding.weight", "encoder."
+
+
+def sizes_of_classifier(config: TaskConfig) -> dict[str, object]:
+    """Return the settings that a classifier shares with another of a config, {path: value}: also its tokens'."""
+    text = {path: value for path, value in paths(config) if path.startswith("text.") and path != "text.ngram_buckets"}
+    return {**sizes_of(config), **text}
+
+
+def sizes_of_language_model(config: TaskConfig) -> dict[str, object]:
+    """Return the settings that a classifier shares with a language model of a config, {path: value}."""
+    return {**sizes_of(config), "model.kind": ClassifierConfig.kind}
+
+
+def init_from_classifier(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:
+    """Give a classifier without n-grams all that another of the same vocabulary, {name: array}, has beside them."""
+    if NGRAM_TABLE in arrays:
+        arrays = {**arrays, "output.weight": arrays["output.weight"][:, :-1]}
+    set_parameters(network, {name: arrays[name] for name in snapshot(network)})
+
+
+def init_from_language_model(
+    network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]
+) -> None:
+    """Give a classifier the encoder of a language model, {name: array}, and the embeddings of the tokens that it knows."""
+    encoder = {name: array for name, array in arrays.items() if name.startswith(ENCODER)}
+    embedding = snapshot(network)[EMBEDDING].copy()
+    for token, index in token_to_idx.items():
+        if token in codec.token_to_idx:
+            embedding[index] = arrays["embedding"][codec.token_to_idx[token]]
+    set_parameters(network, {**encoder, EMBEDDING: embedding})
 
 
 class Start(NamedTuple):
     """A kind of bundle that a classifier may begin with: the settings that they share, and what fills the network."""
 
-    sizes: Callable[[Config], Mapping[str, object]]
+    sizes: Callable[[Any], Mapping[str, object]]
     fill: Callable[..., None]
 
 
@@ -55,8 +94,8 @@ class Sources:
         first = first_bundle(init_from, *STARTS)
         if first:
             check_sizes(config, first, PRESETS, STARTS[first.layout].sizes)
-        paths = str(teacher).split(",") if teacher else []
-        teachers = tuple(bundle for bundle in (first_bundle(path, LAYOUT) for path in paths) if bundle)
+        folders = str(teacher).split(",") if teacher else []
+        teachers = tuple(bundle for bundle in (first_bundle(path, LAYOUT) for path in folders) if bundle)
         return cls(first, teachers, None if sentences is None else checked_sentences(config, Path(sentences)))
 
     @property
