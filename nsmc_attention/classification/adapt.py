@@ -32,7 +32,7 @@ from ..text.encoding import ReviewEncoder
 from ..training.description import in_words, manifest_of, options
 from ..training.runs import Run
 from .baselines import baseline
-from .batches import Batches, EncodedPart, TrainingPart, encode
+from .batches import Batches, EncodedPart, Tokenized, encode
 from .gain import Judgement, check_counts, held_out_calibration
 from .predictor import Classifier
 from .settings import LABELS, Config
@@ -141,15 +141,16 @@ def adapt_classifier(
     trainer = ClassifierTrainer(config, first.codec, run)
     arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1], mix)
     arrays, odds = continue_ngrams(trainer, encoded, arrays, odds)
-    calibration = held_out_calibration(odds, examples.labels.astype(int), mix)
-    judgement = judge(examples, before, odds, calibration, config, seen_before(examples, rows.sha256, first))
+    labels = examples.labels.astype(int)
+    calibration = held_out_calibration(odds, labels, mix)
+    shifted, shift = calibration["scale"] * odds + calibration["bias"], calibration["bias"]
+    baseline, seen = baseline_accuracy(examples, config), seen_before(examples, rows.sha256, first)
+    judgement = Judgement(labels, shifted, before, baseline, shift, seen)
     for line in judgement.in_words():
         run.say(line)
     if judgement.seen:
-        share = f"{judgement.seen:,} of {len(examples.labels):,} reviews"
-        run.say(
-            f"{share} are in the training data of the bundle it began with: these accuracies are too good, the gain too small"
-        )
+        known = f"{judgement.seen:,} of {len(labels):,} reviews are in the training data of the bundle it began with"
+        run.say(f"{known}: these accuracies are too good, the gain too small")
     surprising = surprising_labels(examples, odds)
     if len(surprising):
         shown = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
@@ -198,7 +199,7 @@ def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed
     return config.with_fields(**stages, batch_size=BATCH, seed=seed)
 
 
-def seen_before(examples: TrainingPart[list[str]], sha256_of_data: str, first: ClassifierBundle) -> int:
+def seen_before(examples: Tokenized, sha256_of_data: str, first: ClassifierBundle) -> int:
     """Return how many reviews the bundle was trained on, 0 where these are at most SEEN of them or not known.
 
     Known are those of its training file, if that is the user's, or NSMC's and at its place; nothing is downloaded.
@@ -213,29 +214,20 @@ def seen_before(examples: TrainingPart[list[str]], sha256_of_data: str, first: C
     return seen if seen > SEEN * len(examples.labels) else 0
 
 
-def judge(
-    examples: TrainingPart[list[str]],
-    before: NDArray[numpy.float64],
-    odds: NDArray[numpy.float64],
-    calibration: Record,
-    config: Config,
-    seen: int,
-) -> Judgement:
-    """Compare with the bundle as it was, and with a baseline that is fitted to the same folds."""
+def baseline_accuracy(examples: Tokenized, config: Config) -> float:
+    """Return the accuracy of logistic regression on TF-IDF, fitted to the same folds."""
     from sklearn.model_selection import cross_val_predict
 
     from .folds import fold_splits
 
-    labels = examples.labels.astype(int)
+    labels, documents = examples.labels.astype(int), examples.frame["document"]
     folds = fold_splits(labels, config.training.seed)
-    predicted = cross_val_predict(
-        baseline("tfidf", config.text.tokenizer), examples.frame["document"], labels, cv=folds
+    return float(
+        numpy.mean(cross_val_predict(baseline("tfidf", config.text.tokenizer), documents, labels, cv=folds) == labels)
     )
-    right, shift = float(numpy.mean(predicted == labels)), calibration["bias"]
-    return Judgement(labels, calibration["scale"] * odds + shift, before, right, shift, seen)
 
 
-def surprising_labels(examples: TrainingPart[list[str]], odds: NDArray[numpy.float64]) -> pandas.DataFrame:
+def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pandas.DataFrame:
     """Return the rows whose label the networks find less likely than SURPRISING, the least likely first."""
     labels = examples.labels.astype(int)
     probability = expit(numpy.where(labels == 1, odds, -odds))

@@ -22,8 +22,9 @@ class ClassifierConfig(Settings):
     """The self-attentive classifier; padding has no influence."""
 
     kind = "classifier"
-    # whether there may be a table of n-grams, and whether attention can be trained on erasures
+    # whether there may be a table of n-grams and attention trained on erasures, and whether all reviews have one length
     uses_ngrams: ClassVar[bool] = True
+    fixed: ClassVar[bool] = False
     introduced: ClassVar[Mapping[str, object]] = {"values": {"kind": "states"}}
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: EncoderSettings = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
@@ -69,9 +70,6 @@ class ClassifierConfig(Settings):
                 "use another attention, or the values states"
             )
 
-    def fixed_length(self, max_length: int) -> None:
-        """Return the only length that the network reads: here it reads any."""
-
     def describe(self) -> str:
         """Return what the network is, for model cards."""
         averaged, attentive = self.encoder.described
@@ -88,6 +86,7 @@ class ArticleConfig(Settings):
 
     kind = "article"
     uses_ngrams: ClassVar[bool] = False
+    fixed: ClassVar[bool] = True
     axes: ClassVar[tuple[str, ...]] = AXES
     embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
     hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
@@ -108,9 +107,6 @@ class ArticleConfig(Settings):
 
     def check_sizes(self) -> None:
         """The article's sizes fit each other."""
-
-    def fixed_length(self, max_length: int) -> int:
-        return max_length
 
     def describe(self) -> str:
         return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
@@ -179,7 +175,7 @@ class Config(TaskConfig):
     @property
     def fixed_length(self) -> Optional[int]:
         """The only length in tokens that the network reads; None for any."""
-        return self.model.fixed_length(self.text.max_length)
+        return self.text.max_length if self.model.fixed else None
 
     @property
     def graphs(self) -> Graphs:

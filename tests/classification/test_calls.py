@@ -104,14 +104,8 @@ def test_labels_are_as_many_as_top_k_says(classifier):
 
 
 def test_arguments_of_pipelines_change_nothing_or_are_refused(classifier):
-    given = {
-        "batch_size": 1,
-        "truncation": True,
-        "padding": "longest",
-        "max_length": 512,
-        "function_to_apply": "softmax",
-    }
-    assert classifier(TEXTS, **given) == classifier(TEXTS)
+    options = {"batch_size": 1, "truncation": True, "padding": "longest", "max_length": 512}
+    assert classifier(TEXTS, **options, function_to_apply="softmax") == classifier(TEXTS)
     with pytest.raises(TypeError, match=r"unknown argument 'topk'; expected top_k, batch_size"):
         classifier(TEXTS, topk=2)
     for wrong in (0, -1, True, "2", 1.5):

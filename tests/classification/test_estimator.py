@@ -19,17 +19,8 @@ from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.reviews import nsmc
 
-SMALL = {
-    "embedding_size": 8,
-    "hidden_size": 8,
-    "attention_units": 4,
-    "ngram_buckets": 500,
-    "epochs": 2,
-    "batch_size": 32,
-    "learning_rate": 0.02,
-    "dev_fraction": 0.1,
-    "erasure_reviews": 0,
-}
+SIZES = {"embedding_size": 8, "hidden_size": 8, "attention_units": 4, "ngram_buckets": 500, "erasure_reviews": 0}
+SMALL = {**SIZES, "epochs": 2, "batch_size": 32, "learning_rate": 0.02, "dev_fraction": 0.1}
 
 
 @pytest.fixture(scope="module")

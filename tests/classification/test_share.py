@@ -12,15 +12,7 @@ from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.reference import worker_scorer
 from nsmc_attention.inference.tally import Tally
 
-TEXTS = [
-    "최고의 영화",
-    "지루하고 돈이 아까워요",
-    "정말 재미있는 영화였어요",
-    " ",
-    "별로",
-    "감동적이에요",
-    "또 보고 싶다",
-]
+TEXTS = "최고의 영화|지루하고 돈이 아까워요|정말 재미있는 영화였어요| |별로|감동적이에요|또 보고 싶다".split("|")
 
 
 @pytest.fixture(scope="module")
