@@ -1,7 +1,7 @@
 """The list of the systems and of the apps. Nothing else in the core names one of them.
 
-A folder's `__init__` has COMMANDS, the names of the commands in its `commands.py`, and NAMES, {module: its public names};
-a system's `system.py` has its SYSTEM. To remove a system, delete its folder and its line here.
+A folder's `__init__` has COMMANDS, the names of the commands in its `commands.py`, NAMES, {module: its public names}, and,
+of a system, OPTIONS, the names of the classes in its `options.py`; a system's `system.py` has its SYSTEM. To remove a system, delete its folder and its line here.
 """
 
 from collections.abc import Iterator
@@ -59,12 +59,17 @@ def commands(folders: tuple[str, ...]) -> dict[str, str]:
     return {name: f"{folder}.commands" for folder in folders for name in module(folder).COMMANDS}
 
 
+def options(kind: str) -> dict[str, type]:
+    """Return {system: what it adds to other commands}, its class TrainOptions, ScoringOptions, GroupOptions or ServeOptions."""
+    folders = {name: folder for name, folder in SYSTEMS.items() if kind in getattr(module(folder), "OPTIONS", ())}
+    return {name: getattr(module(folder, "options"), kind) for name, folder in folders.items()}
+
+
 def modules(name: str) -> Iterator[tuple[str, ModuleType]]:
     """Yield each system that has a module of this name, with the module.
 
     By these modules a system takes part in what the core and the apps do, without being named there:
 
-    options      what it adds to other commands: TrainOptions, ScoringOptions, GroupOptions
     lending      what a classifier may begin with of its bundles: `sizes` and `init`
     corrections  classifies corrected texts: `over` and `reference`
     groups       rates groups of reviews

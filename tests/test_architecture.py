@@ -172,7 +172,9 @@ def test_a_sixth_system_is_a_folder_and_a_line(tmp_path):
         text = path.read_text(encoding="utf-8").replace("systems.language", "systems.sixth")
         text = text.replace('ClassVar[str] = "language"', 'ClassVar[str] = "sixth"').replace("def fill(", "def guess(")
         path.write_text(text, encoding="utf-8")
-    (systems / "sixth/__init__.py").write_text('COMMANDS = ("guess",)\nNAMES = {}\n', encoding="utf-8")
+    (systems / "sixth/__init__.py").write_text(
+        'COMMANDS = ("guess",)\nOPTIONS = ("TrainOptions",)\nNAMES = {}\n', encoding="utf-8"
+    )
     path = tmp_path / "nsmc_attention/registry.py"
     text = path.read_text(encoding="utf-8")
     path.write_text(text.replace("\n}\nAPPS", '\n    "sixth": "systems.sixth",\n}\nAPPS'), encoding="utf-8")

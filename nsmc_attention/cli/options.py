@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 
 import click
 
+from .. import registry
 from ..errors import ConfigError
-from ..registry import modules
 from ..reviews.data import Labelled, StdinTexts, Texts
 from ..reviews.encodings import ENCODINGS
 from .declare import Declared, Group, argument, choices, group_of, option
@@ -123,8 +123,7 @@ def of_systems(kind: str, **own: type) -> Any:
 
     The command gets {system: its instance}. An option that several declare is one, and all of them get its value.
     """
-    found = {name: getattr(module, kind) for name, module in modules("options") if hasattr(module, kind)}
-    groups = {name: group_of(each) for name, each in {**own, **found}.items()}
+    groups = {name: group_of(each) for name, each in {**own, **registry.options(kind)}.items()}
     declared: dict[str, tuple[Declared, Any]] = {}
     for group in groups.values():
         declared.update((name, each) for name, each in group.options.items() if name not in declared)
