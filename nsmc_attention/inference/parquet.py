@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 from ..errors import DataError
-from ..reviews.limits import check_columns
+from ..reviews.bounded_lines import check_columns
 from ..reviews.parquet import require_parquet
 from .rows import Rows
 

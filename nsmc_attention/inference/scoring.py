@@ -22,8 +22,8 @@ from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import can_start_workers, cores, workers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
+from ..reviews.bounded_lines import BINARY, cut, say_once
 from ..reviews.data import File, open_file
-from ..reviews.limits import BINARY, cut, say_once
 from ..text.encoding import clean
 from .formats import WRITERS
 from .reference import Row, Scorer, worker_scorer
@@ -87,7 +87,7 @@ def score_lines(
 
 
 def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[Rows]:
-    """Yield scored lines; about `reviews.limits.PIECE` characters are held at a time."""
+    """Yield scored lines; about `reviews.bounded_lines.PIECE` characters are held at a time."""
     for texts in cut(lines, WINDOW, len):
         if style == "jsonl":
             yield Rows({}, texts, scorer.objects(texts, weights))

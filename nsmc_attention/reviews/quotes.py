@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Optional, TextIO
 
+from .bounded_lines import LINE
 from .columns import is_value
-from .limits import LINE
 
 # Characters read at a time
 BLOCK = 1 << 20

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, BinaryIO, Iterator, Optional, TextIO, Union
 
 from ..errors import ConfigError, DataError, list_names
+from .bounded_lines import BINARY, STDIN, lines, say_once
 from .encodings import NAMES, detect
 from .headers import Header, find_header, named_row, row_of
 from .kinds import AGREEING, DELIMITERS, LIST, delimiter_of, first_rows, foreign, json_kind, table_in
-from .limits import BINARY, STDIN, lines, say_once
 from .quotes import any_leading, encloses, physical, read_letters, read_quoted
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}

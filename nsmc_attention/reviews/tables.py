@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, TextIO, Union
 
 from .._io.bounded import read_json
 from ..errors import ConfigError, DataError, list_names, nearest
+from .bounded_lines import LINE, PIECE, check_columns, cut, left_out, lines, say_once
 from .columns import LABEL_COLUMNS as LABEL_COLUMNS
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values
 from .columns import STAR_COLUMNS as STAR_COLUMNS
 from .columns import find_column as find_column
 from .columns import require_column as require_column
 from .json_tables import AS_LINES, json_items
-from .limits import LINE, PIECE, check_columns, cut, left_out, lines, say_once
 from .oddities import oddity
 from .parquet import LEVELS, parquet_file, parquet_rows
 from .quotes import swallowed

@@ -14,8 +14,8 @@ from typing import IO, Any, Callable, Iterable, Iterator, Optional
 
 from .._io.spreadsheets import as_cell
 from ..errors import DataError, list_names
+from .bounded_lines import left_out, say_once
 from .headers import Header, find_header, named_row
-from .limits import left_out, say_once
 from .sources import Source
 from .workbook import opened_book, quiet, require_excel
 

@@ -5,7 +5,7 @@ from nsmc_attention.classification.prediction import TYPES
 from nsmc_attention.errors import DataError
 from nsmc_attention.inference.formats import WRITERS
 from nsmc_attention.inference.rows import Rows
-from nsmc_attention.reviews import limits as pieces
+from nsmc_attention.reviews import bounded_lines as pieces
 
 UNKNOWN = [[None] * len(TYPES)]
 

@@ -29,7 +29,7 @@ from ...inference.scoring import MARK, marks, open_output, table_parts, texts_of
 from ...inference.tally import Tally
 from ...registry import ability
 from ...reviews import tables
-from ...reviews.limits import PIECE
+from ...reviews.bounded_lines import PIECE
 from ...reviews.parquet import row_groups
 from ...reviews.sources import SUFFIXES, Source, Span, find_source
 

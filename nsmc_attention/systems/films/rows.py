@@ -11,8 +11,8 @@ from ...errors import DataError
 from ...inference.formats import WRITERS
 from ...inference.rows import Rows
 from ...inference.scoring import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss, style_of
+from ...reviews.bounded_lines import cut
 from ...reviews.data import File, open_file
-from ...reviews.limits import cut
 from .rater import SHOWN, FilmRater
 from .rating import Rating
 
