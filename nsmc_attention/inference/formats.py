@@ -1,7 +1,7 @@
 """The rows of a table with their output columns, written part by part as text, csv, tsv, jsonl, parquet or xlsx.
 
     with WRITERS[style](file, names of the table's columns, types of the output columns, verbatim) as write:
-        write(Part(...))
+        write(ScoredRows(...))
 
 What a format holds at its end (parquet, xlsx) is written when the block ends without an error.
 """
@@ -22,7 +22,7 @@ from .parquet import ParquetSpool, output_prefix
 Columns = Mapping[str, Sequence[Any]]
 
 
-class Part(NamedTuple):
+class ScoredRows(NamedTuple):
     """Some rows: the cells of the table's columns, the texts, and what the scorer makes of each.
 
     `results` are objects for jsonl, else rows of output columns; `types` those of the table's columns, if known.
@@ -34,14 +34,14 @@ class Part(NamedTuple):
     types: Mapping[str, Any] = {}
 
 
-Write = Callable[[Part], object]
+Write = Callable[[ScoredRows], object]
 
 
 @contextmanager
 def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
     """One line a text: label, score, text; the restored text alone if it is not classified."""
 
-    def write(part: Part) -> None:
+    def write(part: ScoredRows) -> None:
         for text, result in zip(part.texts, part.results):
             values = dict(zip(types, result))
             shown = values.get("restored", clean(text))
@@ -69,7 +69,7 @@ def csv_writer(
     table = table_writer(file, delimiter)
     table.writerow([*marked(names), *output_names(names, types)])
 
-    def write(part: Part) -> None:
+    def write(part: ScoredRows) -> None:
         cells = [*ordered(part.columns, names, "csv"), *map(figures, zip(*part.results))]
         table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
 
@@ -81,7 +81,7 @@ def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verb
     """One object a line: the table's columns, then those of `Scorer.objects`."""
     prefix = output_prefix(names, types)
 
-    def write(part: Part) -> None:
+    def write(part: ScoredRows) -> None:
         lines, rows = [], zip(*part.columns.values()) if part.columns else repeat(())
         for row, result in zip(rows, part.results):
             values = dict(zip(part.columns, row))
@@ -101,14 +101,14 @@ def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], ver
     with written_sheet(file, verbatim) as append:
         append([*names, *output_names(names, types)])
 
-        def write(part: Part) -> None:
+        def write(part: ScoredRows) -> None:
             for row, result in zip(zip(*ordered(part.columns, names, "xlsx")), part.results):
                 append([*row, *(round(value, 6) if isinstance(value, float) else value for value in result)])
 
         yield write
 
 
-# (file, names of the table's columns, `Scorer.types`, verbatim) -> context of a function that writes a Part
+# (file, names of the table's columns, `Scorer.types`, verbatim) -> context of a function that writes a ScoredRows
 WRITERS: dict[str, Callable[..., AbstractContextManager[Write]]] = {
     "text": text_writer,
     "csv": partial(csv_writer, ","),

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from ..errors import DataError
+from ..reviews.bounded_lines import check_columns
 from ..reviews.parquet import require_parquet
-from ..reviews.pieces import check_columns
 
 if TYPE_CHECKING:
-    from .formats import Part
+    from .formats import ScoredRows
 
 # Parts of a row group
 GROUP = 8
@@ -55,7 +55,7 @@ class ParquetSpool:
         self.schemas: list[Any] = []
         self.columns: set[str] = set()
 
-    def __enter__(self) -> "Callable[[Part], None]":
+    def __enter__(self) -> "Callable[[ScoredRows], None]":
         return self.append
 
     def __exit__(self, problem: object, *_: object) -> None:
@@ -63,7 +63,7 @@ class ParquetSpool:
             if problem is None:
                 self.write()
 
-    def append(self, part: "Part") -> None:
+    def append(self, part: "ScoredRows") -> None:
         import pyarrow
 
         # every part gets the columns of all

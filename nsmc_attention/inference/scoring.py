@@ -22,10 +22,10 @@ from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import can_start_workers, cores, workers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
+from ..reviews.bounded_lines import BINARY, cut, say_once
 from ..reviews.data import File, open_file
-from ..reviews.pieces import BINARY, cut, say_once
 from ..text.encoding import clean
-from .formats import WRITERS, Part
+from .formats import WRITERS, ScoredRows
 from .reference import Row, Scorer, worker_scorer
 from .tally import Tally
 
@@ -85,13 +85,13 @@ def score_lines(
         return Scored(output).count(write_parts(scorer, parts, ["text"], file, style, verbatim))
 
 
-def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[Part]:
-    """Yield scored lines; about `reviews.pieces.PIECE` characters are held at a time."""
+def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[ScoredRows]:
+    """Yield scored lines; about `reviews.bounded_lines.PIECE` characters are held at a time."""
     for texts in cut(lines, WINDOW, len):
         if style == "jsonl":
-            yield Part({}, texts, scorer.objects(texts, weights))
+            yield ScoredRows({}, texts, scorer.objects(texts, weights))
         else:
-            yield Part({"text": [*map(clean, texts)]}, texts, scorer.rows(texts))
+            yield ScoredRows({"text": [*map(clean, texts)]}, texts, scorer.rows(texts))
 
 
 def score_table(
@@ -196,15 +196,15 @@ def table_parts(
         # a table of one part starts no processes
         stream = row_stream(scorer, windows, processes if first and first[0].rows >= tables.PART_ROWS else 1)
     taken = ((held.popleft(), scored) for scored in stream)
-    parts = (Part(part, read, results, part.types) for part, (read, results) in taken)
+    parts = (ScoredRows(part, read, results, part.types) for part, (read, results) in taken)
     # a table without rows still has a column
-    empty = Part({names[0]: []}, [], [])
+    empty = ScoredRows({names[0]: []}, [], [])
     return write_parts(scorer, parts if first else [empty], names, file, style, verbatim, writer_of(table, style))
 
 
 def write_parts(
     scorer: Scorer,
-    parts: Iterable[Part],
+    parts: Iterable[ScoredRows],
     names: list[str],
     file: IO[Any],
     style: str,
@@ -219,7 +219,7 @@ def write_parts(
             for start in range(0, len(part.texts) or 1, step):
                 rows, own = slice(start, start + step), list(islice(results, step))
                 columns = {name: cells[rows] for name, cells in part.columns.items()}
-                write(Part(columns, part.texts[rows], own, part.types))
+                write(ScoredRows(columns, part.texts[rows], own, part.types))
                 tallied += own
                 yield Tally(len(own))
             # of a whole part, as arrays of a few rows take longer than these

@@ -1,7 +1,7 @@
 """The user's workbook with the output columns added: one sheet's XML is copied with new cells, every other part as it is.
 
     with kept_workbook(source, text column, file, names, types) as write:
-        write(Part(...))
+        write(ScoredRows(...))
 
 Formats, formulas, comments, charts and macros stay, because nothing of them is read. The cells are put beside the rows
 whose texts they are about, right of everything that these rows have. Memory does not grow with the rows.
@@ -30,7 +30,7 @@ from ..reviews.xlsx import CELL, CONTROL, READ, UNPACKED, BoundedArchive, number
 from .parquet import output_prefix
 
 if TYPE_CHECKING:
-    from .formats import Part, Write
+    from .formats import ScoredRows, Write
 
 # Columns of a sheet, by Excel; bytes of all parts after unpacking, which are packed again
 COLUMNS, WHOLE = 16_384, 4 * UNPACKED
@@ -86,7 +86,7 @@ def kept_workbook(
     seen = array("I")
     with TemporaryFile(prefix="nsmc_attention-") as spool:
 
-        def write(part: "Part") -> None:
+        def write(part: "ScoredRows") -> None:
             results = list(part.results)
             seen.extend(map(digest, part.columns.get(text_column, ())))
             spool.write(f"{json.dumps(results)}\n".encode())
@@ -143,7 +143,7 @@ def find_place(source: Source, names: list[str], text_column: str, seen: "array[
     """Return where the output columns of the scored rows go; DataError where the rows are not those that were scored."""
     numbers, texts = array("I"), array("I")
     column = names.index(text_column)
-    rows = numbered_rows(source)
+    rows = numbered_rows(source, [])
     header, _ = next(rows)
     for number, cells in rows:
         # a wholly blank row stays so

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ..errors import DataError
+from .bounded_lines import LINE
 from .columns import NAMED, known_in
-from .pieces import LINE
 
 # Characters read at a time, and of a file that is parsed whole
 BLOCK, WHOLE = 1 << 16, 1 << 26

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from typing import Any, Optional
 
 from ..text.encoding import ENTITY
+from .bounded_lines import LINE
 from .columns import KNOWN, LABEL_COLUMNS, LESSER_COLUMNS, STAR_COLUMNS, TEXT_COLUMNS, Profile, is_value, known_in
 from .headers import SEARCHED, names_columns, texts_in, without_header
-from .pieces import LINE
 
 # What may separate the fields of a csv, first the one that its name promises
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}

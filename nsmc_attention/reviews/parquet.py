@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Iterator
 
 from ..errors import DataError, MissingPackage
-from .pieces import PIECE
+from .bounded_lines import PIECE
 
 if TYPE_CHECKING:
     from .sources import Source

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Optional, TextIO
 
+from .bounded_lines import LINE
 from .columns import is_value
-from .pieces import LINE
 
 # Characters read at a time
 BLOCK = 1 << 20
@@ -28,9 +28,8 @@ def any_leading(file: TextIO) -> bool:
 
 
 def physical(file: TextIO) -> Iterator[str]:
-    """Yield lines, cut where they are longer than any row may be."""
-    while line := file.readline(LINE + 1):
-        yield line
+    """Return lines, cut where they are longer than any row may be."""
+    return iter(lambda: file.readline(LINE + 1), "")
 
 
 @dataclass

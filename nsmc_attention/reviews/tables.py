@@ -9,6 +9,7 @@ value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded fo
 import csv
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, TextIO, Union
 
 from .._io.bounded import read_json
 from ..errors import ConfigError, DataError, list_names, nearest
+from .bounded_lines import LINE, PIECE, check_columns, cut, left_out, lines, say_once
 from .columns import LABEL_COLUMNS as LABEL_COLUMNS
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values
 from .columns import STAR_COLUMNS as STAR_COLUMNS
@@ -25,10 +27,9 @@ from .columns import require_column as require_column
 from .json_tables import AS_LINES, json_items
 from .oddities import oddity
 from .parquet import LEVELS, parquet_file, parquet_rows
-from .pieces import LINE, PIECE, check_columns, cut, left_out, lines, say_once
 from .quotes import swallowed
 from .sources import FIELDS, Source, Span, announce, find_source, open_text, size_of
-from .xlsx import plain_dates, xlsx_rows
+from .xlsx import numbered_rows, plain_dates
 
 if TYPE_CHECKING:
     from .corpus import Reviews
@@ -89,66 +90,65 @@ def open_table(
     """
     source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet, header)
     try:
-        table = opened(source, text_column, rows)
-        # a cover with a sentence may be taken for a table
-        sure = table is not None and known_in(table.text_column, NAMED)
-        problem: Optional[DataError] = None
-    except DataError as error:
-        table, sure, problem = None, False, error
-    if not sure and source.guessed and source.other_sheets:
-        try:
-            table = on_another_sheet(source, text_column, rows, problem) or table
-        except DataError:
-            note(source)
-            raise
-    if table is None:
+        table = likeliest_sheet(source, None if text_column is None else str(text_column), rows)
+    except DataError:
         note(source)
-        raise problem or DataError(f"{source.path}: expected reviews, found none")
+        raise
     note(table.source)
     return table
 
 
-def opened(source: Source, text_column: Optional[object], rows: int) -> "Table":
-    """Return the Table of a Source, whose remarks say which column has the texts where its name does not."""
-    parts = parts_of(source, rows, text_column=None if text_column is None else str(text_column))
-    first = list(islice(parts, 1))
-    if not first or source.kind == "lines":
-        column = str(text_column or TEXT_COLUMNS[0])
-    else:
-        source = replace(source, remarks=(*source.remarks, *filter(None, [first[0].remark])))
-        choice = choose_text(first[0], text_column, source.path)
-        column = choice.column
-        refuse_values(first[0], column, source.path)
-        source = replace(source, remarks=(*source.remarks, *filter(None, [choice.note])))
-    # a column that is given may not be there, which `with_column` says
-    cells = first[0].get(column, []) if first else []
-    remark = oddity([as_text(cell) for cell in cells[:REMARKED]])
-    source = replace(source, remarks=(*source.remarks, *filter(None, [remark])))
-    return Table(source, column, with_column(chain(first, parts), column, source.path))
+def likeliest_sheet(source: Source, text_column: Optional[str], rows: int) -> Table:
+    """Return the Table of a Source; of a workbook whose first sheet may have no reviews, that of another one that has.
 
-
-def on_another_sheet(
-    source: Source, text_column: Optional[object], rows: int, problem: Optional[DataError]
-) -> Optional[Table]:
-    """Return the Table of the only other sheet that has a column of texts by its name, else by its cells.
-
-    None where there is none; DataError where there are several and the first sheet has no texts.
+    That is the only other sheet with a column of texts by its name, else by its cells. DataError where there are several
+    and the first sheet has no texts.
     """
-    found = {}
+    table: Optional[Table] = None
+    problem: Optional[DataError] = None
+    only = not source.guessed or not source.other_sheets
+    try:
+        table = opened(source, text_column, rows)
+        # a cover with a sentence may be taken for a table
+        if only or known_in(table.text_column, NAMED):
+            return table
+    except DataError as error:
+        if only:
+            raise
+        problem = error
+    others = {}
     for name in source.other_sheets:
-        others = tuple(other for other in (source.sheet, *source.other_sheets) if other != name)
-        try:
-            found[name] = opened(replace(source, sheet=name, other_sheets=others), text_column, rows)
-        except DataError:
-            continue
-    known = {name: table for name, table in found.items() if known_in(table.text_column, NAMED)}
-    if problem is None or known:
-        found = known
-    if len(found) > 1 and problem is not None:
-        sheets = list_names(map(repr, found))
-        expected = f"expected one sheet with reviews, found {sheets}"
-        raise DataError(f"{source.path}: {expected}; name one by sheet (--sheet)") from problem
-    return next(iter(found.values())) if len(found) == 1 else None
+        rest = tuple(other for other in (source.sheet, *source.other_sheets) if other != name)
+        with suppress(DataError):
+            others[name] = opened(replace(source, sheet=name, other_sheets=rest), text_column, rows)
+    known = {name: other for name, other in others.items() if known_in(other.text_column, NAMED)}
+    if table or known:
+        others = known
+    if len(others) == 1:
+        return next(iter(others.values()))
+    if table:
+        return table
+    if not others and problem:
+        raise problem
+    expected = f"expected one sheet with reviews, found {list_names(map(repr, others))}"
+    raise DataError(f"{source.path}: {expected}; name one by sheet (--sheet)") from problem
+
+
+def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
+    """Return the Table of a Source, whose remarks say which column has the texts where its name does not."""
+    parts = parts_of(source, rows, text_column=text_column)
+    first = next(parts, None)
+    column, remarks = text_column or TEXT_COLUMNS[0], [*source.remarks]
+    if first is not None and source.kind != "lines":
+        choice = choose_text(first, text_column, source.path)
+        column = choice.column
+        refuse_values(first, column, source.path)
+        remarks += filter(None, [first.remark, choice.note])
+    # a column that is given may not be there, which `with_column` says
+    cells = first.get(column, []) if first else []
+    remarks += filter(None, [oddity([as_text(cell) for cell in cells[:REMARKED]])])
+    every = parts if first is None else chain([first], parts)
+    return Table(replace(source, remarks=tuple(remarks)), column, with_column(every, column, source.path))
 
 
 def parts_of(
@@ -321,7 +321,7 @@ def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TableP
 
 def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     remarks: list[str] = []
-    records = xlsx_rows(source, remarks)
+    records = (row for _, row in numbered_rows(source, remarks))
     header = next(records)
     check_columns(header, f"{source.path} row {source.header or 1}")
     for part in parts_with(header, records, rows, characters):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.reviews import parquet, tables
-from nsmc_attention.reviews.pieces import LINE
+from nsmc_attention.reviews.bounded_lines import LINE
 from nsmc_attention.reviews.sources import Source, find_source
 
 ROWS = [

@@ -28,8 +28,8 @@ from ...inference.reference import Reference, Scorer, worker_scorer
 from ...inference.scoring import MARK, marks, open_output, table_parts, texts_of
 from ...inference.tally import Tally
 from ...reviews import tables
+from ...reviews.bounded_lines import PIECE
 from ...reviews.parquet import row_groups
-from ...reviews.pieces import PIECE
 from ...reviews.sources import SUFFIXES, Source, Span, find_source
 from ...systems.films.pooling_scorer import PoolingScorer, merge
 from ...systems.films.rater import FilmRater, Pools

@@ -24,7 +24,7 @@ from ...evaluation.share import Share
 from ...inference.reference import Scorer
 from ...inference.scoring import MARK, table_parts, tally_of, texts_of
 from ...reviews import tables
-from ...reviews.pieces import BINARY
+from ...reviews.bounded_lines import BINARY
 from ...reviews.sources import Source, kind_of
 from ...systems.films.rater import FilmRater, Pools
 from ...systems.films.rows import Rated, named

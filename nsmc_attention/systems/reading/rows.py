@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from ...inference.formats import WRITERS, Part
+from ...inference.formats import WRITERS, ScoredRows
 from ...inference.reference import Scorer
 from ...inference.scoring import open_output, style_of
 from .reading import Line, Reading
@@ -48,7 +48,7 @@ def write_readings(
         elif scorer:
             scored = scorer.objects(texts)
             results = [{**one, **without(text, other)} for text, one, other in zip(texts, objects, scored)]
-        write(Part(columns, texts, results))
+        write(ScoredRows(columns, texts, results))
 
 
 def row_of(group: Sequence[Line]) -> tuple[Any, ...]:

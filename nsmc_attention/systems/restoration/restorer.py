@@ -18,7 +18,7 @@ from ...bundle.format import load_bundle
 from ...errors import ConfigError, DataError
 from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor, Row, check_text, check_texts
-from ...reviews.pieces import cut
+from ...reviews.bounded_lines import cut
 from ...text.encoding import clean
 from ...text.tokenizers import has_dictionary
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, Characters, in_rows

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...classification.predictor import WINDOW, Classifier
 from ...inference.reference import Reference, Row, check_texts
-from ...reviews.pieces import cut
+from ...reviews.bounded_lines import cut
 from ...text.encoding import clean
 from .restorer import Restorer, packaged_restorer
 
