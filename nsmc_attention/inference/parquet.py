@@ -1,8 +1,8 @@
-"""A table written to parquet in parts, though the types of its columns are known only at its end.
+"""A table written to parquet in windows of rows, though the types of its columns are known only at its end.
 
-    parts -> a temporary file, each part with its own types -> parquet with the types of the whole
+    windows -> a temporary file, each window with its own types -> parquet with the types of the whole
 
-A column that is missing in one part has the type of the others; integers beside a float become floats, and numbers
+A column that is missing in one window has the type of the others; integers beside a float become floats, and numbers
 beside a text texts. A table from parquet keeps its types.
 """
 
@@ -11,16 +11,18 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Optional
+from typing import IO, TYPE_CHECKING, Any, Callable, Optional, Union
 
 from ..errors import DataError
 from ..reviews.bounded_lines import check_columns
 from ..reviews.parquet import require_parquet
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from .formats import ScoredRows
 
-# Parts of a row group
+# Windows of a row group
 GROUP = 8
 # What a column of texts may have too
 PLAIN = {str, type(None), bool, int, float, datetime.date, datetime.datetime, datetime.time}
@@ -43,16 +45,16 @@ def output_prefix(names: Iterable[str], columns: Iterable[str]) -> str:
 
 
 class ParquetSpool:
-    """Parts of a table, kept in a nameless file beside `file` until the end of the `with` block; see `WRITERS`.
+    """Rows of a table, kept in a nameless file beside `file` until the end of the `with` block; see `WRITERS`.
 
-    DataError if parquet has no type for a column, those of two parts are of two kinds, or there are too many columns.
+    DataError if parquet has no type for a column, those of two windows are of two kinds, or there are too many columns.
     """
 
-    def __init__(self, file: Any, names: list[str], types: Mapping[str, str], verbatim: bool = False):
-        self.parquet, self.output, self.names, self.types = require_parquet(), file, names, types
+    def __init__(self, file: IO[bytes], names: list[str], types: Mapping[str, str], verbatim: bool = False):
+        self.parquet, self.output, self.types = require_parquet(), file, types
         path = Path(str(getattr(file, "name", "")))
         self.file = tempfile.TemporaryFile(dir=path.parent if path.is_file() else None)
-        self.schemas: list[Any] = []
+        self.schemas: list[pyarrow.Schema] = []
         self.columns: set[str] = set()
 
     def __enter__(self) -> "Callable[[ScoredRows], None]":
@@ -63,16 +65,16 @@ class ParquetSpool:
             if problem is None:
                 self.write()
 
-    def append(self, part: "ScoredRows") -> None:
+    def append(self, rows: "ScoredRows") -> None:
         import pyarrow
 
-        # every part gets the columns of all
-        self.columns.update(part.columns)
+        # every window gets the columns of all
+        self.columns.update(rows.columns)
         check_columns(self.columns, Path("parquet"))
-        arrays = [as_array(name, values, part.types.get(name)) for name, values in part.columns.items()]
-        outputs = output_columns(part.results, self.types)
+        arrays = [as_array(name, values, rows.types.get(name)) for name, values in rows.columns.items()]
+        outputs = output_columns(rows.results, self.types)
         arrays += [as_array(name, outputs[name], kind) for name, kind in self.types.items()]
-        names = [TABLE + encodable(name) for name in part.columns] + [OUTPUT + name for name in self.types]
+        names = [TABLE + encodable(name) for name in rows.columns] + [OUTPUT + name for name in self.types]
         table = pyarrow.Table.from_arrays(arrays, names)
         with pyarrow.ipc.new_stream(self.file, table.schema) as stream:
             stream.write_table(table)
@@ -82,49 +84,51 @@ class ParquetSpool:
         import pyarrow
 
         with one_type("a column"):
-            texts = self.mixed_columns()
+            texts = mixed_columns(self.schemas)
             schemas = [pyarrow.schema(texts.get(field.name, field) for field in schema) for schema in self.schemas]
             schema = pyarrow.unify_schemas(schemas, promote_options="permissive")
             # output columns last, however late a column of the table was first seen
             order = sorted(schema.names, key=lambda name: name.startswith(OUTPUT))
-            own = [name[len(TABLE) :] for name in order if name.startswith(TABLE)]
-            names = [*own, *(output_prefix(own, self.types) + name[len(OUTPUT) :] for name in order[len(own) :])]
+            names = [name[len(TABLE) :] for name in order if name.startswith(TABLE)]
+            prefix = output_prefix(names, self.types)
+            names += [prefix + name[len(OUTPUT) :] for name in order[len(names) :]]
             named = pyarrow.schema([(name, schema.field(field).type) for name, field in zip(names, order)])
             self.file.seek(0)
             with self.parquet.ParquetWriter(self.output, named) as writer:
                 for start in range(0, len(self.schemas), GROUP):
                     group = self.schemas[start : start + GROUP]
-                    parts = [with_texts(pyarrow.ipc.open_stream(self.file).read_all(), texts) for _ in group]
-                    # the empty table brings every column with its type; what a part lacks is missing there
-                    table = pyarrow.concat_tables([schema.empty_table(), *parts], promote_options="permissive")
+                    windows = [with_texts(pyarrow.ipc.open_stream(self.file).read_all(), texts) for _ in group]
+                    # the empty table brings every column with its type; what a window lacks is missing there
+                    table = pyarrow.concat_tables([schema.empty_table(), *windows], promote_options="permissive")
                     table = pyarrow.Table.from_arrays([table.column(name) for name in order], schema=named)
                     writer.write_table(table, row_group_size=table.num_rows or 1)
 
-    def mixed_columns(self) -> dict[str, Any]:
-        """Return a field of text for each column that has texts in one part and numbers, dates or times in another."""
-        import pyarrow
-        from pyarrow import types
 
-        fields = [field for schema in self.schemas for field in schema]
-        texts = {field.name for field in fields if types.is_string(field.type)}
-        names = texts & {field.name for field in fields if types.is_primitive(field.type)}
-        return {name: pyarrow.field(name, pyarrow.string()) for name in names}
+def mixed_columns(schemas: "Iterable[pyarrow.Schema]") -> "dict[str, pyarrow.Field]":
+    """Return a field of text for each column that has texts in one window and numbers, dates or times in another."""
+    import pyarrow
+    from pyarrow import types
+
+    fields = [field for schema in schemas for field in schema]
+    texts = {field.name for field in fields if types.is_string(field.type)}
+    names = texts & {field.name for field in fields if types.is_primitive(field.type)}
+    return {name: pyarrow.field(name, pyarrow.string()) for name in names}
 
 
-def with_texts(part: Any, fields: Mapping[str, Any]) -> Any:
-    """Return a part whose columns of these names are texts."""
-    for index, name in enumerate(part.column_names):
+def with_texts(table: "pyarrow.Table", fields: "Mapping[str, pyarrow.Field]") -> "pyarrow.Table":
+    """Return a table whose columns of these names are texts."""
+    for index, name in enumerate(table.column_names):
         if name in fields:
-            texts = as_array(name, as_texts(part[name].to_pylist()), fields[name].type)
-            part = part.set_column(index, fields[name], texts)
-    return part
+            texts = as_array(name, as_texts(table[name].to_pylist()), fields[name].type)
+            table = table.set_column(index, fields[name], texts)
+    return table
 
 
-def as_texts(values: Iterable[Any]) -> list[Optional[str]]:
+def as_texts(values: Iterable[object]) -> list[Optional[str]]:
     return [None if value is None else str(value) for value in values]
 
 
-def as_array(name: str, values: Sequence[Any], kind: Any) -> Any:
+def as_array(name: str, values: Sequence[object], kind: "Union[pyarrow.DataType, str, None]") -> "pyarrow.Array":
     import pyarrow
 
     with one_type(f"column {name!r}"):
