@@ -19,7 +19,7 @@ from ..text.encoding import clean
 from .parquet import ParquetSpool, output_prefix
 
 # The cells of a table's columns
-Columns = Mapping[str, Sequence[Any]]
+Columns = Mapping[str, Sequence[object]]
 
 
 class ScoredRows(NamedTuple):
@@ -31,7 +31,7 @@ class ScoredRows(NamedTuple):
     columns: Columns
     texts: Sequence[str]
     results: Iterable[Any]
-    types: Mapping[str, Any] = {}
+    types: Mapping[str, object] = {}
 
 
 Write = Callable[[ScoredRows], object]
@@ -126,7 +126,7 @@ def output_names(names: list[str], types: Mapping[str, str]) -> list[str]:
     return [prefix + name for name in types]
 
 
-def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[Any]]:
+def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[object]]:
     """Return the cells of the columns called names, None where one is missing; DataError for a column of another name."""
     new = [name for name in columns if name not in names]
     if new:

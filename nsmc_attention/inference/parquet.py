@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import IO, TYPE_CHECKING, Callable, Optional, Union
 
 from ..errors import DataError
 from ..reviews.bounded_lines import check_columns
@@ -30,7 +30,7 @@ PLAIN = {str, type(None), bool, int, float, datetime.date, datetime.datetime, da
 TABLE, OUTPUT = "table ", "output "
 
 
-def output_columns(rows: Iterable[Sequence[Any]], columns: Iterable[str]) -> dict[str, list[Any]]:
+def output_columns(rows: Iterable[Sequence[object]], columns: Iterable[str]) -> dict[str, list[object]]:
     """Return {name: list} of the output columns for N rows of their values."""
     rows = list(rows)
     return {name: [row[index] for row in rows] for index, name in enumerate(columns)}
@@ -74,7 +74,7 @@ class ParquetSpool:
         arrays = [as_array(name, values, rows.types.get(name)) for name, values in rows.columns.items()]
         outputs = output_columns(rows.results, self.types)
         arrays += [as_array(name, outputs[name], kind) for name, kind in self.types.items()]
-        names = [TABLE + encodable(name) for name in rows.columns] + [OUTPUT + name for name in self.types]
+        names = [f"{TABLE}{encodable(name)}" for name in rows.columns] + [OUTPUT + name for name in self.types]
         table = pyarrow.Table.from_arrays(arrays, names)
         with pyarrow.ipc.new_stream(self.file, table.schema) as stream:
             stream.write_table(table)
@@ -143,7 +143,7 @@ def as_array(name: str, values: Sequence[object], kind: "Union[pyarrow.DataType,
             return pyarrow.array(values)
 
 
-def encodable(value: Any) -> Any:
+def encodable(value: object) -> object:
     """Return a text with a question mark for each lone surrogate; other values as they are."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, Union
+from typing import IO, TYPE_CHECKING, Union
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
@@ -40,7 +40,7 @@ TAG = re.compile(rb"""<[^\s/>]+(?:\s+[^\s=]+\s*=\s*(?:"[^"]*"|'[^']*'))*\s*/?>""
 SPANS = re.compile(rb"""\sspans\s*=\s*(?:"[^"]*"|'[^']*')""")
 RANGE = re.compile(r"\$?([A-Z]+)\$?(\d+)(?::\$?([A-Z]+)\$?(\d+))?")
 # A row, and its new cells by their column
-NewCells = tuple[int, list[tuple[int, Any]]]
+NewCells = tuple[int, list[tuple[int, object]]]
 
 
 def why_not_kept(source: Source) -> str:

@@ -3,7 +3,6 @@
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy
 import pandas
@@ -53,7 +52,7 @@ class Reviews:
             "conflicting": int((labels_a_text > 1).sum()),
         }
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         """Return name, sha256 and counts as a plain dict, for manifests."""
         return {"name": self.name, "sha256": self.sha256, **self.counts()}
 

@@ -39,7 +39,7 @@ FLAG = re.compile(
 )
 
 
-def plain_label(value: Any) -> str:
+def plain_label(value: object) -> str:
     """Return a label as its text in lower case: "1" of 1, 1.0, "1.0", "+1" and " 1 "."""
     return re.sub(r"^\+?(-?\d+)(\.0+)?$", r"\1", str(value).strip().casefold())
 

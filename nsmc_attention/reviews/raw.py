@@ -50,7 +50,7 @@ class StarReviews:
         """(N,) float32 in 0 to 1: (stars - 1) / 9, read as the probability of positive."""
         return numpy.asarray((self.frame["stars"] - 1) / 9, dtype="float32")
 
-    def describe(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, object]:
         return {"name": "raw", "sha256": self.sha256, **self.counts}
 
 

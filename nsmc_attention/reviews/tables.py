@@ -6,37 +6,33 @@
 value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
-import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Optional, TextIO, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 from .._io.bounded import read_json
 from ..errors import ConfigError, DataError, list_names, nearest
-from .bounded_lines import LINE, PIECE, check_columns, cut, left_out, lines, say_once
+from .bounded_lines import PIECE, check_columns, cut, lines
 from .columns import LABEL_COLUMNS as LABEL_COLUMNS
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values
 from .columns import STAR_COLUMNS as STAR_COLUMNS
 from .columns import find_column as find_column
 from .columns import require_column as require_column
+from .csv_tables import MeasuredLines, RowLines, csv_rows
 from .json_tables import AS_LINES, json_items
 from .oddities import oddity
 from .parquet import LEVELS, parquet_file, parquet_rows
-from .quotes import swallowed
-from .sources import FIELDS, Source, Span, announce, find_source, open_text, size_of
+from .sources import FIELDS, Source, Span, announce, find_source, open_text
 from .xlsx import numbered_rows, plain_dates
 
 if TYPE_CHECKING:
     from .corpus import Reviews
 
 PART_ROWS = 8192
-# Characters of a csv that are read at a time
-BLOCK = 1 << 16
 # Texts of the first part on which something may be remarked
 REMARKED = 1000
 # What has a test file of its own
@@ -48,7 +44,7 @@ class TablePart(dict[str, list[Any]]):
     `remark` is what is to be said of the header, in the first part of a workbook.
     """
 
-    types: Mapping[str, Any] = {}
+    types: Mapping[str, object] = {}
     remark: str = ""
 
     @property
@@ -66,6 +62,7 @@ class Table:
 
 
 Reader = Callable[[Source, int, Optional[Span]], Iterator[TablePart]]
+Row = TypeVar("Row", list[str], list[object])
 
 
 def open_table(
@@ -176,117 +173,6 @@ def cells_of(parts: Iterable[TablePart], column: str) -> list[Any]:
 LABEL_HINT = "; name the one of the labels by label_column (--label-column)"
 
 
-class RowLines:
-    """Lines of a table for a parser of rows, read in blocks, with the `number` of lines so far.
-
-    `file` keeps the line ends. A row may have many lines, of LINE characters together; whoever takes a row sets `length`
-    to 0.
-    """
-
-    def __init__(self, file: TextIO, source: Source, number: int = 0):
-        self.file, self.path, self.number, self.length = file, source.path, number, 0
-
-    def __iter__(self) -> Iterator[str]:
-        while block := self.file.read(BLOCK):
-            # up to the end of its last line
-            block += self.file.readline(LINE + 1)
-            for line in io.StringIO(block, newline=""):
-                self.number += 1
-                self.length += len(line)
-                if self.length > LINE:
-                    self.check_length(line)
-                # csv.reader takes it only from Python 3.11 on
-                if "\0" in line:
-                    where = f"{self.path} line {self.number}"
-                    raise DataError(f"{where}: expected text, found a NUL character; save the table again as text")
-                yield line
-
-    def check_length(self, line: str) -> None:
-        where, expected = f"{self.path} line {self.number}", f"expected at most {LINE:,} characters"
-        if len(line) > LINE:
-            raise DataError(f"{where}: {expected}, found more")
-        if self.length > LINE + 1:
-            raise DataError(f"{where}: {expected} in a row, found more; is a quote missing?")
-
-
-class MeasuredLines(RowLines):
-    """RowLines with the `position` in bytes so far."""
-
-    def __init__(self, file: TextIO, source: Source):
-        super().__init__(file, source)
-        self.encoding, self.position = source.encoding, source.mark
-
-    def __iter__(self) -> Iterator[str]:
-        for line in super().__iter__():
-            self.position += size_of(line, self.encoding)
-            yield line
-
-
-def csv_rows(source: RowLines, table: Source, header: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Yield the header of csv, tsv or nsmc, unless it is given, and the rows, each with as many fields.
-
-    A blank line between rows is a row of blank fields; those at the end are left out, as are rows that repeat the header.
-    """
-    # of the whole process; csv's own limit is lower than a row's here
-    csv.field_size_limit(LINE)
-    quoting = {} if table.quoted and table.kind != "nsmc" else {"quoting": csv.QUOTE_NONE}
-    dialect: dict[str, Any] = {"delimiter": table.delimiter, **quoting}
-    records, begun = csv.reader(source, strict=True, **dialect), source.number + 1
-    names, blank, repeated = list(header or table.names), 0, 0
-    try:
-        if not header:
-            names = names_of(records, table, source)
-            yield names
-        source.length, begun, width = 0, source.number + 1, len(names)
-        # the quotes of a whole tab-separated file were judged before
-        doubtful = table.delimiter != "\t" or table.stream is not None
-        for row in records:
-            if source.number != begun and doubtful and swallowed(row, table.delimiter):
-                raise DataError(swallowing(source, begun))
-            source.length, begun = 0, source.number + 1
-            if len(row) == width:
-                if row == names:
-                    repeated += 1
-                    continue
-                if blank:
-                    yield from ([""] * width for _ in range(blank))
-                    blank = 0
-                yield row
-            elif any(map(str.strip, row)):
-                where = f"{source.path} line {source.number}"
-                raise DataError(f"{where}: expected {width} fields as in the header, found {len(row)}")
-            else:
-                blank += 1
-    except csv.Error as problem:
-        expected = f"expected each quote to be closed, found {problem} in line {source.number}"
-        advice = 'end the field with ", and write a quote within it as ""'
-        raise DataError(f"{source.path} line {begun}: {expected}; {advice}") from problem
-    if repeated:
-        say_once(left_out(source.path, repeated))
-
-
-def names_of(records: Iterator[list[str]], table: Source, source: RowLines) -> list[str]:
-    """Read up to the first review and return the names of the columns; DataError for one that is there twice."""
-    row: list[str] = []
-    if table.names:
-        for _ in islice(records, table.before):
-            source.length = 0
-        row = list(table.names)
-    else:
-        row = next((row for row in records if row), [])
-        if not row:
-            raise DataError(f"{source.path}: the file is empty; expected a header and reviews")
-    check_columns(row, f"{source.path} line {table.before or 1}")
-    return row
-
-
-def swallowing(source: RowLines, begun: int) -> str:
-    """Return the message for lines that an open quote makes one row, though each is a row by itself."""
-    expected = f"expected a row, found a quote that takes lines {begun} to {source.number} as one"
-    advice = 'write a quote at the start of a text as """, or remove it'
-    return f"{source.path} line {begun}: {expected}, though each looks like a row; {advice}"
-
-
 def spans(source: Source, rows: int) -> Iterator[Span]:
     """Cut a text file between its rows into Spans of at most `rows` rows and about PIECE bytes; at least one."""
     with open_text(source, newline="") as text:
@@ -322,7 +208,7 @@ def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TableP
 def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     remarks: list[str] = []
     records = (row for _, row in numbered_rows(source, remarks))
-    header = next(records)
+    header = list(map(str, next(records)))
     check_columns(header, f"{source.path} row {source.header or 1}")
     for part in parts_with(header, records, rows, characters):
         dated = TablePart((name, plain_dates(cells)) for name, cells in part.items())
@@ -330,9 +216,7 @@ def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[Table
         yield dated
 
 
-def parts_with(
-    header: list[str], records: Iterator[list[Any]], rows: int, size: Callable[[list[Any]], int]
-) -> Iterator[TablePart]:
+def parts_with(header: list[str], records: Iterator[Row], rows: int, size: Callable[[Row], int]) -> Iterator[TablePart]:
     """Yield parts of rows as `pieces.cut` cuts them; at least one, as a table without rows still has columns."""
     pieces = cut(records, rows, size)
     for piece in chain([next(pieces, [])], pieces):
@@ -367,35 +251,37 @@ def read_json_table(text_column: str, source: Source, rows: int, span: Optional[
             yield from_rows(piece, source.path)
 
 
-def checked_items(items: Iterable[tuple[int, Any]], text_column: str, path: Path) -> Iterator[dict[str, Any]]:
+def checked_items(items: Iterable[tuple[int, object]], text_column: str, path: Path) -> Iterator[dict[str, object]]:
     """Yield objects, and texts as objects; DataError, with its number, for another value."""
     for number, value in items:
-        if isinstance(value, str):
-            value = {text_column: value}
-        if not isinstance(value, dict):
-            found = type(value).__name__
-            raise DataError(f"{path} object {number}: expected a JSON object, found {found}; {AS_LINES}")
-        if deeper(value, LEVELS):
-            raise DataError(f"{path} object {number}: expected at most {LEVELS} nested lists and objects")
-        yield value
+        row = {text_column: value} if isinstance(value, str) else value
+        yield checked_object(row, f"{path} object {number}", f"; {AS_LINES}")
 
 
-def from_rows(rows: list[dict[str, Any]], path: Path) -> TablePart:
+def from_rows(rows: list[dict[str, object]], path: Path) -> TablePart:
     """Make a TablePart of dicts, values unchanged but NaN, which is None, as is what a row lacks."""
     names = dict.fromkeys(chain.from_iterable(rows))
     check_columns(names, path)
     return TablePart((name, [None if is_nan(cell := row.get(name)) else cell for row in rows]) for name in names)
 
 
-def is_nan(value: Any) -> bool:
+def is_nan(value: object) -> bool:
     return isinstance(value, float) and value != value
 
 
-def parse_object(line: str, where: str) -> dict[str, Any]:
+def parse_object(line: str, where: str) -> dict[str, object]:
     value = read_json(line, where, DataError, "a JSON object")
+    # most lines cannot be nested too deeply
+    if isinstance(value, dict) and line.count("{") + line.count("[") <= LEVELS:
+        return value
+    return checked_object(value, where)
+
+
+def checked_object(value: object, where: str, advice: str = "") -> dict[str, object]:
+    """Return a value; DataError if it is no JSON object, with the advice, or nested too deeply."""
     if not isinstance(value, dict):
-        raise DataError(f"{where}: expected a JSON object, found {type(value).__name__}")
-    if line.count("{") + line.count("[") > LEVELS and deeper(value, LEVELS):
+        raise DataError(f"{where}: expected a JSON object, found {type(value).__name__}{advice}")
+    if deeper(value, LEVELS):
         raise DataError(f"{where}: expected at most {LEVELS} nested lists and objects")
     return value
 
@@ -427,7 +313,7 @@ def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[Ta
             yield part
 
 
-def characters(value: Any) -> int:
+def characters(value: object) -> int:
     """Count the characters or bytes of a value and everything inside it; 1 for a value without any."""
     if isinstance(value, (str, bytes)):
         return len(value)
@@ -436,13 +322,13 @@ def characters(value: Any) -> int:
     return 1 + sum(map(characters, value)) if isinstance(value, (list, tuple)) else 1
 
 
-def is_missing(value: Any) -> bool:
+def is_missing(value: object) -> bool:
     """Return whether a cell is None, NaN, or pandas' NA or NaT."""
     # of pandas, which is not imported for them
     return value is None or is_nan(value) or type(value).__name__ in ("NAType", "NaTType")
 
 
-def as_text(value: Any) -> str:
+def as_text(value: object) -> str:
     """Return a cell as text, empty for a missing value (None, NaN, NA, NaT); DataError for bytes that are not UTF-8."""
     if is_missing(value):
         return ""

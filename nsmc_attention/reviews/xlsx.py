@@ -21,6 +21,7 @@ from .bounded_lines import left_out, say_once
 from .headers import Header, find_header, named_row, texts_in
 
 if TYPE_CHECKING:
+    from openpyxl import Workbook
     from openpyxl.reader.excel import ExcelReader
 
     from .sources import Source
@@ -87,7 +88,7 @@ def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[s
     return name, [str(sheet.name) for sheet, _ in every if sheet.name != name]
 
 
-def numbered_rows(source: "Source", remarks: list[str]) -> Iterator[tuple[int, list[Any]]]:
+def numbered_rows(source: "Source", remarks: list[str]) -> Iterator[tuple[int, list[object]]]:
     """Yield (number, cells) of a sheet's header and of its rows up to the last that is not blank, equally long.
 
     The number of a header that is not in the sheet is 0. A note on how the header was found is added to `remarks`.
@@ -100,12 +101,12 @@ def numbered_rows(source: "Source", remarks: list[str]) -> Iterator[tuple[int, l
         every = filled_rows(rows, path)
         first = list(itertools.islice(every, max(SEARCHED_ROWS, source.header or 0)))
         found = header_of(source, [row for _, row in first], remarks)
-        header = list(found.names)
+        header: list[object] = [*found.names]
         yield (first[found.before - 1][0] if found.row else 0), header
         repeated = 0
         for number, row in itertools.chain(first[found.before :], every):
             if len(row) > len(header):
-                expected = f"expected {len(header)} cells as in the header ({list_names(header)})"
+                expected = f"expected {len(header)} cells as in the header ({list_names(found.names)})"
                 advice = "name every column, or its row by header (--header ROW or none)"
                 raise DataError(f"{path} row {number}: {expected}, found {len(row)}; {advice}")
             cells = [plain_cell(cell) for cell in row] + [None] * (len(header) - len(row))
@@ -117,7 +118,7 @@ def numbered_rows(source: "Source", remarks: list[str]) -> Iterator[tuple[int, l
             say_once(left_out(path, repeated))
 
 
-def filled_rows(rows: Iterable[tuple[int, list[ParsedCell]]], path: Path) -> Iterator[tuple[int, list[Any]]]:
+def filled_rows(rows: Iterable[tuple[int, list[ParsedCell]]], path: Path) -> Iterator[tuple[int, list[object]]]:
     """Yield (number, values) of all rows up to the last that is not blank; of a blank one there are no values."""
     last = 0
     for number, cells in rows:
@@ -131,7 +132,7 @@ def filled_rows(rows: Iterable[tuple[int, list[ParsedCell]]], path: Path) -> Ite
         last = number
 
 
-def header_of(source: "Source", rows: list[list[Any]], remarks: list[str]) -> Header:
+def header_of(source: "Source", rows: list[list[object]], remarks: list[str]) -> Header:
     """Return the Header of a sheet by its first rows; a blank name is "column C". DataError for an empty sheet."""
     from openpyxl.utils import get_column_letter
 
@@ -256,12 +257,12 @@ def check_rows(part: IO[bytes], path: Path) -> None:
             raise DataError(f"{path}: expected at most {ROW:,} bytes in a row, found more")
 
 
-def plain_cell(cell: Any) -> Any:
+def plain_cell(cell: object) -> object:
     """Return a cell's value, a number with the 15 digits that Excel shows."""
     return float(f"{cell:.15g}") if isinstance(cell, float) else cell
 
 
-def plain_dates(column: list[Any]) -> list[Any]:
+def plain_dates(column: list[object]) -> list[object]:
     """Return a column's values, its times as dates where all of them are at midnight, as a date is stored."""
     times = [cell for cell in column if isinstance(cell, datetime.datetime)]
     if any(cell.time() != datetime.time() for cell in times):
@@ -270,7 +271,7 @@ def plain_dates(column: list[Any]) -> list[Any]:
 
 
 @contextmanager
-def written_sheet(file: IO[bytes], verbatim: bool = False) -> Iterator[Callable[[list[Any]], None]]:
+def written_sheet(file: IO[bytes], verbatim: bool = False) -> Iterator[Callable[[list[object]], None]]:
     """Yield what appends a row, first the header, to a workbook of one sheet; no text is ever computed.
 
     Text that would be computed where it is typed in again (see `_io.spreadsheets`) is marked as text, unless verbatim.
@@ -281,7 +282,7 @@ def written_sheet(file: IO[bytes], verbatim: bool = False) -> Iterator[Callable[
     sheet.freeze_panes = "A2"
     numbers = itertools.count(1)
 
-    def append(row: list[Any]) -> None:
+    def append(row: list[object]) -> None:
         if (number := next(numbers)) > ROWS:
             raise DataError(f"xlsx: expected at most {ROWS:,} rows, found more; write --format csv")
         sheet.append([written_cell(sheet, value, number, verbatim) for value in row])
@@ -295,7 +296,7 @@ def written_sheet(file: IO[bytes], verbatim: bool = False) -> Iterator[Callable[
     save(book, file)
 
 
-def save(book: Any, file: IO[bytes]) -> None:
+def save(book: "Workbook", file: IO[bytes]) -> None:
     """Write a workbook; after `book.save` on a full disk, Python would print a second error when it closes the archive."""
     from openpyxl.writer.excel import ExcelWriter
 
