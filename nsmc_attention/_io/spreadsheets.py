@@ -23,14 +23,14 @@ NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:[eE][+-]?[0-9]+)?%?")
 SEPARATORS = ",;\t"
 
 
-def as_cell(value: object) -> Any:
+def as_cell(value: object) -> object:
     """Return a cell's value, marked where a spreadsheet would compute it; numbers and other types unchanged."""
     if not isinstance(value, str) or not FORMULA.match(value) or NUMBER.fullmatch(value):
         return value
     return "'" + value
 
 
-def as_cells(column: Sequence[Any]) -> list[Any]:
+def as_cells(column: Sequence[object]) -> list[object]:
     """Return `as_cell` of each cell of a column."""
     # no formula begins with a letter or digit, as nearly every cell does
     return [cell if not cell or isinstance(cell, str) and cell[0].isalnum() else as_cell(cell) for cell in column]
@@ -63,7 +63,7 @@ def as_csv(table: "pandas.DataFrame") -> str:
     NUL characters, which no reader of csv takes and Python 3.10 does not write, are left out.
     """
 
-    def shown_as(value: object) -> Any:
+    def shown_as(value: object) -> object:
         return as_cell(value.replace("\0", "") if isinstance(value, str) else value)
 
     shown = table.rename(index=shown_as, columns=shown_as)

@@ -1,7 +1,7 @@
-"""The rows of a table with their output columns, written piece by piece as text, csv, tsv, jsonl, parquet or xlsx.
+"""The rows of a table with their output columns, written part by part as text, csv, tsv, jsonl, parquet or xlsx.
 
     with WRITERS[style](file, names of the table's columns, types of the output columns, verbatim) as write:
-        write(Rows(...))
+        write(ScoredRows(...))
 
 What a format holds at its end (parquet, xlsx) is written when the block ends without an error.
 """
@@ -11,22 +11,24 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import repeat
-from typing import IO, Any
+from typing import IO
 
 from .._io.spreadsheets import as_cells, table_writer
 from ..errors import DataError
 from ..text.encoding import clean
 from .parquet import ParquetSpool, output_prefix
-from .rows import Columns, Rows
+from .scored_rows import Columns, ScoredRows
 
-Write = Callable[[Rows], object]
+Write = Callable[[ScoredRows], object]
+# (file, names of the table's columns, `Scorer.types`, verbatim) -> context of a function that writes ScoredRows
+Writer = Callable[..., AbstractContextManager[Write]]
 
 
 @contextmanager
 def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
     """One line a text: label, score, text; the restored text alone if it is not classified."""
 
-    def write(rows: Rows) -> None:
+    def write(rows: ScoredRows) -> None:
         for text, result in zip(rows.texts, rows.results):
             values = dict(zip(types, result))
             shown = values.get("restored", clean(text))
@@ -50,11 +52,11 @@ def csv_writer(
 
     Probabilities have 6 digits; further ones depend on the other reviews of a batch.
     """
-    marked: Callable[[Sequence[Any]], Sequence[Any]] = list if verbatim else as_cells
+    marked = list if verbatim else as_cells
     table = table_writer(file, delimiter)
     table.writerow([*marked(names), *output_names(names, types)])
 
-    def write(rows: Rows) -> None:
+    def write(rows: ScoredRows) -> None:
         cells = [*ordered(rows.columns, names, "csv"), *map(figures, zip(*rows.results))]
         table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
 
@@ -66,10 +68,10 @@ def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verb
     """One object a line: the table's columns, then those of `Scorer.objects`."""
     prefix = output_prefix(names, types)
 
-    def write(rows: Rows) -> None:
-        lines, cells = [], zip(*rows.columns.values()) if rows.columns else repeat(())
-        for row, result in zip(cells, rows.results):
-            values = dict(zip(rows.columns, row))
+    def write(rows: ScoredRows) -> None:
+        lines, table = [], zip(*rows.columns.values()) if rows.columns else repeat(())
+        for cells, result in zip(table, rows.results):
+            values = dict(zip(rows.columns, cells))
             for name, value in result.items():
                 values[unique_name(prefix + name if name in types else name, rows.columns)] = value
             lines.append(as_json(values) + "\n")
@@ -86,15 +88,14 @@ def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], ver
     with written_sheet(file, verbatim) as append:
         append([*names, *output_names(names, types)])
 
-        def write(rows: Rows) -> None:
+        def write(rows: ScoredRows) -> None:
             for row, result in zip(zip(*ordered(rows.columns, names, "xlsx")), rows.results):
                 append([*row, *(round(value, 6) if isinstance(value, float) else value for value in result)])
 
         yield write
 
 
-# (file, names of the table's columns, `Scorer.types`, verbatim) -> context of a function that writes a Rows
-WRITERS: dict[str, Callable[..., AbstractContextManager[Write]]] = {
+WRITERS: dict[str, Writer] = {
     "text": text_writer,
     "csv": partial(csv_writer, ","),
     "tsv": partial(csv_writer, "\t"),
@@ -110,7 +111,7 @@ def output_names(names: list[str], types: Mapping[str, str]) -> list[str]:
     return [prefix + name for name in types]
 
 
-def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[Any]]:
+def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[object]]:
     """Return the cells of the columns called names, None where one is missing; DataError for a column of another name."""
     new = [name for name in columns if name not in names]
     if new:
@@ -119,7 +120,7 @@ def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[Any
     return [columns.get(name, missing) for name in names]
 
 
-def as_json(values: dict[str, Any]) -> str:
+def as_json(values: dict[str, object]) -> str:
     """Return a dict as one line of JSON; NaN and infinite numbers, which JSON lacks, become null."""
     try:
         return json.dumps(values, ensure_ascii=False, default=plain, allow_nan=False)
@@ -128,19 +129,19 @@ def as_json(values: dict[str, Any]) -> str:
         return json.dumps(finite, ensure_ascii=False)
 
 
-def figures(column: Sequence[Any]) -> list[Any]:
+def figures(column: Sequence[object]) -> list[object]:
     """Return an output column as csv has it, where numbers have 6 digits."""
     return [f"{value:.6f}" if isinstance(value, float) else value for value in column]
 
 
-def plain_cells(column: Sequence[Any]) -> Sequence[Any]:
+def plain_cells(column: Sequence[object]) -> Sequence[object]:
     """Return `plain` of a column's cells, nothing for None; a column of texts as it is, which most are."""
     if set(map(type, column)) == {str}:
         return column
     return ["" if cell is None else plain(cell) for cell in column]
 
 
-def plain(value: object) -> Any:
+def plain(value: object) -> object:
     """Return a cell as csv and JSON hold it: bytes as their text if they are UTF-8, other objects as their str."""
     if isinstance(value, bytes):
         try:

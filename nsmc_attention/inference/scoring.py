@@ -10,7 +10,7 @@ worker processes, each with a whole predictor on one thread: tokenizing, which h
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -25,9 +25,9 @@ from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..reviews.bounded_lines import BINARY, cut, say_once
 from ..reviews.data import File, open_file
 from ..text.encoding import clean
-from .formats import WRITERS
+from .formats import WRITERS, Writer
 from .reference import Row, Scorer, worker_scorer
-from .rows import Rows
+from .scored_rows import ScoredRows
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -86,13 +86,13 @@ def score_lines(
         return Scored(output).count(write_parts(scorer, parts, ["text"], file, style, verbatim))
 
 
-def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[Rows]:
+def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[ScoredRows]:
     """Yield scored lines; about `reviews.bounded_lines.PIECE` characters are held at a time."""
     for texts in cut(lines, WINDOW, len):
         if style == "jsonl":
-            yield Rows({}, texts, scorer.objects(texts, weights))
+            yield ScoredRows({}, texts, scorer.objects(texts, weights))
         else:
-            yield Rows({"text": [*map(clean, texts)]}, texts, scorer.rows(texts))
+            yield ScoredRows({"text": [*map(clean, texts)]}, texts, scorer.rows(texts))
 
 
 def score_table(
@@ -155,7 +155,7 @@ def refuse_loss(source: "Source", output: PathLike, style: Optional[str] = None)
             raise DataError(f"{output}: the workbook {reason}; name another --output")
 
 
-def writer_of(table: "Table", style: str) -> Callable[..., Any]:
+def writer_of(table: "Table", style: str) -> Writer:
     """Return what writes a table's parts in a style; of a workbook that cannot be kept as it is, stderr says so."""
     if style != "xlsx" or table.source.kind != "xlsx":
         return WRITERS[style]
@@ -179,52 +179,52 @@ def table_parts(
     """Write what `score_table` does of a table; yield the Tally of each few rows written."""
     from ..reviews import tables
 
-    first = list(islice(table.parts, 1))
-    names = list(first[0]) if first else [table.text_column]
+    writer, first = writer_of(table, style), next(table.parts, None)
+    if first is None:
+        # a table without rows still has a column
+        names, empty = [table.text_column], ScoredRows({table.text_column: []}, [], [])
+        return write_parts(scorer, [empty], names, file, style, verbatim, writer)
     # not `itertools.tee`, which holds 57 parts before it frees one
     held: "deque[TablePart]" = deque()
 
-    def texts() -> Iterator[list[str]]:
-        for part in chain(first, table.parts):
+    def windows() -> Iterator[list[str]]:
+        for part in chain([first], table.parts):
             held.append(part)
             yield texts_of(part, table.text_column)
 
-    windows = texts()
     stream: Iterator[tuple[list[str], Iterable[Any]]]
     if style == "jsonl":
-        stream = ((texts, scorer.objects(texts, weights)) for texts in windows)
+        stream = ((texts, scorer.objects(texts, weights)) for texts in windows())
     else:
         # a table of one part starts no processes
-        stream = row_stream(scorer, windows, processes if first and first[0].rows >= tables.PART_ROWS else 1)
-    taken = ((held.popleft(), scored) for scored in stream)
-    parts = (Rows(part, read, results, part.types) for part, (read, results) in taken)
-    # a table without rows still has a column
-    empty = Rows({names[0]: []}, [], [])
-    return write_parts(scorer, parts if first else [empty], names, file, style, verbatim, writer_of(table, style))
+        stream = row_stream(scorer, windows(), processes if first.rows >= tables.PART_ROWS else 1)
+    with_cells = ((held.popleft(), *scored) for scored in stream)
+    scored_rows = (ScoredRows(part, texts, results, part.types) for part, texts, results in with_cells)
+    return write_parts(scorer, scored_rows, list(first), file, style, verbatim, writer)
 
 
 def write_parts(
     scorer: Scorer,
-    parts: Iterable[Rows],
+    windows: Iterable[ScoredRows],
     names: list[str],
     file: IO[Any],
     style: str,
     verbatim: bool,
-    writer: Optional[Callable[..., Any]] = None,
+    writer: Optional[Writer] = None,
 ) -> Iterator[Tally]:
-    """Write scored parts of a table with these columns; yield the Tally of each few rows."""
+    """Write windows of scored rows of a table with these columns; yield the Tally of each few rows."""
     with (writer or WRITERS[style])(file, names, scorer.types, verbatim) as write:
-        for part in parts:
-            results, tallied = iter(part.results), list[Any]()
-            step = max(1, len(part.texts)) if style == "parquet" else ROWS_WRITTEN
-            for start in range(0, len(part.texts) or 1, step):
-                rows, own = slice(start, start + step), list(islice(results, step))
-                columns = {name: cells[rows] for name, cells in part.columns.items()}
-                write(Rows(columns, part.texts[rows], own, part.types))
-                tallied += own
-                yield Tally(len(own))
-            # of a whole part, as arrays of a few rows take longer than these
-            yield replace(tally_of(scorer, part.texts, tallied), rows=0)
+        for window in windows:
+            results, tallied = iter(window.results), list[Any]()
+            step = max(1, len(window.texts)) if style == "parquet" else ROWS_WRITTEN
+            for start in range(0, len(window.texts) or 1, step):
+                rows, few = slice(start, start + step), list(islice(results, step))
+                columns = {name: cells[rows] for name, cells in window.columns.items()}
+                write(ScoredRows(columns, window.texts[rows], few, window.types))
+                tallied += few
+                yield Tally(len(few))
+            # of a whole window, as arrays of a few rows take longer than these
+            yield replace(tally_of(scorer, window.texts, tallied), rows=0)
 
 
 def tally_of(scorer: Scorer, texts: Sequence[str], results: Sequence[Any]) -> Tally:
@@ -238,7 +238,7 @@ def tally_of(scorer: Scorer, texts: Sequence[str], results: Sequence[Any]) -> Ta
     return Tally.of(texts, [] if place < 0 else labelled, errors, scorer.prior)
 
 
-def score_window(reference: Any, texts: list[str]) -> list[tuple[Any, ...]]:
+def score_window(reference: Hashable, texts: list[str]) -> list[Row]:
     """Return the output columns of a window, in a worker: between processes they are cheaper than rows."""
     return list(zip(*worker_scorer(reference).rows(texts)))
 
@@ -266,11 +266,13 @@ def row_stream(
         ) from problem
 
 
-def parallel_rows(same: object, windows: Iterable[list[str]], processes: int) -> Iterator[tuple[list[str], list[Row]]]:
-    pending: "deque[tuple[list[str], Future[list[tuple[Any, ...]]]]]" = deque()
+def parallel_rows(
+    reference: Hashable, windows: Iterable[list[str]], processes: int
+) -> Iterator[tuple[list[str], list[Row]]]:
+    pending: "deque[tuple[list[str], Future[list[Row]]]]" = deque()
     with workers(processes) as pool:
         for window in windows:
-            pending.append((window, pool.submit(score_window, same, window)))
+            pending.append((window, pool.submit(score_window, reference, window)))
             if len(pending) >= 2 * processes:
                 done, future = pending.popleft()
                 yield done, list(zip(*future.result()))

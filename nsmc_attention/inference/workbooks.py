@@ -1,7 +1,7 @@
 """The user's workbook with the output columns added: one sheet's XML is copied with new cells, every other part as it is.
 
     with kept_workbook(source, text column, file, names, types) as write:
-        write(Rows(...))
+        write(ScoredRows(...))
 
 Formats, formulas, comments, charts and macros stay, because nothing of them is read. The cells are put beside the rows
 whose texts they are about, right of everything that these rows have. Memory does not grow with the rows.
@@ -14,12 +14,13 @@ import shutil
 import zipfile
 import zlib
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING, Any, Callable, Optional, Union
+from typing import IO, TYPE_CHECKING, Union
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
@@ -27,12 +28,12 @@ from ..errors import ConfigError, DataError
 from ..reviews.sources import Source
 from ..reviews.tables import as_text
 from ..reviews.workbook import UNPACKED, BoundedArchive, opened_book
-from ..reviews.xlsx import CELL, CONTROL, READ, numbered_rows
+from ..reviews.xlsx import READ, cell_text, numbered_rows, sheet_part
 from .parquet import output_prefix
-from .rows import Rows
 
 if TYPE_CHECKING:
     from .formats import Write
+    from .scored_rows import ScoredRows
 
 # Columns of a sheet, by Excel; bytes of all parts after unpacking, which are packed again
 COLUMNS, WHOLE = 16_384, 4 * UNPACKED
@@ -40,7 +41,8 @@ COLUMNS, WHOLE = 16_384, 4 * UNPACKED
 TAG = re.compile(rb"""<[^\s/>]+(?:\s+[^\s=]+\s*=\s*(?:"[^"]*"|'[^']*'))*\s*/?>""")
 SPANS = re.compile(rb"""\sspans\s*=\s*(?:"[^"]*"|'[^']*')""")
 RANGE = re.compile(r"\$?([A-Z]+)\$?(\d+)(?::\$?([A-Z]+)\$?(\d+))?")
-Cells = list[tuple[int, Any]]
+# A row, and its new cells by their column
+NewCells = tuple[int, list[tuple[int, object]]]
 
 
 def why_not_kept(source: Source) -> str:
@@ -67,11 +69,6 @@ def check_macros(source: Source, output: Union[str, Path]) -> None:
         raise ConfigError(f"{output}: {source.path} {found}; name an --output with .{'xlsm' if macros else 'xlsx'}")
 
 
-def sheet_part(book: Any, source: Source) -> str:
-    """Return the name of the part that holds the sheet of a source."""
-    return str(next(part.target for sheet, part in book.parser.find_sheets() if sheet.name == source.sheet))
-
-
 @contextmanager
 def kept_workbook(
     source: Source,
@@ -81,31 +78,34 @@ def kept_workbook(
     types: Mapping[str, str],
     verbatim: bool = False,
 ) -> Iterator["Write"]:
-    """Yield what takes scored Rows; at the end the workbook of the source is written with their output columns.
+    """Yield what takes ScoredRows; at the end the workbook of the source is written with their output columns.
 
     DataError where its rows are no longer those that were scored, there is no room right of them, or a text is too long.
     """
     seen = array("I")
     with TemporaryFile(prefix="nsmc_attention-") as spool:
 
-        def write(part: "Rows") -> None:
-            results = list(part.results)
-            seen.extend(map(digest, part.columns.get(text_column, ())))
-            spool.write(f"{json.dumps(results)}\n".encode())
+        def write(rows: "ScoredRows") -> None:
+            seen.extend(map(digest, rows.columns.get(text_column, ())))
+            spool.write(f"{json.dumps(list(rows.results))}\n".encode())
 
         yield write
         spool.seek(0)
         place = find_place(source, names, text_column, seen)
+        if place.column + len(types) - 1 > COLUMNS:
+            expected = f"expected room for {len(types)} columns right of the table, found none"
+            raise DataError(f"xlsx: {expected}; write --format csv")
+        write_book(source, file, place, additions(place, names, types, spool))
+
+
+def additions(place: "Place", names: list[str], types: Mapping[str, str], spool: Iterable[bytes]) -> Iterator[NewCells]:
+    """Yield (row, its new cells) from the top; each line of the spool is a list of rows of results."""
+    if place.header:
         prefix = output_prefix(names, types)
-        header = [prefix + name for name in types] if place.header else []
-        additions = place.additions(header, spooled(spool), len(types))
-        write_book(source, file, additions, place)
-
-
-def spooled(spool: IO[bytes]) -> Iterator[Sequence[Any]]:
-    """Yield the rows of results that were written into a file in lists."""
-    for line in spool:
-        yield from json.loads(line)
+        yield place.header, list(enumerate((prefix + name for name in types), start=place.column))
+    for number, result in zip(place.rows, chain.from_iterable(map(json.loads, spool))):
+        if number:
+            yield number, list(enumerate(result, start=place.column))
 
 
 def digest(cell: object) -> int:
@@ -126,26 +126,12 @@ class Place:
     column: int = 1
     header_style: str = ""
 
-    def additions(
-        self, header: Sequence[str], results: Iterable[Sequence[Any]], width: int
-    ) -> Iterator[tuple[int, Cells]]:
-        """Yield (row, its new cells) from the top."""
-        if self.column + width - 1 > COLUMNS:
-            raise DataError(
-                f"xlsx: expected room for {width} columns right of the table, found none; write --format csv"
-            )
-        if header:
-            yield self.header, list(enumerate(header, start=self.column))
-        for number, result in zip(self.rows, results):
-            if number:
-                yield number, list(enumerate(result, start=self.column))
-
 
 def find_place(source: Source, names: list[str], text_column: str, seen: "array[int]") -> Place:
     """Return where the output columns of the scored rows go; DataError where the rows are not those that were scored."""
     numbers, texts = array("I"), array("I")
     column = names.index(text_column)
-    rows = numbered_rows(source)
+    rows = numbered_rows(source, [])
     header, _ = next(rows)
     for number, cells in rows:
         # a wholly blank row stays so
@@ -155,27 +141,9 @@ def find_place(source: Source, names: list[str], text_column: str, seen: "array[
         expected = "expected the rows that were scored in their order, found others"
         raise DataError(f"{source.path}: {expected}; name an --output with .csv")
     place = Place(header, numbers)
-    measure(source, place)
-    return place
-
-
-def measure(source: Source, place: Place) -> None:
-    """Fill in the first column right of what the rows have, merged cells included, and the style of the header's last."""
-    first = place.header or next(filter(None, place.rows), 1)
-
-    def on_cell(row: int, column: int, style: str) -> None:
-        if row >= first and column >= place.column:
-            place.column = column + 1
-        if row == place.header:
-            place.header_style = style
-
-    def on_merge(reference: str) -> None:
-        _, top, right, bottom = corners(reference)
-        if bottom >= first and (not place.rows or top <= place.rows[-1]):
-            place.column = max(place.column, right + 1)
-
     with opened_book(source.path, source.stream) as book, book.archive.open(sheet_part(book, source)) as part:
-        Measure(on_cell, on_merge).read(part)
+        Measure(place).read(part)
+    return place
 
 
 def corners(reference: str) -> tuple[int, int, int, int]:
@@ -189,12 +157,12 @@ def corners(reference: str) -> tuple[int, int, int, int]:
     return column_index_from_string(left), int(top), column_index_from_string(right or left), int(bottom or top)
 
 
-def write_book(source: Source, file: IO[bytes], additions: Iterator[tuple[int, Cells]], place: Place) -> None:
-    """Copy a workbook's parts, the sheet with the additions; DataError for a damaged part."""
+def write_book(source: Source, file: IO[bytes], place: Place, new_cells: Iterator[NewCells]) -> None:
+    """Copy a workbook's parts, the sheet with the new cells; DataError for a damaged part."""
     with opened_book(source.path, source.stream) as book:
         target = sheet_part(book, source)
     # not within `opened_book`, for which a full disk is a damaged workbook
-    opened: Any = nullcontext(source.stream) if source.stream else open(source.path, "rb")
+    opened = nullcontext(source.stream) if source.stream else open(source.path, "rb")
     with opened as content, BoundedArchive(content) as archive, zipfile.ZipFile(file, "w") as written:
         for name in dict.fromkeys(archive.namelist()):
             info = archive.getinfo(name)
@@ -202,7 +170,7 @@ def write_book(source: Source, file: IO[bytes], additions: Iterator[tuple[int, C
             copy.compress_type, copy.external_attr = info.compress_type, info.external_attr
             with opened_part(archive, name, source.path) as part, written.open(copy, "w") as out:
                 if name == target:
-                    Splice(part, out, additions, place.header, place.header_style).run(source.path)
+                    Splice(part, out, new_cells, place.header, place.header_style).run(source.path)
                 else:
                     shutil.copyfileobj(part, out, READ)
 
@@ -221,12 +189,13 @@ class Positions:
 
     def __init__(self) -> None:
         self.parser = expat.ParserCreate()
-        self.parser.StartElementHandler, self.parser.EndElementHandler = self.start, self.end
+        self.parser.StartElementHandler = self.start
         self.row = self.column = 0
         self.style = ""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        tag = name.rpartition(":")[2]
+        """Take the start of an element, whose name may have a prefix."""
+        tag = tag_of(name)
         if tag == "row":
             self.row = int(float(attributes["r"])) if "r" in attributes else self.row + 1
             self.column = 0
@@ -234,35 +203,36 @@ class Positions:
             reference = attributes.get("r", "")
             self.column = corners(reference)[0] if reference else self.column + 1
             self.style = attributes.get("s", "")
-        self.started(tag, name, attributes)
 
-    def end(self, name: str) -> None:
-        self.ended(name.rpartition(":")[2], name)
 
-    def started(self, tag: str, name: str, attributes: dict[str, str]) -> None:
-        """Take the start of an element."""
-
-    def ended(self, tag: str, name: str) -> None:
-        """Take the end of an element."""
+def tag_of(name: str) -> str:
+    return name.rpartition(":")[2]
 
 
 class Measure(Positions):
-    """Tells of each cell that has something, and of each range of merged cells."""
+    """Fills in a place: the first column right of what the rows have, merged cells too, and the style of the header's last."""
 
-    def __init__(self, on_cell: Callable[[int, int, str], None], on_merge: Callable[[str], None]):
+    def __init__(self, place: Place):
         super().__init__()
-        self.on_cell, self.on_merge = on_cell, on_merge
+        self.place, self.first = place, place.header or next(filter(None, place.rows), 1)
 
     def read(self, part: IO[bytes]) -> None:
-        while piece := part.read(READ):
-            self.parser.Parse(piece, False)
+        while block := part.read(READ):
+            self.parser.Parse(block, False)
         self.parser.Parse(b"", True)
 
-    def started(self, tag: str, name: str, attributes: dict[str, str]) -> None:
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        super().start(name, attributes)
+        tag, place = tag_of(name), self.place
         if tag in ("v", "f", "is") and self.row:
-            self.on_cell(self.row, self.column, self.style)
+            if self.row >= self.first:
+                place.column = max(place.column, self.column + 1)
+            if self.row == place.header:
+                place.header_style = self.style
         elif tag == "mergeCell":
-            self.on_merge(attributes.get("ref", ""))
+            _, top, right, bottom = corners(attributes.get("ref", ""))
+            if bottom >= self.first and (not place.rows or top <= place.rows[-1]):
+                place.column = max(place.column, right + 1)
 
 
 class Splice(Positions):
@@ -272,11 +242,12 @@ class Splice(Positions):
     """
 
     def __init__(
-        self, part: IO[bytes], out: IO[bytes], additions: Iterator[tuple[int, Cells]], header: int = 0, style: str = ""
+        self, part: IO[bytes], out: IO[bytes], new_cells: Iterator[NewCells], header: int = 0, style: str = ""
     ):
         super().__init__()
-        self.part, self.out, self.additions, self.header, self.header_style = part, out, additions, header, style
-        self.next: Optional[tuple[int, Cells]] = next(additions, None)
+        self.parser.EndElementHandler = self.end
+        self.part, self.out, self.new_cells, self.header, self.header_style = part, out, new_cells, header, style
+        self.next = next(new_cells, None)
         # bytes that are kept, the place of the first of them, and the first that is not written
         self.kept, self.base, self.place = b"", 0, 0
         self.adding = False
@@ -286,9 +257,9 @@ class Splice(Positions):
 
     def run(self, path: Path) -> None:
         """Copy the whole part; DataError where rows that are added to are not there."""
-        while piece := self.part.read(READ):
-            self.kept += piece
-            self.parser.Parse(piece, False)
+        while block := self.part.read(READ):
+            self.kept += block
+            self.parser.Parse(block, False)
             if not self.adding:
                 self.copy(max(self.place, self.parser.CurrentByteIndex))
             self.kept, self.base = self.kept[self.place - self.base :], self.place
@@ -310,8 +281,9 @@ class Splice(Positions):
         found = TAG.match(self.kept, self.parser.CurrentByteIndex - self.base)
         return found[0] if found else b""
 
-    def started(self, tag: str, name: str, attributes: dict[str, str]) -> None:
-        here = self.parser.CurrentByteIndex
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        super().start(name, attributes)
+        tag, here = tag_of(name), self.parser.CurrentByteIndex
         if tag == "row" and self.next and self.row == self.next[0]:
             self.adding, self.beyond, self.prefix = True, [], name[: -len("row")]
             self.replace(here, SPANS.sub(b"", self.tag()))
@@ -336,8 +308,8 @@ class Splice(Positions):
         right = max(corners(reference)[2], self.next[1][-1][0])
         return f"{found[1]}{found[2]}:{get_column_letter(right)}{found[4] or found[2]}"
 
-    def ended(self, tag: str, name: str) -> None:
-        if tag != "row" or not self.adding or not self.next:
+    def end(self, name: str) -> None:
+        if tag_of(name) != "row" or not self.adding or not self.next:
             return
         here, (row, cells) = self.parser.CurrentByteIndex, self.next
         starts = [start for *_, start in self.beyond] + [here]
@@ -349,7 +321,7 @@ class Splice(Positions):
             value = new.get(column)
             self.out.write(old if value is None else cell_xml(self.prefix, row, column, value, style))
         self.place = here
-        self.adding, self.next = False, next(self.additions, None)
+        self.adding, self.next = False, next(self.new_cells, None)
 
 
 def cell_xml(prefix: str, row: int, column: int, value: object, style: str = "") -> bytes:
@@ -360,11 +332,7 @@ def cell_xml(prefix: str, row: int, column: int, value: object, style: str = "")
     if isinstance(value, (int, float)):
         xml = f"<{prefix}c {where}><{prefix}v>{round(value, 6)!r}</{prefix}v></{prefix}c>"
     else:
-        text = CONTROL.sub("\ufffd", str(value))
-        if len(text) > CELL:
-            expected = f"expected at most {CELL:,} characters in a cell"
-            raise DataError(f"xlsx row {row}: {expected}, found {len(text):,}; write --format csv")
-        shown = escape(text, {"\r": "&#13;"})
+        shown = escape(cell_text(value, row), {"\r": "&#13;"})
         inner = f'<{prefix}is><{prefix}t xml:space="preserve">{shown}</{prefix}t></{prefix}is>'
         xml = f'<{prefix}c {where} t="inlineStr">{inner}</{prefix}c>'
     return xml.encode("ascii", "xmlcharrefreplace")

@@ -5,13 +5,15 @@ names, some rows -> Choice (a column, and a note where its name alone does not s
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any, Optional
+from typing import Optional
 
 from ..errors import ColumnError, list_names, nearest
 
+# The cells of each column of a table, or of some rows
+Columns = Mapping[str, Sequence[object]]
 # Names by which a column is found, in lower case
 TEXT_COLUMNS = ("document", "text", "review", "comment", "content", "리뷰", "내용", "댓글", "후기")
 STAR_COLUMNS = ("stars", "rating", "score", "별점", "평점", "점수")
@@ -82,6 +84,11 @@ def is_sentence(cell: str) -> bool:
     return words > 3 or words > 1 and (syllables > 11 or bool(SENTENCE_END.search(cell)))
 
 
+def filled_texts(cells: Iterable[object]) -> Iterator[str]:
+    """Yield the cells that are neither blank nor missing (None, NaN), as text without spaces around it."""
+    return filter(None, (str(cell).strip() for cell in cells if cell is not None and cell == cell))
+
+
 @dataclass(frozen=True)
 class Profile:
     """The cells of a column that are not blank: shares of values and sentences, mean syllables, words, distinct cells."""
@@ -94,9 +101,8 @@ class Profile:
     distinct: float
 
     @classmethod
-    def of(cls, cells: Iterable[Any]) -> "Profile":
-        given = (str(cell).strip()[:LONGEST] for cell in cells if cell is not None and cell == cell)
-        texts = [text for text in given if text]
+    def of(cls, cells: Iterable[object]) -> "Profile":
+        texts = [text[:LONGEST] for text in filled_texts(cells)]
         if not texts:
             return cls(0, 0, 0, 0, 0, 0)
         return cls(
@@ -124,12 +130,12 @@ class Profile:
 class Profiles(dict[str, Profile]):
     """The Profile of each column of some rows, made when it is asked for."""
 
-    def __init__(self, part: Mapping[str, Sequence[Any]]):
+    def __init__(self, columns: Columns):
         super().__init__()
-        self.part = part
+        self.columns = columns
 
     def __missing__(self, name: str) -> Profile:
-        self[name] = Profile.of(self.part[name][:JUDGED])
+        self[name] = Profile.of(self.columns[name][:JUDGED])
         return self[name]
 
 
@@ -141,15 +147,6 @@ class Choice:
     note: str = ""
 
 
-def numbered(columns: Collection[str], given: object) -> Optional[str]:
-    """Return the column of a name, or of a number from 1 where none has that name; None for no column."""
-    names = list(columns)
-    if given in names:
-        return str(given)
-    text = str(given)
-    return names[int(text) - 1] if text.isdecimal() and 0 < int(text) <= len(names) else None
-
-
 def require_column(columns: Collection[str], column: str, where: object, hint: str = TEXT_HINT) -> None:
     """Raise DataError, with the columns that there are and the hint, where the column is not among them."""
     if column not in columns:
@@ -159,20 +156,20 @@ def require_column(columns: Collection[str], column: str, where: object, hint: s
 
 def find_column(
     columns: Collection[str],
-    given: Optional[str],
+    column: Optional[str],
     where: object,
     known: Sequence[str] = TEXT_COLUMNS,
     hint: str = TEXT_HINT,
 ) -> str:
-    """Return the given column (a name, or a number from 1), or the only one with a known name.
+    """Return a column by its name, or by a number from 1 where none has that name; None is the only known name.
 
     DataError, with all columns, where there is none.
     """
-    if given is not None:
-        column = numbered(columns, given)
-        if column is None:
-            require_column(columns, str(given), where, hint)
-        return str(column)
+    if column is not None:
+        if column not in columns and column.isdecimal() and 0 < int(column) <= len(columns):
+            return list(columns)[int(column) - 1]
+        require_column(columns, column, where, hint)
+        return column
     matches = [name for name in columns if name.strip().lower() in known]
     if len(matches) != 1:
         raise no_column(columns, matches, where, known, hint)
@@ -180,49 +177,49 @@ def find_column(
 
 
 def no_column(
-    columns: Collection[str], found: Collection[str], where: object, known: Sequence[str], hint: str
+    columns: Collection[str],
+    alike: Collection[str],
+    where: object,
+    known: Sequence[str] = TEXT_COLUMNS,
+    hint: str = TEXT_HINT,
 ) -> ColumnError:
+    """Return the error of several columns that are alike, or of none that is known."""
     expected = f"expected one column called {', '.join(known)}"
-    return ColumnError(f"{where}: {expected}; found {list_names(found or columns)}{hint}", columns)
+    return ColumnError(f"{where}: {expected}; found {list_names(alike or columns)}{hint}", columns)
 
 
-def choose_text(part: Mapping[str, Sequence[Any]], given: object, where: object) -> Choice:
-    """Return the column of the texts: the one that is given, or that is found by name and by its cells.
+def choose_text(columns: Columns, column: object, where: object) -> Choice:
+    """Return the column of the texts: `column`, or where it is None the one that is found by name and by its cells.
 
     A known name is taken where its cells may be texts, and another column where only that one has sentences. ColumnError
     where two columns are as good as each other, or none has texts.
     """
-    if given is not None:
-        return Choice(find_column(part, str(given), where))
-    profiles = Profiles(part)
-    plain = [name for name in part if normalized(name) in TEXT_COLUMNS]
-    named = [name for name in part if name not in plain and known_in(name, NAMED)]
+    if column is not None:
+        return Choice(find_column(columns, str(column), where))
+    profiles = Profiles(columns)
+    plain = [name for name in columns if normalized(name) in TEXT_COLUMNS]
+    named = [name for name in columns if name not in plain and known_in(name, NAMED)]
     for names in (plain, plain + named):
         textual = [name for name in names if not profiles[name].count or profiles[name].may_be_text]
         if len(textual) > 1:
             textual = plainly(textual, profiles) or textual
         if len(textual) > 1:
-            raise no_column(part, textual, where, TEXT_COLUMNS, TEXT_HINT)
+            raise no_column(columns, textual, where)
         if textual:
             return said(textual[0], len(plain + named) > 1)
-    return by_content(part, profiles, plain + named, where)
+    return by_content(profiles, plain + named, where)
 
 
-def by_content(
-    part: Mapping[str, Sequence[Any]], profiles: Mapping[str, Profile], refused: Sequence[str], where: object
-) -> Choice:
+def by_content(profiles: Profiles, refused: Sequence[str], where: object) -> Choice:
     """Return the only column of texts, judged by the cells alone; `refused` have a known name, but no texts."""
-    others = [name for name in part if name not in refused and profiles[name].count]
+    columns = profiles.columns
+    others = [name for name in columns if name not in refused and profiles[name].count]
     sentences = [name for name in others if profiles[name].has_sentences]
-    found = plainly(sentences, profiles) or sentences or only_texts(profiles, others, len(part) == 1)
-    if len(found) > 1:
-        raise no_column(part, found, where, TEXT_COLUMNS, TEXT_HINT)
-    if found:
-        return said(found[0], True)
-    if refused:
-        # `refuse_values` says what is in it
-        return said(refused[0], True)
-    raise no_column(part, [], where, TEXT_COLUMNS, TEXT_HINT)
+    textual = plainly(sentences, profiles) or sentences or only_texts(profiles, others, len(columns) == 1)
+    if len(textual) > 1 or not (textual or refused):
+        raise no_column(columns, textual, where)
+    # of a refused one, `refuse_values` says what is in it
+    return said((textual or refused)[0], True)
 
 
 def only_texts(profiles: Mapping[str, Profile], names: Sequence[str], alone: bool) -> list[str]:
@@ -250,12 +247,11 @@ def said(column: str, several: bool) -> Choice:
     return Choice(column, f"texts are read from column {column!r}")
 
 
-def refuse_values(part: Mapping[str, Sequence[Any]], column: str, where: object) -> None:
+def refuse_values(columns: Columns, column: str, where: object) -> None:
     """Raise DataError where a column has nothing but numbers, dates, addresses or codes; a single one may be a review."""
-    cells = (str(cell).strip() for cell in part[column] if cell is not None and cell == cell)
-    texts = [text for text in cells if text]
+    texts = list(filled_texts(columns[column]))
     if len(texts) > 1 and all(map(is_value, texts)):
-        others = [name for name in part if name != column]
+        others = [name for name in columns if name != column]
         kind = "numbers" if all(map(NUMBER.fullmatch, texts)) else "dates, links or codes"
         found = f"found {kind} in column {column!r} ({texts[0][:20]}); the others are {list_names(others)}"
-        raise ColumnError(f"{where}: expected reviews, {found}{TEXT_HINT}", part)
+        raise ColumnError(f"{where}: expected reviews, {found}{TEXT_HINT}", columns)

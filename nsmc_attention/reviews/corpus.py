@@ -8,7 +8,6 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
-from .._runtime.aliases import Record
 from ..errors import DataError
 
 
@@ -53,7 +52,7 @@ class Reviews:
             "conflicting": int((labels_a_text > 1).sum()),
         }
 
-    def describe(self) -> Record:
+    def describe(self) -> dict[str, object]:
         """Return name, sha256 and counts as a plain dict, for manifests."""
         return {"name": self.name, "sha256": self.sha256, **self.counts()}
 

@@ -4,9 +4,10 @@ first rows -> Header (row, names)
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from itertools import zip_longest
+from typing import Optional
 
 from ..errors import ConfigError, DataError
 from .columns import KNOWN, NAMED, SYLLABLE, is_sentence, is_value, known_in
@@ -35,15 +36,15 @@ class Header:
         return f"the header is row {self.row}"
 
 
-def row_of(given: Optional[object]) -> Optional[int]:
+def row_of(header: Optional[object]) -> Optional[int]:
     """Return the row of `--header`, 0 for none; ConfigError for what is neither."""
-    if given is None:
+    if header is None:
         return None
-    text = str(given).strip().lower()
+    text = str(header).strip().lower()
     if text == "none":
         return 0
     if not text.isdecimal() or int(text) < 1:
-        raise ConfigError(f"--header: expected a row from 1, or none, found {str(given)[:40]!r}")
+        raise ConfigError(f"--header: expected a row from 1, or none, found {str(header)[:40]!r}")
     return int(text)
 
 
@@ -51,20 +52,21 @@ def column_names(count: int) -> tuple[str, ...]:
     return tuple(f"column {number}" for number in range(1, count + 1))
 
 
-def texts_in(row: Sequence[Any]) -> list[str]:
+def texts_in(row: Iterable[object]) -> list[str]:
     return ["" if cell is None else str(cell).strip() for cell in row]
 
 
-def named_row(rows: Sequence[Sequence[Any]], given: int, where: object) -> Header:
+def named_row(rows: Sequence[Sequence[object]], number: int, where: object) -> Header:
     """Return the Header of a `--header`; DataError where there is no such row."""
-    if not given:
+    if not number:
         return Header(0, column_names(max(map(len, rows), default=0)), 0)
-    if given > len(rows) or not any(texts_in(rows[given - 1])):
-        raise DataError(f"{where}: expected a header in row {given} (--header), found a blank or no row there")
-    return Header(given, tuple(map(str, texts_in(rows[given - 1]))), given)
+    names = texts_in(rows[number - 1]) if number <= len(rows) else []
+    if not any(names):
+        raise DataError(f"{where}: expected a header in row {number} (--header), found a blank or no row there")
+    return Header(number, tuple(names), number)
 
 
-def find_header(rows: Sequence[Sequence[Any]], where: object) -> Optional[Header]:
+def find_header(rows: Sequence[Sequence[object]], where: object) -> Optional[Header]:
     """Return the Header of a table by its first rows, blank ones included; None where it is the first that is not blank.
 
     DataError where the first row may be a header as well as a review.
@@ -102,9 +104,7 @@ def below_titles(rows: Sequence[Sequence[str]], filled: Sequence[int]) -> int:
     first = rows[filled[0]]
     count = sum(map(bool, first))
     named = any(known_in(cell, NAMED) for cell in first)
-    if named and count > 1:
-        return filled[0]
-    if names_columns(first) and count > 2:
+    if named and count > 1 or names_columns(first) and count > 2:
         return filled[0]
     for place in filled[1:SEARCHED]:
         row, above = rows[place], [rows[number] for number in filled if number < place]
@@ -120,27 +120,27 @@ def below_titles(rows: Sequence[Sequence[str]], filled: Sequence[int]) -> int:
     return filled[0]
 
 
+def with_cells_below(row: Sequence[str], below: Sequence[Sequence[str]]) -> list[tuple[str, list[str]]]:
+    """Return (cell, those below it) for each column of a row in which both have something."""
+    columns = ([each[place] for each in below if place < len(each) and each[place]] for place in range(len(row)))
+    return [(cell, under) for cell, under in zip(row, columns) if cell and under]
+
+
 def differs(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
     """Return whether a column has only numbers or dates below a cell that is neither."""
-    columns = [[each[place] for each in below if place < len(each) and each[place]] for place in range(len(row))]
-    return any(cell and not is_value(cell) and under and all(map(is_value, under)) for cell, under in zip(row, columns))
+    return any(not is_value(cell) and all(map(is_value, under)) for cell, under in with_cells_below(row, below))
 
 
 def both_rows(rows: Sequence[Sequence[str]], start: int) -> tuple[str, ...]:
     """Return the names of a header of two rows, merged cells of which are blank; nothing for one of one row."""
     if start + 2 >= len(rows):
         return ()
-    upper, lower = list(rows[start]), list(rows[start + 1])
-    width = max(len(upper), len(lower))
-    upper, lower = (row + [""] * (width - len(row)) for row in (upper, lower))
-    merged = any(down and not up for up, down in zip(upper, lower)) and any(
-        up and not down for up, down in zip(upper, lower)
-    )
-    named = [cell for cell in lower if cell]
-    if not merged or not all(map(is_name, named)) or not any(known_in(cell, KNOWN) for cell in named):
+    pairs = list(zip_longest(rows[start], rows[start + 1], fillvalue=""))
+    merged = any(down and not up for up, down in pairs) and any(up and not down for up, down in pairs)
+    if not merged or not names_columns([down for _, down in pairs]):
         return ()
-    names = [down or up for up, down in zip(upper, lower)]
-    return tuple(names) if names_columns(names) and len(set(names)) == len(names) else ()
+    names = tuple(down or up for up, down in pairs)
+    return names if names_columns(names) and len(set(names)) == len(names) else ()
 
 
 def without_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> Optional[bool]:
@@ -149,8 +149,7 @@ def without_header(first: Sequence[str], below: Sequence[Sequence[str]]) -> Opti
         return False
     if not below:
         return any(map(is_value, first)) and any(map(is_sentence, first))
-    columns = [[row[place] for row in below if place < len(row) and row[place]] for place in range(len(first))]
-    pairs = [(cell, under) for cell, under in zip(first, columns) if cell and under]
+    pairs = with_cells_below(first, below)
     if any(is_value(cell) and all(map(is_value, under)) for cell, under in pairs):
         return True
     texts = [(cell, under) for cell, under in pairs if sum(map(is_sentence, under)) * 2 >= len(under)]

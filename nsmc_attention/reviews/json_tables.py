@@ -6,7 +6,7 @@ A list is read piece by piece; an object, which may hold its rows anywhere, whol
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from ..errors import DataError
 from .bounded_lines import LINE
@@ -17,7 +17,7 @@ BLOCK, WHOLE = 1 << 16, 1 << 26
 AS_LINES = "write one object a line: jq -c '.[]' FILE > FILE.jsonl, or to_json(orient='records', lines=True) of pandas"
 
 
-def json_items(file: TextIO, path: Path) -> Iterator[tuple[int, Any]]:
+def json_items(file: TextIO, path: Path) -> Iterator[tuple[int, object]]:
     """Yield (number, value) of each row of a list or object; DataError, with its number, for what is no JSON."""
     head = ""
     while not head.strip() and (block := file.read(BLOCK)):
@@ -28,7 +28,7 @@ def json_items(file: TextIO, path: Path) -> Iterator[tuple[int, Any]]:
         yield from enumerate(rows_of(parse_whole(file, head, path), path), start=1)
 
 
-def list_items(file: TextIO, rest: str, path: Path) -> Iterator[tuple[int, Any]]:
+def list_items(file: TextIO, rest: str, path: Path) -> Iterator[tuple[int, object]]:
     """Yield the items of a list, of which the opening bracket was read."""
     decode, number, place = json.JSONDecoder().raw_decode, 1, 0
     while True:
@@ -54,7 +54,7 @@ def list_items(file: TextIO, rest: str, path: Path) -> Iterator[tuple[int, Any]]
         rest, place = rest[place:] + block, 0
 
 
-def parse_whole(file: TextIO, head: str, path: Path) -> Any:
+def parse_whole(file: TextIO, head: str, path: Path) -> object:
     text = head + file.read(WHOLE - len(head) + 1)
     if len(text) > WHOLE:
         raise DataError(f"{path}: expected at most {WHOLE:,} characters in one JSON object, found more; {AS_LINES}")
@@ -65,7 +65,7 @@ def parse_whole(file: TextIO, head: str, path: Path) -> Any:
         raise DataError(f"{path} line {line}: expected one JSON list or object, found none; {AS_LINES}") from problem
 
 
-def rows_of(value: object, path: Path) -> list[Any]:
+def rows_of(value: object, path: Path) -> list[object]:
     """Return the rows of an object: its only list of objects, its columns (pandas), or itself."""
     if not isinstance(value, dict):
         raise DataError(f"{path}: expected a JSON list or object, found {type(value).__name__}; {AS_LINES}")
@@ -91,7 +91,7 @@ def rows_of(value: object, path: Path) -> list[Any]:
     return [value]
 
 
-def rows_of_objects(value: dict[str, dict[str, Any]]) -> list[Any]:
+def rows_of_objects(value: dict[str, dict[str, object]]) -> list[object]:
     """Return the rows of an object of objects: pandas' columns of rows, or its rows by their index."""
     first = next(iter(value.values()))
     if all(map(str.isdecimal, value)) and not all(map(str.isdecimal, first)):

@@ -5,12 +5,12 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Optional
 
 from ..text.encoding import ENTITY
-from .bounded_lines import LINE
 from .columns import KNOWN, LABEL_COLUMNS, LESSER_COLUMNS, STAR_COLUMNS, TEXT_COLUMNS, Profile, is_value, known_in
 from .headers import SEARCHED, names_columns, texts_in, without_header
+from .quotes import csv_reader
 
 # What may separate the fields of a csv, first the one that its name promises
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -129,11 +129,9 @@ def first_rows(
     text: str, delimiter: str, whole: bool, blank: bool = False, quoted: bool = True, most: int = AGREEING
 ) -> list[list[str]]:
     """Return the first rows, those that are `blank` if wanted, without the last one of a text that goes on."""
-    csv.field_size_limit(LINE)
     rows: list[list[str]] = []
-    dialect: dict[str, Any] = {} if quoted else {"quoting": csv.QUOTE_NONE}
     try:
-        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True, **dialect):
+        for row in csv_reader(io.StringIO(text, newline=""), delimiter, quoted):
             rows += [row] if row or blank else []
             if len(rows) > most:
                 break

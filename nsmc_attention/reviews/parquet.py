@@ -8,6 +8,9 @@ from ..errors import DataError, MissingPackage
 from .bounded_lines import PIECE
 
 if TYPE_CHECKING:
+    from pyarrow import DataType, Schema
+    from pyarrow.parquet import ParquetFile
+
     from .sources import Source
 
 # Depth of nested lists and structs, the row itself included; as in jsonl
@@ -26,7 +29,7 @@ def require_parquet() -> Any:
 
 
 @contextmanager
-def parquet_file(table: "Source") -> Iterator[tuple[Any, Any]]:
+def parquet_file(table: "Source") -> "Iterator[tuple[ParquetFile, ParquetFile]]":
     """Open a pyarrow ParquetFile twice: plainly, and with text and bytes as dictionaries, where shared values are small.
 
     DataError, also within the `with` block, where the file cannot be read or is nested too deeply.
@@ -36,7 +39,7 @@ def parquet_file(table: "Source") -> Iterator[tuple[Any, Any]]:
 
     path = table.path
     try:
-        source: Any = table.stream or path
+        source = table.stream or path
         with parquet.ParquetFile(source) as file:
             check_levels(file.schema_arrow, path)
             columns = [file.schema.column(index) for index in range(len(file.schema))]
@@ -49,7 +52,7 @@ def parquet_file(table: "Source") -> Iterator[tuple[Any, Any]]:
         raise DataError(f"{path}: not a readable parquet file: {reason}") from problem
 
 
-def check_levels(schema: Any, path: Path) -> None:
+def check_levels(schema: "Schema", path: Path) -> None:
     kinds = list(schema.types)
     for _ in range(LEVELS):
         kinds = [inner for kind in kinds for inner in inner_types(kind)]
@@ -57,7 +60,7 @@ def check_levels(schema: Any, path: Path) -> None:
         raise DataError(f"{path}: expected at most {LEVELS} nested lists and structs")
 
 
-def inner_types(kind: Any) -> list[Any]:
+def inner_types(kind: "DataType") -> "list[DataType]":
     from pyarrow import types
 
     if types.is_map(kind):
@@ -67,7 +70,7 @@ def inner_types(kind: Any) -> list[Any]:
     return [kind.value_type] if types.is_nested(kind) and hasattr(kind, "value_type") else []
 
 
-def parquet_rows(file: Any, shared: Any, groups: Iterable[int]) -> Iterator[dict[str, Any]]:
+def parquet_rows(file: "ParquetFile", shared: "ParquetFile", groups: Iterable[int]) -> Iterator[dict[str, object]]:
     """Yield the rows of some row groups of a file opened by `parquet_file`, few bytes decoded at a time."""
     for group in groups:
         first = next(shared.iter_batches(batch_size=1, row_groups=[group]), None)

@@ -16,6 +16,15 @@ from .columns import is_value
 BLOCK = 1 << 20
 
 
+def csv_reader(lines: Iterable[str], delimiter: str, quoted: bool = True) -> Iterator[list[str]]:
+    """Return the rows of lines, whose fields are enclosed in quotes, or have them as letters; csv.Error for an open quote."""
+    # of the whole process; csv's own limit is lower than a row's here
+    csv.field_size_limit(LINE)
+    if quoted:
+        return csv.reader(lines, delimiter=delimiter, strict=True)
+    return csv.reader(lines, delimiter=delimiter, strict=True, quoting=csv.QUOTE_NONE)
+
+
 def any_leading(file: TextIO) -> bool:
     """Return whether a field of tab-separated lines begins with a quote."""
     before = "\n"
@@ -28,9 +37,8 @@ def any_leading(file: TextIO) -> bool:
 
 
 def physical(file: TextIO) -> Iterator[str]:
-    """Yield lines, cut where they are longer than any row may be."""
-    while line := file.readline(LINE + 1):
-        yield line
+    """Return lines, cut where they are longer than any row may be."""
+    return iter(lambda: file.readline(LINE + 1), "")
 
 
 @dataclass
@@ -69,10 +77,9 @@ def read_letters(lines: Iterable[str]) -> Reading:
 
 def read_quoted(lines: Iterable[str]) -> Reading:
     """Read fields that quotes enclose; the width is 0 where one is not closed."""
-    csv.field_size_limit(LINE)
     reading = Reading()
     try:
-        for row in csv.reader(lines, delimiter="\t", strict=True):
+        for row in csv_reader(lines, "\t"):
             if any(map(str.strip, row)) and not reading.add(row):
                 return Reading()
     except csv.Error:

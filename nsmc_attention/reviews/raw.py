@@ -18,7 +18,6 @@ import pandas
 from numpy.typing import NDArray
 
 from .._io.bounded import read_file, read_json
-from .._runtime.aliases import Record
 from ..errors import DataError
 from ..text.marks import composed
 from . import nsmc
@@ -51,7 +50,7 @@ class StarReviews:
         """(N,) float32 in 0 to 1: (stars - 1) / 9, read as the probability of positive."""
         return numpy.asarray((self.frame["stars"] - 1) / 9, dtype="float32")
 
-    def describe(self) -> Record:
+    def describe(self) -> dict[str, object]:
         return {"name": "raw", "sha256": self.sha256, **self.counts}
 
 

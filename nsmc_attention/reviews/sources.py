@@ -7,7 +7,7 @@ Imports no pandas, which is slow.
 
 import io
 import sys
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Iterator, Optional, TextIO, Union
@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Iterator, Optional, TextIO, Union
 from ..errors import ConfigError, DataError, list_names
 from .bounded_lines import BINARY, STDIN, lines, say_once
 from .encodings import NAMES, detect
-from .headers import Header, find_header, named_row, row_of
+from .headers import find_header, named_row, row_of
 from .kinds import AGREEING, DELIMITERS, LIST, delimiter_of, first_rows, foreign, json_kind, table_in
 from .quotes import any_leading, encloses, physical, read_letters, read_quoted
 
@@ -49,7 +49,7 @@ class Source:
     quoted : whether quotes enclose fields of csv and tsv; else they are letters
     header : the row of xlsx that names the columns, if it was given, 0 for none
     names, before : of csv and tsv, the columns and the rows before the first review; no names: of the first row
-    found : the kind, where it is not what the name promises
+    actual_kind : the kind, where it is not what the name promises
     remarks : what else is to be said of how it is read
     """
 
@@ -66,7 +66,7 @@ class Source:
     header: Optional[int] = None
     names: tuple[str, ...] = ()
     before: int = 0
-    found: str = ""
+    actual_kind: str = ""
     remarks: tuple[str, ...] = ()
 
     @property
@@ -77,9 +77,9 @@ class Source:
     @property
     def surprises(self) -> str:
         """A note for the user on how it is read, or nothing: "CP949, semicolon-separated"."""
-        surprises = [self.found] if self.found else []
+        surprises = [self.actual_kind] if self.actual_kind else []
         surprises += [NAMES[self.encoding]] if self.guessed and self.encoding != "utf-8" else []
-        if self.kind == "csv" and (self.delimiter != "," or self.found):
+        if self.kind == "csv" and (self.delimiter != "," or self.actual_kind):
             surprises.append(f"{DELIMITERS[self.delimiter]}-separated")
         if self.guessed and self.other_sheets:
             others = list_names(map(repr, self.other_sheets))
@@ -191,30 +191,27 @@ def text_source(
     header: Optional[int] = None,
     stream: Optional[Resumed] = None,
 ) -> Source:
-    """Return the Source of a text file, or of a stream whose beginning is `file`; `guess`: whether no kind was given."""
-    refuse_foreign(path, file)
+    """Return the Source of a text file, or of a stream whose beginning is `file`; `guess`: whether no kind was given.
+
+    DataError for a file that has the name of text and is another, as a workbook called .csv.
+    """
+    file.seek(0)
+    if other := foreign(file.read(HEAD)):
+        raise DataError(f"{path}: expected text, found {other}")
     codec, mark = detect(file, path, encoding, whole=stream is None)
     file.seek(mark)
     content = file.read(HEAD)
     text, whole = content.decode(codec, "ignore"), len(content) < HEAD
     promised = kind
     kind, delimiter = kind_in(text, whole, kind, guess, header, path)
-    rest: Any = io.BufferedReader(stream) if stream else None
-    found = "" if kind in (promised, "nsmc") else {"jsonl": "JSON Lines", "json": "JSON"}.get(kind, kind)
-    source = Source(path, kind, codec, mark, delimiter, rest, encoding is None, found=found)
-    if kind not in FIELDS:
+    rest = io.BufferedReader(stream) if stream else None
+    actual = "" if kind in (promised, "nsmc") else {"jsonl": "JSON Lines", "json": "JSON"}.get(kind, kind)
+    source = Source(path, kind, codec, mark, delimiter, rest, encoding is None, actual_kind=actual)
+    if kind not in ("csv", "tsv"):
         return source
-    if kind != "nsmc" and delimiter == "\t":
-        source = replace(source, quoted=has_quotes(file, mark, codec, text if stream else None))
-    return source if kind == "nsmc" else with_header(source, text, whole, header)
-
-
-def refuse_foreign(path: Path, file: BinaryIO) -> None:
-    """Raise DataError for a file that has the name of text and is another, as a workbook called .csv."""
-    file.seek(0)
-    found = foreign(file.read(HEAD))
-    if found:
-        raise DataError(f"{path}: expected text, found {found}")
+    if delimiter == "\t":
+        source = replace(source, quoted=has_quotes(source, text))
+    return with_header(source, text, whole, header)
 
 
 def kind_in(text: str, whole: bool, kind: str, guess: bool, header: Optional[int], path: Path) -> tuple[str, str]:
@@ -254,48 +251,33 @@ def refuse_tabs(text: str, whole: bool, path: Path) -> None:
     raise DataError(f"{path} line 1: {expected}, found other columns; {advice}, and see --header")
 
 
-def has_quotes(file: BinaryIO, mark: int, codec: str, head: Optional[str]) -> bool:
+def has_quotes(source: Source, head: str) -> bool:
     """Return whether quotes enclose fields of a tab-separated file, or of a stream by its `head`."""
 
-    def text() -> TextIO:
-        if head is not None:
-            return io.StringIO(head[: head.rfind("\n") + 1] or head, newline="")
-        file.seek(mark)
-        return io.TextIOWrapper(io.BufferedReader(Kept(file)), codec, "replace", newline="")
+    def opened() -> AbstractContextManager[TextIO]:
+        if source.stream:
+            return nullcontext(io.StringIO(head[: head.rfind("\n") + 1] or head, newline=""))
+        return open_text(source, newline="")
 
-    if not any_leading(text()):
-        return True
-    return encloses(read_letters(physical(text())), read_quoted(physical(text())))
-
-
-class Kept(io.RawIOBase):
-    """A file that is read, and stays open when its reader is closed."""
-
-    def __init__(self, file: BinaryIO):
-        self.file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self.file.read(len(buffer))
-        buffer[: len(piece)] = piece
-        return len(piece)
+    with opened() as text:
+        if not any_leading(text):
+            return True
+    with opened() as text:
+        letters = read_letters(physical(text))
+    with opened() as text:
+        return encloses(letters, read_quoted(physical(text)))
 
 
-def with_header(source: Source, text: str, whole: bool, given: Optional[int]) -> Source:
+def with_header(source: Source, text: str, whole: bool, row: Optional[int]) -> Source:
     """Return a Source with the names of its columns, where they are not in the first row that is not blank."""
-    most = max(AGREEING, given or 0)
-    rows = first_rows(text, source.delimiter, whole, blank=True, quoted=source.quoted, most=most)
-    header: Optional[Header]
-    if given is not None:
-        header = named_row(rows, given, source.path)
-    else:
-        header = find_header(rows, source.path)
-    if header is None:
-        return source
-    remarks = (header.note,) if given is None else ()
-    return replace(source, names=header.names, before=header.before, remarks=remarks)
+    rows = first_rows(text, source.delimiter, whole, blank=True, quoted=source.quoted, most=max(AGREEING, row or 0))
+    if row is not None:
+        header = named_row(rows, row, source.path)
+        return replace(source, names=header.names, before=header.before)
+    if header_found := find_header(rows, source.path):
+        note = (header_found.note,)
+        return replace(source, names=header_found.names, before=header_found.before, remarks=note)
+    return source
 
 
 def kind_of(path: Union[str, Path]) -> str:
@@ -332,11 +314,6 @@ def open_text(source: Source, newline: Optional[str] = None, span: Optional[Span
             name, byte = NAMES[source.encoding], problem.object[problem.start]
             advice = "name its encoding by encoding (--encoding)"
             raise DataError(f"{source.path}: expected {name} text, found byte 0x{byte:02x}; {advice}") from problem
-
-
-def stdin_lines(encoding: Optional[str] = None) -> Iterator[str]:
-    """Yield the lines of stdin without their ends, whatever they look like."""
-    return source_lines(find_source("-", "lines", encoding=encoding))
 
 
 def source_lines(source: Source) -> Iterator[str]:

@@ -162,17 +162,15 @@ def stars_of(cells: Sequence[str], where: str = "", name: str = "") -> Stars:
     Cells that say of how many ("4/5", "★★★☆☆") are brought to one scale. Others take that scale, where it is one; if no
     cell says it, 5, or 10 where a number is larger than 5.
     """
-    column = Cells(list(cells), f"{where} " if where else "", name, scale_of_name(name))
-    return column.stars()
+    return Cells(cells, f"{where} " if where else "", scale_of_name(name)).stars()
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of one column; `at` begins its messages, `named` is the scale that its `name` has."""
+    """The cells of one column; `at` begins its messages, `named` is the scale that its name has."""
 
-    cells: list[str]
+    cells: Sequence[str]
     at: str
-    name: str
     named: Optional[int]
 
     def stars(self) -> Stars:
@@ -256,12 +254,9 @@ def star_column(columns: Mapping[str, Sequence[str]], exclude: Collection[str] =
     """
     names, _ = star_columns(columns, exclude)
     if len(names) > 1:
-        raise ColumnError(f"expected one column of stars, found {list_names(names)}; {choose(names)}", columns)
+        advice = f"choose by stars_column (--stars-column {names[0]!r})"
+        raise ColumnError(f"expected one column of stars, found {list_names(names)}; {advice}", columns)
     return names[0] if names else None
-
-
-def choose(names: Sequence[str]) -> str:
-    return f"choose by stars_column (--stars-column {names[0]!r})"
 
 
 def star_columns(columns: Mapping[str, Sequence[str]], exclude: Collection[str] = ()) -> tuple[list[str], str]:

@@ -6,36 +6,33 @@
 value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
-import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Optional, TextIO, Union
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 from .._io.bounded import read_json
 from ..errors import ConfigError, DataError, list_names, nearest
-from .bounded_lines import LINE, PIECE, check_columns, cut, left_out, lines, say_once
+from .bounded_lines import PIECE, check_columns, cut, lines
 from .columns import LABEL_COLUMNS as LABEL_COLUMNS
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values
 from .columns import STAR_COLUMNS as STAR_COLUMNS
 from .columns import find_column as find_column
 from .columns import require_column as require_column
+from .csv_tables import MeasuredLines, RowLines, csv_rows
 from .json_tables import AS_LINES, json_items
 from .oddities import oddity
 from .parquet import LEVELS, parquet_file, parquet_rows
-from .quotes import swallowed
-from .sources import FIELDS, Source, Span, announce, find_source, open_text, size_of
-from .xlsx import plain_dates, xlsx_rows
+from .sources import FIELDS, Source, Span, announce, find_source, open_text
+from .xlsx import numbered_rows, plain_dates
 
 if TYPE_CHECKING:
     from .corpus import Reviews
 
 PART_ROWS = 8192
-# Characters of a csv that are read at a time
-BLOCK = 1 << 16
 # Texts of the first part on which something may be remarked
 REMARKED = 1000
 # What has a test file of its own
@@ -47,7 +44,7 @@ class TablePart(dict[str, list[Any]]):
     `remark` is what is to be said of the header, in the first part of a workbook.
     """
 
-    types: Mapping[str, Any] = {}
+    types: Mapping[str, object] = {}
     remark: str = ""
 
     @property
@@ -65,6 +62,7 @@ class Table:
 
 
 Reader = Callable[[Source, int, Optional[Span]], Iterator[TablePart]]
+Row = TypeVar("Row", list[str], list[object])
 
 
 def open_table(
@@ -89,66 +87,65 @@ def open_table(
     """
     source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet, header)
     try:
-        table = opened(source, text_column, rows)
-        # a cover with a sentence may be taken for a table
-        sure = table is not None and known_in(table.text_column, NAMED)
-        problem: Optional[DataError] = None
-    except DataError as error:
-        table, sure, problem = None, False, error
-    if not sure and source.guessed and source.other_sheets:
-        try:
-            table = on_another_sheet(source, text_column, rows, problem) or table
-        except DataError:
-            note(source)
-            raise
-    if table is None:
+        table = likeliest_sheet(source, None if text_column is None else str(text_column), rows)
+    except DataError:
         note(source)
-        raise problem or DataError(f"{source.path}: expected reviews, found none")
+        raise
     note(table.source)
     return table
 
 
-def opened(source: Source, text_column: Optional[object], rows: int) -> "Table":
-    """Return the Table of a Source, whose remarks say which column has the texts where its name does not."""
-    parts = parts_of(source, rows, text_column=None if text_column is None else str(text_column))
-    first = list(islice(parts, 1))
-    if not first or source.kind == "lines":
-        column = str(text_column or TEXT_COLUMNS[0])
-    else:
-        source = replace(source, remarks=(*source.remarks, *filter(None, [first[0].remark])))
-        choice = choose_text(first[0], text_column, source.path)
-        column = choice.column
-        refuse_values(first[0], column, source.path)
-        source = replace(source, remarks=(*source.remarks, *filter(None, [choice.note])))
-    # a column that is given may not be there, which `with_column` says
-    cells = first[0].get(column, []) if first else []
-    remark = oddity([as_text(cell) for cell in cells[:REMARKED]])
-    source = replace(source, remarks=(*source.remarks, *filter(None, [remark])))
-    return Table(source, column, with_column(chain(first, parts), column, source.path))
+def likeliest_sheet(source: Source, text_column: Optional[str], rows: int) -> Table:
+    """Return the Table of a Source; of a workbook whose first sheet may have no reviews, that of another one that has.
 
-
-def on_another_sheet(
-    source: Source, text_column: Optional[object], rows: int, problem: Optional[DataError]
-) -> Optional[Table]:
-    """Return the Table of the only other sheet that has a column of texts by its name, else by its cells.
-
-    None where there is none; DataError where there are several and the first sheet has no texts.
+    That is the only other sheet with a column of texts by its name, else by its cells. DataError where there are several
+    and the first sheet has no texts.
     """
-    found = {}
+    table: Optional[Table] = None
+    problem: Optional[DataError] = None
+    only = not source.guessed or not source.other_sheets
+    try:
+        table = opened(source, text_column, rows)
+        # a cover with a sentence may be taken for a table
+        if only or known_in(table.text_column, NAMED):
+            return table
+    except DataError as error:
+        if only:
+            raise
+        problem = error
+    others = {}
     for name in source.other_sheets:
-        others = tuple(other for other in (source.sheet, *source.other_sheets) if other != name)
-        try:
-            found[name] = opened(replace(source, sheet=name, other_sheets=others), text_column, rows)
-        except DataError:
-            continue
-    known = {name: table for name, table in found.items() if known_in(table.text_column, NAMED)}
-    if problem is None or known:
-        found = known
-    if len(found) > 1 and problem is not None:
-        sheets = list_names(map(repr, found))
-        expected = f"expected one sheet with reviews, found {sheets}"
-        raise DataError(f"{source.path}: {expected}; name one by sheet (--sheet)") from problem
-    return next(iter(found.values())) if len(found) == 1 else None
+        rest = tuple(other for other in (source.sheet, *source.other_sheets) if other != name)
+        with suppress(DataError):
+            others[name] = opened(replace(source, sheet=name, other_sheets=rest), text_column, rows)
+    known = {name: other for name, other in others.items() if known_in(other.text_column, NAMED)}
+    if table or known:
+        others = known
+    if len(others) == 1:
+        return next(iter(others.values()))
+    if table:
+        return table
+    if not others and problem:
+        raise problem
+    expected = f"expected one sheet with reviews, found {list_names(map(repr, others))}"
+    raise DataError(f"{source.path}: {expected}; name one by sheet (--sheet)") from problem
+
+
+def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
+    """Return the Table of a Source, whose remarks say which column has the texts where its name does not."""
+    parts = parts_of(source, rows, text_column=text_column)
+    first = next(parts, None)
+    column, remarks = text_column or TEXT_COLUMNS[0], [*source.remarks]
+    if first is not None and source.kind != "lines":
+        choice = choose_text(first, text_column, source.path)
+        column = choice.column
+        refuse_values(first, column, source.path)
+        remarks += filter(None, [first.remark, choice.note])
+    # a column that is given may not be there, which `with_column` says
+    cells = first.get(column, []) if first else []
+    remarks += filter(None, [oddity([as_text(cell) for cell in cells[:REMARKED]])])
+    every = parts if first is None else chain([first], parts)
+    return Table(replace(source, remarks=tuple(remarks)), column, with_column(every, column, source.path))
 
 
 def parts_of(
@@ -174,117 +171,6 @@ def cells_of(parts: Iterable[TablePart], column: str) -> list[Any]:
 
 
 LABEL_HINT = "; name the one of the labels by label_column (--label-column)"
-
-
-class RowLines:
-    """Lines of a table for a parser of rows, read in blocks, with the `number` of lines so far.
-
-    `file` keeps the line ends. A row may have many lines, of LINE characters together; whoever takes a row sets `length`
-    to 0.
-    """
-
-    def __init__(self, file: TextIO, source: Source, number: int = 0):
-        self.file, self.path, self.number, self.length = file, source.path, number, 0
-
-    def __iter__(self) -> Iterator[str]:
-        while block := self.file.read(BLOCK):
-            # up to the end of its last line
-            block += self.file.readline(LINE + 1)
-            for line in io.StringIO(block, newline=""):
-                self.number += 1
-                self.length += len(line)
-                if self.length > LINE:
-                    self.check_length(line)
-                # csv.reader takes it only from Python 3.11 on
-                if "\0" in line:
-                    where = f"{self.path} line {self.number}"
-                    raise DataError(f"{where}: expected text, found a NUL character; save the table again as text")
-                yield line
-
-    def check_length(self, line: str) -> None:
-        where, expected = f"{self.path} line {self.number}", f"expected at most {LINE:,} characters"
-        if len(line) > LINE:
-            raise DataError(f"{where}: {expected}, found more")
-        if self.length > LINE + 1:
-            raise DataError(f"{where}: {expected} in a row, found more; is a quote missing?")
-
-
-class MeasuredLines(RowLines):
-    """RowLines with the `position` in bytes so far."""
-
-    def __init__(self, file: TextIO, source: Source):
-        super().__init__(file, source)
-        self.encoding, self.position = source.encoding, source.mark
-
-    def __iter__(self) -> Iterator[str]:
-        for line in super().__iter__():
-            self.position += size_of(line, self.encoding)
-            yield line
-
-
-def csv_rows(source: RowLines, table: Source, header: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Yield the header of csv, tsv or nsmc, unless it is given, and the rows, each with as many fields.
-
-    A blank line between rows is a row of blank fields; those at the end are left out, as are rows that repeat the header.
-    """
-    # of the whole process; csv's own limit is lower than a row's here
-    csv.field_size_limit(LINE)
-    quoting = {} if table.quoted and table.kind != "nsmc" else {"quoting": csv.QUOTE_NONE}
-    dialect: dict[str, Any] = {"delimiter": table.delimiter, **quoting}
-    records, begun = csv.reader(source, strict=True, **dialect), source.number + 1
-    names, blank, repeated = list(header or table.names), 0, 0
-    try:
-        if not header:
-            names = names_of(records, table, source)
-            yield names
-        source.length, begun, width = 0, source.number + 1, len(names)
-        # the quotes of a whole tab-separated file were judged before
-        doubtful = table.delimiter != "\t" or table.stream is not None
-        for row in records:
-            if source.number != begun and doubtful and swallowed(row, table.delimiter):
-                raise DataError(swallowing(source, begun))
-            source.length, begun = 0, source.number + 1
-            if len(row) == width:
-                if row == names:
-                    repeated += 1
-                    continue
-                if blank:
-                    yield from ([""] * width for _ in range(blank))
-                    blank = 0
-                yield row
-            elif any(map(str.strip, row)):
-                where = f"{source.path} line {source.number}"
-                raise DataError(f"{where}: expected {width} fields as in the header, found {len(row)}")
-            else:
-                blank += 1
-    except csv.Error as problem:
-        expected = f"expected each quote to be closed, found {problem} in line {source.number}"
-        advice = 'end the field with ", and write a quote within it as ""'
-        raise DataError(f"{source.path} line {begun}: {expected}; {advice}") from problem
-    if repeated:
-        say_once(left_out(source.path, repeated))
-
-
-def names_of(records: Iterator[list[str]], table: Source, source: RowLines) -> list[str]:
-    """Read up to the first review and return the names of the columns; DataError for one that is there twice."""
-    row: list[str] = []
-    if table.names:
-        for _ in islice(records, table.before):
-            source.length = 0
-        row = list(table.names)
-    else:
-        row = next((row for row in records if row), [])
-        if not row:
-            raise DataError(f"{source.path}: the file is empty; expected a header and reviews")
-    check_columns(row, f"{source.path} line {table.before or 1}")
-    return row
-
-
-def swallowing(source: RowLines, begun: int) -> str:
-    """Return the message for lines that an open quote makes one row, though each is a row by itself."""
-    expected = f"expected a row, found a quote that takes lines {begun} to {source.number} as one"
-    advice = 'write a quote at the start of a text as """, or remove it'
-    return f"{source.path} line {begun}: {expected}, though each looks like a row; {advice}"
 
 
 def spans(source: Source, rows: int) -> Iterator[Span]:
@@ -321,8 +207,8 @@ def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TableP
 
 def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     remarks: list[str] = []
-    records = xlsx_rows(source, remarks)
-    header = next(records)
+    records = (row for _, row in numbered_rows(source, remarks))
+    header = list(map(str, next(records)))
     check_columns(header, f"{source.path} row {source.header or 1}")
     for part in parts_with(header, records, rows, characters):
         dated = TablePart((name, plain_dates(cells)) for name, cells in part.items())
@@ -330,9 +216,7 @@ def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[Table
         yield dated
 
 
-def parts_with(
-    header: list[str], records: Iterator[list[Any]], rows: int, size: Callable[[list[Any]], int]
-) -> Iterator[TablePart]:
+def parts_with(header: list[str], records: Iterator[Row], rows: int, size: Callable[[Row], int]) -> Iterator[TablePart]:
     """Yield parts of rows as `pieces.cut` cuts them; at least one, as a table without rows still has columns."""
     pieces = cut(records, rows, size)
     for piece in chain([next(pieces, [])], pieces):
@@ -367,20 +251,14 @@ def read_json_table(text_column: str, source: Source, rows: int, span: Optional[
             yield from_rows(piece, source.path)
 
 
-def checked_items(items: Iterable[tuple[int, Any]], text_column: str, path: Path) -> Iterator[dict[str, Any]]:
+def checked_items(items: Iterable[tuple[int, object]], text_column: str, path: Path) -> Iterator[dict[str, object]]:
     """Yield objects, and texts as objects; DataError, with its number, for another value."""
     for number, value in items:
-        if isinstance(value, str):
-            value = {text_column: value}
-        if not isinstance(value, dict):
-            found = type(value).__name__
-            raise DataError(f"{path} object {number}: expected a JSON object, found {found}; {AS_LINES}")
-        if deeper(value, LEVELS):
-            raise DataError(f"{path} object {number}: expected at most {LEVELS} nested lists and objects")
-        yield value
+        row = {text_column: value} if isinstance(value, str) else value
+        yield checked_object(row, f"{path} object {number}", f"; {AS_LINES}")
 
 
-def from_rows(rows: list[dict[str, Any]], path: Path) -> TablePart:
+def from_rows(rows: list[dict[str, object]], path: Path) -> TablePart:
     """Make a TablePart of dicts, values unchanged but NaN, which is None, as is what a row lacks."""
     names = dict.fromkeys(chain.from_iterable(rows))
     check_columns(names, path)
@@ -391,11 +269,19 @@ def is_nan(value: object) -> bool:
     return isinstance(value, float) and value != value
 
 
-def parse_object(line: str, where: str) -> dict[str, Any]:
+def parse_object(line: str, where: str) -> dict[str, object]:
     value = read_json(line, where, DataError, "a JSON object")
+    # most lines cannot be nested too deeply
+    if isinstance(value, dict) and line.count("{") + line.count("[") <= LEVELS:
+        return value
+    return checked_object(value, where)
+
+
+def checked_object(value: object, where: str, advice: str = "") -> dict[str, object]:
+    """Return a value; DataError if it is no JSON object, with the advice, or nested too deeply."""
     if not isinstance(value, dict):
-        raise DataError(f"{where}: expected a JSON object, found {type(value).__name__}")
-    if line.count("{") + line.count("[") > LEVELS and deeper(value, LEVELS):
+        raise DataError(f"{where}: expected a JSON object, found {type(value).__name__}{advice}")
+    if deeper(value, LEVELS):
         raise DataError(f"{where}: expected at most {LEVELS} nested lists and objects")
     return value
 

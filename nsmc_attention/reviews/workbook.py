@@ -6,9 +6,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, BinaryIO, Optional
+from typing import TYPE_CHECKING, Any, BinaryIO, Optional, Union
 
 from ..errors import DataError, MissingPackage, list_names, nearest
+
+if TYPE_CHECKING:
+    from openpyxl.reader.excel import ExcelReader
 
 # Bytes after unpacking: of a part that is read row by row, and of one that is parsed whole
 UNPACKED, PART = 2**29, 2**20
@@ -27,7 +30,7 @@ def require_excel() -> Any:
 
 
 class BoundedArchive(zipfile.ZipFile):
-    """A workbook's parts, which a small file cannot make large; DataError for one that is."""
+    """The parts of a workbook; DataError for one that unpacks to much more than a small file should."""
 
     def getinfo(self, name: str) -> zipfile.ZipInfo:
         part = super().getinfo(name)
@@ -36,10 +39,10 @@ class BoundedArchive(zipfile.ZipFile):
             raise DataError(f"{self.filename}: {expected}, found {part.file_size:,}")
         return part
 
-    def read(self, name: Any, pwd: Optional[bytes] = None) -> bytes:
-        if self.getinfo(name).file_size > PART:
-            expected = f"expected at most {PART:,} bytes in {name}"
-            raise DataError(f"{self.filename}: {expected}, found {self.getinfo(name).file_size:,}")
+    def read(self, name: Union[str, zipfile.ZipInfo], pwd: Optional[bytes] = None) -> bytes:
+        size = self.getinfo(str(name)).file_size
+        if size > PART:
+            raise DataError(f"{self.filename}: expected at most {PART:,} bytes in {name}, found {size:,}")
         return super().read(name, pwd)
 
 
@@ -61,9 +64,10 @@ def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[s
 
 
 @contextmanager
-def opened_book(path: Path, stream: Optional[BinaryIO]) -> Iterator[Any]:
+def opened_book(path: Path, stream: Optional[BinaryIO]) -> Iterator["ExcelReader"]:
     """Open a workbook as openpyxl's ExcelReader that has read the list of sheets, nothing else.
 
+    `openpyxl.load_workbook` parses styles, themes, charts and pictures whole before their sizes can be checked.
     DataError, also within the `with` block, where it cannot be read.
     """
     require_excel()
@@ -77,7 +81,8 @@ def opened_book(path: Path, stream: Optional[BinaryIO]) -> Iterator[Any]:
                 raise DataError(f"{path}: expected an .xlsx file, {reason}; save it as .xlsx without a password")
             with BoundedArchive(file) as archive:
                 archive.filename = str(path)
-                with quiet():
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
                     book = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
                     book.archive = archive
                     book.read_manifest()
@@ -86,10 +91,3 @@ def opened_book(path: Path, stream: Optional[BinaryIO]) -> Iterator[Any]:
     except DAMAGE as problem:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise DataError(f"{path}: not a readable xlsx file: {reason}") from problem
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield

@@ -14,7 +14,7 @@ from openpyxl.worksheet.table import Table
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference import workbooks
-from nsmc_attention.inference.rows import Rows
+from nsmc_attention.inference.scored_rows import ScoredRows
 from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.inference.workbooks import Splice, kept_workbook
 from nsmc_attention.reviews.data import Texts
@@ -178,7 +178,7 @@ def test_rows_other_than_those_that_were_scored_are_refused(path):
             pytest.raises(DataError, match=message),
             kept_workbook(source, "리뷰", io.BytesIO(), names, TYPES) as write,
         ):
-            write(Rows({"리뷰": texts}, texts, [("positive", 1.0, None)] * len(texts)))
+            write(ScoredRows({"리뷰": texts}, texts, [("positive", 1.0, None)] * len(texts)))
 
 
 def test_rows_above_the_header_stay_above(path, tmp_path):
@@ -192,7 +192,7 @@ def test_rows_above_the_header_stay_above(path, tmp_path):
         source, names = find_source(tmp_path / "a.xlsx"), ["리뷰", "별점", "두 배"]
         with kept_workbook(source, "리뷰", file, names, TYPES) as write:
             for place, text in enumerate(texts):
-                write(Rows({"리뷰": [text]}, [text], [("=1+1\r\0<&>", place / 3, None)]))
+                write(ScoredRows({"리뷰": [text]}, [text], [("=1+1\r\0<&>", place / 3, None)]))
     rows = rows_of(tmp_path / "b.xlsx")
     assert rows[0][25] == "내부용" and rows[0][3] is None and rows[2][3:6] == ["label", "score", "error"]
     assert rows[6][0] == "별로" and rows[6][4] == 1 and rows[4][3] is None

@@ -13,7 +13,7 @@ HEAD = "id\tdocument\tlabel\n"
 
 def write(folder, text, encoding="utf-8"):
     path = folder / "reviews.txt"
-    path.write_bytes(text.encode(encoding) if isinstance(text, str) else text)
+    path.write_bytes(text.encode(encoding))
     return path
 
 
@@ -22,14 +22,10 @@ def test_quotes_and_missing_words_are_read_as_they_are(tmp_path):
     assert nsmc.read(path).documents == ['"최고', "NA", "null", "", " "]
 
 
-def test_byte_order_mark_and_windows_line_ends_change_nothing(tmp_path):
+def test_only_line_feed_ends_a_row_also_behind_a_mark_and_a_return(tmp_path):
     text = HEAD + "1\t좋다\t1\n2\t나쁘다\t0\n"
     plain = nsmc.read(write(tmp_path, text)).frame
-    windows = nsmc.read(write(tmp_path, text.replace("\n", "\r\n"), "utf-8-sig")).frame
-    assert plain.equals(windows)
-
-
-def test_only_line_feed_ends_a_row(tmp_path):
+    assert plain.equals(nsmc.read(write(tmp_path, text.replace("\n", "\r\n"), "utf-8-sig")).frame)
     assert nsmc.read(write(tmp_path, HEAD + "1\t가\u2028나\x85다\x0b라\t1\n")).documents == ["가\u2028나\x85다\x0b라"]
 
 
@@ -66,9 +62,11 @@ def test_the_sample_is_balanced_and_its_parts_share_no_text():
 
 
 def test_no_line_of_the_sample_comes_from_the_corpus(nsmc_folder):
-    own = {"".join(text.split()) for part in ("train", "test") for text in nsmc.load("sample", part).documents}
-    official = {"".join(text.split()) for part in ("train", "test") for text in nsmc.load("nsmc", part).documents}
-    assert not own & official
+    sample, official = (
+        {"".join(text.split()) for part in ("train", "test") for text in nsmc.load(name, part).documents}
+        for name in ("sample", "nsmc")
+    )
+    assert not sample & official
 
 
 @pytest.fixture
@@ -127,13 +125,6 @@ def test_a_corpus_is_looked_for_where_it_is_said_to_be(tmp_path, monkeypatch, ad
 def test_a_file_has_the_name_that_was_asked_for_and_the_hash_of_its_bytes(tmp_path):
     path = write(tmp_path, HEAD + "1\t가\t1")
     assert (nsmc.read(path).name, nsmc.read(path, "mine").name) == ("reviews.txt", "mine")
-    assert nsmc.read(path).describe() == {
-        "name": "reviews.txt",
-        "sha256": sha256(path.read_bytes()).hexdigest(),
-        "rows": 1,
-        "positive": 1,
-        "blank": 0,
-        "duplicate": 0,
-        "conflicting": 0,
-    }
-    assert len(nsmc.read(path)) == 1
+    counts = {"rows": 1, "positive": 1, "blank": 0, "duplicate": 0, "conflicting": 0}
+    found = {"name": "reviews.txt", "sha256": sha256(path.read_bytes()).hexdigest(), **counts}
+    assert nsmc.read(path).describe() == found and len(nsmc.read(path)) == 1

@@ -14,14 +14,8 @@ from nsmc_attention.reviews import nsmc, raw
 
 
 def review(number, text, stars=8, film=1):
-    return {
-        "review_id": str(number),
-        "movie_id": str(film),
-        "review": text,
-        "rating": str(stars),
-        "date": "15.06.09",
-        "author": "a***",
-    }
+    names = ("review_id", "movie_id", "review", "rating", "date", "author")
+    return dict(zip(names, (str(number), str(film), text, str(stars), "15.06.09", "a***")))
 
 
 def texts(found):
@@ -38,25 +32,28 @@ FILMS = {
 def archive(request, tmp_path):
     contents = {f"{film}.json": json.dumps(reviews, ensure_ascii=False) for film, reviews in FILMS.items()}
     if request.param == "folder":
-        folder = tmp_path / "raw"
-        folder.mkdir()
+        (tmp_path / "raw").mkdir()
         for name, content in contents.items():
-            (folder / name).write_text(content, encoding="utf-8")
-        return folder
-    with zipfile.ZipFile(tmp_path / raw.ARCHIVE, "w") as file:
-        file.writestr("nsmc-master/README.md", "not a film")
-        file.writestr("nsmc-master/code/x.json", "not a film either")
-        for name, content in contents.items():
-            file.writestr(f"nsmc-master/raw/{name}", content)
-    return tmp_path / raw.ARCHIVE
+            (tmp_path / "raw" / name).write_text(content, encoding="utf-8")
+        return tmp_path / "raw"
+    return zipped(tmp_path / raw.ARCHIVE, {f"nsmc-master/raw/{name}": content for name, content in contents.items()})
 
 
-def test_reviews_come_with_stars_film_and_date(archive):
+def zipped(path, contents, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as file:
+        for name, content in contents.items():
+            file.writestr(name, content)
+    return path
+
+
+def test_reviews_come_with_stars_film_and_date_and_a_hash_of_ids_and_texts(archive):
     found = raw.load(archive, [])
     assert texts(found) == ["정말 좋다", "지루하다", "그저 그렇다", "최고!"]
     assert found.frame["film"].tolist() == ["1", "1", "2", "2"] and set(found.frame["date"]) == {"15.06.09"}
     assert found.targets.tolist() == pytest.approx([1, 0, 4 / 9, 8 / 9])
     assert found.counts == {"read": 6, "blank": 1, "repeated": 1, "left_out_by_id": 0, "left_out_by_text": 0, "kept": 4}
+    kept = "1\t정말 좋다\n3\t지루하다\n4\t그저 그렇다\n5\t최고!\n"
+    assert found.describe()["sha256"] == found.sha256 == sha256(kept.encode()).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -74,21 +71,15 @@ def test_what_is_tested_on_is_left_out_by_id_and_by_text(archive, leave_out, rea
 
 
 def test_an_archive_without_films_truncated_or_altered_is_refused(tmp_path):
-    broken = tmp_path / "broken.zip"
-    with zipfile.ZipFile(broken, "w") as file:
-        file.writestr("x.txt", "y")
+    broken = zipped(tmp_path / "broken.zip", {"x.txt": "y"})
     with pytest.raises(DataError, match="no raw review is left"):
         raw.load(broken, [])
-    with zipfile.ZipFile(broken, "w") as file:
-        file.writestr("raw/1.json", json.dumps(FILMS["1"], ensure_ascii=False))
-    content = broken.read_bytes()
-    broken.write_bytes(content[: len(content) // 2])
-    with pytest.raises(DataError, match="zip"):
-        raw.load(broken, [])
+    content = zipped(broken, {"raw/1.json": json.dumps(FILMS["1"], ensure_ascii=False)}).read_bytes()
     at = content.index("정말".encode())
-    broken.write_bytes(content[:at] + b"\0" + content[at + 1 :])
-    with pytest.raises(DataError, match="zip"):
-        raw.load(broken, [])
+    for damaged in (content[: len(content) // 2], content[:at] + b"\0" + content[at + 1 :]):
+        broken.write_bytes(damaged)
+        with pytest.raises(DataError, match="zip"):
+            raw.load(broken, [])
 
 
 @pytest.mark.slow
@@ -105,26 +96,19 @@ def test_of_one_review_each_reason_is_counted_once_and_the_id_comes_first(archiv
     assert found.counts == {"read": 6, "blank": 1, "repeated": 0, "left_out_by_id": 2, "left_out_by_text": 0, "kept": 3}
 
 
-def test_the_hash_is_of_ids_and_texts_that_are_kept_in_order(archive):
-    kept = "1\t정말 좋다\n3\t지루하다\n4\t그저 그렇다\n5\t최고!\n"
-    assert raw.load(archive, []).sha256 == sha256(kept.encode()).hexdigest()
-    assert raw.load(archive, []).describe()["sha256"] == raw.load(archive, []).sha256
-
-
 def test_only_films_of_an_archive_are_read(tmp_path):
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
-        for name in ("raw/1.json", "x/raw/2.json"):
-            file.writestr(name, json.dumps([review(name, "좋다")]))
-        for name in ("1.json", "draw/1.json", "raw/1.txt", "raw/deep/1.json", "raw/json"):
-            file.writestr(name, "no film")
-    assert raw.load(tmp_path / "a.zip", []).frame["id"].tolist() == ["raw/1.json", "x/raw/2.json"]
+    others = dict.fromkeys(
+        ("1.json", "draw/1.json", "raw/1.txt", "raw/deep/1.json", "raw/json", "README.md"), "no film"
+    )
+    films = {name: json.dumps([review(name, "좋다")]) for name in ("raw/1.json", "x/raw/2.json")}
+    found = raw.load(zipped(tmp_path / "a.zip", {**films, **others}), [])
+    assert found.frame["id"].tolist() == ["raw/1.json", "x/raw/2.json"]
 
 
 def test_a_review_without_a_date_has_an_empty_one(tmp_path):
-    (tmp_path / "1.json").write_text(json.dumps([{**review(1, "좋다"), "date": None}]), encoding="utf-8")
-    without = review(2, "나쁘다")
-    del without["date"]
-    (tmp_path / "2.json").write_text(json.dumps([without]), encoding="utf-8")
+    without = {name: value for name, value in review(2, "나쁘다").items() if name != "date"}
+    content = json.dumps([{**review(1, "좋다"), "date": None}, without])
+    (tmp_path / "1.json").write_text(content, encoding="utf-8")
     assert raw.load(tmp_path, []).frame["date"].tolist() == ["None", ""]
 
 
@@ -136,8 +120,7 @@ def test_a_film_of_the_largest_size_is_read_and_no_larger_one(tmp_path, name):
         if name == "1.json":
             path.write_bytes(padded)
         else:
-            with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
-                file.writestr("raw/1.json", padded)
+            zipped(path, {"raw/1.json": padded}, zipfile.ZIP_DEFLATED)
         where = path if name == "a.zip" else tmp_path
         if size == 2**23:
             assert len(texts(raw.load(where, []))) == 1
@@ -146,12 +129,9 @@ def test_a_film_of_the_largest_size_is_read_and_no_larger_one(tmp_path, name):
 
 
 def test_an_archive_that_claims_to_be_larger_than_all_films_is_refused(tmp_path):
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("raw/1.json", json.dumps([review(1, "좋다")]))
-        file.writestr("other", b"x" * 77_777)
-    content, said = path.read_bytes(), struct.pack("<I", 77_777)
-    size = len(json.dumps([review(1, "좋다")]))
+    film = json.dumps([review(1, "좋다")])
+    path = zipped(tmp_path / "a.zip", {"raw/1.json": film, "other": b"x" * 77_777})
+    content, said, size = path.read_bytes(), struct.pack("<I", 77_777), len(film)
     for claimed, refused in ((2**30 - size, False), (2**30 - size + 1, True)):
         at = content.rindex(said)  # the directory's, which is believed before anything is unpacked
         path.write_bytes(content[:at] + struct.pack("<I", claimed) + content[at + 4 :])
@@ -165,9 +145,7 @@ def test_an_archive_that_claims_to_be_larger_than_all_films_is_refused(tmp_path)
 @pytest.mark.parametrize("offset", [2**64 - 1, 2**63, 2**62])
 def test_a_film_that_lies_beyond_every_file_is_refused(tmp_path, offset):
     """By the directory's 64-bit field, which no file's offset may be."""
-    path = tmp_path / "a.zip"
-    with zipfile.ZipFile(path, "w") as file:
-        file.writestr("raw/1.json", json.dumps([review(1, "좋다")]))
+    path = zipped(tmp_path / "a.zip", {"raw/1.json": json.dumps([review(1, "좋다")])})
     content = path.read_bytes()
     start, end = content.index(b"PK\x01\x02"), content.rindex(b"PK\x05\x06")
     extra = struct.pack("<HHQ", 1, 8, offset)
@@ -184,11 +162,8 @@ def test_a_text_of_many_combining_marks_is_compared_at_once():
 
 
 def test_names_in_messages_are_cut(tmp_path):
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as file:
-        file.writestr("/" + "x" * 100, "")
     with pytest.raises(DataError, match=f"found '/{'x' * 59}', which leads out of the archive"):
-        raw.load(tmp_path / "a.zip", [])
-    with zipfile.ZipFile(tmp_path / "b.zip", "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(f"raw/{'y' * 100}.json", " " * (2**23 + 1))
+        raw.load(zipped(tmp_path / "a.zip", {"/" + "x" * 100: ""}), [])
+    large = zipped(tmp_path / "b.zip", {f"raw/{'y' * 100}.json": " " * (2**23 + 1)}, zipfile.ZIP_DEFLATED)
     with pytest.raises(DataError, match=f"b.zip raw/{'y' * 56}: expected at most"):
-        raw.load(tmp_path / "b.zip", [])
+        raw.load(large, [])

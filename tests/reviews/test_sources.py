@@ -20,7 +20,7 @@ from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.reviews import labels, sources, tables
 from nsmc_attention.reviews.data import Labelled
 from nsmc_attention.reviews.sources import delimiter_of, find_source, size_of
-from nsmc_attention.reviews.xlsx import written_sheet, xlsx_rows
+from nsmc_attention.reviews.xlsx import numbered_rows, written_sheet
 
 ROWS = [
     {"영화": "가", "리뷰": "정말 재미있는 영화, 최고; 정말로", "평점": "10"},
@@ -95,7 +95,7 @@ def test_a_byte_beyond_ascii_may_come_late_and_takes_no_memory(tmp_path, monkeyp
     path.write_bytes(b"good\n" * 100_000 + "좋다\n".encode("cp949"))
     with open(path, encoding="latin-1") as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
-        assert list(sources.stdin_lines())[-2:] == ["good", "좋다"]
+        assert list(sources.source_lines(find_source("-", "lines")))[-2:] == ["good", "좋다"]
 
 
 @pytest.mark.parametrize("codec, encoding", [("cp949", "utf-8"), ("utf-8", "cp949"), ("utf-16", "utf-8")])
@@ -111,7 +111,7 @@ def test_a_damaged_stream_is_one_line(tmp_path, monkeypatch):
     with open(tmp_path / "in", encoding="latin-1") as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
         with pytest.raises(DataError, match="stdin: expected UTF-8 text, found byte 0xff"):
-            list(sources.stdin_lines())
+            list(sources.source_lines(find_source("-", "lines")))
 
 
 def test_every_character_of_cp949_has_one_length():
@@ -253,7 +253,7 @@ def test_a_written_workbook_computes_nothing_and_reads_back(tmp_path):
     cells = ["=1+1", "'=1", "#N/A", "+1-2", "", "두\n줄", "1.5", 1.5, 7, True, None, datetime.date(2024, 3, 1), 10**20]
     names = [f"c{number}" for number in range(len(cells))]
     write_rows(tmp_path / "a.xlsx", [names, cells])
-    header, row = xlsx_rows(find_source(tmp_path / "a.xlsx"))
+    header, row = (cells for _, cells in numbered_rows(find_source(tmp_path / "a.xlsx"), []))
     expected = [cell if cell != "" else None for cell in cells]
     expected[-2:] = [datetime.datetime(2024, 3, 1), str(10**20)]
     assert header == names and row == expected

@@ -12,14 +12,8 @@ COUNTS = "하나 둘 셋 넷 다섯".split()
 
 def spellings(number):
     """How a whole number of stars of five is written."""
-    signs = "★" * number
-    korean = [
-        f"{number}점",
-        f"5점 만점에 {number}점",
-        f"{number}점 (5점 만점)",
-        f"별{number}개",
-        f"별 {COUNTS[number - 1]}",
-    ]
+    signs, korean = "★" * number, [f"{number}점", f"5점 만점에 {number}점", f"{number}점 (5점 만점)"]
+    korean += [f"별{number}개", f"별 {COUNTS[number - 1]}"]
     english = [f"{number}.0 out of 5 stars", f"Rated {number} out of 5", f"{number} stars", f"rating: {number}/5"]
     return [signs, signs + "☆" * (5 - number), f"{signs} ({number})", f"★ {number}", "⭐️" * number, *korean, *english,
             f"{number}", f"{number}.0", f"{number},0", f"{number} / 5", chr(0xFF10 + number), f"평점 {number}"]  # fmt: skip
@@ -41,9 +35,8 @@ def test_a_scale_in_the_cells_does_not_change_the_label(halves, scale):
         f"{scale}점 만점에 {number:g}점",
         f"{number:g} out of {scale}",
     ]
-    assert {tuple(stars_of([cell, f"1/{other}"]).labels) for cell in cells for other in (5, 10)} == {
-        (stars_of([cells[0]]).labels[0], "0")
-    }
+    found = {tuple(stars_of([cell, f"1/{other}"]).labels) for cell in cells for other in (5, 10)}
+    assert found == {(stars_of([cells[0]]).labels[0], "0")}
 
 
 @given(st.lists(st.sampled_from(["★★★★★", "4/5", "8/10", "80%", "5점 만점에 1점", "3/5", "5/10", "", "없음", "N/A"])))
@@ -60,10 +53,12 @@ def test_a_written_scale_decides_over_the_largest_number():
     assert stars_of(["4", "5", "3/10"]).labels == ["0", "", "0"]
     assert stars_of(["4", "5"], name="평점(10점 만점)").labels == ["0", ""]
     assert stars_of(["80", "30"], name="만족도 (100점 만점)").labels == ["1", "0"]
-    assert (
-        stars_of(["4", "5"]).in_words().startswith("of 5 (no number is above 5), up to 2 negative, from 4 on positive")
-    )
-    assert stars_of(["4", "8"]).in_words().startswith("of 10, up to 4 negative, from 8 on positive")
+    words = {
+        "5": "of 5 (no number is above 5), up to 2 negative, from 4 on ",
+        "8": "of 10, up to 4 negative, from 8 on ",
+    }
+    for largest, found in words.items():
+        assert stars_of(["4", largest]).in_words().startswith(f"{found}positive")
 
 
 def test_hollow_stars_alone_are_counted_and_beside_filled_ones_are_none():
@@ -94,19 +89,9 @@ def test_what_is_no_star_is_refused_by_its_row(cells, message):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "star",
-        "Total_Star",
-        "star-rating",
-        "user_rating",
-        "별점수",
-        "구매자 평점",
-        "만족도",
-        "Overall",
-        "평점(5점)",
-        "SCORE",
-        "reviews.rating",
-    ],
+    "star,Total_Star,star-rating,user_rating,별점수,구매자 평점,만족도,Overall,평점(5점),SCORE,reviews.rating".split(
+        ","
+    ),
 )
 def test_a_column_of_stars_is_found_by_its_name(name):
     columns = {"review": ["좋다"] * 3, "추천수": ["1", "2", "5"], name: ["5", "1", "-"]}
@@ -134,19 +119,12 @@ def test_a_column_of_stars_is_found_by_its_cells(cells):
 
 @pytest.mark.parametrize(
     "cells",
-    [
-        ["1", "2", "3", "4", "5"],
-        ["10", "9", "8", "7", "6", "5"],
-        ["1", "5", "1", "5", "5", "1"],
-        ["0", "0", "0", "1", "5", "0", "2"],
-        ["12", "1", "5", "7", "10", "3"],
-        ["3.27", "4.11", "5", "1", "2"],
-        ["5", "4", "1"],
-        ["좋다", "5", "4", "3", "2"],
-        [""] * 9,
-    ],
+    "1 2 3 4 5,10 9 8 7 6 5,1 5 1 5 5 1,0 0 0 1 5 0 2,12 1 5 7 10 3,3.27 4.11 5 1 2,5 4 1,좋다 5 4 3 2,        ".split(
+        ","
+    ),
 )
 def test_other_numbers_are_no_stars(cells):
+    cells = cells.split(" ")
     assert not looks_rated(cells)
     assert star_column({"review": ["좋다"] * len(cells), "q": cells}) is None
 

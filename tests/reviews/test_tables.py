@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.reviews import parquet, tables
+from nsmc_attention.reviews import csv_tables, parquet, tables
 from nsmc_attention.reviews.bounded_lines import LINE
 from nsmc_attention.reviews.sources import Source, find_source
 
@@ -43,7 +43,7 @@ def write(folder, kind):
 def test_lines_are_the_same_in_blocks_of_any_size(text, size):
     source = Source("a.csv", "csv")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tables, "BLOCK", size)
+        patch.setattr(csv_tables, "BLOCK", size)
         found = tables.MeasuredLines(io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8", newline=""), source)
         read = list(found)
     assert read == list(io.TextIOWrapper(io.BytesIO(text.encode()), "utf-8", newline=""))

@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any, Optional, Union
 from ..._runtime.progress import progress_bar
 from ...errors import DataError
 from ...inference.formats import WRITERS
-from ...inference.rows import Rows
+from ...inference.scored_rows import ScoredRows
 from ...inference.scoring import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss, style_of
 from ...reviews.bounded_lines import cut
 from ...reviews.data import File, open_file
@@ -139,7 +139,7 @@ def write_ratings(
         # a table of no film still has its columns
         for piece in chain([next(pieces, [])], pieces):
             films = [str(film) for film, _ in piece]
-            write(Rows({group_by: films}, films, [row_of(rating) for _, rating in piece], {group_by: "string"}))
+            write(ScoredRows({group_by: films}, films, [row_of(rating) for _, rating in piece], {group_by: "string"}))
 
 
 def numbers_of(rating: Rating) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any, Optional, Union
 
 from ...inference.formats import WRITERS
 from ...inference.reference import Scorer
-from ...inference.rows import Rows
+from ...inference.scored_rows import ScoredRows
 from ...inference.scoring import open_output, style_of
 from .reading import Line, Reading
 
@@ -49,7 +49,7 @@ def write_readings(
         elif scorer:
             scored = scorer.objects(texts)
             results = [{**one, **without(text, other)} for text, one, other in zip(texts, objects, scored)]
-        write(Rows(columns, texts, results))
+        write(ScoredRows(columns, texts, results))
 
 
 def row_of(group: Sequence[Line]) -> tuple[Any, ...]:

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 # The cells of a table's columns
-Columns = Mapping[str, Sequence[Any]]
+Columns = Mapping[str, Sequence[object]]
 
 
-class Rows(NamedTuple):
-    """The cells of the table's columns, the texts, and what the scorer makes of each.
+class ScoredRows(NamedTuple):
+    """Some rows: the cells of the table's columns, the texts, and what the scorer makes of each.
 
     `results` are objects for jsonl, else rows of output columns; `types` those of the table's columns, if known.
     """
@@ -16,4 +16,4 @@ class Rows(NamedTuple):
     columns: Columns
     texts: Sequence[str]
     results: Iterable[Any]
-    types: Mapping[str, Any] = {}
+    types: Mapping[str, object] = {}
