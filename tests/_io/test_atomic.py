@@ -8,15 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention._io.atomic import (
-    PREFIX,
-    folder_lock,
-    replaced_folder,
-    shortened,
-    sweep,
-    temporary_sibling,
-    write_text,
-)
+from nsmc_attention._io import atomic
+from nsmc_attention._io.atomic import PREFIX, folder_lock, replaced_folder, shortened, sweep, write_text
 from nsmc_attention._io.bounded import read_json
 from nsmc_attention.errors import DataError
 
@@ -53,7 +46,7 @@ def test_damaged_json_is_one_line(content):
 
 
 def test_a_temporary_file_in_use_is_not_swept(tmp_path):
-    with temporary_sibling(tmp_path / "a") as path:
+    with atomic.temporary_sibling(tmp_path / "a") as path:
         held = os.stat(path).st_ino
         sweep(tmp_path)
         assert os.stat(path).st_ino == held
@@ -121,9 +114,8 @@ with folder_lock(Path(sys.argv[1])) as alone:
 
 def test_a_folder_is_held_by_one_until_it_ends_however_it_ends(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path)
-    with subprocess.Popen(
-        [sys.executable, "-c", HOLDER, tmp_path / "link"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as holder:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path / "link"], **pipes) as holder:
         assert holder.stdout.readline() == "True\n"
         with folder_lock(tmp_path) as alone:
             assert not alone

@@ -15,10 +15,8 @@ def graph(axes, value=0.5, name="weights", threads=1):
     """A graph whose weights name these axes and are filled with a value, in the shape that is its third input."""
     names = ("token_ids", "valid_length", "ngram_ids")
     inputs = [helper.make_tensor_value_info(each, TensorProto.INT32, INPUTS[each]) for each in names]
-    outputs = [
-        helper.make_tensor_value_info("probability", TensorProto.FLOAT, ["N"]),
-        helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *axes]),
-    ]
+    shapes = {"probability": ["N"], name: ["N", *axes]}
+    outputs = [helper.make_tensor_value_info(each, TensorProto.FLOAT, shape) for each, shape in shapes.items()]
     nodes = [
         helper.make_node("Cast", ["valid_length"], ["lengths"], to=TensorProto.FLOAT),
         helper.make_node("Sigmoid", ["lengths"], ["probability"]),
@@ -36,22 +34,14 @@ def given(*shape):
     return numpy.zeros((2, 4), "int32"), numpy.ones(2, "int32"), numpy.array((2, *shape), "int32")
 
 
+QUERIES, HEADS, HOPS, TWO = ["queries", "keys"], ["heads", "queries", "keys"], ["hops", "keys"], [2, "keys"]
+FITTING = [(QUERIES, (4, 4)), (HEADS, (2, 4, 4)), (HOPS, (3, 4)), (["keys"], (4,)), (TWO, (2, 4))]
+OTHERS = [(TWO, (3, 4)), (QUERIES, (3, 4)), (HOPS, (3, 5)), (HEADS, (2, 4, 5)), (HEADS, (4, 4)), (HOPS, (2, 4, 4))]
+OTHERS += [(HOPS, (0, 4))]
+
+
 @pytest.mark.parametrize(
-    "axes, shape, fits",
-    [
-        (["queries", "keys"], (4, 4), True),
-        (["heads", "queries", "keys"], (2, 4, 4), True),
-        (["hops", "keys"], (3, 4), True),
-        (["keys"], (4,), True),
-        ([2, "keys"], (2, 4), True),
-        ([2, "keys"], (3, 4), False),
-        (["queries", "keys"], (3, 4), False),
-        (["hops", "keys"], (3, 5), False),
-        (["heads", "queries", "keys"], (2, 4, 5), False),
-        (["heads", "queries", "keys"], (4, 4), False),
-        (["hops", "keys"], (2, 4, 4), False),
-        (["hops", "keys"], (0, 4), False),
-    ],
+    "axes, shape, fits", [*((*case, True) for case in FITTING), *((*case, False) for case in OTHERS)]
 )
 def test_results_have_the_shapes_that_are_declared(axes, shape, fits):
     if fits:
@@ -61,20 +51,12 @@ def test_results_have_the_shapes_that_are_declared(axes, shape, fits):
             graph(axes)(*given(*shape))
 
 
-@pytest.mark.parametrize(
-    "name, value, fits",
-    [
-        ("weights", 1.0, True),
-        ("weights", -0.1, False),
-        ("weights", 1.1, False),
-        ("weights", numpy.nan, False),
-        ("scores", -9.0, True),
-        ("scores", numpy.inf, False),
-        ("log_probability", -numpy.inf, True),
-        ("log_probability", 1.0, False),
-        ("memory", numpy.nan, True),
-    ],
-)
+VALUES = [("weights", 1.0, True), *(("weights", value, False) for value in (-0.1, 1.1, numpy.nan))]
+VALUES += [("scores", -9.0, True), ("scores", numpy.inf, False), ("memory", numpy.nan, True)]
+VALUES += [("log_probability", -numpy.inf, True), ("log_probability", 1.0, False)]
+
+
+@pytest.mark.parametrize("name, value, fits", VALUES)
 def test_numbers_are_in_their_range(name, value, fits):
     if fits:
         graph(["keys"], value, name)(*given(4))

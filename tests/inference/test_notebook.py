@@ -70,15 +70,12 @@ def test_reprs_are_one_short_line(text):
         assert len(line) < 500 and line.startswith(("Prediction('", 'Prediction("', "Attribution('", 'Attribution("'))
 
 
-def test_reprs_tell_the_label_the_probability_and_the_method():
+def test_reprs_tell_the_label_the_probability_and_the_method_or_why_there_is_none():
+    blank = Prediction("", None, None, None, (), (), numpy.zeros((0, 0)), "blank: no word to score")
+    assert "blank: no word to score" in Reader(blank._repr_html_()).text
     found = Attribution(prediction(["좋은", "영화"]), numpy.ones(2), "erasure")
     assert repr(found) == "Attribution('좋은 영화', positive 0.9000, erasure, 2 tokens)"
     assert repr(found.prediction) == "Prediction('좋은 영화', positive 0.9000, 2 tokens)"
-
-
-def test_a_blank_review_shows_why_it_has_no_label():
-    blank = Prediction("", None, None, None, (), (), numpy.zeros((0, 0)), "blank: no word to score")
-    assert "blank: no word to score" in Reader(blank._repr_html_()).text
 
 
 def test_nothing_is_loaded_run_or_named_so_that_outputs_do_not_clash():

@@ -107,16 +107,19 @@ def piped(tmp_path, monkeypatch):
     monkeypatch.undo()
 
 
-@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
+FRAME = pandas.DataFrame({"id": ["1", "2", "3"], "review": ["정말 재미있다", "", '두 줄\n"별로"']})
+STREAMED = {
+    "csv": FRAME.to_csv(index=False).encode(),
+    "tsv": FRAME.to_csv(index=False, sep="\t").encode(),
+    "jsonl": FRAME.to_json(orient="records", lines=True, force_ascii=False).encode(),
+    "parquet": FRAME.to_parquet(),
+}
+
+
+@pytest.mark.parametrize("kind", STREAMED)
 def test_a_table_on_stdin_is_scored_as_the_same_file(kind, classifier, piped, tmp_path):
-    frame = pandas.DataFrame({"id": ["1", "2", "3"], "review": ["정말 재미있다", "", '두 줄\n"별로"']})
     path = tmp_path / f"table.{kind}"
-    {
-        "csv": lambda: frame.to_csv(path, index=False),
-        "tsv": lambda: frame.to_csv(path, index=False, sep="\t"),
-        "jsonl": lambda: frame.to_json(path, orient="records", lines=True, force_ascii=False),
-        "parquet": lambda: frame.to_parquet(path),
-    }[kind]()
+    path.write_bytes(STREAMED[kind])
     piped(path.read_bytes())
     score_table(classifier, Texts("-", text_column="review", kind=kind), tmp_path / "piped.csv")
     score_table(classifier, Texts(path, text_column="review"), tmp_path / "read.csv")
@@ -141,9 +144,8 @@ def test_a_bad_table_on_stdin_is_refused_with_one_line(content, message, bundle_
 
 
 def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
-    given = pandas.DataFrame(
-        {"number": range(9000), "label": [1.5, None] * 4500, "document": ["정말 재미있다", "별로", ""] * 3000}
-    )
+    texts = ["정말 재미있다", "별로", ""] * 3000
+    given = pandas.DataFrame({"number": range(9000), "label": [1.5, None] * 4500, "document": texts})
     given.to_parquet(tmp_path / "in.parquet")
     for processes in (1, 2):
         score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet", processes=processes)
@@ -151,34 +153,22 @@ def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
         pandas.testing.assert_frame_equal(found[list(given.columns)], given)
         outputs = ("label", "score", "probability", "error")
         assert list(found.columns[3:]) == [f"predicted_{name}" for name in outputs]
-        assert found["predicted_error"].notna().tolist() == [text == "" for text in given["document"]]
+        assert found["predicted_error"].notna().tolist() == [text == "" for text in texts]
         assert found["predicted_probability"].dropna().between(0, 1).all()
 
 
 def test_parquet_has_the_types_of_the_whole_table(score_rows, tmp_path):
     """Of several pieces and row groups: what comes late, and what changes its type on the way."""
-    rows = [
-        {
-            "document": "",
-            "number": row if row < 8500 else row / 2,
-            "word": None if row < 8500 else "x",
-            **({"late": [row]} if row > 70_000 else {}),
-        }
-        for row in range(80_000)
-    ]
+    rows = [{"document": "", "number": row, "word": None} for row in range(8500)]
+    rows += [{"document": "", "number": row / 2, "word": "x"} for row in range(8500, 80_000)]
+    for row in range(70_001, 80_000):
+        rows[row]["late"] = [row]
     with pyarrow.parquet.ParquetFile(score_rows(rows, "out.parquet", processes=1)) as file:
         assert file.num_row_groups == 2
         found = file.read()
-    assert {field.name: str(field.type).partition("<")[0] for field in found.schema} == {
-        "document": "string",
-        "number": "double",
-        "word": "string",
-        "late": "list",
-        "label": "string",
-        "score": "double",
-        "probability": "double",
-        "error": "string",
-    }
+    types = {"document": "string", "number": "double", "word": "string", "late": "list"}
+    types.update(label="string", score="double", probability="double", error="string")
+    assert {field.name: str(field.type).partition("<")[0] for field in found.schema} == types
     assert found.select(["document", "number", "word", "late"]).to_pylist() == [{"late": None, **row} for row in rows]
     assert {path.name for path in tmp_path.iterdir()} == {"in.jsonl", "out.parquet"}
 
@@ -186,16 +176,14 @@ def test_parquet_has_the_types_of_the_whole_table(score_rows, tmp_path):
 LATE = {"document": "", "a": "x"}
 
 
-@pytest.mark.parametrize(
-    "rows, where",
-    [
-        ([{**LATE, "a": [0]}, LATE], "column 'a'"),
-        ([{**LATE, "a": [0]}] * tables.PART_ROWS + [LATE], "a column"),
-        ([{"document": "", "meta": {}}], ""),
-        ([{"document": "", "n": [2**53 + 1, 0.5]}], ""),
-    ],
-    ids=itertools.count(),
-)
+UNLIKE = [
+    ([{**LATE, "a": [0]}, LATE], "column 'a'"),
+    ([{**LATE, "a": [0]}] * tables.PART_ROWS + [LATE], "a column"),
+    *(([{"document": "", "n": value}], "") for value in ({}, [2**53 + 1, 0.5])),
+]
+
+
+@pytest.mark.parametrize("rows, where", UNLIKE, ids=itertools.count())
 def test_what_parquet_cannot_hold_is_one_line(score_rows, tmp_path, rows, where):
     with pytest.raises(DataError, match=f"parquet: expected values of one type that parquet has in {where}"):
         score_rows(rows, "out.parquet", processes=1)
@@ -215,8 +203,8 @@ def test_parquet_answers_stand_beside_a_column_that_comes_late(score_rows):
     rows = [{"document": "좋다" if row in (0, tables.PART_ROWS) else ""} for row in range(tables.PART_ROWS + 1)]
     rows[-1].update(label="mine", other="\ud83d", **{"k\ud83d": 1})
     found = pyarrow.parquet.read_table(score_rows(rows, "out.parquet", processes=1))
-    own, answers = ["document", "label", "other", "k?"], ["label", "score", "probability", "error"]
-    assert found.column_names == own + [f"predicted_{name}" for name in answers]
+    answers = [f"predicted_{name}" for name in ("label", "score", "probability", "error")]
+    assert found.column_names == ["document", "label", "other", "k?", *answers]
     first, last = found.slice(0, 1).to_pylist()[0], found.slice(tables.PART_ROWS, 1).to_pylist()[0]
     assert (first["label"], last["label"], last["other"], last["k?"]) == (None, "mine", "?", 1)
     assert first["predicted_label"] == last["predicted_label"] in ("positive", "negative")
@@ -243,9 +231,7 @@ def test_parquet_keeps_the_types_of_parquet(classifier, tmp_path, rows):
     found = pyarrow.parquet.read_table(tmp_path / "out.parquet")
     assert found.select(given.column_names).to_pylist() == given.to_pylist()
     assert [found.schema.field(name).type for name in given.column_names] == [field.type for field in given.schema]
-    answers = [(field.name, str(field.type)) for field in found.schema][-4:]
-    names = ("label", "score", "probability", "error")
-    assert answers == [*zip(names, ("string", "double", "double", "string"))]
+    assert [(field.name, str(field.type)) for field in found.schema][-4:] == [*classifier.types.items()]
 
 
 @pytest.mark.parametrize("name", ["out.parquet", "out.xlsx"])
@@ -298,15 +284,9 @@ def test_lines_are_read_in_windows_of_bounded_size(classifier):
     assert [part.texts for part in line_parts(classifier, iter(["a", "", "b"]), "csv")] == [["a", "", "b"]]
 
 
-OFFICE = {
-    "utf-8.csv": lambda text: text.encode(),
-    "bom.csv": lambda text: text.encode("utf-8-sig"),
-    "cp949.csv": lambda text: text.encode("cp949"),
-    "utf-16.csv": lambda text: text.encode("utf-16"),
-    "semicolon.csv": lambda text: text.replace(",", ";").encode(),
-    "tab.csv": lambda text: text.replace(",", "\t").encode(),
-    "table.tsv": lambda text: text.replace(",", "\t").encode(),
-}
+# {name: its encoding and delimiter}
+OFFICE = {f"{encoding}.csv": (encoding, ",") for encoding in ("utf-8", "utf-8-sig", "cp949", "utf-16")}
+OFFICE.update({"semicolon.csv": ("utf-8", ";"), "tab.csv": ("utf-8", "\t"), "table.tsv": ("utf-8", "\t")})
 
 
 @pytest.fixture(scope="module")
@@ -314,8 +294,8 @@ def office(tmp_path_factory):
     """The same reviews in the ten formats of offices; the column of the texts is called 리뷰."""
     folder, rows = tmp_path_factory.mktemp("office"), ["정말 재미있는 영화였어요", "지루하고 돈이 아까워요", "", "10점"]
     frame = pandas.DataFrame({"번호": range(len(rows)), "리뷰": rows})
-    for name, encoded in OFFICE.items():
-        (folder / name).write_bytes(encoded(frame.to_csv(index=False)))
+    for name, (encoding, delimiter) in OFFICE.items():
+        frame.to_csv(folder / name, index=False, sep=delimiter, encoding=encoding)
     frame.to_excel(folder / "table.xlsx", index=False)
     frame.to_parquet(folder / "table.parquet")
     frame.to_json(folder / "table.jsonl", orient="records", lines=True, force_ascii=False)
@@ -337,7 +317,8 @@ def test_a_csv_file_for_people_begins_with_a_mark(office, classifier, tmp_path):
     for path in office.iterdir():
         score_table(classifier, path, tmp_path / "out.csv")
         marked[path.name] = (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
-    assert {name for name, found in marked.items() if found} == {"bom.csv", "cp949.csv", "utf-16.csv", "table.xlsx"}
+    found = {name for name, mark in marked.items() if mark}
+    assert found == {"utf-8-sig.csv", "cp949.csv", "utf-16.csv", "table.xlsx"}
     score_table(classifier, office / "utf-8.csv", tmp_path / "out.csv", excel=True)
     assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
 
@@ -358,11 +339,8 @@ def test_a_workbook_keeps_its_other_sheets(classifier, tmp_path):
     for output in ("two.xlsx", "link.xlsx"):
         score_table(classifier, Texts(tmp_path / "two.xlsx", sheet="4월"), tmp_path / output)
     found = pandas.read_excel(tmp_path / "two.xlsx", sheet_name=None)
-    assert found["3월"].columns.tolist() == ["리뷰"] and found["4월"].columns[[0, 1, 5]].tolist() == [
-        "리뷰",
-        "label",
-        "predicted_label",
-    ]
+    assert found["3월"].columns.tolist() == ["리뷰"]
+    assert found["4월"].columns[[0, 1, 5]].tolist() == ["리뷰", "label", "predicted_label"]
 
 
 def test_where_one_bundle_began_no_other_goes_on(bundle_folder, tmp_path):

@@ -63,22 +63,14 @@ DAMAGED = [
     (folder, film(None, 3), "a.json: expected a text"),
     *((folder, film(stars=stars), rf"a.json: {STARS} \('좋다', {stars}\)$") for stars in (0, 11, -1)),
     *(
-        (film_reviews, f"film,stars,review\n가,9,좋다\n나,{stars},별로", "csv row 2: .*number of stars")
-        for stars in ("", "x")
-    ),
-    *(
-        (film_reviews, f"film,stars,review\n가,9,좋다\n나,{stars},별로", "csv row 2: .*; mend")
-        for stars in ("inf", "nan")
+        (film_reviews, f"film,stars,review\n가,9,좋다\n나,{stars},별로", f"csv row 2: .*{message}")
+        for stars, message in (("", "number of stars"), ("x", "number of stars"), ("inf", "; mend"), ("nan", "; mend"))
     ),
     (film_reviews, "a,b,review\n1,2,좋다\n", "expected one column called film, .*; found a, b, review; name the one"),
     (film_reviews, "film,b,review\n1,2,좋다\n", "expected one column called stars, .*name the one of the stars by"),
     (tables.load_reviews, "document,label\n", "a.csv: the file has no reviews"),
     (tables.load_reviews, "document,film\n가,1\n", "expected one column called label, .*; found document, film"),
-    (
-        tables.load_reviews,
-        f"document,label\n가,{'z' * 100}\n",
-        f"row 1: expected labels 0 and 1, .*found '{'z' * 20}'$",
-    ),
+    (tables.load_reviews, f"document,label\n가,{'z' * 100}\n", f"row 1: expected labels 0 and 1, .*'{'z' * 20}'$"),
     *(
         (tables.load_reviews, f"document,label\n가,1\n나,{label}\n", f"csv row 2: .*found '1', '{label}'; name the")
         for label in ("2", "", "positive", "0.5")
@@ -89,11 +81,7 @@ DAMAGED = [
     (chunks, "stars,text\n5,10\n3,2\n", "expected reviews, found numbers in column 'text' .10.; the others are stars"),
     (chunks, "document,document\n가,1\n", "expected each column once, found 'document' twice"),
     (chunks, "film,document,film\nA,가,1\n", "a.csv line 1: expected each column once, found 'film' twice"),
-    (
-        chunks,
-        "document\n가나\n".encode("cp949") + b"\xb0\n",
-        "line 3: expected CP949 text, which the rest .* byte 0xb0",
-    ),
+    (chunks, "document\n가나\n".encode("cp949") + b"\xb0\n", "line 3: expected CP949 text, which .* byte 0xb0"),
     (chunks, "document\n가나\n".encode("utf-16") + b"\0\xd8", "line 3: expected UTF-16 text"),
     *(
         (reader, *row)

@@ -21,10 +21,7 @@ ROWS = [
 ]
 FRAME = pandas.DataFrame(ROWS)
 TABLES = {
-    "csv": FRAME.to_csv(index=False),
-    "semicolon": FRAME.to_csv(index=False, sep=";"),
-    "tab": FRAME.to_csv(index=False, sep="\t"),
-    "bar": FRAME.to_csv(index=False, sep="|"),
+    **{sep: FRAME.to_csv(index=False, sep=sep) for sep in ",;\t|"},
     "lines of JSON": FRAME.to_json(orient="records", lines=True, force_ascii=False),
     "a list": FRAME.to_json(orient="records", force_ascii=False, indent=1),
 }
@@ -57,18 +54,16 @@ def test_a_table_called_txt_is_read_as_one_and_that_is_said(tmp_path, capsys, mo
 @pytest.mark.parametrize(
     "lines",
     [
-        ["재미, 감동, 연기", "스토리, 음악, 최고"],
-        ["내용, 연기 다 좋았다", "영상, 음악 다 별로"],
-        ["리뷰; 그냥 그렇다", "별점; 다섯 개"],
-        ["[스포] 범인은 그 사람이다", '["인생 영화"라고 하더니'],
-        ["{이건 뭐지}", "좋다"],
-        ["리뷰", "좋다, 정말"],
-        ["좋다|싫다", "싫다|좋다"],
+        "재미, 감동, 연기\n스토리, 음악, 최고",
+        "내용, 연기 다 좋았다\n영상, 음악 다 별로",
+        "리뷰; 그냥 그렇다\n별점; 다섯 개",
+        '[스포] 범인은 그 사람이다\n["인생 영화"라고 하더니',
+        *("{이건 뭐지}\n좋다", "리뷰\n좋다, 정말", "좋다|싫다\n싫다|좋다"),
     ],
 )
 def test_reviews_with_commas_stay_lines(tmp_path, lines):
-    (tmp_path / "a.txt").write_text("\n".join(lines), encoding="utf-8")
-    assert [row["document"] for row in rows_of(tmp_path / "a.txt")] == lines
+    (tmp_path / "a.txt").write_text(lines, encoding="utf-8")
+    assert [row["document"] for row in rows_of(tmp_path / "a.txt")] == lines.split("\n")
 
 
 @given(st.lists(st.text("가나 ,.;|!", min_size=1, max_size=12), min_size=1, max_size=6))
@@ -171,10 +166,8 @@ def test_no_row_is_swallowed_where_nothing_is_quoted(tmp_path_factory, texts):
     read = [row["review"] for row in rows_of(path)]
     assert len(read) == len(texts)
     # where each is closed, quotes may enclose
-    assert all(
-        found in (text, text.strip('"').replace('""', '"'), text[1:-1].replace('""', '"'))
-        for found, text in zip(read, texts)
-    )
+    enclosed = [(text, text.strip('"').replace('""', '"'), text[1:-1].replace('""', '"')) for text in texts]
+    assert all(found in possible for found, possible in zip(read, enclosed))
 
 
 @pytest.mark.parametrize(
@@ -198,12 +191,10 @@ def test_a_late_quote_decides_too_and_a_stream_is_refused_there(tmp_path, monkey
     late = '"최고의 영화라더니\t5\n좋다\t1\n다시 본다"\t3\n'
     path.write_text("review\tstars\n" + "좋다\t1\n" * 20_000 + late, encoding="utf-8")
     assert len(rows_of(path)) == 20_003
-    with open(path, encoding="latin-1") as stdin:
+    message = "line 20002: expected a row, found a quote that takes lines 20002 to 20004"
+    with open(path, encoding="latin-1") as stdin, pytest.raises(DataError, match=message):
         monkeypatch.setattr("sys.stdin", stdin)
-        with pytest.raises(
-            DataError, match="line 20002: expected a row, found a quote that takes lines 20002 to 20004"
-        ):
-            rows_of("-", kind="tsv")
+        rows_of("-", kind="tsv")
 
 
 def test_lines_that_each_look_like_a_row_are_not_taken_as_one():
@@ -223,20 +214,18 @@ def test_entities_are_read_as_what_they_stand_for(text, meant):
     assert clean(text) == meant == clean(meant)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "--------------- 2024년 1월 3일 수요일 ---------------",
-        "[하늘] [오후 3:12] 재밌다",
-        "2024. 1. 3. 오후 3:12, 하늘 : 재밌다",
-        "2024년 1월 3일 오후 3:12, 하늘 : 재밌다",
-        "2024년 1월 3일 수요일",
-        "https://a.kr/b?c=1",
-        "3f2b8c1a-0d1e-4f5a-9b7c-1a2b3c4d5e6f",
-        "2024-01-03 12:30",
-        "12345",
-    ],
-)
+NO_REVIEWS = """--------------- 2024년 1월 3일 수요일 ---------------
+[하늘] [오후 3:12] 재밌다
+2024. 1. 3. 오후 3:12, 하늘 : 재밌다
+2024년 1월 3일 오후 3:12, 하늘 : 재밌다
+2024년 1월 3일 수요일
+https://a.kr/b?c=1
+3f2b8c1a-0d1e-4f5a-9b7c-1a2b3c4d5e6f
+2024-01-03 12:30
+12345"""
+
+
+@pytest.mark.parametrize("line", NO_REVIEWS.splitlines())
 def test_lines_that_are_no_reviews_are_counted(line):
     said = oddities.oddity([line] * 3 + ["재밌다"] * 3 + [""])
     assert said.startswith("3 of the first 6 texts are ") and said.endswith("their labels mean nothing")
@@ -244,7 +233,5 @@ def test_lines_that_are_no_reviews_are_counted(line):
 
 
 def test_reviews_are_no_oddities():
-    assert (
-        oddities.oddity(["10점 만점에 10점", "[스포] 재밌다", "오후 3시: 봤다", "2024년 최고의 영화", "-- 별로 --"] * 9)
-        is None
-    )
+    texts = ["10점 만점에 10점", "[스포] 재밌다", "오후 3시: 봤다", "2024년 최고의 영화", "-- 별로 --"]
+    assert oddities.oddity(texts * 9) is None

@@ -27,16 +27,9 @@ ROWS = [
     {"영화": "나", "리뷰": "지루하고\t돈이\n아까워요", "평점": "1"},
     {"영화": "다", "리뷰": '"별로" 였어요', "평점": ""},
 ]
-OFFICE = {
-    "utf-8": ("utf-8", ","),
-    "utf-8 with BOM": ("utf-8-sig", ","),
-    "cp949": ("cp949", ","),
-    "utf-16": ("utf-16", ","),
-    "semicolon": ("utf-8", ";"),
-    "tab": ("utf-8", "\t"),
-    "cp949 with semicolons": ("cp949", ";"),
-    "utf-16 with tabs": ("utf-16", "\t"),
-}
+OFFICE = [(encoding, ",") for encoding in ("utf-8", "utf-8-sig", "cp949", "utf-16")]
+OFFICE += [("utf-8", ";"), ("utf-8", "\t"), ("cp949", ";"), ("utf-16", "\t")]
+offices = pytest.mark.parametrize("office", OFFICE)
 
 
 def write(folder, encoding, delimiter, rows=ROWS, name="reviews.csv"):
@@ -53,24 +46,21 @@ def records(parts):
     return [dict(zip(part, row)) for part in parts for row in zip(*part.values())]
 
 
-@pytest.mark.parametrize("name", OFFICE)
-def test_a_csv_of_any_office_has_the_same_rows(tmp_path, name):
-    assert rows_of(write(tmp_path, *OFFICE[name])) == ROWS
-
-
-@pytest.mark.parametrize("name", OFFICE)
+@offices
 @pytest.mark.parametrize("rows", [1, 2])
-def test_spans_of_bytes_have_the_same_rows_in_every_encoding(tmp_path, name, rows):
-    source = pickle.loads(pickle.dumps(find_source(write(tmp_path, *OFFICE[name]))))
+def test_spans_of_bytes_have_the_same_rows_in_every_encoding(tmp_path, office, rows):
+    source = pickle.loads(pickle.dumps(find_source(write(tmp_path, *office))))
     cuts = list(tables.spans(source, rows))
     found = [row for span in cuts for row in records(tables.parts_of(source, span=span))]
     assert found == ROWS and len(cuts) == -(-len(ROWS) // rows)
     assert cuts[-1].end == source.path.stat().st_size
 
 
-@pytest.mark.parametrize("name", OFFICE)
-def test_a_stream_is_read_as_its_file_is(tmp_path, monkeypatch, name):
-    with open(write(tmp_path, *OFFICE[name]), encoding="latin-1") as stdin:
+@offices
+def test_a_csv_of_any_office_has_the_same_rows_also_as_a_stream(tmp_path, monkeypatch, office):
+    path = write(tmp_path, *office)
+    assert rows_of(path) == ROWS
+    with open(path, encoding="latin-1") as stdin:
         monkeypatch.setattr("sys.stdin", stdin)
         assert rows_of("-", kind="csv") == ROWS
 
@@ -141,8 +131,7 @@ def test_fields_never_hide_the_delimiter(cells):
         ("리뷰;평점\n좋다, 정말;5\n별로;1\n", ";"),
         ("a,b;c\n1,2;3\n", ","),
         ("리뷰\t평점\n깨진 행\n", "\t"),
-        ('a;b\n"열린', ";"),
-        ("", ","),
+        *(('a;b\n"열린', ";"), ("", ",")),
     ],
 )
 def test_the_delimiter_is_the_one_by_which_rows_agree(text, delimiter):
@@ -151,14 +140,12 @@ def test_the_delimiter_is_the_one_by_which_rows_agree(text, delimiter):
 
 @pytest.fixture
 def workbook(tmp_path):
-    """Return a function that writes rows as the first sheet of reviews.xlsx."""
+    """Return a function that writes rows as the only sheet of reviews.xlsx."""
 
-    def make(*rows, sheets=()):
+    def make(*rows):
         book = openpyxl.Workbook()
         for row in rows:
             book.active.append(row)
-        for title in sheets:
-            book.create_sheet(title)
         book.save(tmp_path / "reviews.xlsx")
         return tmp_path / "reviews.xlsx"
 
@@ -181,12 +168,10 @@ def test_a_workbook_keeps_numbers_and_dates(workbook):
     ]
 
 
-@pytest.mark.parametrize(
-    "cells, message", [(["좋다", 1, 2], "row 2: expected 1 cells as in the header"), (None, "is empty")]
-)
-def test_a_workbook_without_a_header_is_refused(workbook, cells, message):
-    with pytest.raises(DataError, match=f"reviews.xlsx.*{message}"):
-        rows_of(workbook(["리뷰"], cells) if cells else workbook())
+def test_a_workbook_without_a_header_is_refused(workbook):
+    for rows, message in ([["리뷰"], ["좋다", 1, 2]], "row 2: expected 1 cells as in the header"), ([], "is empty"):
+        with pytest.raises(DataError, match=f"reviews.xlsx.*{message}"):
+            rows_of(workbook(*rows))
 
 
 def test_a_hidden_first_sheet_is_not_the_table(tmp_path):
@@ -221,9 +206,7 @@ def test_which_sheet_is_read_is_said_and_another_can_be_named(two_sheets, capsys
 
 
 def test_a_sheet_that_is_not_there_is_refused_with_those_that_are(two_sheets):
-    with pytest.raises(
-        DataError, match=r"two.xlsx: expected a sheet '4웓', found 3월, 4월.*name one by sheet \(--sheet"
-    ):
+    with pytest.raises(DataError, match=r"two.xlsx: expected a sheet '4웓', found 3월, 4월.*name one by sheet \(--sh"):
         rows_of(two_sheets, sheet="4웓")
     for source in (write(two_sheets.parent, "utf-8", ","), "nsmc"):
         with pytest.raises(ConfigError, match="leave (--sheet|it) out"):
@@ -265,13 +248,11 @@ def test_a_written_workbook_computes_nothing_and_reads_back(tmp_path):
 def change_part(path, part, change, name="", method=zipfile.ZIP_DEFLATED):
     """Write a workbook with another content, name or compression of a part."""
     with zipfile.ZipFile(path) as archive:
-        parts = {
-            each: archive.read(each).replace(part.encode(), (name or part).encode()) for each in archive.namelist()
-        }
+        parts = {each: archive.read(each) for each in archive.namelist()}
     content = change(parts.pop(part))
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for each, found in parts.items():
-            archive.writestr(each, found)
+            archive.writestr(each, found.replace(part.encode(), (name or part).encode()))
         archive.writestr(name or part, content, method)
     return path
 
@@ -329,9 +310,8 @@ def test_a_small_workbook_that_unpacks_to_much_is_refused(workbook):
         refuse("expected at most 2,097,152 bytes in a row", sheet, row, name)
     refuse("expected no XML comments", sheet, b"<sheetData><row>" + b"<c/><!--row>-->" * 10 + b"</row></sheetData>")
     refuse("expected at most 4,194,304 rows, none within", sheet, b"<row>" + b"<c/><row></row>" * 10 + b"</row>")
-    for element in (b"<xf/>", b"<font/>"):
-        styles = b"<styleSheet>" + element * 2**20 + b"</styleSheet>"
-        refuse("expected at most 1,048,576 bytes in xl/styles.xml", "xl/styles.xml", styles)
+    styles = b"<styleSheet>" + b"<xf/>" * 2**20 + b"</styleSheet>"
+    refuse("expected at most 1,048,576 bytes in xl/styles.xml", "xl/styles.xml", styles)
     refuse("expected at most 536,870,912 bytes, stored or deflated", sheet, b"", method=zipfile.ZIP_LZMA)
     refuse("not a readable xlsx file", "xl/workbook.xml", b"<workbook")
 
@@ -352,7 +332,7 @@ def test_other_labels_need_the_positive_one_to_be_named():
             labels.positive_of(values, "fun")
 
 
-@pytest.mark.parametrize("names", [("부정", "긍정"), ("neg", "pos"), ("0", "1"), ("fun", "dull")])
+@pytest.mark.parametrize("names", [("부정", "긍정"), ("0", "1"), ("fun", "dull")])
 def test_labels_in_words_are_those_in_numbers(tmp_path, names):
     rows = [{"리뷰": text, "label": names[number]} for text, number in (("별로", 0), ("좋다", 1), ("최고", 1))]
     path = write(tmp_path, "cp949", ";", rows)

@@ -5,7 +5,6 @@ import threading
 import tracemalloc
 
 import numpy
-import openpyxl
 import pandas
 import pyarrow
 import pyarrow.parquet
@@ -25,12 +24,12 @@ ROWS = [
 ]
 
 
-def write(folder, kind):
-    path, frame = folder / f"table.{kind}", pandas.DataFrame(ROWS)
+def write(folder, kind, rows=ROWS):
+    path, frame = folder / f"table.{kind}", pandas.DataFrame(rows)
     if kind == "parquet":
         frame.to_parquet(path)
     elif kind == "jsonl":
-        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in ROWS), encoding="utf-8")
+        frame.to_json(path, orient="records", lines=True, force_ascii=False)
     else:
         frame.to_csv(path, index=False, sep="," if kind == "csv" else "\t")
     return path
@@ -90,10 +89,7 @@ def test_a_blank_row_keeps_its_place_but_at_the_end(tmp_path, name, content):
     if isinstance(content, str):
         (tmp_path / name).write_text(content, encoding="utf-8")
     else:
-        book = openpyxl.Workbook()
-        for row in content:
-            book.active.append(row)
-        book.save(tmp_path / name)
+        pandas.DataFrame(content).to_excel(tmp_path / name, index=False, header=False)
     assert [tables.as_text(row["document"]) for row in rows_of(tmp_path / name)] == ["가", "", "나"]
     source = find_source(tmp_path / name)
     if source.kind != "xlsx":
@@ -127,20 +123,16 @@ def test_stdin_is_lines_unless_its_kind_is_named_and_stays_open(tmp_path, monkey
         stdin.seek(0)
 
 
+HEADER = "id\tdocument\tlabel"
+
+
 @pytest.mark.parametrize(
     "name, content, kind",
     [
-        ("a.csv", "document", "csv"),
-        ("a.tsv", "document", "tsv"),
-        ("a.TXT", "리뷰", "lines"),
-        ("a.ndjson", "{}", "jsonl"),
-        ("a.txt", "id\tdocument\tlabel\r\n", "nsmc"),
-        ("a.tsv", "id\tdocument\tlabel", "nsmc"),
-        ("a.tsv", "\ufeffid\tdocument\tlabel\r\n", "nsmc"),
-        ("a.tsv", "\nid\tdocument\tlabel\n", "tsv"),
-        ("a.tsv", "id\tdocument\tlabel\tfilm", "tsv"),
-        ("a.csv", "id\tdocument\tlabel", "csv"),
-        ("a.txt", "리뷰\n둘째\t리뷰", "lines"),
+        *(("a.csv", "document", "csv"), ("a.tsv", "document", "tsv"), ("a.TXT", "리뷰", "lines")),
+        *(("a.ndjson", "{}", "jsonl"), ("a.txt", f"{HEADER}\r\n", "nsmc"), ("a.tsv", HEADER, "nsmc")),
+        *(("a.tsv", f"\ufeff{HEADER}\r\n", "nsmc"), ("a.tsv", f"\n{HEADER}\n", "tsv")),
+        *(("a.tsv", f"{HEADER}\tfilm", "tsv"), ("a.csv", HEADER, "csv"), ("a.txt", "리뷰\n둘째\t리뷰", "lines")),
     ],
 )
 def test_a_format_is_told_by_name_and_first_line(tmp_path, name, content, kind):
@@ -175,12 +167,7 @@ def test_what_is_held_at_a_time_is_bounded(tmp_path):
 def test_a_table_has_at_most_so_many_columns(tmp_path, kind):
     for count in (2000, 2001):
         row = {"document": "가", **{f"c{number}": "1" for number in range(count - 1)}}
-        path = tmp_path / f"{count}.{kind}"
-        if kind == "jsonl":
-            path.write_text(json.dumps(row), encoding="utf-8")
-        else:
-            frame = pandas.DataFrame([row])
-            frame.to_csv(path, index=False) if kind == "csv" else frame.to_parquet(path)
+        write(tmp_path, kind, [row]).rename(tmp_path / f"{count}.{kind}")
     assert len(rows_of(tmp_path / f"2000.{kind}")[0]) == 2000
     with pytest.raises(DataError, match="expected at most 2,000 columns, found 2,001"):
         rows_of(tmp_path / f"2001.{kind}")
@@ -210,13 +197,12 @@ def test_a_file_may_be_called_as_stdin_is_in_messages(tmp_path, monkeypatch):
         assert [row["document"] for row in rows_of("stdin", kind=kind)] == [row["document"] for row in ROWS]
 
 
-@pytest.mark.parametrize("columns", [{"text_column": "text"}, {"label_column": "y"}])
-def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, columns):
+@pytest.mark.parametrize("option", ["text_column", "label_column"])
+def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, option):
     (tmp_path / "a.txt").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
-    ((_, name),) = columns.items()
     for data in ("sample", tmp_path / "a.txt"):
-        with pytest.raises(ConfigError, match=f"has the columns of the NSMC files; expected --.*, found '{name}'"):
-            tables.load_reviews(data, "test", **columns)
+        with pytest.raises(ConfigError, match="has the columns of the NSMC files; expected --.*, found 'y'"):
+            tables.load_reviews(data, "test", **{option: "y"})
 
 
 def test_a_column_of_parquet_without_a_value_is_read(tmp_path):
@@ -245,16 +231,11 @@ def test_labels_may_be_written_as_floats_and_with_spaces(tmp_path, label, value)
 @pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
 def test_a_pipe_is_read_where_its_kind_is_named(tmp_path, kind):
     """As <(zcat reviews.csv.gz) of a shell is one."""
-    frame, pipe = pandas.DataFrame({"document": ["좋다", "별로"]}), tmp_path / "pipe"
-    content = {
-        "csv": frame.to_csv(index=False).encode(),
-        "parquet": frame.to_parquet(),
-        "jsonl": frame.to_json(orient="records", lines=True, force_ascii=False).encode(),
-    }[kind]
+    pipe, content = tmp_path / "pipe", write(tmp_path, kind).read_bytes()
     os.mkfifo(pipe)
     writer = threading.Thread(target=pipe.write_bytes, args=[content])
     writer.start()
-    assert [row["document"] for row in rows_of(pipe, kind=kind)] == ["좋다", "별로"]
+    assert rows_of(pipe, kind=kind) == ROWS
     writer.join()
     with pytest.raises(DataError, match="is a folder"):
         rows_of(tmp_path, kind=kind)
@@ -274,20 +255,14 @@ def test_a_row_of_many_lines_and_fields_is_bounded_as_one_line_is(tmp_path, betw
 
 
 @pytest.mark.parametrize(
-    "before, bad, line, byte",
-    [
-        (0, b"\xb0\xff", 1, "b0"),
-        (9, b"\xb0\xa1", 10, "b0"),
-        (9, b"\xea\xb0\n", 10, "ea"),
-        (9, b"\xea\xb0", 10, "ea"),
-        (300_000, b"\xff", 300_001, "ff"),
-    ],
+    "before, bad", [(0, b"\xb0\xff"), (9, b"\xb0\xa1"), (9, b"\xea\xb0\n"), (9, b"\xea\xb0"), (300_000, b"\xff")]
 )
-def test_a_bad_byte_is_found_in_a_file_of_any_size_piece_by_piece(tmp_path, before, bad, line, byte):
+def test_a_bad_byte_is_found_in_a_file_of_any_size_piece_by_piece(tmp_path, before, bad):
     path = tmp_path / "a.csv"
     path.write_bytes(b"\xef\xbb\xbf" + "정말 좋다\n".encode() * before + bad)
     tracemalloc.start()
-    with pytest.raises(DataError, match=f"a.csv line {line}: expected UTF-8 text, found byte 0x{byte}; save it"):
+    message = f"a.csv line {before + 1}: expected UTF-8 text, found byte 0x{bad[0]:02x}; save it"
+    with pytest.raises(DataError, match=message):
         find_source(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
@@ -340,14 +315,14 @@ def test_an_unknown_time_zone_in_parquet_is_one_line(tmp_path):
         rows_of(tmp_path / "a.parquet")
 
 
-@pytest.mark.parametrize(
-    "around",
-    [
-        lambda value: pyarrow.StructArray.from_arrays([value], ["a"]),
-        lambda value: pyarrow.ListArray.from_arrays([0, 1], value),
-        lambda value: pyarrow.MapArray.from_arrays([0, 1], ["k"], value),
-    ],
-)
+AROUND = [
+    lambda value: pyarrow.StructArray.from_arrays([value], ["a"]),
+    lambda value: pyarrow.ListArray.from_arrays([0, 1], value),
+    lambda value: pyarrow.MapArray.from_arrays([0, 1], ["k"], value),
+]
+
+
+@pytest.mark.parametrize("around", AROUND)
 def test_lists_and_structs_of_parquet_stand_at_most_so_deep(tmp_path, around):
     """As in jsonl the row itself is one of the 100; 250 structs were a traceback."""
     value = pyarrow.array([1])

@@ -56,7 +56,6 @@ def test_one_string_is_no_list_of_texts(request, use, texts):
     kind, _, name = use.partition(".")
     fixture = {"Restorer": "tiny_editor", "FilmRater": "tiny_film", "Classifier": "bundle_folder"}[kind]
     predictor = load(request.getfixturevalue(fixture))
-    with pytest.raises(
-        DataError, match="expected a (list of (texts|reviews), found one string|review as str, found int)"
-    ):
+    message = "expected a (list of (texts|reviews), found one string|review as str, found int)"
+    with pytest.raises(DataError, match=message):
         getattr(predictor, name)(texts)
