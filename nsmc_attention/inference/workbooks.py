@@ -176,6 +176,8 @@ def write_book(source: Source, file: IO[bytes], place: Place, new_cells: Iterato
 @contextmanager
 def opened_part(archive: BoundedArchive, name: str, path: Path) -> Iterator[IO[bytes]]:
     try:
+        if archive.getinfo(name).header_offset < 0:
+            raise zipfile.BadZipFile("it begins before the file does")
         with archive.open(name) as part:
             yield part
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, expat.ExpatError) as problem:

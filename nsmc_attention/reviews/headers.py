@@ -36,7 +36,7 @@ class Header:
         return f"the header is row {self.row}"
 
 
-def row_of(header: Optional[object]) -> Optional[int]:
+def header_row(header: Optional[object]) -> Optional[int]:
     """Return the row of `--header`, 0 for none; ConfigError for what is neither."""
     if header is None:
         return None

@@ -137,10 +137,10 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
     first = next(parts, None)
     column, remarks = text_column or TEXT_COLUMNS[0], [*source.remarks]
     if first is not None and source.kind != "lines":
-        choice = choose_text(first, text_column, source.path)
-        column = choice.column
+        chosen = choose_text(first, text_column, source.path)
+        column = chosen.name
         refuse_values(first, column, source.path)
-        remarks += filter(None, [first.remark, choice.note])
+        remarks += filter(None, [first.remark, chosen.note])
     # a column that is given may not be there, which `with_column` says
     cells = first.get(column, []) if first else []
     remarks += filter(None, [oddity([as_text(cell) for cell in cells[:REMARKED]])])
