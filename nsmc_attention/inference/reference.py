@@ -8,7 +8,7 @@ A reference is small, whatever the bundle's size. Both give the texts of a table
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -34,7 +34,7 @@ class Scorer(Protocol):
         """The output columns, {name: type of Arrow and of Spark}; the last is the reason of a text without a result."""
 
     @property
-    def reference(self) -> Any:
+    def reference(self) -> Hashable:
         """A hashable value whose `load(device, threads)` loads the same in another process."""
 
     @property
@@ -57,10 +57,10 @@ class Reference:
     packaged: bool
     fingerprint: str
     engine: str
-    options: tuple[tuple[str, Any], ...] = ()
+    options: tuple[tuple[str, object], ...] = ()
 
     @classmethod
-    def of(cls, kind: "type[Predictor]", bundle: AnyBundle, engine: str, **options: Any) -> "Reference":
+    def of(cls, kind: "type[Predictor]", bundle: AnyBundle, engine: str, **options: object) -> "Reference":
         # the packaged bundle is elsewhere on another machine
         folder = bundle.folder.name if bundle.packaged else str(bundle.folder.resolve())
         return cls(kind, folder, bundle.packaged, bundle.fingerprint, engine, tuple(options.items()))
@@ -122,7 +122,7 @@ class Predictor:
         return 0.0
 
     @property
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, object]:
         """The keyword arguments of `from_bundle` that are this class's own."""
         return {}
 
@@ -130,7 +130,7 @@ class Predictor:
     def reference(self) -> Reference:
         return Reference.of(type(self), self.bundle, self.engine.name, **self.options)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle by the bundle's folder; by its files where it is in a temporary folder and not in the package."""
         temporary = Path(tempfile.gettempdir()).resolve() in self.bundle.folder.resolve().parents
         if temporary and not self.bundle.packaged:

@@ -150,10 +150,10 @@ def corners(reference: str) -> tuple[int, int, int, int]:
     """Return (left, top, right, bottom) of a range such as A1:C3."""
     from openpyxl.utils import column_index_from_string
 
-    found = RANGE.fullmatch(reference)
-    if not found:
+    ends = RANGE.fullmatch(reference)
+    if not ends:
         return 1, 1, 0, 0
-    left, top, right, bottom = found.groups()
+    left, top, right, bottom = ends.groups()
     return column_index_from_string(left), int(top), column_index_from_string(right or left), int(bottom or top)
 
 
@@ -178,6 +178,8 @@ def write_book(source: Source, file: IO[bytes], place: Place, new_cells: Iterato
 @contextmanager
 def opened_part(archive: BoundedArchive, name: str, path: Path) -> Iterator[IO[bytes]]:
     try:
+        if archive.getinfo(name).header_offset < 0:
+            raise zipfile.BadZipFile("it begins before the file does")
         with archive.open(name) as part:
             yield part
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, expat.ExpatError) as problem:
@@ -278,8 +280,8 @@ class Splice(Positions):
 
     def tag(self) -> bytes:
         """Return the opening tag that expat is at."""
-        found = TAG.match(self.kept, self.parser.CurrentByteIndex - self.base)
-        return found[0] if found else b""
+        tag = TAG.match(self.kept, self.parser.CurrentByteIndex - self.base)
+        return tag[0] if tag else b""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         super().start(name, attributes)
@@ -302,11 +304,11 @@ class Splice(Positions):
         """Return a range that has the new columns too."""
         from openpyxl.utils import get_column_letter
 
-        found = RANGE.fullmatch(reference)
-        if not found or not self.next:
+        ends = RANGE.fullmatch(reference)
+        if not ends or not self.next:
             return reference
         right = max(corners(reference)[2], self.next[1][-1][0])
-        return f"{found[1]}{found[2]}:{get_column_letter(right)}{found[4] or found[2]}"
+        return f"{ends[1]}{ends[2]}:{get_column_letter(right)}{ends[4] or ends[2]}"
 
     def end(self, name: str) -> None:
         if tag_of(name) != "row" or not self.adding or not self.next:

@@ -1,6 +1,6 @@
 """Columns of a table by their names and cells: which one has the texts. Imports no pandas, which is slow.
 
-names, some rows -> Choice (a column, and a note where its name alone does not say so)
+names, some rows -> TextColumn (a name, and a note where its name alone does not say so)
 """
 
 import re
@@ -140,10 +140,10 @@ class Profiles(dict[str, Profile]):
 
 
 @dataclass(frozen=True)
-class Choice:
-    """The column of the texts, and what is to be said of it."""
+class TextColumn:
+    """The name of the column of the texts, and what is to be said of it."""
 
-    column: str
+    name: str
     note: str = ""
 
 
@@ -188,14 +188,14 @@ def no_column(
     return ColumnError(f"{where}: {expected}; found {list_names(alike or columns)}{hint}", columns)
 
 
-def choose_text(columns: Columns, column: object, where: object) -> Choice:
+def choose_text(columns: Columns, column: object, where: object) -> TextColumn:
     """Return the column of the texts: `column`, or where it is None the one that is found by name and by its cells.
 
     A known name is taken where its cells may be texts, and another column where only that one has sentences. ColumnError
     where two columns are as good as each other, or none has texts.
     """
     if column is not None:
-        return Choice(find_column(columns, str(column), where))
+        return TextColumn(find_column(columns, str(column), where))
     profiles = Profiles(columns)
     plain = [name for name in columns if normalized(name) in TEXT_COLUMNS]
     named = [name for name in columns if name not in plain and known_in(name, NAMED)]
@@ -210,7 +210,7 @@ def choose_text(columns: Columns, column: object, where: object) -> Choice:
     return by_content(profiles, plain + named, where)
 
 
-def by_content(profiles: Profiles, refused: Sequence[str], where: object) -> Choice:
+def by_content(profiles: Profiles, refused: Sequence[str], where: object) -> TextColumn:
     """Return the only column of texts, judged by the cells alone; `refused` have a known name, but no texts."""
     columns = profiles.columns
     others = [name for name in columns if name not in refused and profiles[name].count]
@@ -240,11 +240,11 @@ def plainly(names: Sequence[str], profiles: Mapping[str, Profile]) -> list[str]:
     return ranked[:1] if first.has_sentences and (not second.has_sentences or longer) else []
 
 
-def said(column: str, several: bool) -> Choice:
-    """Return a Choice, with a note unless the name is a plain one and the only one."""
+def said(column: str, several: bool) -> TextColumn:
+    """Return a TextColumn, with a note unless the name is a plain one and the only one."""
     if column.strip().lower() in TEXT_COLUMNS and not several:
-        return Choice(column)
-    return Choice(column, f"texts are read from column {column!r}")
+        return TextColumn(column)
+    return TextColumn(column, f"texts are read from column {column!r}")
 
 
 def refuse_values(columns: Columns, column: str, where: object) -> None:

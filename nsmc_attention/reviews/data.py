@@ -37,8 +37,7 @@ class Texts:
     @property
     def columns(self) -> dict[str, Any]:
         """The options of `load_reviews` but the kind of file, as keyword arguments."""
-        own = asdict(self)
-        return {name: own[name] for name in own if name not in ("data", "data_dir", "kind")}
+        return {name: value for name, value in asdict(self).items() if name not in ("data", "data_dir", "kind")}
 
     def read(self) -> tuple[str, Iterable[str]]:
         """Return the name of the data and its reviews; of a corpus those of its train file."""

@@ -36,7 +36,7 @@ class Header:
         return f"the header is row {self.row}"
 
 
-def row_of(header: Optional[object]) -> Optional[int]:
+def header_row(header: Optional[object]) -> Optional[int]:
     """Return the row of `--header`, 0 for none; ConfigError for what is neither."""
     if header is None:
         return None
@@ -109,7 +109,7 @@ def below_titles(rows: Sequence[Sequence[str]], filled: Sequence[int]) -> int:
     for place in filled[1:SEARCHED]:
         row, above = rows[place], [rows[number] for number in filled if number < place]
         cells = [cell for cell in row if cell]
-        if len(cells) <= max(sum(map(bool, each)) for each in above) or not all(map(is_name, cells)):
+        if len(cells) <= max(sum(map(bool, upper)) for upper in above) or not all(map(is_name, cells)):
             continue
         below = [rows[number] for number in filled if number > place]
         # one known name may be a title, too, where two are below it
@@ -122,7 +122,7 @@ def below_titles(rows: Sequence[Sequence[str]], filled: Sequence[int]) -> int:
 
 def with_cells_below(row: Sequence[str], below: Sequence[Sequence[str]]) -> list[tuple[str, list[str]]]:
     """Return (cell, those below it) for each column of a row in which both have something."""
-    columns = ([each[place] for each in below if place < len(each) and each[place]] for place in range(len(row)))
+    columns = ([cells[place] for cells in below if place < len(cells) and cells[place]] for place in range(len(row)))
     return [(cell, under) for cell, under in zip(row, columns) if cell and under]
 
 

@@ -73,20 +73,20 @@ def rows_of(value: object, path: Path) -> list[object]:
         return [value]
     if isinstance(value.get("columns"), list) and isinstance(value.get("data"), list):
         return [dict(zip(map(str, value["columns"]), row)) for row in value["data"] if isinstance(row, list)]
-    lists = [each for each in value.values() if isinstance(each, list) and each and isinstance(each[0], dict)]
+    columns = list(value.values())
+    lists = [cell for cell in columns if isinstance(cell, list) and cell and isinstance(cell[0], dict)]
     if "schema" in value and isinstance(value.get("data"), list):
         lists = [value["data"]]
     if len(lists) > 1:
         raise DataError(f"{path}: expected one list of objects, found {len(lists)}; {AS_LINES}")
     if lists:
         return lists[0]
-    columns = list(value.values())
-    if columns and all(isinstance(each, dict) for each in columns):
+    inner = [cell for cell in columns if isinstance(cell, dict)]
+    if columns and len(inner) == len(columns):
         return rows_of_objects(value)
-    if len(columns) > 0 and all(isinstance(each, list) for each in columns) and len(set(map(len, columns))) == 1:
+    if all(isinstance(cell, list) for cell in columns) and len(set(map(len, columns))) == 1:
         return [dict(zip(value, cells)) for cells in zip(*columns)]
-    inner = [each for each in columns if isinstance(each, dict)]
-    if len(inner) == 1 and not any(isinstance(each, str) for each in columns):
+    if len(inner) == 1 and not any(isinstance(cell, str) for cell in columns):
         return rows_of(inner[0], path)
     return [value]
 

@@ -32,10 +32,9 @@ HTML = re.compile(r"\s*<(?:!doctype|html|table|\?xml|meta)\b", re.IGNORECASE)
 
 def foreign(head: bytes) -> str:
     """Return what the beginning of a text file says that it is instead, with advice; nothing for text."""
-    found = next((kind for mark, kind in FOREIGN.items() if head.startswith(mark)), "")
-    if not found and HTML.match(head[:200].decode("latin-1")):
+    if HTML.match(head[:200].decode("latin-1")):
         return "an HTML or XML page; open it in Excel and save it as .xlsx or csv"
-    return found
+    return next((kind for mark, kind in FOREIGN.items() if head.startswith(mark)), "")
 
 
 def json_kind(text: str, whole: bool) -> Optional[str]:
@@ -64,8 +63,8 @@ def plausible_object(text: str) -> bool:
 
 def holds_rows(value: dict[str, object]) -> bool:
     """Return whether an object holds a whole table: its columns, or a list of objects or rows."""
-    nested = [each for each in value.values() if isinstance(each, (list, dict))]
-    rows = any(isinstance(each, list) and each and isinstance(each[0], (dict, list)) for each in nested)
+    nested = [cell for cell in value.values() if isinstance(cell, (list, dict))]
+    rows = any(isinstance(cell, list) and cell and isinstance(cell[0], (dict, list)) for cell in nested)
     return rows or len(nested) == len(value) > 0
 
 
@@ -73,7 +72,7 @@ def table_in(text: str, whole: bool) -> Optional[str]:
     """Return the delimiter of a table whose name does not say so, by its header and the rows; None for plain lines."""
     if is_table(first_rows(text, "\t", whole, quoted=False), least=2):
         return "\t"
-    return next((each for each in DELIMITERS if is_table(first_rows(text, each, whole))), None)
+    return next((mark for mark in DELIMITERS if is_table(first_rows(text, mark, whole))), None)
 
 
 def is_table(rows: Sequence[Sequence[str]], least: int = 3) -> bool:
@@ -94,8 +93,8 @@ def is_table(rows: Sequence[Sequence[str]], least: int = 3) -> bool:
     if len(rows) < least or not numeric or not without_header(first, below):
         return False
     profiles = (Profile.of([row[place] for row in cells]) for place in range(len(first)) if place not in numeric)
-    texts = sum(each.has_sentences or each.syllables >= 4 for each in profiles)
-    return all(is_value(first[place]) for place in numeric) and texts > 0
+    texts = any(profile.has_sentences or profile.syllables >= 4 for profile in profiles)
+    return texts and all(is_value(first[place]) for place in numeric)
 
 
 def delimiter_of(text: str, whole: bool) -> str:
@@ -108,13 +107,9 @@ def delimiter_of(text: str, whole: bool) -> str:
     text = ENTITY.sub("", text) if "&" in text else text
     tables = {delimiter: first_rows(text, delimiter, whole) for delimiter in DELIMITERS}
     widths = {delimiter: len(rows[0]) if rows else 0 for delimiter, rows in tables.items()}
-    agreeing = [
-        delimiter
-        for delimiter in DELIMITERS
-        if widths[delimiter] > 1 and all(len(r) == widths[delimiter] for r in tables[delimiter])
-    ]
-    if agreeing:
-        return agreeing[0]
+    for delimiter, rows in tables.items():
+        if widths[delimiter] > 1 and all(len(row) == widths[delimiter] for row in rows):
+            return delimiter
     headers = {delimiter: header_width(rows) for delimiter, rows in tables.items()}
     # a header below a title, which has one field by any delimiter
     return max(DELIMITERS, key=(widths if max(widths.values()) > 1 else headers).__getitem__)

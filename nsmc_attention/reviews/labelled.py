@@ -6,7 +6,7 @@ A column that is named wins, then one whose name is known, then one whose cells 
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -33,7 +33,7 @@ class LabelledRows:
 
 
 @dataclass(frozen=True)
-class Choice:
+class LabelColumn:
     """The column that is taken: whether it has stars, and how it was found, "" where it was named or has a known name."""
 
     name: str
@@ -57,20 +57,16 @@ def labelled_rows(source: Labelled, stars_column: Optional[str] = None) -> Label
     if kept.empty:
         raise no_labels(path, choice, others)
     reasons = {"without_a_label": without, ("of_middle_stars" if choice.of_stars else "neutral"): middle, **left_out}
-    columns = {
-        "text": table.text_column,
-        "stars" if choice.of_stars else "label": choice.name,
-        "positive": source.positive,
-        "sheet": source.sheet,
-    }
-    given = {name: value for name, value in columns.items() if value is not None}
+    kind = "stars" if choice.of_stars else "label"
+    columns = {"text": table.text_column, kind: choice.name, "positive": source.positive, "sheet": source.sheet}
+    named = {name: value for name, value in columns.items() if value is not None}
     kept = kept.astype({"label": int}).reset_index(drop=True)
-    return LabelledRows(Reviews(kept, path.name, sha256(read_bytes(path)), given), reasons, note)
+    return LabelledRows(Reviews(kept, path.name, sha256(read_bytes(path)), named), reasons, note)
 
 
 def choose(
     others: Columns, names: Sequence[str], label_column: Optional[str], stars_column: Optional[str], path: Path
-) -> Choice:
+) -> LabelColumn:
     """Return the column that has the labels or stars; DataError, with what to do, where that is not clear."""
     if label_column is not None and stars_column is not None:
         found = f"{label_column!r} and {stars_column!r}"
@@ -78,25 +74,25 @@ def choose(
     for name, hint in ((label_column, tables.LABEL_HINT), (stars_column, STARS_HINT)):
         if name is not None:
             tables.require_column(names, name, path, hint)
-            return Choice(name, of_stars=name == stars_column)
-    called = [name for name in others if is_called_label(name) and filled(others[name])]
-    if called:
-        return Choice(only(called, others, path, "labels", "label"), of_stars=False)
-    opinions = [name for name in others if labels.is_labels(others[name], opinions=True)]
-    if opinions:
-        return Choice(only(opinions, others, path, "labels", "label"), of_stars=False, how=FOUND)
-    starred, how = stars.star_columns(others)
-    if starred and how == "name":
-        return Choice(only(starred, others, path, "stars", "stars"), of_stars=True)
-    coded = [name for name in others if may_be_called_label(name) and labels.is_labels(others[name])]
-    if coded:
-        return Choice(only(coded, others, path, "labels", "label"), of_stars=False, how=FOUND)
-    if starred:
-        return Choice(only(starred, others, path, "stars", "stars"), of_stars=True, how=FOUND)
+            return LabelColumn(name, of_stars=name == stars_column)
+    for columns, of_stars, how in candidates(others):
+        if columns:
+            return LabelColumn(only(columns, others, path, of_stars), of_stars, how)
     empty = [name for name in others if is_called_label(name)]
     if len(empty) == 1:
-        return Choice(empty[0], of_stars=False)
+        return LabelColumn(empty[0], of_stars=False)
     raise ColumnError(f"{path}: {EXPECTED}, found {list_names(others)}{hints(others)}", names)
+
+
+def candidates(others: Columns) -> Iterator[tuple[list[str], bool, str]]:
+    """Yield (columns that may be the one, whether they have stars, how they were found), the surest first."""
+    yield [name for name in others if is_called_label(name) and filled(others[name])], False, ""
+    yield [name for name in others if labels.is_labels(others[name], opinions=True)], False, FOUND
+    starred, known_by = stars.star_columns(others)
+    if known_by == "name":
+        yield starred, True, ""
+    yield [name for name in others if may_be_called_label(name) and labels.is_labels(others[name])], False, FOUND
+    yield starred, True, FOUND
 
 
 FOUND = ", which was found by its cells"
@@ -118,10 +114,11 @@ def may_be_called_label(name: str) -> bool:
     return plain in labels.WEAK_NAMES or not (labels.FLAG.search(plain) or stars.OTHERS.search(plain))
 
 
-def only(names: Sequence[str], columns: Columns, path: Path, kind: str, option: str) -> str:
+def only(names: Sequence[str], columns: Columns, path: Path, of_stars: bool) -> str:
     """Return the only name; ColumnError, with all and the option that chooses one, where there are more."""
     if len(names) == 1:
         return names[0]
+    kind, option = ("stars", "stars") if of_stars else ("labels", "label")
     advice = f"choose by {option}_column (--{option}-column {names[0]!r})"
     raise ColumnError(f"{path}: expected one column of {kind}, found {list_names(names)}; {advice}", columns)
 
@@ -138,7 +135,7 @@ def hints(others: Columns, taken: Collection[str] = ()) -> str:
     return f"; name the column of labels or stars by {' or '.join(options)}" if options else ""
 
 
-def no_labels(path: Path, choice: Choice, others: Columns) -> DataError:
+def no_labels(path: Path, choice: LabelColumn, others: Columns) -> DataError:
     kind = "stars" if choice.of_stars else "labels"
     advice = hints(others, [choice.name]) or "; fill it for 100 rows"
     return DataError(f"{path}: expected {kind} in column {choice.name}, found none with text{advice}")
@@ -147,28 +144,32 @@ def no_labels(path: Path, choice: Choice, others: Columns) -> DataError:
 Read = tuple[list[Optional[int]], int, int, list[str]]
 
 
-def read_stars(cells: Sequence[str], choice: Choice, path: Path, positive: Optional[str], others: Columns) -> Read:
+def read_stars(cells: Sequence[str], choice: LabelColumn, path: Path, positive: Optional[str], others: Columns) -> Read:
     """Return the labels of stars, how many cells are blank and how many in the middle, and what was taken for what."""
     if positive is not None:
         raise ConfigError(f"{path}: expected no --positive for column {choice.name}, which has stars; leave it out")
-    found = stars.stars_of(cells, f"{path}: column {choice.name}", choice.name)
-    numbers = [int(label) if label else None for label in found.labels]
-    note = f"labels are the stars in column {choice.name}{choice.how}: {found.in_words()}"
-    return numbers, found.blank, numbers.count(None) - found.blank, [note]
+    column = stars.stars_of(cells, f"{path}: column {choice.name}", choice.name)
+    numbers = [int(label) if label else None for label in column.labels]
+    note = f"labels are the stars in column {choice.name}{choice.how}: {column.in_words()}"
+    return numbers, column.blank, numbers.count(None) - column.blank, [note]
 
 
-def read_labels(cells: Sequence[str], choice: Choice, path: Path, positive: Optional[str], others: Columns) -> Read:
+def read_labels(
+    cells: Sequence[str], choice: LabelColumn, path: Path, positive: Optional[str], others: Columns
+) -> Read:
     """Return the labels, how many cells have none and how many a neutral one, and which column it is."""
     try:
         numbers, neutral = labels.polarities(cells, positive)
     except DataError as problem:
         stars_there = hints(others, [choice.name]) or hint_of_stars(cells, choice.name)
-        raise DataError(f"{path}: column {choice.name}{row_of(cells, positive)}: {problem}{stars_there}") from problem
+        raise DataError(
+            f"{path}: column {choice.name}{first_odd_row(cells, positive)}: {problem}{stars_there}"
+        ) from problem
     notes = [f"labels are in column {choice.name}{choice.how}"] if choice.how else []
     return numbers, numbers.count(None) - neutral, neutral, notes
 
 
-def row_of(cells: Sequence[str], positive: Optional[str]) -> str:
+def first_odd_row(cells: Sequence[str], positive: Optional[str]) -> str:
     """Return the row of the first label that does not go with those before it."""
     rows = [(row, cell) for row, cell in enumerate(cells, start=1) if not is_neither(cell)]
     sides = [labels.side_of(labels.plain_label(cell)) for _, cell in rows]

@@ -23,10 +23,10 @@ LEAST, SHARE = 2, 0.1
 def oddity(texts: Sequence[str]) -> Optional[str]:
     """Return what to say of texts that are no reviews, where there are many; None for nothing."""
     lines = [text for text in map(str.strip, texts) if text]
-    chat = sum(map(bool, map(CHAT.fullmatch, lines)))
-    values = sum(map(is_value, lines))
-    found = chat + sum(is_value(line) and not CHAT.fullmatch(line) for line in lines) if values else chat
-    if found < LEAST or found < SHARE * len(lines):
+    others = [line for line in lines if not CHAT.fullmatch(line)]
+    chat, values = len(lines) - len(others), sum(map(is_value, others))
+    odd = chat + values
+    if odd < LEAST or odd < SHARE * len(lines):
         return None
-    kind = "lines of an exported chat" if chat * 2 >= found else "numbers, dates, codes or links"
-    return f"{found:,} of the first {len(lines):,} texts are {kind}, no reviews; their labels mean nothing"
+    kind = "lines of an exported chat" if chat * 2 >= odd else "numbers, dates, codes or links"
+    return f"{odd:,} of the first {len(lines):,} texts are {kind}, no reviews; their labels mean nothing"

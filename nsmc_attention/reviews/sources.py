@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Iterator, Optional, TextIO, Union
 from ..errors import ConfigError, DataError, list_names
 from .bounded_lines import BINARY, STDIN, lines, say_once
 from .encodings import NAMES, detect
-from .headers import find_header, named_row, row_of
+from .headers import find_header, header_row, named_row
 from .kinds import AGREEING, DELIMITERS, LIST, delimiter_of, first_rows, foreign, json_kind, table_in
 from .quotes import any_leading, encloses, physical, read_letters, read_quoted
 
@@ -150,7 +150,7 @@ def find_source(
     if path is not STDIN and (path.is_dir() or not path.exists()):
         raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file'}")
     guess, kind = kind is None, kind or ("lines" if path is STDIN else kind_of(path))
-    regular, row = path is not STDIN and path.is_file(), row_of(header)
+    regular, row = path is not STDIN and path.is_file(), header_row(header)
     if regular and path.stat().st_size == 0:
         raise DataError(f"{path}: the file is empty; expected reviews")
     if sheet is not None and kind != "xlsx":

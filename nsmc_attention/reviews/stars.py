@@ -110,13 +110,13 @@ def read_star(cell: str) -> Pair:
     if filled or hollow:
         return of_signs(filled, hollow, re.sub(f"[{FILLED}{HOLLOW}\\s]", "", text))
     for forms, places in ((FULL, (2, 1)), (OUT_OF, (1, 2))):
-        if found := next(filter(None, (form.fullmatch(text) for form in forms)), None):
-            number, scale = (decimal(found[place]) for place in places)
+        if written := next(filter(None, (form.fullmatch(text) for form in forms)), None):
+            number, scale = (decimal(written[place]) for place in places)
             return (number, int(scale)) if scale in SCALES and number <= scale else None
-    if found := PERCENT.fullmatch(text):
-        return (decimal(found[1]), 100) if decimal(found[1]) <= 100 else None
-    found = PLAIN.fullmatch(text)
-    return (decimal(found[1]) + 0.5 * bool(found[2]), None) if found else None
+    if percent := PERCENT.fullmatch(text):
+        return (decimal(percent[1]), 100) if decimal(percent[1]) <= 100 else None
+    plain = PLAIN.fullmatch(text)
+    return (decimal(plain[1]) + 0.5 * bool(plain[2]), None) if plain else None
 
 
 def of_signs(filled: int, hollow: int, rest: str) -> Pair:
@@ -189,10 +189,10 @@ class Cells:
 
     def pair(self, row: int) -> Pair:
         """Return `star` of a cell; DataError for one that is no star, or a plain number that no scale has."""
-        found = star(self.cells[row])
-        if found and (found[1] or found[0] <= (self.named or 10)):
-            return found
-        hundred = found and not found[1] and 10 < found[0] <= 100
+        pair = star(self.cells[row])
+        if pair and (pair[1] or pair[0] <= (self.named or 10)):
+            return pair
+        hundred = pair and not pair[1] and 10 < pair[0] <= 100
         advice = "of 100 points write 85/100" if hundred else "mend it, or leave it blank"
         raise self.problem(row, "1 to 5 or 1 to 10 stars", advice)
 
@@ -237,8 +237,8 @@ class Cells:
 
 def scale_of_name(name: str) -> Optional[int]:
     """Return the scale that a column's name has, as "평점(10점 만점)" and "rating (1-5)" have."""
-    found = NAMED_SCALE.search(unicodedata.normalize("NFKC", name).casefold().strip())
-    return int(found[1] or found[2]) if found else None
+    scale = NAMED_SCALE.search(unicodedata.normalize("NFKC", name).casefold().strip())
+    return int(scale[1] or scale[2]) if scale else None
 
 
 def plain_name(name: str) -> str:
@@ -290,10 +290,10 @@ def looks_rated(cells: Sequence[str]) -> bool:
     # cheap, for columns of texts
     if len(filled) < FEWEST or not star(filled[0]) or not has_stars(filled):
         return False
-    found = [star(cell) for cell in filled]
-    if all(pair and pair[1] for pair in found):
+    pairs = list(map(star, filled))
+    if all(pair and pair[1] for pair in pairs):
         return True
-    numbers = [pair[0] for pair in found if pair]
+    numbers = [pair[0] for pair in pairs if pair]
     different, rising = sorted(set(numbers)), numbers == sorted(set(numbers)) or numbers == sorted(set(numbers))[::-1]
     if len(different) < 3 or different[-1] not in (5, 10) or rising or any(2 * number % 1 for number in different):
         return False

@@ -137,10 +137,10 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
     first = next(parts, None)
     column, remarks = text_column or TEXT_COLUMNS[0], [*source.remarks]
     if first is not None and source.kind != "lines":
-        choice = choose_text(first, text_column, source.path)
-        column = choice.column
+        chosen = choose_text(first, text_column, source.path)
+        column = chosen.name
         refuse_values(first, column, source.path)
-        remarks += filter(None, [first.remark, choice.note])
+        remarks += filter(None, [first.remark, chosen.note])
     # a column that is given may not be there, which `with_column` says
     cells = first.get(column, []) if first else []
     remarks += filter(None, [oddity([as_text(cell) for cell in cells[:REMARKED]])])
@@ -395,10 +395,10 @@ def load_reviews(
     if not documents:
         raise DataError(f"{path}: the file has no reviews")
     frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
-    given = {"text": table.text_column, "label": label_column, "positive": positive}
-    given.update(encoding=encoding, sheet=sheet, header=header)
-    columns = {name: value for name, value in given.items() if value is not None}
-    return Reviews(frame, path.name, sha256(read_bytes(path)), columns)
+    options = {"text": table.text_column, "label": label_column, "positive": positive}
+    options.update(encoding=encoding, sheet=sheet, header=header)
+    named = {name: value for name, value in options.items() if value is not None}
+    return Reviews(frame, path.name, sha256(read_bytes(path)), named)
 
 
 def refuse_columns(
@@ -411,7 +411,8 @@ def refuse_columns(
     """Raise ConfigError where other names are given for the columns or labels of the NSMC files, or a sheet."""
     if sheet is not None:
         raise ConfigError(f"{where}: has no sheets; leave --sheet out, found {sheet!r}")
-    given = {"--text-column": text_column, "--label-column": label_column, "--positive": positive}
-    for (option, name), own in zip(given.items(), ("document", "label", "1")):
-        if name not in (None, own):
-            raise ConfigError(f"{where}: has the columns of the NSMC files; expected {option} {own}, found {name!r}")
+    options = [("--text-column", text_column, "document"), ("--label-column", label_column, "label")]
+    for option, name, official in [*options, ("--positive", positive, "1")]:
+        if name not in (None, official):
+            expected = f"expected {option} {official}, found {name!r}"
+            raise ConfigError(f"{where}: has the columns of the NSMC files; {expected}")

@@ -54,13 +54,13 @@ def numbered_rows(source: Source, remarks: list[str]) -> Iterator[tuple[int, lis
     with opened_sheet(source) as rows:
         every = filled_rows(rows, path)
         first = list(itertools.islice(every, max(SEARCHED_ROWS, source.header or 0)))
-        found = header_of(source, [row for _, row in first], remarks)
-        header: list[object] = [*found.names]
-        yield (first[found.before - 1][0] if found.row else 0), header
+        named = header_of(source, [row for _, row in first], remarks)
+        header: list[object] = [*named.names]
+        yield (first[named.before - 1][0] if named.row else 0), header
         repeated = 0
-        for number, row in itertools.chain(first[found.before :], every):
+        for number, row in itertools.chain(first[named.before :], every):
             if len(row) > len(header):
-                expected = f"expected {len(header)} cells as in the header ({list_names(found.names)})"
+                expected = f"expected {len(header)} cells as in the header ({list_names(named.names)})"
                 advice = "name every column, or its row by header (--header ROW or none)"
                 raise DataError(f"{path} row {number}: {expected}, found {len(row)}; {advice}")
             cells = [plain_cell(cell) for cell in row] + [None] * (len(header) - len(row))

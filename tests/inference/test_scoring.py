@@ -302,23 +302,19 @@ def office(tmp_path_factory):
     return folder
 
 
-def test_ten_formats_give_equal_predictions_without_an_option(office, bundle_folder, capsys):
-    found = {}
-    for path in sorted(office.iterdir()):
+def test_ten_formats_give_equal_predictions_with_a_mark_for_people(office, classifier, bundle_folder, tmp_path, capsys):
+    """A mark where the input came from a spreadsheet program, or Excel is named."""
+    found, marked = {}, set()
+    for path in office.iterdir():
         assert run(["predict", "--input", str(path), "--format", "csv", "--bundle", str(bundle_folder)]) == 0
         found[path.name] = capsys.readouterr().out
+        score_table(classifier, path, tmp_path / "out.csv")
+        content = (tmp_path / "out.csv").read_bytes()
+        assert content.removeprefix(b"\xef\xbb\xbf").decode() == found[path.name]
+        marked |= {path.name} if content.startswith(b"\xef\xbb\xbf") else set()
     assert len(found) == 10 and len(set(found.values())) == 1
     assert found["table.xlsx"].startswith("번호,리뷰,label,score,probability,error\n0,정말 재미있는 영화였어요,")
-
-
-def test_a_csv_file_for_people_begins_with_a_mark(office, classifier, tmp_path):
-    """Where the input came from a spreadsheet program, or Excel is named."""
-    marked = {}
-    for path in office.iterdir():
-        score_table(classifier, path, tmp_path / "out.csv")
-        marked[path.name] = (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
-    found = {name for name, mark in marked.items() if mark}
-    assert found == {"utf-8-sig.csv", "cp949.csv", "utf-16.csv", "table.xlsx"}
+    assert marked == {"utf-8-sig.csv", "cp949.csv", "utf-16.csv", "table.xlsx"}
     score_table(classifier, office / "utf-8.csv", tmp_path / "out.csv", excel=True)
     assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
 

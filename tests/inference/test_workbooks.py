@@ -172,6 +172,12 @@ def test_rows_other_than_those_that_were_scored_are_refused(path):
             write(ScoredRows({"리뷰": texts}, texts, [("positive", 1.0, None)] * len(texts)))
 
 
+def test_a_part_that_begins_before_the_file_does_is_refused(classifier, path, tmp_path):
+    path.write_bytes(path.read_bytes()[7:])
+    with pytest.raises(DataError, match="in.xlsx: not a readable xlsx file: docProps/app.xml: it begins before"):
+        score_table(classifier, path, tmp_path / "out.xlsx")
+
+
 def test_rows_above_the_header_stay_above(path, tmp_path):
     book = openpyxl.load_workbook(path)
     book.active.insert_rows(1, 2)

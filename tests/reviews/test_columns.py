@@ -47,7 +47,7 @@ def test_a_lesser_known_name_is_taken_and_said(table, capsys, name):
     assert f"a.csv: texts are read from column {name!r}\n" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("name", TEXT_COLUMNS)
+@pytest.mark.parametrize("name", [*TEXT_COLUMNS, "Review "])
 def test_a_plain_name_is_taken_in_silence(table, capsys, name):
     assert table(csv_of(["id", name], [1, 2, 3], TEXTS))[0].text_column == name
     assert capsys.readouterr().err == ""

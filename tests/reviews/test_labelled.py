@@ -41,7 +41,7 @@ def read(path, stars_column=None, **named):
         ("very_positive/slightly negative/neutral".split("/"), [1, 0, None]),
         (["POS", "NEG", "neu"], [1, 0, None]),
         (["1", "-1", "0"], [1, 0, None]),
-        (["1.0", "0.0"], [1, 0]),
+        (["1.0", " 0 ", "+1", "0.0"], [1, 0, 1, 0]),
         (["True", "False", "N/A"], [1, 0, None]),
         (["👍", "👎", ""], [1, 0, None]),
         (["좋아요", "싫어요", "그저 그럼"], [1, 0, None]),

@@ -340,12 +340,6 @@ def test_labels_in_words_are_those_in_numbers(tmp_path, names):
     assert reviews.labels.tolist() == [0, 1, 1] and reviews.columns["text"] == "리뷰"
 
 
-@pytest.mark.parametrize("name", ["document", "Review ", "리뷰", "후기"])
-def test_the_column_of_the_texts_is_found_by_its_name(tmp_path, name):
-    path = write(tmp_path, "utf-8", ",", [{"id": "1", name: "좋다"}])
-    assert tables.open_table(path).text_column == name
-
-
 def test_labelled_reviews_are_read_as_the_kind_that_is_named(tmp_path):
     (tmp_path / "reviews.txt").write_text("document,label\n최고,1\n별로,0\n", encoding="utf-8")
     assert Labelled(tmp_path / "reviews.txt", kind="csv").load("train").documents == ["최고", "별로"]

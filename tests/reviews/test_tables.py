@@ -50,10 +50,19 @@ def test_lines_are_the_same_in_blocks_of_any_size(text, size):
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
-def test_every_format_gives_the_same_rows_untouched(tmp_path, kind):
+def test_every_format_gives_the_same_rows_untouched_also_from_a_pipe(tmp_path, kind):
     assert rows_of(write(tmp_path, kind), rows=2) == ROWS
     reviews = tables.load_reviews(tmp_path / f"table.{kind}")
     assert reviews.labels.tolist() == [1, 0, 1] and reviews.name == f"table.{kind}"
+    # as <(zcat reviews.csv.gz) of a shell is one
+    pipe, content = tmp_path / "pipe", (tmp_path / f"table.{kind}").read_bytes()
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=[content])
+    writer.start()
+    assert rows_of(pipe, kind=kind) == ROWS
+    writer.join()
+    with pytest.raises(DataError, match="is a folder"):
+        rows_of(tmp_path, kind=kind)
 
 
 def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(tmp_path):
@@ -220,25 +229,6 @@ def test_keys_that_a_row_lacks_are_none_and_numbers_stay(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"document": "가", "n": 1}\n{"document": "나", "x": null}\n', encoding="utf-8")
     assert rows_of(path) == [{"document": "가", "n": 1, "x": None}, {"document": "나", "n": None, "x": None}]
-
-
-@pytest.mark.parametrize("label, value", [("0", 0), (" 1 ", 1), ("1.0", 1), ("0.0", 0)])
-def test_labels_may_be_written_as_floats_and_with_spaces(tmp_path, label, value):
-    (tmp_path / "a.csv").write_text(f"document,label\n가,{label}\n나,{label}\n", encoding="utf-8")
-    assert tables.load_reviews(tmp_path / "a.csv").labels.tolist() == [value] * 2
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl"])
-def test_a_pipe_is_read_where_its_kind_is_named(tmp_path, kind):
-    """As <(zcat reviews.csv.gz) of a shell is one."""
-    pipe, content = tmp_path / "pipe", write(tmp_path, kind).read_bytes()
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=[content])
-    writer.start()
-    assert rows_of(pipe, kind=kind) == ROWS
-    writer.join()
-    with pytest.raises(DataError, match="is a folder"):
-        rows_of(tmp_path, kind=kind)
 
 
 @pytest.mark.parametrize("between", ["\n", '","', '\n","'])
