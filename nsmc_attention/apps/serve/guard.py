@@ -43,24 +43,17 @@ FOREIGN = "request: expected one by this server's page or by a program, found on
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes in bytes; connections, tables, pictures and explanations are those of a worker at once."""
+    """Sizes in bytes; connections, tables and explanations are those of a worker at once."""
 
     reviews: int = 512
     characters: int = 10_000
     # reviews of a request for weights, a T x T matrix each
     weighted: int = 16
-    # characters of the texts of a request to /restore together; of a text to restore with weights
-    restored: int = 20_000
-    aligned: int = 140
-    # films of a table, of each of which some reviews are kept
-    films: int = 10_000
     body: int = 2_000_000
     table: int = 512_000_000
-    picture: int = 20_000_000
     connections: int = 4_000
     # once they have been received
     tables: int = 8
-    pictures: int = 8
     explanations: int = 8
 
 

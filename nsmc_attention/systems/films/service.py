@@ -10,7 +10,6 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from ...apps.serve.direct import unless_gone
-from ...apps.serve.guard import Limits
 from ...apps.serve.plug import HeaderRow, LoadedModel, Route, Sheet, SystemService, TextColumn
 from ...apps.serve.uploads import Table, TableResponse, in_pieces
 from ...errors import DataError
@@ -19,6 +18,8 @@ from .rating import Rating
 from .rows import Rated, named
 
 GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]
+# Films of a table, of each of which some reviews are kept
+MOST_FILMS = 10_000
 
 
 class Service(SystemService):
@@ -62,7 +63,8 @@ class Service(SystemService):
         rater = self.main.require()
 
         async def rated(table: Table) -> TableResponse:
-            pools = await unless_gone(request, table.call(pool, table, rater, group_by, self.limits))
+            # as many reviews as the page asks the words of in one request
+            pools = await unless_gone(request, table.call(pool, table, rater, group_by, self.limits.weighted))
             self.server.counters.reviews.inc(sum(pool.count + pool.blank for pool in pools.values()))
             written = io.StringIO()
             lines = (print(line, file=written) for line in film_lines(rater, pools))
@@ -71,8 +73,8 @@ class Service(SystemService):
         return await self.server.with_table(request, rated, text_column, sheet=sheet, header=header)
 
 
-def pool(table: Table, rater: FilmRater, group_by: str, limits: Limits) -> Pools:
-    """Return the Pool of each film, having read all rows; DataError if no row names one, or there are too many."""
+def pool(table: Table, rater: FilmRater, group_by: str, shown: int) -> Pools:
+    """Return the Pool of each film, with its `shown` most telling reviews, having read all rows; DataError if no row names one, or there are too many."""
     opened, films = table.read(), set[str]()
     table.text_column = opened.text_column
     table.reading.append(opened.parts)
@@ -82,13 +84,12 @@ def pool(table: Table, rater: FilmRater, group_by: str, limits: Limits) -> Pools
             if table.closed.is_set():
                 return
             films.add(film)
-            if len(films) > limits.films:
-                expected = f"expected at most {limits.films} films in column {group_by!r}, found more"
+            if len(films) > MOST_FILMS:
+                expected = f"expected at most {MOST_FILMS} films in column {group_by!r}, found more"
                 raise DataError(f"{table.path}: {expected}; choose another column, or use `nsmc-attention film`")
             yield film, text
 
-    # as many as the page asks the words of in one request
-    return rater.pool(pairs(), limits.weighted)
+    return rater.pool(pairs(), shown)
 
 
 def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:

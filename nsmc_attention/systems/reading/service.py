@@ -18,7 +18,6 @@ from starlette.exceptions import HTTPException
 from ..._runtime.aliases import Record
 from ...apps.serve.batching import Batcher, one_by_one
 from ...apps.serve.direct import unless_gone
-from ...apps.serve.guard import Limits
 from ...apps.serve.plug import LoadedModel, Route, SystemService, present
 from ...apps.serve.questions import encode, labels_of
 from ...apps.serve.uploads import Quota
@@ -36,6 +35,8 @@ LineWeights = Annotated[bool, Query(description="add to each line weights (lette
 MEDIA_TYPES = tuple(f"image/{name.lower()}" for name in FORMATS)
 # Strips of the lines that are read at a time, some tenths of a second; weights of all lines in a response, 3 MB of JSON
 PART, MOST_WEIGHTS = 2048, 2**19
+# Bytes of a picture; pictures that a worker has at once
+MOST_BYTES, AT_ONCE = 20_000_000, 8
 
 
 def check_type(content_type: str) -> None:
@@ -73,10 +74,10 @@ class Pictures:
     Bodies and pixels are in memory: a quota limits how many there are at once.
     """
 
-    def __init__(self, reader: PictureReader, thread: ThreadPoolExecutor, limits: Limits) -> None:
+    def __init__(self, reader: PictureReader, thread: ThreadPoolExecutor) -> None:
         self.reader, self.thread = reader, thread
-        self.quota = Quota(limits.pictures, limits.pictures * limits.picture)
-        self.open = one_by_one(self.opened, thread, limits.pictures)
+        self.quota = Quota(AT_ONCE, AT_ONCE * MOST_BYTES)
+        self.open = one_by_one(self.opened, thread, AT_ONCE)
         # nothing waits beyond what the quota lets in
         self.read = Batcher(self.read_lines, thread, cost_of, PART, sys.maxsize)
 
@@ -158,13 +159,13 @@ class Service(SystemService):
         content = dict.fromkeys(MEDIA_TYPES, {"schema": {"type": "string", "format": "binary"}})
         options = {"openapi_extra": {"requestBody": {"required": True, "content": content}}}
         title, missing = "Read the text of a screenshot", "the server has no reader of pictures"
-        return [Route("/read", "Pictures", title, self.read, None, missing, self.limits.picture, options)]
+        return [Route("/read", "Pictures", title, self.read, None, missing, MOST_BYTES, options)]
 
     async def load(self) -> None:
         models = self.server.models
         reader = await self.main.load(self.companion, models.mxnet)
         if reader:
-            self.pictures = Pictures(reader, models.thread_of(reader), self.limits)
+            self.pictures = Pictures(reader, models.thread_of(reader))
 
     async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
         """Return the lines of text in a picture, the body itself, in reading order.

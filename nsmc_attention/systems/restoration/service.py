@@ -19,6 +19,8 @@ from .system import EDITOR, WRITER
 
 # What a batch of texts to restore costs, some tenths of a second
 RESTORED = 4096
+# Characters of the texts of a request together; of a text to restore with weights
+MOST_CHARACTERS, MOST_ALIGNED = 20_000, 140
 
 
 class Texts(Body, json_schema_extra=example(inputs=["배우들연기가 정말조앗는데"])):
@@ -80,7 +82,7 @@ class Service(SystemService):
         if weights and len(texts) != 1:
             raise HTTPException(422, f"inputs: expected one text for weights, found {len(texts)}; send one a request")
         self.server.check_texts(texts, self.limits.reviews, "texts", "send them in several requests")
-        if characters > (most := self.limits.aligned if weights else self.limits.restored):
+        if characters > (most := MOST_ALIGNED if weights else MOST_CHARACTERS):
             expected = (
                 f"a text of at most {most} characters for weights" if weights else f"at most {most} characters in all"
             )

@@ -194,7 +194,7 @@ def client(ready, tiny_editor, tiny_language, tiny_film):
     from nsmc_attention.apps.serve.models import Bundles
 
     bundles = Bundles(restore_bundle=tiny_editor, language_bundle=tiny_language, film_bundle=tiny_film)
-    with ready(create_app(bundles, Limits(table=3_000_000, films=20))) as client:
+    with ready(create_app(bundles, Limits(table=3_000_000))) as client:
         yield client
 
 

@@ -16,6 +16,7 @@ from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.systems.language.model import load_language_model
 from nsmc_attention.systems.restoration.restorer import load_restorer
+from nsmc_attention.systems.restoration.service import MOST_ALIGNED
 
 TEXT, BLANK, SENTENCE = "배우는 좋은데 영화는 별로", "주인공의 [MASK]에 소름이 돋았다", "이영화 정말조타 가나"
 
@@ -186,7 +187,7 @@ def test_weights_are_those_of_the_writer_that_the_server_restores_by(ready, ask,
         check_weights(ask(client, "/restore", {"inputs": [SENTENCE], "weights": True}), tiny_writer)
         assert "weights" not in ask(client, "/restore", {"inputs": SENTENCE, "weights": False}).json()[0]
         assert ask(client, "/restore", {"inputs": " ", "weights": True}).json()[0]["weights"] == []
-        assert ask(client, "/restore", {"inputs": "가" * Limits.aligned, "weights": True}).status_code == 200
+        assert ask(client, "/restore", {"inputs": "가" * MOST_ALIGNED, "weights": True}).status_code == 200
 
 
 def test_beside_an_editor_they_are_those_of_the_packaged_writer(ready, ask, tiny_editor, tiny_writer, monkeypatch):

@@ -11,19 +11,17 @@ pytest.importorskip("fastapi")
 from starlette.exceptions import HTTPException
 
 from nsmc_attention.apps.serve.app import create_app
-from nsmc_attention.apps.serve.guard import Limits
 from nsmc_attention.apps.serve.models import Bundles
 from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.systems.reading import service
 from nsmc_attention.systems.reading.reader import load_reader
-from nsmc_attention.systems.reading.service import MEDIA_TYPES, Pictures
-
-LIMIT = 100_000
+from nsmc_attention.systems.reading.service import MEDIA_TYPES, MOST_BYTES, Pictures
 
 
 @pytest.fixture(scope="module")
 def reading(ready):
     """A client of an application with a reader that reads nonsense, but always the same."""
-    with ready(create_app(Bundles(), Limits(picture=LIMIT))) as client:
+    with ready(create_app(Bundles())) as client:
         yield client
 
 
@@ -70,7 +68,7 @@ def with_a_long_line(draw):
         (b"", None, 422, "found none; with curl: "),
         (b"", "image/png", 422, "picture: expected a picture (PNG, JPEG, GIF, WEBP, BMP, TIFF), found another file"),
         (half, "image/png", 422, "found a damaged one"),
-        (b"\0" * (LIMIT + 1), "image/png", 413, f"body: expected at most {LIMIT} bytes"),
+        (b"\0" * (MOST_BYTES + 1), "image/png", 413, f"body: expected at most {MOST_BYTES} bytes"),
         (with_a_long_line, "image/png", 422, "weights: expected at most 524288 of all lines, found more"),
     ],
 )
@@ -80,8 +78,10 @@ def test_what_cannot_be_read_is_one_line_that_says_so(reading, ask, draw, body, 
     assert message in done.json()["error"] and not re.search(r"Traceback|/tmp|BytesIO", done.text)
 
 
-def test_more_pictures_than_there_is_room_for_are_refused():
-    pictures = Pictures(load_reader(), ThreadPoolExecutor(1), Limits(pictures=1, picture=10))
+def test_more_pictures_than_there_is_room_for_are_refused(monkeypatch):
+    monkeypatch.setattr(service, "AT_ONCE", 1)
+    monkeypatch.setattr(service, "MOST_BYTES", 10)
+    pictures = Pictures(load_reader(), ThreadPoolExecutor(1))
 
     async def receive(*pieces):
         async def stream():
