@@ -38,7 +38,8 @@ class Known:
     """A Scorer whose results are computed already: reading and writing remain."""
 
     def __init__(self, classifier, rows):
-        self.types, self.reference, self.left = classifier.types, classifier.reference, iter(rows)
+        self.types, self.reference, self.prior = classifier.types, classifier.reference, classifier.prior
+        self.left = iter(rows)
 
     def rows(self, texts):
         return list(islice(self.left, len(texts)))

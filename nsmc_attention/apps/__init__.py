@@ -1,1 +1,1 @@
-"""Where people use the package: reports, tables of any size, a page and an HTTP API."""
+"""Applications: reports, tables of any size, a page and an HTTP API."""

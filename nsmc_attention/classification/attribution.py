@@ -52,7 +52,7 @@ class Attribution:
 
     @property
     def probability(self) -> float:
-        """Of positive; an explained review has one."""
+        """The probability of positive; each explained review has one."""
         return float(self.prediction.probability or 0.0)
 
     @property

@@ -1,4 +1,4 @@
-"""What adapting brings: predictions of held-out reviews beside those of the bundle as it was, and whether to use them.
+"""The gain from adapting: predictions of held-out reviews before and after, and whether to use the adapted bundle.
 
     held-out log-odds -> calibration, with a threshold that skewed labels do not move too far -> Judgement -> objection
 
@@ -64,7 +64,7 @@ class Judgement:
 
     @property
     def figures(self) -> Record:
-        """What the manifest has as `adapted`."""
+        """The values of `adapted` in the manifest."""
         names = ("before", "after", "interval", "balanced_before", "balanced_after", "baseline")
         seen = {"seen": self.seen} if self.seen else {}
         return {**{name: getattr(self, name) for name in names}, "positive": float(self.labels.mean()), **seen}

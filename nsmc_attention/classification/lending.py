@@ -1,4 +1,4 @@
-"""What a training may begin with of another classifier: all but the table of n-grams, and so its vocabulary."""
+"""The parameters that a training can take from another classifier: all but the n-gram table, with its vocabulary."""
 
 from typing import Any
 

@@ -29,7 +29,7 @@ class States(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the last layer reads of reviews, (N, 1, F), and the attention's weights, (N, T, T) or of hops (N, R, T).
+    """The last layer's inputs, (N, 1, F), and the attention weights, (N, T, T) or, with hops, (N, R, T).
 
     Where values are near the token, `terms` (N, T, F) are what each token adds to the features, with `contexts`; in a
     training without n-grams there are the `gates` (N, T) of signed values instead.

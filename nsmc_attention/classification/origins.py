@@ -1,4 +1,4 @@
-"""What a training of a classifier begins with and learns beside the labels: a bundle, teachers, written sentences."""
+"""Origins of a classifier besides labels: an initial bundle, teachers, written sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -38,7 +38,7 @@ def fetch(
 
 
 class TrainOptions(NamedTuple):
-    """What a classifier begins with and learns beside the labels."""
+    """Options for a classifier's initial parameters and its teachers."""
 
     valid: Optional[Path] = option("labelled file to choose the epoch by")
     init_from: Optional[Path] = INIT_FROM

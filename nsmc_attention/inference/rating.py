@@ -1,4 +1,4 @@
-"""What rates groups of reviews, and a rating, as the core and the apps know them."""
+"""The rater of groups of reviews, and its rating, as protocols for the core and the apps."""
 
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Optional, Protocol

@@ -116,7 +116,7 @@ def digest(cell: object) -> int:
 
 @dataclass
 class Place:
-    """Where the output columns go: the header's row, 0 where there is none, those of the reviews, the first column.
+    """The place of the output columns: the header's row (0 for none), the reviews' rows, the first column.
 
     `rows` has 0 for a row that is wholly blank, to which nothing is added.
     """

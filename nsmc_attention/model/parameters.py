@@ -32,7 +32,7 @@ TABLES = (
     "reader.embedding.weight",
     "source.reader.embedding.weight",
     "step.embedding.weight",
-    # the largest matrices of a writer, which would not fit its bundle otherwise (issue 20: 6 MB)
+    # the largest matrices of a writer, whose bundle would have more than 6 MB otherwise
     "step.cell.i2h_weight",
     "step.combine.weight",
     "step.output.weight",

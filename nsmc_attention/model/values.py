@@ -1,4 +1,4 @@
-"""What attention takes the mean of: the settings of each kind of values, which build its block. Read without MXNet.
+"""Values, which attention averages: the settings of each kind, which build its block. Read without MXNet.
 
 Of values near the token, a review's log-odds are a sum over its tokens (docs/contributions.md).
 """
@@ -12,7 +12,7 @@ from ..schema import Settings, setting
 
 
 class Values(Settings):
-    """What a token gives to the mean that the last layer reads."""
+    """Settings of a token's value; the last layer reads the weighted mean of the values."""
 
     @property
     def near(self) -> bool:

@@ -30,7 +30,7 @@ class Header:
 
     @property
     def note(self) -> str:
-        """What is to be said where it is not the first row that has anything."""
+        """The note for the user if the header is not the first row with content."""
         if not self.row:
             return f"no header, so its columns are called {', '.join(self.names[:3])}{', ...' * (len(self.names) > 3)}"
         return f"the header is row {self.row}"

@@ -1,4 +1,4 @@
-"""What a report's page is made of: key figures, sections, and reviews to show."""
+"""Parts of a report's page: key figures, sections, and reviews to show."""
 
 from typing import Any, NamedTuple, Sequence
 

@@ -1,7 +1,7 @@
 """ASGI middleware that answers requests for JSON: the body's model in, a line of JSON out.
 
 FastAPI, which documents these requests, takes as long for one as the network does for a review: without this, a server
-answers 0.6 of the requests of 8 clients in the same processor time, and 0.76 of those of one (benchmarks/serving.py).
+answers 0.6 of the requests of 8 clients in the same processor time, and 0.76 of those of one (`python -m benchmarks.serving`).
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What a system's `service.py` builds on: its model, its routes, and its part of the page.
+"""The base of a system's `service.py`: its model, its routes, and its part of the page.
 
 A system's `Service` is a SystemService. Its folder may have page.css, page.js and, for the slots of `page.html` that it
 fills, review.html, answer.html, table.html or sections.html.

@@ -52,7 +52,7 @@ const SAY = {
       [/^.*(pip install .*)$/, "이 파일을 읽으려면 서버에 패키지가 더 필요합니다: $1"],
       [/^(.*?)( line (\d+))?: expected .*/, (all, name, _, line) => `${name}${line ? ` ${line}번째 줄` : ""}: 읽을 수 없는 내용입니다 (${all})`]] },
   en: { other: "한국어", title: "Film-review sentiment", one: "One review", many: "Many reviews",
-    intro: "Predicts whether a Korean film review is positive or negative, and shows which words the model attends to and what each adds to its answer.",
+    intro: "Predicts whether a Korean film review is positive or negative, and shows which words the model attends to and what each word contributes.",
     write: "Write a review", writeOther: "Review to compare", examples: "Examples", method: "Attribution method", byWord: "whole words",
     compare: "compare two reviews", computing: "Computing:", picture: "Save the picture (PNG)", noPicture: "this browser cannot draw the picture",
     copy: "Copy the link", copied: "Link copied", notCopied: "copy the link from the address bar", tooLong: "the review is too long for a link",

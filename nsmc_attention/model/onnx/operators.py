@@ -59,7 +59,7 @@ def compared(operator: str, write: Callable[..., Callable[..., Any]], *options: 
 
 
 def matrix_product(graph: "Graph", node: Node) -> str:
-    """Of the last two axes; those before are the same."""
+    """Lower a matrix product over the last two axes; the axes before are the same."""
     graph.require(node.attributes.get("alpha", 1.0) == 1.0 and not node.attributes.get("transpose_a"), node)
     first, second = map(graph.value, node.inputs)
     if node.attributes.get("transpose_b"):

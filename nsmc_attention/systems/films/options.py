@@ -1,4 +1,4 @@
-"""What film ratings add to other commands: to `train --task film`, to `report` and `bulk`."""
+"""Options for film ratings: of `train`, `serve`, `report` and `bulk`."""
 
 from pathlib import Path
 from typing import NamedTuple, Optional

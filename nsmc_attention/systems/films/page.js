@@ -11,7 +11,7 @@ add({
       [/^film: this server has no film.*/, "이 서버에는 별점을 예측하는 모델이 없습니다"]] },
   en: { groupBy: "Stars by film: column of the films", rating: "Estimating the stars…", filmList: "Stars by film", filmReviews: "Reviews of a film",
     film: "Film", stars: "Stars (90 % interval)", reviews: "Reviews",
-    films: count => `${count} ${count === "1" ? "film" : "films"}. A name shows the reviews that carry the most weight.`,
+    films: count => `${count} ${count === "1" ? "film" : "films"}. Click a name to see its reviews with the largest weights.`,
     openFilm: "Show the reviews of large weight", weight: "share of the film's attention",
     filmStars: stars => `${stars} stars: the mean that other viewers are expected to give. Nine of ten films are within the interval.`,
     filmMeaning: count => `Of ${count} ${count === "1" ? "review" : "reviews"}, those of the largest weight first. Left: the weight of the review; the darker a word, the larger its weight within the review. That does not make them reasons.`,

@@ -44,7 +44,7 @@ class FilmReviews:
 
     @property
     def sha256(self) -> str:
-        """Of the films, stars and texts."""
+        """SHA-256 over films, stars and texts."""
         films = numpy.zeros(len(self.documents), dtype="int64")
         for number, places in enumerate(self.members):
             films[places] = number

@@ -1,4 +1,4 @@
-"""What runs a language model: (N, T) ids, (N,) lengths, (N,) places of a hidden token -> (N, V) probabilities, and heads."""
+"""Engines of a language model: (N, T) ids, (N,) lengths, (N,) places of a hidden token -> (N, V) probabilities, and heads."""
 
 from typing import Optional
 

@@ -1,4 +1,4 @@
-"""What a language model's graph takes, by name; its settings say what it returns."""
+"""Inputs of a language model's graph, by name; its outputs depend on the settings."""
 
 from typing import Any
 

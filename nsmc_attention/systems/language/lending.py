@@ -1,4 +1,4 @@
-"""What a classifier may begin with of a language model: its encoder, and the embeddings of the tokens that both know."""
+"""The parameters that a classifier can take from a language model: its encoder, and embeddings of the tokens in both."""
 
 from typing import Any
 

@@ -35,7 +35,7 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Filling:
-    """What may stand at the masks of a text.
+    """Candidates for the masks of a text.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a language model is trained on and for: reviews with hidden words, hidden anew in each epoch. Imports MXNet."""
+"""The objective of a language model: guess words of reviews, hidden anew in each epoch. Imports MXNet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

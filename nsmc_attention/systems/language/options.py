@@ -1,4 +1,4 @@
-"""What `train` and `serve` take for a language model."""
+"""A language model's options of `train` and `serve`."""
 
 from pathlib import Path
 from typing import NamedTuple, Optional

@@ -43,7 +43,7 @@ LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig}
 
 
 class LanguageTraining(LoopConfig):
-    """How a language model is trained."""
+    """Settings of a language model's training."""
 
     retired: ClassVar[tuple[str, ...]] = ("whole_words",)
     epochs: int = setting(3, "passes over the reviews, each time with other words hidden", low=1)

@@ -22,7 +22,7 @@ WIDEST = (0.4, 0.18, 0.4, 0.18)
 
 @dataclass(frozen=True)
 class Degradation:
-    """What happened to a picture before it is read: JPEG's quality (0: none), blur in pixels, degrees, noise, its scale."""
+    """Degradation of a picture before it is read: JPEG quality (0: none), blur in pixels, angle in degrees, noise, scale."""
 
     jpeg: int = 0
     blur: float = 0.0
@@ -33,7 +33,7 @@ class Degradation:
 
 @dataclass(frozen=True, eq=False)
 class Style:
-    """How a line is drawn: a face, its size in pixels, ink and background (0 to 255), letter spacing in pixels.
+    """Style of a drawn line: a face, its size in pixels, ink and background (0 to 255), letter spacing in pixels.
 
     Drawn `smooth` times as large and then made smaller, as screens without hinting show it; with `subpixels`, of 3, each
     pixel's red, green and blue are beside each other, which in gray is a blur of their width.

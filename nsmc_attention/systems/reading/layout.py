@@ -1,4 +1,4 @@
-"""Where the lines of text of a screenshot are: a recursive XY cut of its ink.
+"""The boxes of the lines of text in a screenshot: a recursive XY cut of its ink.
 
 Of each region (`panels`), ink is cut at white gaps: first at gutters between columns, then into rows, then at wide gaps of a row
 (G. Nagy and S. Seth, Hierarchical representation of optically scanned documents, 1984).

@@ -1,7 +1,7 @@
-"""What `read` is trained on and for: lines drawn anew each time, and the letters on them. Imports MXNet.
+"""The objective of `read`: the letters on lines that are drawn anew each time. Imports MXNet.
 
 CTC on the encoder beside the decoder's cross entropy teaches the encoder where letters are (Kim et al. 2017,
-arXiv:1609.06773); alone, the decoder learns many times slower (issue 36).
+arXiv:1609.06773); alone, the decoder learns many times slower.
 """
 
 from collections.abc import Iterator, Sequence

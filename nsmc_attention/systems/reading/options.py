@@ -1,4 +1,4 @@
-"""What `train` and `serve` take for a reader of pictures."""
+"""A reader's options of `train` and `serve`."""
 
 from pathlib import Path
 from typing import NamedTuple, Optional

@@ -10,7 +10,7 @@ add({
       [/^picture: expected a picture.*damaged.*/, "이미지 파일이 손상되어 읽을 수 없습니다"],
       [/^picture: .*/, "읽을 수 없는 파일입니다. PNG, JPEG, GIF, WEBP, BMP, TIFF 이미지를 고르세요"]] },
   en: { shots: "Read a screenshot",
-    shotsIntro: "Reads the lines of text in the picture of a screen and predicts of each whether it is positive or negative, also of those that are no review.",
+    shotsIntro: "Reads the text in a screenshot and classifies each line as positive or negative, including lines that are not reviews.",
     shotFile: "Choose a picture", shotDrop: "or drop or paste one here (Ctrl+V)", shotKinds: "PNG, JPEG, GIF, WEBP, BMP, TIFF", shotBusy: "Reading…",
     shotPicture: "The screenshot", shotLines: "The lines that were read", noLines: "no text was found in the picture",
     lineCount: count => `${count} ${count === 1 ? "line" : "lines"}`, shotPoint: "Point at or tap a letter to see where in the picture it was read.",

@@ -1,4 +1,4 @@
-"""What was read of a picture: its lines, with the place of each letter, and both as HTML. No script."""
+"""The result of reading a picture: its lines with the place of each letter, also as HTML. No script."""
 
 import base64
 import io
@@ -69,7 +69,7 @@ class Line:
 
     @property
     def places(self) -> NDArray[numpy.float32]:
-        """Where each letter was read, (T,), pixels from the left: the middle of the weights."""
+        """Places of the letters, (T,), in pixels from the left: the mean place under the letter's weights."""
         middles = (self.edges[:-1] + self.edges[1:]) / 2
         return self.weights @ middles
 
@@ -104,7 +104,7 @@ class Reading:
 
     @property
     def weights(self) -> list[NDArray[numpy.float32]]:
-        """Of each line, letters x strips, see `Line`."""
+        """Attention weights of each line, letters x strips; see `Line`."""
         return [line.weights for line in self.lines]
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What corrects an editor's output before it is decided, in the order of precedence: a later corrector sees what earlier ones made.
+"""Correctors of an editor's output, in the order in which they run: each sees the changes of those before it.
 
     the editor -> neighbours -> listed mistakes -> words of the dictionary -> spaces at junctions -> `decisions.decide`
 

@@ -1,4 +1,4 @@
-"""How a writer with a Transformer's decoder attends, as matrices for a picture. Imports MXNet."""
+"""Attention of a writer with a Transformer's decoder, as matrices for a picture. Imports MXNet."""
 
 from typing import TYPE_CHECKING
 

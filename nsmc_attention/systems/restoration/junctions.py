@@ -1,4 +1,4 @@
-"""Where a text without its spaces may have one, by what MeCab finds in it: two logistic regressions on what is around a place.
+"""The probability of a space at each place of a text without spaces: two logistic regressions on MeCab's morphemes around it.
 
     letters -> morphemes (mecab-ko) -> keys of each place, between two morphemes or in one -> their weights added: log-odds
 

@@ -1,4 +1,4 @@
-"""What `restore` is trained on and for: clean sentences with noise on the way in. Imports MXNet.
+"""The objective of `restore`: recover clean sentences from noisy copies. Imports MXNet.
 
 A source is drawn anew each time a sentence is read. Long texts are rare among reviews: some sentences are joined.
 """

@@ -1,4 +1,4 @@
-"""What `train` takes for a restorer, and what it adds to the commands that classify: `--restore`."""
+"""A restorer's options of `train` and `serve`, and `--restore` of the commands that classify."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Optional, Union

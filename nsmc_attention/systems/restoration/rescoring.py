@@ -1,4 +1,4 @@
-"""What MeCab's dictionary says of the letters that an editor would change: a noisy channel (Kernighan et al. 1990).
+"""An editor's changes rescored with MeCab's dictionary: a noisy channel (Kernighan et al. 1990).
 
     letters, tags, their probabilities, spaces -> what the words would cost with and without each change -> probabilities
 

@@ -115,7 +115,7 @@ class Restoration:
 
     @property
     def changes(self) -> list[Change]:
-        """What was changed, in order: the `segments` whose two sides differ."""
+        """The `segments` whose two sides differ, in order."""
         found, start = list[Change](), 0
         for source, text, probability in self.segments_and_certainty:
             if source != text:

@@ -1,1 +1,1 @@
-"""What two systems share: characters, search, alignment, and the decoders of sequence-to-sequence networks."""
+"""Shared by `restore` and `read`: characters, search, alignment, and decoders of sequence-to-sequence networks."""

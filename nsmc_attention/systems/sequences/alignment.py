@@ -1,4 +1,4 @@
-"""What a decoder attends with: the scores of its state against the source, and the weights they give. Imports MXNet.
+"""A decoder's attention: scores of its state against the source, and the weights from them. Imports MXNet.
 
 Shapes: N reviews, S source length, D units of a source state, H units of the decoder, A units of the additive score.
 """

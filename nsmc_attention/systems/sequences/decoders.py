@@ -1,4 +1,4 @@
-"""What writes the target of a writer, and how it attends to the source: the settings, which build the networks."""
+"""Settings of a writer's decoder and of its attention to the source; they build the networks."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Union

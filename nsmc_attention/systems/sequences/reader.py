@@ -1,4 +1,4 @@
-"""What reads the source of a sequence network: a tagger's, or a writer's. Imports MXNet.
+"""The encoder of a sequence network: a tagger's or a writer's. Imports MXNet.
 
 Shapes: N texts, S source length in characters without spaces, E embedding, D units of a state.
 """

@@ -44,7 +44,7 @@ SOURCE_ENCODERS: dict[str, type[Settings]] = {kind.kind: kind for kind in (Stack
 
 
 class SourceConfig(Settings):
-    """What reads a source of characters; base of the networks that do."""
+    """Settings of the encoder of a sequence of characters; the base of the networks that have one."""
 
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: SourceEncoder = kinds(SOURCE_ENCODERS, Stack(), "what reads the source")

@@ -3,6 +3,7 @@
 import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -76,6 +77,11 @@ def test_what_cannot_be_read_is_one_line_that_says_so(reading, ask, draw, body, 
     done = ask(reading, "/read", body(draw) if callable(body) else body, kind, weights=True)
     assert done.status_code == status and set(done.json()) == {"error"}
     assert message in done.json()["error"] and not re.search(r"Traceback|/tmp|BytesIO", done.text)
+
+
+def test_the_page_refuses_what_the_server_would():
+    page = Path(service.__file__).with_name("page.js").read_text(encoding="utf-8")
+    assert f"LARGEST = {MOST_BYTES:_};" in page
 
 
 def test_more_pictures_than_there_is_room_for_are_refused(monkeypatch):
