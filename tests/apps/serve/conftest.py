@@ -273,8 +273,8 @@ def page(open_page):
 
 @pytest.fixture
 def tiny_page(open_page, tiny_writer, tiny_language):
-    """The page of a server with a tiny writer, a tiny language model, and room for two films."""
-    return open_page(restore_bundle=tiny_writer, language_bundle=tiny_language, films=2)
+    """The page of a server with a tiny writer and a tiny language model."""
+    return open_page(restore_bundle=tiny_writer, language_bundle=tiny_language)
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ import pytest
 pytest.importorskip("fastapi")
 
 from nsmc_attention.apps.serve.guard import Limits
+from nsmc_attention.systems.reading.service import MOST_BYTES
 
 CONFIGURATION = Path(__file__).parents[3] / "docs/serving/nginx.conf"
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
@@ -182,7 +183,7 @@ def test_too_many_requests_of_one_address_are_refused(proxied):
 
 @pytest.mark.parametrize(
     "path, limit",
-    [("/predict", Limits.body), ("/read", Limits.picture), ("/predict/batch", Limits.table), ("/film", Limits.table)],
+    [("/predict", Limits.body), ("/read", MOST_BYTES), ("/predict/batch", Limits.table), ("/film", Limits.table)],
 )
 def test_a_body_that_is_too_large_is_refused_before_it_is_sent(proxied, path, limit):
     with proxied.connect() as client:

@@ -11,6 +11,7 @@ pytest.importorskip("fastapi")
 
 from nsmc_attention._io.spreadsheets import as_cell
 from nsmc_attention.systems.films.rater import load_film
+from nsmc_attention.systems.films.service import MOST_FILMS
 
 expect = pytest.importorskip("playwright.sync_api").expect
 BOTH = pytest.mark.parametrize("device", ["desk-light", "phone-dark"], indirect=True)
@@ -256,12 +257,12 @@ def test_films_are_sorted_and_turned_in_pages(page):
 
 def test_a_column_of_too_many_films_is_refused_in_the_language_of_the_page(tiny_page):
     page = tiny_page
-    put_films(page)
+    put_films(page, [(str(number), "좋다") for number in range(MOST_FILMS + 1)])
     page.select_option("#group", "film")
     problem = page.locator("#film-problem")
-    expect(problem).to_contain_text("films.csv: 'film' 열의 영화가 2편보다 많습니다")
+    expect(problem).to_contain_text("films.csv: 'film' 열의 영화가 10000편보다 많습니다")
     page.click("#language")
-    expect(problem).to_contain_text("films.csv: expected at most 2 films in column 'film', found more")
+    expect(problem).to_contain_text("films.csv: expected at most 10000 films in column 'film', found more")
     page.select_option("#group", "")
     expect(problem).to_have_text("")
 

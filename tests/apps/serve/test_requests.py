@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 pytest.importorskip("schemathesis")
 
 from nsmc_attention.apps.serve.guard import Limits
+from nsmc_attention.systems.restoration.service import MOST_ALIGNED, MOST_CHARACTERS
 
 MANY, LONG = ["a"] * (Limits.reviews + 1), "a" * (Limits.characters + 1)
 STRING = "Input should be a valid string"
@@ -53,8 +54,8 @@ WRONG = {
         ({"inputs": "a", "weights": 1}, "body.weights: Input should be a valid boolean"),
         ({"inputs": ["a", "b"], "weights": True}, "inputs: expected one text for weights, found 2; send one a request"),
         ({"inputs": [], "weights": True}, "inputs: expected one text for weights, found 0"),
-        ({"inputs": "a" * 141, "weights": True}, f"at most {Limits.aligned} characters for weights, found 141"),
-        ({"inputs": ["a" * 9000] * 3}, f"at most {Limits.restored} characters in all, found 27000; send them in"),
+        ({"inputs": "a" * 141, "weights": True}, f"at most {MOST_ALIGNED} characters for weights, found 141"),
+        ({"inputs": ["a" * 9000] * 3}, f"at most {MOST_CHARACTERS} characters in all, found 27000; send them in"),
         ({"inputs": LONG}, f"of at most {Limits.characters} characters, found one of 10001"),
     ],
     "/fill": [

@@ -18,6 +18,7 @@ from nsmc_attention.apps.serve.commands import require_packages
 from nsmc_attention.apps.serve.guard import SHARED, Limits
 from nsmc_attention.apps.serve.server import listen
 from nsmc_attention.errors import ConfigError, MissingPackage
+from nsmc_attention.systems.reading.service import MOST_BYTES
 
 SLOW = pytest.mark.slow
 QUESTION = {"inputs": "최고의 영화"}
@@ -133,7 +134,7 @@ def test_nginx_takes_bodies_as_large_as_the_server_does():
     folder = Path(__file__).parents[3]
     text = (folder / "docs/serving/nginx.conf").read_text(encoding="utf-8")
     sizes = re.findall(r"client_max_body_size (\d+);", text)
-    assert [*map(int, sizes)] == [Limits.body, Limits.table, Limits.picture]
+    assert [*map(int, sizes)] == [Limits.body, Limits.table, MOST_BYTES]
     assert "./docs/serving/nginx.conf:" in (folder / "compose.yaml").read_text(encoding="utf-8")
 
 
