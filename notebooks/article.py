@@ -1,6 +1,5 @@
-"""셀프 어텐션 감성 분류기를 파일 하나에. Self-attention for Korean film reviews in one file.
-python notebooks/article.py [FOLDER of ratings_train.txt and ratings_test.txt; the sample by default]
-"""
+"""「Attention API로 간단히 어텐션 사용하기」의 분류기를 파일 하나에. That article's classifier in one file.
+python notebooks/article.py [FOLDER of ratings_train.txt and ratings_test.txt; the sample by default]"""
 
 import sys
 from pathlib import Path
@@ -19,7 +18,6 @@ from mxnet.gluon import HybridBlock, Trainer, data, loss, nn, rnn  # noqa: E402
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parents[1] / "data" / "sample")
 DEVICE = mxnet.gpu() if mxnet.context.num_gpus() else mxnet.cpu()
 LENGTH, BATCH, EPOCHS = 30, 100, 6
-
 train, test = (read_csv(FOLDER / f"ratings_{part}.txt", sep="\t", quoting=3).dropna() for part in ("train", "test"))
 counts = nlp.data.count_tokens(token for text in train["document"] for token in mecab.morphs(text))
 vocab = nlp.Vocab(counts, max_size=20_000, bos_token=None, eos_token=None)
@@ -48,8 +46,7 @@ class SelfAttention(HybridBlock):
 
 
 network, objective, accuracy = SelfAttention(), loss.SoftmaxCELoss(), mxnet.metric.Accuracy()
-network.initialize(mxnet.init.Xavier(), ctx=DEVICE)
-network.hybridize()
+network.initialize(mxnet.init.Xavier(), ctx=DEVICE), network.hybridize()
 trainer, train_batches, test_batches = Trainer(network.collect_params(), "adam"), batches(train), batches(test)
 for epoch in range(EPOCHS):
     for ids, labels in train_batches:
@@ -64,7 +61,10 @@ for epoch in range(EPOCHS):
 
 add_hangul_font(), plt.rcParams.update(SETTINGS)
 words = mecab.morphs("가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집")
-weights = network(mxnet.nd.array([pad(vocab[words])], ctx=DEVICE))[1][0].asnumpy()
-plt.imshow(weights[: len(words), : len(words)], cmap="Blues")
+scores, weights = network(mxnet.nd.array([pad(vocab[words])], ctx=DEVICE))
+positive = float(scores.softmax()[0, 1].asscalar())
+plt.imshow(weights[0].asnumpy()[: len(words), : len(words)], cmap="Blues", vmin=0), plt.colorbar(label="weight")
 plt.xticks(range(len(words)), words, rotation=90), plt.yticks(range(len(words)), words)
+plt.title(f"{'positive' if positive > 0.5 else 'negative'} {100 * max(positive, 1 - positive):.1f} %")
 plt.savefig("article.png", bbox_inches="tight")
+len(train) < 10_000 and print(f"article.png: {len(train)} reviews are too few for its weights to mean anything")

@@ -9,8 +9,8 @@ import numpy
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.text.encoding import ReviewEncoder
+from nsmc_attention.text.preprocessing import build_vocab
 from nsmc_attention.text.token_cache import tokenize
-from nsmc_attention.text.vocabulary import build_vocab
 
 from .contestants import Workload
 from .rounds import Comparison, compare

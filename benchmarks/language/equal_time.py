@@ -38,7 +38,7 @@ from nsmc_attention.systems.language.masking import MASK, Masker, Tokens
 from nsmc_attention.systems.language.objective import HiddenBatches, MaskedObjective, new_network
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.text.encoding import ReviewEncoder
-from nsmc_attention.text.vocabulary import build_vocab
+from nsmc_attention.text.preprocessing import build_vocab
 from nsmc_attention.training.initial import Beginning
 from nsmc_attention.training.loop import make_trainer, train_step
 from nsmc_attention.training.runs import Run

@@ -1,4 +1,4 @@
-"""What KoNLPy and GluonNLP would take in place of the package's own path, which gives the same: ids, and batches of an epoch.
+"""KoNLPy's tokens beside the compiled ones, and batches that GluonNLP makes once or anew in each epoch: the same ids.
 
 NSMC_ATTENTION_DATA=... python -m benchmarks.speed.preprocessing
 """
@@ -11,9 +11,9 @@ import numpy
 from nsmc_attention.classification.batches import Batches
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import ReviewEncoder, clean
+from nsmc_attention.text.preprocessing import bucket_sampler, build_vocab
 from nsmc_attention.text.settings import TextConfig
 from nsmc_attention.text.tokenizers import pip_mecab
-from nsmc_attention.text.vocabulary import build_vocab
 
 REVIEWS, TIMES, BATCH, SETTINGS = 3000, 5, 32, TextConfig(ngram_buckets=0)
 
@@ -37,7 +37,7 @@ def main():
     encoder = ReviewEncoder.from_json(vocab.to_json(), SETTINGS)
     reviews, labels = encoder.encode_many(texts), frame["label"].to_numpy()
     batches = Batches(reviews, labels, encoder, BATCH)
-    members = list(batches.sampler(shuffle=False))
+    members = list(bucket_sampler(batches.padded_length, BATCH, shuffle=False))
     pad = batchify.Pad(pad_val=encoder.padding, ret_length=True, dtype="int32")
     made = batchify.Tuple(pad, batchify.Stack("float32"))
 
@@ -47,9 +47,9 @@ def main():
     rows = {
         "text to ids, KoNLPy's Mecab, Vocab and ClipSequence": lambda: [clip(vocab[mecab.morphs(t)]) for t in texts],
         "text to ids, the package": lambda: encoder.encode_many(texts),
-        "batches of an epoch, batchify.Pad and Stack": by_gluonnlp,
-        "batches of an epoch, rows that were padded once": lambda: list(map(batches.take, members)),
-        "padding them once, ReviewEncoder.batch": lambda: Batches(reviews, labels, encoder, BATCH),
+        "batches of an epoch, each made anew by batchify": by_gluonnlp,
+        "batches of an epoch, rows of what was padded once": lambda: list(map(batches.take, members)),
+        "padding once, PadSequence and batchify.Stack": lambda: Batches(reviews, labels, encoder, BATCH),
     }
     print(f"| {REVIEWS:,} reviews of the NSMC train file | ms, median of {TIMES} |\n|---|---|")
     for name, work in rows.items():

@@ -1,18 +1,24 @@
-"""The reviews of a training: tokenized, encoded, then in batches of nearly equal length by GluonNLP's bucket sampler."""
+"""The reviews of a training: tokenized, encoded, then in batches of nearly equal length (`text.preprocessing`)."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Optional, TypeVar, Union
+from typing import Generic, Optional, TypeVar, Union
 
 import numpy
 import pandas
 from numpy.typing import ArrayLike, NDArray
 
 from .._runtime.aliases import Numbers, Record
+from .._runtime.later import later
 from ..text.encoding import Encoded, ReviewEncoder
+from ..text.ngrams import ngram_ids
 
 # One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
 EXACT_LENGTH, LENGTH_STEP = 48, 16
+# GluonNLP is not installed where the package only predicts
+numbering, stacked, bucket_sampler = (
+    later("text.preprocessing", name) for name in ("numbering", "stacked", "bucket_sampler")
+)
 Review = TypeVar("Review")
 Members = Union[Sequence[int], NDArray[numpy.int64]]
 
@@ -47,23 +53,16 @@ EncodedPart = TrainingPart[Encoded]
 
 
 def encode(examples: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
-    reviews = [encoder.encode_words(words) for words in examples.reviews]
+    reviews: list[Encoded] = list(map(numbering(encoder), examples.reviews))
     return TrainingPart(reviews, examples.labels, examples.frame, examples.taught)
 
 
-def padded(
-    rows: Sequence[NDArray[numpy.floating[Any]]], inside: NDArray[numpy.bool_], padding: float
-) -> NDArray[numpy.float32]:
-    """Return rows of numbers (T,) as an array (N, T), where `inside` (N, T) is False the padding."""
-    matrix = numpy.full(inside.shape, padding, dtype="float32")
-    # row by row, in the order of the joined reviews
-    matrix[inside] = numpy.concatenate(rows)
-    return matrix
-
-
 def batch_of(encoder: ReviewEncoder, reviews: Sequence[Encoded], labels: NDArray[numpy.float32], width: int) -> "Batch":
-    token_ids, valid_length, *ngram_ids = encoder.batch(reviews, width)
-    return Batch(token_ids, valid_length.astype("float32"), labels, ngram_ids[0] if ngram_ids else None)
+    token_ids = stacked([review.ids for review in reviews], width, encoder.padding, "int32")
+    lengths = numpy.array([len(review) for review in reviews], dtype="float32")
+    written = [review.written for review in reviews]
+    ngrams = ngram_ids(written, encoder.ngram_buckets, width) if encoder.ngram_buckets else None
+    return Batch(token_ids, lengths, labels, ngrams)
 
 
 def bucket_lengths(longest: int) -> list[int]:
@@ -144,11 +143,12 @@ class Batches:
             members = numpy.flatnonzero(self.padded_length == width)
             self.row[members] = numpy.arange(len(members))
             batch = batch_of(encoder, [reviews[i] for i in members], self.labels[members], width)
-            inside = numpy.arange(width) < batch.valid_length[:, None]
             if importance is not None:
-                batch = ImportanceBatch(**vars(batch), importance=padded([importance[i] for i in members], inside, 0))
+                rows = [importance[i].tolist() for i in members]
+                batch = ImportanceBatch(**vars(batch), importance=stacked(rows, width, 0, "float32"))
             elif gates is not None:
-                batch = GatedBatch(**vars(batch), gates=padded([gates[i] for i in members], inside, numpy.nan))
+                rows = [gates[i].tolist() for i in members]
+                batch = GatedBatch(**vars(batch), gates=stacked(rows, width, numpy.nan, "float32"))
             elif erased is not None:
                 shorter = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
                 without = batch_of(encoder, shorter, self.labels[members], width)
@@ -159,25 +159,16 @@ class Batches:
         """Batches in an epoch."""
         return sum(-(-len(bucket.labels) // self.batch_size) for bucket in self.buckets.values())
 
-    def sampler(self, shuffle: bool) -> Iterable[list[int]]:
-        """Build GluonNLP's bucket sampler; it shuffles its own lists in place, so each epoch has a fresh one."""
-        from .._runtime.gluon import gluonnlp
-
-        keys = list(self.buckets)
-        return gluonnlp.data.FixedBucketSampler(
-            self.padded_length, self.batch_size, num_buckets=None, ratio=0, bucket_keys=keys, shuffle=shuffle
-        )
-
     def epoch(self, seed: int, epoch: int) -> Iterator[Batch]:
         """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
-        # GluonNLP's samplers draw from numpy's global generator
+        # the sampler draws from NumPy's global generator
         numpy.random.seed([seed, epoch])
-        for members in list(self.sampler(shuffle=True)):
+        for members in list(bucket_sampler(self.padded_length, self.batch_size, shuffle=True)):
             yield self.take(members)
 
     def in_order(self) -> Iterator[tuple[NDArray[numpy.int64], Batch]]:
         """Yield (positions, batch) over all reviews once, the same way at each call."""
-        for members in self.sampler(shuffle=False):
+        for members in bucket_sampler(self.padded_length, self.batch_size, shuffle=False):
             yield numpy.asarray(members), self.take(members)
 
     def take(self, members: Sequence[int]) -> Batch:

@@ -161,7 +161,7 @@ def read_inputs(
     vocabulary: Optional[bytes] = None,
 ) -> Inputs:
     """Read and tokenize the input of a training; without a vocabulary as JSON, make that of the training data."""
-    from ..text.vocabulary import build_vocab
+    from ..text.preprocessing import build_vocab
 
     run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
     whole = tokenized(reviews, config)

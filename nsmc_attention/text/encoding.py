@@ -262,20 +262,20 @@ class ReviewEncoder:
 
     def encode_words(self, words: Sequence[str], text: str = "") -> Encoded:
         """Number a review that is tokenized already, as those of `token_cache` are."""
-        units, find, unknown = self.units(words), self.token_to_idx.get, self.unknown
+        units, find, unknown = self.units(words)[: self.max_length], self.token_to_idx.get, self.unknown
         if self.symbols:
             ids = tuple([find(entry(unit), unknown) for unit in units])
             return Encoded(text, tuple(map(surface, units)), ids)
         return Encoded(text, tuple(units), tuple([find(unit, unknown) for unit in units]))
 
     def units(self, words: Sequence[str]) -> Sequence[str]:
-        """Return the vocabulary units: the words, or subwords of rare words; at most max_length."""
+        """Return the vocabulary units: the words, or subwords of rare words."""
         if self.cut_rare:
             known = self.token_to_idx
-            words = [
+            return [
                 unit for word in words for unit in ((word,) if entry(word) in known else longest_pieces(word, known))
             ]
-        return words[: self.max_length]
+        return words
 
     def batch(self, reviews: Sequence[Encoded], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:
         """Return token_ids (N, T), valid_length (N,) and, if there are n-grams, ngram_ids (N, T, NGRAMS) of N reviews.

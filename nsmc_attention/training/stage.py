@@ -4,15 +4,10 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Iterator, Optional, Protocol
 
-import numpy
-from numpy.typing import NDArray
-
 from .._runtime.mxnet_types import Array, Device, Network
 
 # Added to weights before their logarithm is taken
 SMALLEST = 1e-6
-# Which of the random numbers of a seed are drawn for the dev part: no epoch has this number
-DEV_STREAM = 2**31 - 1
 
 
 class Objective(ABC):
@@ -33,16 +28,6 @@ class Objective(ABC):
     @abstractmethod
     def evaluate(self, network: Network) -> dict[str, float]:
         """Return figures of the dev part by name, `metric` among them."""
-
-
-def similar_batches(
-    keys: Any, size: int, random: Optional[numpy.random.RandomState] = None
-) -> Iterator[NDArray[numpy.int64]]:
-    """Yield positions of items with similar keys, `size` a batch, the batches in an order drawn at random; None: by key."""
-    order = numpy.argsort(keys, kind="stable")
-    count = -(-len(order) // size)
-    for number in (random.permutation(count) if random else numpy.arange(count)).tolist():
-        yield order[number * size : (number + 1) * size]
 
 
 class TrainingBatches(Protocol):

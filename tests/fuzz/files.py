@@ -50,8 +50,8 @@ mxnet = import_mxnet()
 from nsmc_attention.model.onnx.graph import lower  # noqa: E402
 from nsmc_attention.model.parameters import gluon_file, initialize_from, read_gluon_file, round_tables  # noqa: E402
 from nsmc_attention.text.encoding import ReviewEncoder  # noqa: E402
+from nsmc_attention.text.preprocessing import build_vocab  # noqa: E402
 from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
-from nsmc_attention.text.vocabulary import build_vocab  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
 from nsmc_attention.training.checkpoint import Checkpoints, Progress  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402

@@ -108,7 +108,8 @@ def test_what_is_not_seen_is_no_text_of_its_own(filler):
 
 def test_what_is_beyond_is_not_read():
     encoder = ReviewEncoder("whitespace", {"<unk>": 0, "<pad>": 1, "가": 2}, 0, 1, 3)
-    assert list(encoder.encode_words(["가"] * 5).ids) == [2] * 3 and encoder.units(["가"] * 5) == ["가"] * 3
+    review = encoder.encode_words(["가"] * 5)
+    assert review.ids == (2,) * 3 and review.tokens == ("가",) * 3
     assert encoder.units(["가가"]) == ["가가"], "rare words are cut where that is asked for alone"
     assert encoder.encode("가 나 다 라").tokens == ("가", "나", "다")
 

@@ -18,7 +18,8 @@ from ...model.parameters import set_parameters, snapshot
 from ...training.checkpoint import Progress
 from ...training.initial import initialize
 from ...training.runs import Run
-from ...training.stage import DEV_STREAM, Objective, Stage, similar_batches
+from ...training.stage import Objective, Stage
+from ..sequences.batches import DEV_STREAM, similar_batches
 from .settings import FilmConfig
 
 QUANTILES = (0.05, 0.5, 0.95)

@@ -14,7 +14,8 @@ from ...model.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
 from ...training.runs import Run
-from ...training.stage import DEV_STREAM, Objective, Stage, similar_batches
+from ...training.stage import Objective, Stage
+from ..sequences.batches import DEV_STREAM, similar_batches
 from .masking import Masker, Tokens
 from .settings import LanguageConfig
 

@@ -110,7 +110,7 @@ def read_reviews(source: Texts) -> tuple[str, Iterable[str]]:
 
 
 def new_vocabulary(word_lists: Iterable[list[str]], config: LanguageConfig) -> bytes:
-    from ...text.vocabulary import build_vocab
+    from ...text.preprocessing import build_vocab
 
     content: str = build_vocab(word_lists, config.text, reserved=[MASK]).to_json()
     return content.encode()

@@ -18,7 +18,8 @@ from ...model.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
 from ...training.runs import Run
-from ...training.stage import DEV_STREAM, SMALLEST, Objective, Stage, similar_batches
+from ...training.stage import SMALLEST, Objective, Stage
+from ..sequences.batches import DEV_STREAM, similar_batches
 from ..sequences.characters import BEGIN, END, PADDING
 from ..sequences.edits import edit_distance
 from .decoding import ctc_path

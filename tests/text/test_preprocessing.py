@@ -8,10 +8,10 @@ from nsmc_attention import load_reviews
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import ReviewEncoder, clean
+from nsmc_attention.text.preprocessing import build_vocab, numbering
 from nsmc_attention.text.settings import TextConfig
 from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
 from nsmc_attention.text.tokenizers import pip_mecab
-from nsmc_attention.text.vocabulary import build_vocab
 
 SETTINGS = TextConfig(ngram_buckets=0)
 
@@ -42,6 +42,17 @@ def test_konlpy_and_gluonnlp_make_the_same_ids_and_batches_as_the_compiled_path(
 @pytest.fixture(scope="module")
 def documents():
     return nsmc.load("sample", "train").documents
+
+
+@pytest.mark.parametrize("settings", [{}, {"rare_words": "pieces"}, {"symbols": 1}, {"max_length": 8}])
+def test_training_numbers_words_by_gluonnlp_as_prediction_does(documents, settings):
+    config = TextConfig(vocab_size=500, ngram_buckets=0, **settings)
+    texts = [*documents, "★☆☆☆☆ 별로 👍", "재미" * 200]
+    token_lists = tokenize_many(texts, "mecab", symbols=config.symbols)
+    encoder = ReviewEncoder.from_json(build_vocab(token_lists, config).to_json(), config)
+    numbered, predicted = list(map(numbering(encoder), token_lists)), encoder.encode_many(texts)
+    assert [(each.tokens, each.ids) for each in numbered] == [(each.tokens, each.ids) for each in predicted]
+    assert max(map(len, numbered)) <= config.max_length
 
 
 @pytest.mark.parametrize("size, rare_words", [(300, "pieces"), (900, "pieces"), (300, "unknown")])

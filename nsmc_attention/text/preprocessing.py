@@ -1,12 +1,23 @@
-"""The vocabulary, built by GluonNLP from the tokens of the training part; `encoding` reads it without GluonNLP."""
+"""The preprocessing of a training, on GluonNLP's vocabulary and transforms.
+
+    words -> count_tokens -> Vocab                                  once, of the training part
+    words -> ClipSequence -> Vocab[...] -> PadSequence -> Stack     reviews as arrays (N, T)
+    lengths -> FixedBucketSampler                                   which reviews are a batch
+
+Prediction makes the same ids without GluonNLP, in compiled code (`encoding`).
+"""
 
 from collections import Counter
 from itertools import chain
-from typing import Any, Iterable, Sequence
+from typing import Any, Callable, Iterable, Sequence
+
+import numpy
+from numpy.typing import NDArray
 
 from .._runtime.gluon import gluonnlp
+from .encoding import Encoded, ReviewEncoder
 from .settings import WordSettings
-from .symbols import ENTRIES, entry
+from .symbols import ENTRIES, entry, surface
 
 PADDING = "<pad>"
 # Entries that are no words: unknown and padding
@@ -19,7 +30,7 @@ def build_vocab(token_lists: Iterable[Sequence[str]], text_config: WordSettings,
     Ids: 0 `<unk>`, 1 `<pad>`, the reserved entries, then by falling count, ties by code point. Where rare words are split into pieces, the
     characters of the words left out are kept too, if as frequent as text_config.min_count.
     """
-    counts = Counter(chain.from_iterable(token_lists))
+    counts = gluonnlp.data.count_tokens(chain.from_iterable(token_lists))
     if text_config.symbols:
         reserved = [*reserved, *ENTRIES]
         counts = Counter({word: count for word, count in counts.items() if entry(word) == word})
@@ -60,3 +71,32 @@ def frequent_characters(counts: Counter[str], words: Sequence[str], min_count: i
         for character in word:
             characters[character] += counts[word]
     return Counter({one: count for one, count in characters.items() if count >= min_count and one not in kept})
+
+
+def numbering(encoder: ReviewEncoder) -> Callable[[Sequence[str]], Encoded]:
+    """Return the function from a review's words to its tokens and ids; it equals `encoder.encode_words`."""
+    tokens = sorted(encoder.token_to_idx, key=encoder.token_to_idx.__getitem__)
+    special = {"unknown_token": tokens[encoder.unknown], "padding_token": tokens[encoder.padding]}
+    counts, clip = gluonnlp.data.count_tokens(tokens), gluonnlp.data.ClipSequence(encoder.max_length)
+    vocab = gluonnlp.Vocab(counts, **special, bos_token=None, eos_token=None, token_to_idx=encoder.token_to_idx)
+
+    def number(words: Sequence[str]) -> Encoded:
+        units = clip(encoder.units(words))
+        if not encoder.symbols:
+            return Encoded("", tuple(units), tuple(vocab[units]))
+        return Encoded("", tuple(map(surface, units)), tuple(vocab[list(map(entry, units))]))
+
+    return number
+
+
+def stacked(rows: Iterable[Iterable[float]], width: int, padding: float, dtype: str) -> NDArray[Any]:
+    """Return rows of at most `width` numbers as an array (N, width), the padding behind each."""
+    pad, stack = gluonnlp.data.PadSequence(width, pad_val=padding), gluonnlp.data.batchify.Stack(dtype)
+    return numpy.asarray(stack([pad(list(row)) for row in rows]).asnumpy())
+
+
+def bucket_sampler(lengths: NDArray[numpy.int64], batch_size: int, shuffle: bool) -> Iterable[list[int]]:
+    """Return the batches of an epoch as positions of equal lengths (N,), in an order drawn from NumPy's global generator."""
+    # it shuffles its own lists: each epoch needs a new one
+    options = {"num_buckets": None, "ratio": 0, "bucket_keys": numpy.unique(lengths).tolist(), "shuffle": shuffle}
+    return gluonnlp.data.FixedBucketSampler(lengths, batch_size, **options)

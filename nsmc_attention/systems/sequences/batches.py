@@ -1,0 +1,19 @@
+"""Batches of sequences of similar length."""
+
+from typing import Any, Iterator, Optional
+
+import numpy
+from numpy.typing import NDArray
+
+# Which of the random numbers of a seed are drawn for the dev part: no epoch has this number
+DEV_STREAM = 2**31 - 1
+
+
+def similar_batches(
+    keys: Any, size: int, random: Optional[numpy.random.RandomState] = None
+) -> Iterator[NDArray[numpy.int64]]:
+    """Yield positions of items with similar keys, `size` a batch, the batches in an order drawn at random; None: by key."""
+    order = numpy.argsort(keys, kind="stable")
+    count = -(-len(order) // size)
+    for number in (random.permutation(count) if random else numpy.arange(count)).tolist():
+        yield order[number * size : (number + 1) * size]
