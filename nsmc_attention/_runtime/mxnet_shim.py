@@ -47,9 +47,10 @@ def import_mxnet() -> Any:
 
     os.environ.setdefault("OMP_NUM_THREADS", str(cores()))
     os.environ.setdefault("GOMP_SPINCOUNT", "1000")
-    # the wheels with CUDA are called mxnet-cu112 and the like
-    with suppress(PackageNotFoundError):
-        version("mxnet")
+    try:
+        # a GPU needs the other engine
+        version("mxnet-cu112")
+    except PackageNotFoundError:
         os.environ.setdefault("MXNET_ENGINE_TYPE", "NaiveEngine")
     try:
         with removed_names(), stderr_closed():
@@ -57,7 +58,8 @@ def import_mxnet() -> Any:
 
             # the first operation (on Python 3.9 the import) starts the engine, which prints its name if not the default
             mxnet.nd.waitall()
-    except ImportError as problem:
+    # OSError: a library of CUDA is missing
+    except (ImportError, OSError) as problem:
         raise MissingPackage(
             f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}): {INSTALL} "
             "(x86-64 Linux and macOS); prediction, attention and erasure need none of it"
@@ -131,6 +133,6 @@ def choose_device(name: str) -> Any:
     mxnet = import_mxnet()
     gpus = mxnet.context.num_gpus() if name != "cpu" else 0
     if name == "gpu" and not gpus:
-        hint = "install a CUDA build (pip install mxnet-cu112==1.9.1) or use --device cpu"
+        hint = "install MXNet's CUDA build (pip install --force-reinstall --no-deps mxnet-cu112==1.9.1) or use --device cpu"
         raise ConfigError(f"--device gpu: expected a GPU that MXNet sees, found none; {hint}")
     return mxnet.gpu() if gpus else mxnet.cpu()

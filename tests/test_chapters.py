@@ -1,0 +1,67 @@
+"""The chapters are short, illustrated and have exercises; the pages that lead to them name cells that are there."""
+
+import json
+import re
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+REFERENCE = re.compile(r"\(notebooks/(\w+\.ipynb)\),? (?:section )?(\d)절?(?: \[([\d, ]+)\])?")
+
+
+def cells(path):
+    return json.loads(path.read_text(encoding="utf-8"))["cells"]
+
+
+def sections(path):
+    """Return {number of a section: numbers of its code cells}; the cells before the first are of none."""
+    found, section, number = {}, None, 0
+    for cell in cells(path):
+        if cell["cell_type"] == "code":
+            number += 1
+            assert cell["execution_count"] == number, "not run from the first cell to the last"
+            found.setdefault(section, []).append(number)
+        for heading in re.findall(r"^## (\d)\.", "".join(cell["source"]) * (cell["cell_type"] == "markdown"), re.M):
+            section = int(heading)
+            found.setdefault(section, [])
+    return found
+
+
+def references(page):
+    return REFERENCE.findall((ROOT / "docs" / page).read_text(encoding="utf-8"))
+
+
+def test_each_concept_of_the_articles_is_in_the_cell_that_the_page_names():
+    named = references("articles.ko.md")
+    assert len(named) > 43 and named == references("articles.md")
+    for chapter, section, numbers in named:
+        own = sections(ROOT / "notebooks" / chapter)
+        assert int(section) in own and {int(each) for each in numbers.split(", ") if each} <= {*own[int(section)]}
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_a_chapter_is_short_and_has_a_drawing_and_three_exercises_with_answers(path):
+    lines = [
+        line for cell in cells(path) if cell["cell_type"] == "code" for line in "".join(cell["source"]).split("\n")
+    ]
+    assert len([line for line in lines if line.strip()]) <= 220 and max(map(len, lines)) <= 100
+    (drawing,) = [cell for cell in cells(path) if "from schematic import" in "".join(cell["source"])]
+    assert "image/png" in drawing["outputs"][0]["data"]
+    (exercises,) = [text for cell in cells(path) if (text := "".join(cell["source"])).startswith("## 연습")]
+    asked, answered = exercises.split("<details><summary>답</summary>")
+    assert [len(re.findall(r"^\d\. ", part, re.M)) for part in (asked, answered)] == [3, 3]
+    assert "articles.ko.md" in "".join("".join(cell["source"]) for cell in cells(path))
+
+
+@pytest.mark.parametrize("link, broken", [("b.html#one", False), ("b.html#two", True), ("c.html", True), ("#", False)])
+def test_a_broken_link_of_the_built_site_is_a_warning(tmp_path, caplog, link, broken):
+    spec = spec_from_file_location("hooks", ROOT / "docs" / "hooks.py")
+    hooks = module_from_spec(spec)
+    spec.loader.exec_module(hooks)
+    (tmp_path / "a.html").write_text(f'<a href="{link}">', encoding="utf-8")
+    (tmp_path / "b.html").write_text('<h2 id="one">', encoding="utf-8")
+    hooks.check_links(tmp_path)
+    assert bool(caplog.messages) == broken
