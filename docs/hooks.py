@@ -61,7 +61,8 @@ def as_mathml(formula):
     from latex2mathml.converter import convert
 
     block, inline = formula.groups()
-    return convert(html.unescape(block or inline), "block" if block else "inline")
+    drawn = convert(html.unescape(block or inline), display="block" if block else "inline")
+    return f'<div class="formula">{drawn}</div>' if block else drawn
 
 
 def on_post_build(config):
