@@ -58,8 +58,7 @@ def import_mxnet() -> Any:
 
             # the first operation (on Python 3.9 the import) starts the engine, which prints its name if not the default
             mxnet.nd.waitall()
-    # OSError: a library of CUDA is missing
-    except (ImportError, OSError) as problem:
+    except (ImportError, OSError) as problem:  # OSError: a library of CUDA is missing
         raise MissingPackage(
             f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}): {INSTALL} "
             "(x86-64 Linux and macOS); prediction, attention and erasure need none of it"

@@ -31,7 +31,7 @@ def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verba
     def write(rows: ScoredRows) -> None:
         for text, result in zip(rows.texts, rows.results):
             values = dict(zip(types, result))
-            shown = values.get("restored", clean(text))
+            shown = clean(values.get("restored", text))
             if values.get("error"):
                 shown = f"-\t-\t{shown}\t{values['error']}"
             elif "label_by_share" in values:

@@ -29,7 +29,7 @@ from .graphs import HEIGHT, STRIP, divided, spelt
 from .letters import Letters
 from .settings import ReadConfig, ReadTraining
 from .strips import padded, strips
-from .texts import lines_of
+from .texts import lines_of, sign_line
 
 # The middle of a letter: so much of its width on either side of its centre, and at least so many strips
 MIDDLE, NEAREST = 0.25, 0.6
@@ -39,6 +39,8 @@ STEP = 16
 JITTER = 4
 # Weight of CTC in the first epochs, until the decoder has keys that are worth attending to, and the share that these are
 EARLY_CTC, EARLY = 0.7, 0.2
+# Quotes of either kind are one letter
+READ_AS = str.maketrans("“”‘’", "\"\"''")
 # Share of the letters that the decoder reads which are drawn at random, so that it looks at the picture
 RANDOM_LETTERS = 0.1
 # Letters that the decoder may write of a line of the dev part
@@ -70,6 +72,9 @@ class DrawnBatches:
         """Yield the batches of one epoch, which (seed, epoch) alone decides."""
         random, settings = RandomState([seed, epoch]), self.config.training
         texts = list(lines_of(self.reviews, settings.lines, settings.invented, self.config.text.max_length, random))
+        if settings.signs:
+            for place in numpy.flatnonzero(random.random_sample(len(texts)) < settings.signs).tolist():
+                texts[place] = sign_line(self.reviews, random)
         lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * JITTER
         ctc = max(settings.ctc, EARLY_CTC) if epoch < EARLY * settings.epochs else settings.ctc
         for number, members in enumerate(similar_batches(lengths, settings.batch_size, random)):
@@ -115,13 +120,13 @@ class ReadingObjective(Objective):
     def drawn_line(self, text: str, random: RandomState) -> Optional[DrawnLine]:
         """Return a text in a face drawn at random, without the letters that the face or the reader does not know."""
         face = self.faces[random.randint(len(self.faces))]
-        known = (letter for letter in text if letter in self.letters.ids and ord(letter) in face.characters)
+        known = (one for one in text if one.translate(READ_AS) in self.letters.ids and ord(one) in face.characters)
         text = " ".join("".join(known).split())
         line = random_line(text, face, random) if text else None
         if line is None:
             return None
         gray, edges = line
-        own, ids = strips(gray), [self.letters.ids[letter] for letter in text]
+        own, ids = strips(gray), [self.letters.ids[letter] for letter in text.translate(READ_AS)]
         # CTC has a blank between two that are the same
         least = len(ids) + sum(one == other for one, other in zip(ids, ids[1:]))
         return DrawnLine(own, ids, edges * HEIGHT / STRIP / len(gray)) if len(own) >= least else None

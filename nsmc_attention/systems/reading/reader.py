@@ -66,7 +66,9 @@ class PictureReader(Predictor):
 
     def read_gray(self, gray: Gray) -> Reading:
         """Return the Reading of gray pixels (height, width)."""
-        return Reading(tuple(line for line in self.read_boxes(gray, boxes_of(gray)) if line.legible), gray)
+        lines = self.read_boxes(gray, boxes_of(gray))
+        legible = tuple(line for line in lines if line.legible)
+        return Reading(legible, gray, len(lines) - len(legible))
 
     def read_boxes(self, gray: Gray, boxes: Sequence[Box]) -> list[Line]:
         """Return the line in each box of a picture; lines of similar length are read together."""

@@ -14,9 +14,8 @@ from ...inference.notebook import in_frame, shortened
 from .boxes import Box, Gray, cut_out
 from .graphs import STRIP
 
-# Letters of less probability are no letters; where a line has few beside signs, which photographs have too, it has to be
-# larger
-LEAST, FEW, LEAST_OF_FEW = 0.05, 3, 0.6
+# Letters of less probability are no letters; a line whose letters have less than the second is in doubt
+LEAST, DOUBT = 0.05, 0.6
 # A line that goes on below another one begins less than so many heights from its left, and so many below it, and is of
 # about the same height
 ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
@@ -64,8 +63,7 @@ class Line:
     @property
     def legible(self) -> bool:
         """False for what is hardly text: a picture beside it, handwriting, noise."""
-        is_long = sum(map(str.isalnum, self.text)) > FEW
-        return bool(self.text) and self.score >= (LEAST if is_long else LEAST_OF_FEW)
+        return bool(self.text) and self.score >= LEAST
 
     @property
     def places(self) -> NDArray[numpy.float32]:
@@ -81,10 +79,24 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """The lines of a picture, in reading order; `pixels` (height, width) uint8 is the picture in gray."""
+    """The legible lines of a picture, in reading order; `pixels` (height, width) uint8 is the picture in gray.
+
+    `left_out` is the number of places that may be lines but are not legible.
+    """
 
     lines: tuple[Line, ...]
     pixels: NDArray[numpy.uint8]
+    left_out: int = 0
+
+    @property
+    def doubts(self) -> str:
+        """How many lines may be read wrong or are left out, as a sentence; empty if there are none."""
+        low = sum(line.score < DOUBT for line in self.lines)
+        said = (
+            [f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"] if low else []
+        )
+        said += [f"{self.left_out} more could not be read and are left out"] if self.left_out else []
+        return "; ".join(said)
 
     @property
     def text(self) -> str:

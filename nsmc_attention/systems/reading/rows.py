@@ -35,6 +35,8 @@ def write_readings(
     for name, reading in readings:
         if not reading.lines:
             print(f"{name}: no line of text found", file=sys.stderr)
+        if reading.doubts:
+            print(f"{name}: {reading.doubts}", file=sys.stderr)
         groups = reading.paragraphs if paragraphs else [[line] for line in reading.lines]
         rows += [(name, number, *row_of(group)) for number, group in enumerate(groups, 1)]
         if style == "jsonl":

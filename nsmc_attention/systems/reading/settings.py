@@ -1,5 +1,6 @@
 """The settings of a reader of pictures and of its training, and the presets. Read without MXNet."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from ..._runtime.mxnet_types import Network
@@ -76,6 +77,7 @@ class ReadTraining(LoopConfig):
     """The training of `read`."""
 
     retired: ClassVar[tuple[str, ...]] = ("coverage",)
+    introduced: ClassVar[Mapping[str, object]] = {"signs": 0.0}
     batch_size: int = setting(32, "lines in a batch", low=1)
     lines: int = setting(20_000, "lines drawn in an epoch, each time others", low=1)
     epochs: int = setting(12, "largest number of epochs", low=1)
@@ -86,6 +88,7 @@ class ReadTraining(LoopConfig):
     invented: float = setting(
         0.4, "more lines, of random syllables, Latin words and numbers, as a share of the reviews'", low=0.0, high=10.0
     )
+    signs: float = setting(0.0, "share of lines of stars, tags, dates and single letters", low=0.0, high=1.0)
     fonts: str = setting("", "a folder of fonts with Korean letters; empty: those of this system")
     unused_fonts: str = setting("", "parts of the names of font files that are left out, with commas between")
 

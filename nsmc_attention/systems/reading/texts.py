@@ -76,3 +76,28 @@ def lines_of(reviews: Sequence[str], count: int, invented: float, longest: int, 
             if is_invented
             else review_line(reviews[random.randint(len(reviews))], longest, random)
         )
+
+
+def sign_line(reviews: Sequence[str], random: RandomState) -> str:
+    """Return what stands beside reviews on their sites: stars, tags, a name with a date, letters that laugh, quotes."""
+    words = reviews[random.randint(len(reviews))].split(" ")
+    word = words[random.randint(len(words))][:8]
+    kind = random.randint(6)
+    if kind < 2:
+        stars = random.randint(6)
+        line = "★" * stars + "☆" * (5 - stars)
+        return (
+            ("", "별점 ", word + " ")[random.randint(3)]
+            + line
+            + ("", f" {stars}점", f" {2 * stars}/10")[random.randint(3)]
+        )
+    if kind == 2:
+        return " ".join("#" + each.strip("#")[:8] for each in [word, *words[: random.randint(4)]])
+    if kind == 3:
+        day = ".".join(f"{n:02}" for n in (random.randint(2004, 2030), random.randint(1, 13), random.randint(1, 32)))
+        return f"{word}{('', '***', '님')[random.randint(3)]} {('', '| ', '· ')[random.randint(3)]}{day}"
+    if kind == 4:
+        runs = ["ㅋㅎㅠㅜㅡㅇㄹㅈㄱ^;~"[random.randint(12)] * random.randint(1, 9) for _ in range(random.randint(1, 4))]
+        return " ".join([*words[: random.randint(3)], *runs, *([], ["ㅇㅈ"], ["ㄹㅇ"])[random.randint(3)]])[:40]
+    start, end = (("“", "”"), ("…", "…"), ("", "..."), ("‘", "’"), ("♥ ", " ♡"), ("(", ")"))[random.randint(6)]
+    return start + " ".join(words[:4])[:30] + end

@@ -22,6 +22,7 @@ def restore(
     min_probability: Optional[float] = option(
         "leave out what the editor is less sure of, 0.5 to 1  [default: 0.7 of a character, 0.6 of a space]"
     ),
+    only: Optional[str] = option("spacing: change no letter", metavar="spacing"),
     n_best: bool = option("all that the writer found for TEXT, best first: score, restored text"),
     picture: Optional[Path] = option(
         ".png, .svg or .pdf: an editor's tags or, with --beam, a writer's attention, for one TEXT", "--explain"
@@ -45,7 +46,7 @@ def restore(
 
     # of the packaged restorers, one is loaded that searches
     beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
-    restorer = TableRestorer.load(*model, beam=beam, alpha=alpha, min_probability=min_probability)
+    restorer = TableRestorer.load(*model, beam=beam, alpha=alpha, min_probability=min_probability, only=only)
     if n_best:
         return print_hypotheses(restorer, text, scoring.style == "jsonl")
     scoring.score(restorer, text)

@@ -23,6 +23,7 @@ NO_PLACE = (
 )
 ENDS = {f"{noun}에요": (f"{noun}예요", "[.!?~ ]") for noun in NO_PLACE.split()}
 ENDS |= {f"{word}되": (f"{word}돼", "[.!?~]") for word in "안잘못"}
+ENDS |= {f"{word}슴": (f"{word}음", "[.!?~ ㅋㅎㅠ]") for word in "있없했됐었았였겠밌웠렸졌"}
 
 
 def pairs(place: str) -> list[tuple[str, str]]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..._runtime.aliases import Record
 from ...inference.notebook import shortened
-from ..sequences.characters import SPACE
 
 Pair = tuple[str, str]
 # A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
@@ -136,7 +135,7 @@ class Restoration:
         """Yield each letter of the source, with the space behind it, and what was made of it in the text."""
         # attention may look back, text is written forwards
         places = numpy.maximum.accumulate(numpy.array(self.alignment, dtype="int64"))
-        starts = [place for place, character in enumerate(self.source) if character != SPACE]
+        starts = [place for place, character in enumerate(self.source) if not character.isspace()]
         stops = [*starts[1:], len(self.source)]
         ends = numpy.searchsorted(places, stops).tolist()
         certainty = numpy.full(len(self.source), numpy.nan)

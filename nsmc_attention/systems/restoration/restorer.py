@@ -5,6 +5,7 @@ only within an edit bound (`systems.restoration.tags`): otherwise the source is 
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
@@ -20,14 +21,15 @@ from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor, Row, check_text, check_texts
 from ...reviews.bounded_lines import cut
 from ...text.encoding import clean
-from ..sequences.characters import BEGIN, END, KEEP, PADDING, in_rows
+from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, in_rows
 from ..sequences.graphs import most_written
 from ..sequences.search import Hypothesis, search
 from .characters import RestorerCharacters
+from .conventions import keep_conventions, read_as
 from .correctors import Draft, corrected
 from .decisions import Decisions, decide
 from .engines import RestorerEngine, load_restorer_engine, longest_read
-from .foreign import KOREAN, keep_protected, keeps_foreign
+from .foreign import KOREAN, LINE, keep_protected, keeps_foreign
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
 from .tags import most_changed, tagged, with_spaces, within_bound, written
@@ -35,6 +37,9 @@ from .windows import Piece, joined, pieces_of
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
+BREAK = re.compile(r"\r\n?|\n")
+# What `only` may be
+SPACING = "spacing"
 # Hypotheses that a search may follow
 BEAM = 64
 # The output columns of tables: other names than those of a prediction, which may be in the same table
@@ -45,7 +50,8 @@ class Restorer(Predictor):
     """A bundle of the task `restore` and the engine that runs it.
 
     `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty,
-    `min_probability` the least probability of an editor's change, None: as in `decisions`.
+    `min_probability` the least probability of an editor's change, None: as in `decisions`. With `only` "spacing" an editor
+    changes spaces alone.
     """
 
     layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_restorer_engine)
@@ -57,8 +63,10 @@ class Restorer(Predictor):
         beam: int = 4,
         alpha: float = 0.6,
         min_probability: Optional[float] = None,
+        only: Optional[str] = None,
     ):
         super().__init__(bundle, engine)
+        self.only = only
         self.beam, self.alpha, self.min_probability = beam, alpha, min_probability
         self.characters: RestorerCharacters = bundle.codec
         is_editor = bundle.config.model.kind == "editor"
@@ -69,9 +77,9 @@ class Restorer(Predictor):
     def load(
         cls, bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto", **options: Any
     ) -> "Restorer":
-        """Load a restorer as `load_restorer` does, with `beam`, `alpha` and `min_probability`."""
+        """Load a restorer as `load_restorer` does, with `beam`, `alpha`, `min_probability` and `only`."""
         given = {name: value for name, value in options.items() if value is not None}
-        verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability"} else WRITER), LAYOUT)
+        verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability", "only"} else WRITER), LAYOUT)
         check_kind(verified.config.model.kind, given)
         beam, alpha, least = given.get("beam", 1), given.get("alpha", 0), given.get("min_probability", 1)
         if not isinstance(beam, int) or not 1 <= beam <= BEAM:
@@ -82,11 +90,13 @@ class Restorer(Predictor):
             raise ConfigError(
                 f"min_probability: expected a number from 0.5, where a change is as likely as none, to 1, found {least!r}"
             )
+        if given.get("only", SPACING) != SPACING:
+            raise ConfigError(f"only: expected {SPACING}, found {given['only']!r}")
         return cls.from_bundle(verified, engine, device, **given)
 
     @property
     def options(self) -> Record:
-        return {"beam": self.beam, "alpha": self.alpha, "min_probability": self.min_probability}
+        return {"beam": self.beam, "alpha": self.alpha, "min_probability": self.min_probability, "only": self.only}
 
     @property
     def attends(self) -> bool:
@@ -105,7 +115,7 @@ class Restorer(Predictor):
     def restore_stream(self, texts: Iterable[str]) -> Iterator[Restoration]:
         """Yield Restorations in order while reading `texts` window by window."""
         given = check_texts(texts, "texts", "use restore() for one text")
-        for window in cut(map(clean, given), WINDOW, len, CHARACTERS):
+        for window in cut(map(clean_lines, given), WINDOW, len, CHARACTERS):
             pieces = [list(pieces_of(text, self.longest)) for text in window]
             parts = cut(chain.from_iterable(pieces), WINDOW, lambda piece: len(piece.text), CHARACTERS)
             restored = chain.from_iterable(map(self.in_batches, parts))
@@ -147,23 +157,29 @@ class Restorer(Predictor):
         restored = dict(zip(order, chain.from_iterable(results)))
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
-    def inputs(self, pieces: Sequence[Piece]) -> tuple[Numbers, Numbers]:
-        """Return source_ids and source_length of pieces; no piece begins or ends with a space."""
-        rows = self.characters.source("".join([piece.text for piece in pieces]))
+    def inputs(self, pieces: Sequence[Piece], read: Sequence[str] = ()) -> tuple[Numbers, Numbers]:
+        """Return source_ids and source_length of pieces, which may be `read` otherwise; none begins or ends with a space."""
+        rows = self.characters.source("".join(read or [piece.text for piece in pieces]))
         return in_rows(rows, numpy.array([len(piece.letters) for piece in pieces], "int32"))
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return what an editor makes of a batch of pieces."""
-        ids, lengths = self.inputs(pieces)
+        texts = [read_as(piece.text) for piece in pieces]
+        ids, lengths = self.inputs(pieces, texts)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
         tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
         ends = numpy.cumsum(lengths)
-        texts, letters = [piece.text for piece in pieces], [piece.letters for piece in pieces]
+        letters = [text.replace(SPACE, "") for text in texts]
+        if self.only:
+            tags = numpy.full_like(tags, KEEP)
         draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
+        if self.only:
+            draft = draft._replace(tags=tags)
         # the last of a character's rows marks the space that follows it
         decided = decide(
             ids[:, :, -1][inside] != PADDING, draft.tags, draft.certainty, draft.spaces, self.min_probability
         )
+        decided = keep_conventions(decided, [piece.text for piece in pieces], texts)
         return self.edited(pieces, list(map(slice, (ends - lengths).tolist(), ends.tolist())), decided)
 
     def edited(self, pieces: Sequence[Piece], parts: Sequence[slice], decided: Decisions) -> list[Restoration]:
@@ -209,10 +225,15 @@ class Restorer(Predictor):
         return Restoration(piece.text, text, hypothesis.score, (Chunk(0, 0, weights.argmax(axis=1), weights),))
 
 
+def clean_lines(text: str) -> str:
+    """Return a clean text whose line breaks stay."""
+    return LINE.join(map(clean, BREAK.split(text))).strip(LINE) if BREAK.search(text) else clean(text)
+
+
 def check_kind(kind: str, given: Record) -> None:
     """Raise ConfigError for an option that belongs to the other kind of bundle."""
     for name, value in given.items():
-        wanted = "editor" if name == "min_probability" else "writer"
+        wanted = "editor" if name in ("min_probability", "only") else "writer"
         if kind != wanted:
             found = "does not search" if kind == "editor" else "has no probability of a single change"
             expected = (
@@ -228,6 +249,7 @@ def load_restorer(
     device: DeviceName = "auto",
     alpha: Optional[float] = None,
     min_probability: Optional[float] = None,
+    only: Optional[str] = None,
 ) -> Restorer:
     """Load a restorer from a bundle folder; None is one that ships with the package.
 
@@ -235,10 +257,10 @@ def load_restorer(
 
     Engine and device are those of `load_classifier`, beam (4 where None) and alpha (0.6) those of a writer's search.
     An editor leaves a change out whose probability is below `min_probability`, 0.5 to 1; where None, 0.7 of a character
-    and 0.6 of a space. BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is
+    and 0.6 of a space; with `only` "spacing" it leaves all letters as they are. BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is
     given a beam or alpha, a writer a min_probability, or one of them is out of range.
     """
-    return Restorer.load(bundle, engine, device, beam=beam, alpha=alpha, min_probability=min_probability)
+    return Restorer.load(bundle, engine, device, beam=beam, alpha=alpha, min_probability=min_probability, only=only)
 
 
 packaged_restorer = lru_cache(maxsize=1)(load_restorer)

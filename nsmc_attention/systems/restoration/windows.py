@@ -8,6 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..sequences.characters import SPACE, codes_of
+from .foreign import LINE
 from .restoration import BLANK, Chunk, Restoration
 
 
@@ -28,16 +29,17 @@ def pieces_of(text: str, longest: int) -> Iterator[Piece]:
     """Yield the pieces of a text, at most `longest` characters each: up to the end of a sentence, else of a word."""
     start = 0
     while start < len(text):
-        end = len(text)
+        # a line ends a piece
+        end = text.find(LINE, start) % (len(text) + 1)
         if end - start > longest:
             window = text[start : start + longest]
             ends = [mark.end() for mark in re.finditer(r"[.!?~]+ ", window)] or [window.rfind(SPACE) + 1]
             end = start + (ends[-1] or longest)
             # the space between two pieces begins neither
             end += text.startswith(SPACE, end)
-        part = text[start:end].rstrip()
-        yield Piece(start, part, part.replace(SPACE, ""))
-        start = end
+        if part := text[start:end].rstrip():
+            yield Piece(start, part, part.replace(SPACE, ""))
+        start = end + text.startswith(LINE, end)
 
 
 def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]) -> Restoration:
@@ -46,11 +48,12 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
         return Restoration(source, source, 0.0, (), BLANK)
     if len(pieces) == 1:
         return restored[0]
-    text, chunks = "", list[Chunk]()
+    text, end, chunks = "", 0, list[Chunk]()
     for piece, own in zip(pieces, restored):
-        if piece.start and source[piece.start - 1] == SPACE:
-            chunks.append(Chunk(len(text), piece.start - 1, numpy.zeros(1, dtype="int64")))
-            text += SPACE
+        # a space, or line breaks
+        between = source[end : piece.start]
+        chunks.append(Chunk(len(text), end, numpy.arange(len(between))))
+        text, end = text + between, piece.start + len(piece.text)
         chunks += [chunk._replace(row=len(text), column=piece.start) for chunk in own.chunks]
         text += own.text
     error = next((own.error for own in restored if own.error), None)

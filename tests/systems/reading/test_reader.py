@@ -146,14 +146,15 @@ def test_a_paragraph_is_one_row(tmp_path, bundle_folder):
     assert [line["text"] for line in row["lines"]] == ["정말 재미있는", "영화였어요"]
 
 
-def test_what_is_hardly_text_is_left_out():
-    """Few letters are read of many things."""
-    for text, score, expected in (
-        *(("재미있다", score, score >= LEAST) for score in (0.9, 2 * LEAST, LEAST / 2)),
-        *(("가", score, score == 0.9) for score in (0.9, 2 * LEAST)),
-        ("", 0.9, False),
-    ):
-        assert line_at(0, 0, text, 20, score).legible == expected
+def test_what_is_hardly_text_is_left_out_and_counted(page):
+    for text in ("재미있다", "★", ""):
+        for score in (0.9, 2 * LEAST, LEAST / 2):
+            assert line_at(0, 0, text, 20, score).legible == (bool(text) and score >= LEAST)
+    lines = tuple(line_at(0, 40 * row, "가", 20, score) for row, score in enumerate((0.9, 0.5, 0.4)))
+    assert Reading(lines[:1], page).doubts == ""
+    assert Reading(lines, page, 2).doubts == (
+        "2 of 3 lines may be read wrong (letter_probability below 0.6); 2 more could not be read and are left out"
+    )
 
 
 def test_pictures_of_where_letters_were_read(reader, page, tmp_path):

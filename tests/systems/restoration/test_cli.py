@@ -5,11 +5,8 @@ import json
 
 import numpy
 import pandas
-import pytest
 
-from nsmc_attention.errors import ConfigError
 from nsmc_attention.inference.scoring import row_stream
-from nsmc_attention.systems.restoration.heads import attention_matrices
 from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.systems.restoration.rows import TableRestorer
 
@@ -94,14 +91,3 @@ def test_a_transformer_is_trained_resumed_used_and_drawn(command, tmp_path):
         assert len(found) == 1 and found != {""}
     restored = json.loads(command(*restore, "-f", "jsonl").stdout)
     assert len(restored["alignment"]) == len(restored["text"])
-    panels = attention_matrices(load_restorer(tmp_path / "run"), "이 영화")
-    assert [len(panel.keys) for panel in panels] == [3, len(panels[1].queries), 3]
-    for panel in panels:
-        assert panel.weights.shape == (len(panel.queries), len(panel.keys))
-        numpy.testing.assert_allclose(panel.weights.sum(axis=1), 1, atol=1e-5)
-
-
-def test_only_a_transformers_attention_is_drawn_by_heads(tiny_editor, tiny_writer):
-    for bundle in (tiny_editor, tiny_writer):
-        with pytest.raises(ConfigError, match="expected a writer with a Transformer's decoder"):
-            attention_matrices(load_restorer(bundle), "영화")

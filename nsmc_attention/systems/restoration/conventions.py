@@ -1,0 +1,96 @@
+"""What the editor has to leave as typed: signs between words, numerals with their units, laughing finals, slang.
+
+conventions.tsv has a rule a row, with its reason. Its pattern has a `_` where a space may be: `joined`, there is none;
+`always`, it stays as typed; `typed`, that in a text whose spaces say how its writer meant it. slang.txt has words that no dictionary has; they stay as they are where a word begins.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy
+from numpy.typing import NDArray
+
+from ..._io.tab_separated import read_rows
+from ...text.hangul import FINALS, FIRST
+from ..sequences.characters import KEEP, SPACE, codes_of
+from .decisions import Decisions
+from .foreign import LINE
+
+HERE = Path(__file__).parent
+# Between two words they have no space, or one on both sides
+SIGNS = numpy.array(sorted(map(ord, "&/+=→·|×@<>{}[]")))
+OPENING, CLOSING = (numpy.array(sorted(map(ord, marks))) for marks in ("(「『《〈“‘", ")」』》〉”’"))
+# A text says how its writer spaces words if it has one space for so many characters, or is short
+SPARSE, SHORT = 7, 12
+SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
+# Syllables whose final laughs (닼, and before ㅎ 닿), and what they are without it; 부엌 and 녘 are words
+LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES} for final in "ㅋㅎ"}
+LAUGHING = re.compile(
+    f"(?<!부)[{''.join(LAUGHS['ㅋ'].keys() - {'녘'})}]|[{''.join(LAUGHS['ㅎ'].keys() - set('좋놓낳넣쌓'))}](?=ㅎ)"
+)
+
+
+def read_as(text: str) -> str:
+    """Return a text as the editor is to read it, of the same length: without the finals that laugh."""
+    return LAUGHING.sub(lambda match: LAUGHS["ㅋ"].get(match[0]) or LAUGHS["ㅎ"][match[0]], text)
+
+
+@lru_cache(maxsize=1)
+def rules() -> list[tuple[str, "re.Pattern[str]"]]:
+    """Return what each rule says, and its pattern, whose groups are the spaces."""
+    return [
+        (row["what"], re.compile(row["pattern"].replace("_", "( ?)"))) for row in read_rows(HERE / "conventions.tsv")
+    ]
+
+
+@lru_cache(maxsize=1)
+def slang() -> "re.Pattern[str]":
+    words = sorted((HERE / "slang.txt").read_text(encoding="utf-8").split(), key=len, reverse=True)
+    return re.compile(f"(?<![가-힣])(?:{'|'.join(words)})")
+
+
+def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:
+    """Return decisions without those that the conventions forbid; `read` are the texts as the editor read them."""
+    text = LINE.join(texts)
+    codes = codes_of(text)
+    is_letter = (codes != ord(SPACE)) & (codes != ord(LINE))
+    letters, numbers = codes[is_letter], numpy.cumsum(is_letter)
+    tags, follows, had = decided.tags.copy(), decided.has_space.copy(), decided.had_space
+    # a letter that was read as another one is not changed
+    laughs = letters != codes_of(LINE.join(read))[is_letter]
+    tags[laughs] = KEEP
+    tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
+    typed = laughs | between(numpy.isin(letters, SIGNS) | (letters == ord("~")) & tells)
+    follows &= ~numpy.isin(letters, OPENING) | had
+    follows &= ~numpy.append(numpy.isin(letters, CLOSING)[1:], False) | had
+    for start, end in (match.span() for match in slang().finditer(text)):
+        first, last = numbers[start] - 1, numbers[end - 1] - 1
+        tags[first : last + 1] = KEEP
+        typed[first:last] |= tells[first:last]
+    for what, place in gaps(text):
+        letter = numbers[place] - 1
+        if what == "joined":
+            follows[letter] = False
+        else:
+            typed[letter] |= what == "always" or tells[letter]
+    return decided._replace(tags=tags, has_space=numpy.where(typed, had, follows))
+
+
+def is_telling(text: str) -> bool:
+    """Return whether the spaces of a text say how its writer meant it."""
+    return text.count(SPACE) * SPARSE >= len(text) or len(text.replace("~", "")) <= SHORT
+
+
+def between(marks: NDArray[numpy.bool_]) -> NDArray[numpy.bool_]:
+    """Return whether a space after each letter (S,) is beside one of the marks."""
+    return marks | numpy.append(marks[1:], False)
+
+
+def gaps(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what a rule says, and the place of the letter before the space, of each space of a rule in a text."""
+    for what, pattern in rules():
+        for match in pattern.finditer(text):
+            for start, _ in match.regs[1:]:
+                yield what, start - 1
