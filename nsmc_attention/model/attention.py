@@ -87,7 +87,7 @@ class Additive(ScoredAttention):
 
 
 class Dot(ScoredAttention):
-    """score(q, k) = q . k, Luong et al. 2015 (arXiv:1508.04025), equation 8."""
+    """score(q, k) = q . k, Luong et al. 2015 (arXiv:1508.04025), section 3.1."""
 
     kind = "dot"
     scaled: ClassVar[bool] = False
@@ -106,7 +106,7 @@ class Scaled(Dot):
 
 
 class General(ScoredAttention):
-    """score(q, k) = q . W k, Luong et al. 2015 (arXiv:1508.04025), equation 8."""
+    """score(q, k) = q . W k, Luong et al. 2015 (arXiv:1508.04025), section 3.1."""
 
     kind = "general"
 

@@ -42,14 +42,14 @@ class NoAlignment(Alignment):
 
 
 class DotAlignment(Alignment):
-    """score(s, h) = s . h, Luong et al. 2015 (arXiv:1508.04025), equation 8; H and D are the same."""
+    """score(s, h) = s . h, Luong et al. 2015 (arXiv:1508.04025), section 3.1; H and D are the same."""
 
     def score(self, F: Operators, query: Array, keys: Array) -> Arrays:
         return F.reshape(F.batch_dot(keys, F.expand_dims(query, axis=2)), shape=(0, 0))
 
 
 class GeneralAlignment(DotAlignment):
-    """score(s, h) = s . W h, Luong et al. 2015, equation 8."""
+    """score(s, h) = s . W h, Luong et al. 2015, section 3.1."""
 
     def __init__(self, decoder_size: int) -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class GeneralAlignment(DotAlignment):
 
 
 class ConcatAlignment(Alignment):
-    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, equation 8, W being divided into its two parts."""
+    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, section 3.1, W being divided into its two parts."""
 
     key_bias = True
 

@@ -13,7 +13,7 @@ from .graphs import recurrent_writer, transformer_writer
 
 
 class Concat(Additive):
-    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, equation 8: additive, with the state after the step."""
+    """score(s, h) = v . tanh(W [s; h]), Luong et al. 2015, section 3.1: additive, with the state after the step."""
 
     kind = "concat"
 
