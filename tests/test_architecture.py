@@ -25,7 +25,7 @@ ORDER = """
     systems/restoration systems/language systems/films systems/reading
 """
 # Lines of Python; what a folder needs beyond them makes room there first
-BOUNDS = {"core": 19_150, "systems/restoration": 3_200, "systems/reading": 2_600, "apps": 3_110}
+BOUNDS = {"core": 19_150, "systems/restoration": 3_200, "systems/reading": 2_700, "apps": 3_110}
 SYSTEM_BOUND = 2_200
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -1,35 +1,40 @@
-"""Pictures from files, bytes and arrays as gray pixels; whatever a file holds, memory is bounded."""
+"""Pictures from files, bytes and arrays as gray pixels; whatever a file holds, time and memory are bounded."""
 
-import io
-import warnings
+import subprocess
+import sys
 from os import PathLike
 from pathlib import Path
-from typing import Union
+from typing import Any, Union
 
 import numpy
 from numpy.typing import NDArray
-from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL import Image
 
 from ..._io.bounded import read_file
 from ..._runtime.aliases import Numbers
 from ...errors import DataError
+from . import decoder
+from .decoder import FORMATS, MOST_PIXELS
+
+__all__ = ["FORMATS", "LARGEST_FILE", "MOST_PIXELS", "Picture", "open_gray"]
 
 # A path, the bytes of a file, a picture of PIL, or an array (height, width) or (height, width, 3 or 4) of uint8
 Picture = Union[str, "PathLike[str]", bytes, Image.Image, NDArray[numpy.uint8]]
-FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-# Of a file in bytes, and of a picture: that of a long page on a large screen
-LARGEST_FILE, MOST_PIXELS = 2**26, 40_000_000
+# Of a file in bytes
+LARGEST_FILE = 2**26
+# A PNG, or a JPEG of few scans, of so few bytes is decoded at once; every other file in a process of its own, in so many seconds
+SMALL, SCANS, SECONDS = 2**22, 12, 5.0
 
 
 def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
     """Return a picture as (height, width), uint8: turned as its EXIF says, on white where it is transparent.
 
-    Of an animated one, the first frame. DataError where it is no picture, damaged or larger than MOST_PIXELS.
+    Of an animated one, the first frame. DataError where it is no picture, damaged or too large.
     """
     if isinstance(picture, numpy.ndarray):
         return gray_of_array(picture)
     if isinstance(picture, Image.Image):
-        return gray_of(picture, "picture")
+        return told("picture", decoder.gray_of, picture)
     if isinstance(picture, (bytes, bytearray)):
         where, content = "picture", bytes(picture)
     elif isinstance(picture, (str, PathLike)):
@@ -38,25 +43,45 @@ def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
         raise DataError(f"picture: expected a path, bytes, an array or a PIL image, found {type(picture).__name__}")
     if len(content) > LARGEST_FILE:
         raise DataError(f"{where}: expected at most {LARGEST_FILE:,} bytes, found more; make the picture smaller")
-    expected = f"{where}: expected a picture ({', '.join(FORMATS)})"
+    return told(where, decoder.decoded if is_simple(content) else decoded_apart, content)
+
+
+def is_simple(content: bytes) -> bool:
+    """Return whether a file takes little time and memory to decode: few bytes, pixels and scans."""
+    is_png = content.startswith(b"\x89PNG\r\n\x1a\n")
+    is_jpeg = content.startswith(b"\xff\xd8") and content.count(b"\xff\xda") <= SCANS
+    if len(content) > SMALL or not (is_png or is_jpeg):
+        return False
+    # of a JPEG, what is decoded is bounded by its scans; of a PNG, by the size that its header says
+    width, height = (int.from_bytes(content[at : at + 4], "big") for at in (16, 20)) if is_png else (1, 1)
+    return width * height <= MOST_PIXELS // 4
+
+
+def decoded_apart(content: bytes) -> Any:
+    """Return `decoder.decoded` of a process that has SECONDS and `decoder.MOST_MEMORY`."""
     try:
-        with warnings.catch_warnings():
-            # its own limits, of which ours is the smaller one
-            warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
-                return gray_of(opened, where)
-    except UnidentifiedImageError as problem:
-        raise DataError(f"{expected}, found another file; take a screenshot of it") from problem
-    except DataError:
-        raise
-    except Image.DecompressionBombError as problem:
-        raise DataError(
-            f"{where}: expected at most {MOST_PIXELS:,} pixels, found many more; cut out the text"
-        ) from problem
-    except Exception as problem:  # the decoders of damaged files fail in many ways
-        raise DataError(
-            f"{expected}, found a damaged one ({str(problem) or type(problem).__name__}); save it again"
-        ) from problem
+        ran = subprocess.run(
+            [sys.executable, "-I", decoder.__file__], input=content, capture_output=True, timeout=SECONDS
+        )
+    except subprocess.TimeoutExpired as problem:
+        expected = f"expected a picture that is decoded in {SECONDS:g} s, found one that takes longer"
+        raise decoder.Refused(f"{expected}; save it as PNG") from problem
+    if ran.returncode:
+        said = ran.stderr.decode(errors="replace").strip().splitlines()
+        raise decoder.Refused(
+            said[-1] if said else "expected a picture, found one that cannot be decoded; save it as PNG"
+        )
+    size, _, pixels = ran.stdout.partition(b"\n")
+    width, height = map(int, size.split())
+    return numpy.frombuffer(pixels, "uint8").reshape(height, width)
+
+
+def told(where: str, decode: Any, picture: Any) -> NDArray[numpy.uint8]:
+    """Return what a function makes of a picture; its Refused as DataError."""
+    try:
+        return numpy.asarray(decode(picture))
+    except decoder.Refused as problem:
+        raise DataError(f"{where}: {problem}") from problem
 
 
 def gray_of_array(pixels: Numbers) -> NDArray[numpy.uint8]:
@@ -65,26 +90,4 @@ def gray_of_array(pixels: Numbers) -> NDArray[numpy.uint8]:
         raise DataError(f"picture: expected uint8 (height, width), or (height, width, 3 or 4), found {found}")
     if not pixels.size:
         raise DataError(f"picture: expected pixels, found an array of shape {pixels.shape}")
-    return gray_of(Image.fromarray(pixels), "picture")
-
-
-def gray_of(picture: Image.Image, where: str) -> NDArray[numpy.uint8]:
-    """Return the gray pixels of a picture that is not loaded yet."""
-    width, height = picture.size
-    if width * height > MOST_PIXELS:
-        expected = f"expected at most {MOST_PIXELS:,} pixels, found {width:,} x {height:,}"
-        raise DataError(f"{where}: {expected}; cut out the part with text, or make it smaller")
-    picture = ImageOps.exif_transpose(picture)
-    if picture.mode in ("I", "I;16", "I;16L", "I;16B", "F"):
-        return (numpy.asarray(picture).astype("float64") / 257).clip(0, 255).astype("uint8")
-    if picture.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in picture.info:
-        picture = on_paper(picture.convert("RGBA"))
-    return numpy.asarray(picture.convert("RGB").convert("L"))
-
-
-def on_paper(picture: Image.Image) -> Image.Image:
-    """Return a transparent picture on white, or on black where what is seen of it is light."""
-    gray, seen = numpy.asarray(picture.convert("L")), numpy.asarray(picture.getchannel("A")) >= 128
-    light, has_holes = bool(seen.any() and gray[seen].mean() > 128), seen.mean() < 0.9
-    paper = Image.new("RGBA", picture.size, "black" if light and has_holes else "white")
-    return Image.alpha_composite(paper, picture)
+    return told("picture", decoder.gray_of, Image.fromarray(pixels))
