@@ -1,5 +1,6 @@
 """Pictures from files, bytes and arrays as gray pixels; whatever a file holds, time and memory are bounded."""
 
+import os
 import subprocess
 import sys
 from os import PathLike
@@ -7,14 +8,15 @@ from pathlib import Path
 from typing import Any, Union
 
 import numpy
+import PIL
 from numpy.typing import NDArray
 from PIL import Image
 
 from ..._io.bounded import read_file
 from ..._runtime.aliases import Numbers
 from ...errors import DataError
-from . import decoder
-from .decoder import FORMATS, MOST_PIXELS
+from . import pixels
+from .pixels import FORMATS, MOST_PIXELS, Refused
 
 __all__ = ["FORMATS", "LARGEST_FILE", "MOST_PIXELS", "Picture", "open_gray"]
 
@@ -34,7 +36,7 @@ def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
     if isinstance(picture, numpy.ndarray):
         return gray_of_array(picture)
     if isinstance(picture, Image.Image):
-        return told("picture", decoder.gray_of, picture)
+        return or_data_error("picture", pixels.gray_of, picture)
     if isinstance(picture, (bytes, bytearray)):
         where, content = "picture", bytes(picture)
     elif isinstance(picture, (str, PathLike)):
@@ -43,7 +45,7 @@ def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
         raise DataError(f"picture: expected a path, bytes, an array or a PIL image, found {type(picture).__name__}")
     if len(content) > LARGEST_FILE:
         raise DataError(f"{where}: expected at most {LARGEST_FILE:,} bytes, found more; make the picture smaller")
-    return told(where, decoder.decoded if is_simple(content) else decoded_apart, content)
+    return or_data_error(where, pixels.decoded if is_simple(content) else decoded_in_a_process, content)
 
 
 def is_simple(content: bytes) -> bool:
@@ -57,37 +59,40 @@ def is_simple(content: bytes) -> bool:
     return width * height <= MOST_PIXELS // 4
 
 
-def decoded_apart(content: bytes) -> Any:
-    """Return `decoder.decoded` of a process that has SECONDS and `decoder.MOST_MEMORY`."""
+def decoded_in_a_process(content: bytes) -> Any:
+    """Return `pixels.decoded` of a process that has SECONDS and `pixels.MOST_MEMORY`."""
     try:
         ran = subprocess.run(
-            [sys.executable, "-I", decoder.__file__], input=content, capture_output=True, timeout=SECONDS
+            [sys.executable, pixels.__file__],
+            input=content,
+            capture_output=True,
+            timeout=SECONDS,
+            # Pillow may be in a folder that this process alone knows
+            env={**os.environ, "PYTHONPATH": str(Path(PIL.__file__).parents[1])},
         )
     except subprocess.TimeoutExpired as problem:
         expected = f"expected a picture that is decoded in {SECONDS:g} s, found one that takes longer"
-        raise decoder.Refused(f"{expected}; save it as PNG") from problem
+        raise Refused(f"{expected}; save it as PNG") from problem
     if ran.returncode:
         said = ran.stderr.decode(errors="replace").strip().splitlines()
-        raise decoder.Refused(
-            said[-1] if said else "expected a picture, found one that cannot be decoded; save it as PNG"
-        )
-    size, _, pixels = ran.stdout.partition(b"\n")
+        raise Refused(said[-1] if said else "expected a picture, found one that cannot be decoded; save it as PNG")
+    size, _, gray = ran.stdout.partition(b"\n")
     width, height = map(int, size.split())
-    return numpy.frombuffer(pixels, "uint8").reshape(height, width)
+    return numpy.frombuffer(gray, "uint8").reshape(height, width)
 
 
-def told(where: str, decode: Any, picture: Any) -> NDArray[numpy.uint8]:
+def or_data_error(where: str, decode: Any, picture: Any) -> NDArray[numpy.uint8]:
     """Return what a function makes of a picture; its Refused as DataError."""
     try:
         return numpy.asarray(decode(picture))
-    except decoder.Refused as problem:
+    except Refused as problem:
         raise DataError(f"{where}: {problem}") from problem
 
 
-def gray_of_array(pixels: Numbers) -> NDArray[numpy.uint8]:
-    if pixels.dtype != "uint8" or pixels.ndim not in (2, 3) or pixels.ndim == 3 and pixels.shape[2] not in (3, 4):
-        found = f"{pixels.dtype} {pixels.shape}"
+def gray_of_array(array: Numbers) -> NDArray[numpy.uint8]:
+    if array.dtype != "uint8" or array.ndim not in (2, 3) or array.ndim == 3 and array.shape[2] not in (3, 4):
+        found = f"{array.dtype} {array.shape}"
         raise DataError(f"picture: expected uint8 (height, width), or (height, width, 3 or 4), found {found}")
-    if not pixels.size:
-        raise DataError(f"picture: expected pixels, found an array of shape {pixels.shape}")
-    return told("picture", decoder.gray_of, Image.fromarray(pixels))
+    if not array.size:
+        raise DataError(f"picture: expected pixels, found an array of shape {array.shape}")
+    return or_data_error("picture", pixels.gray_of, Image.fromarray(array))

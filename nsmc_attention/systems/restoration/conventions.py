@@ -1,7 +1,8 @@
 """What the editor has to leave as typed: signs between words, numerals with their units, laughing finals, slang.
 
 conventions.tsv has a rule a row, with its reason. Its pattern has a `_` where a space may be: `joined`, there is none;
-`always`, it stays as typed; `typed`, that in a text whose spaces say how its writer meant it. slang.txt has words that no dictionary has; they stay as they are where a word begins.
+`always`, it stays as typed; `typed`, it does in a text whose spaces say how its writer meant it. slang.txt has words that no
+dictionary has; they stay as they are where a word begins.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The bytes of a picture decoded to gray pixels: a function, and a script for a process of its own that can be killed.
 
-python decoder.py < picture: "width height", a line end and the pixels; what is wrong goes to stderr, with exit status 1. It
+python pixels.py < picture: "width height", a line end and the pixels; what is wrong goes to stderr, with exit status 1. It
 imports nothing of the package, so that it starts in a tenth of a second.
 """
 
