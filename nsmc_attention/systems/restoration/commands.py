@@ -42,7 +42,7 @@ def restore(
     """
     scoring.check("restore", text)
     check_extras(text, scoring, n_best, picture)
-    from .rows import TableRestorer
+    from .restorer import TableRestorer
 
     # of the packaged restorers, one is loaded that searches
     beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam

@@ -11,7 +11,6 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy
-from numpy.typing import NDArray
 
 from ..._io.tab_separated import read_rows
 from ...text.hangul import FINALS, FIRST
@@ -20,9 +19,6 @@ from .decisions import Decisions
 from .foreign import LINE
 
 HERE = Path(__file__).parent
-# Between two words they have no space, or one on both sides
-SIGNS = numpy.array(sorted(map(ord, "&/+=→·|×@<>{}[]")))
-OPENING, CLOSING = (numpy.array(sorted(map(ord, marks))) for marks in ("(「『《〈“‘", ")」』》〉”’"))
 # A text says how its writer spaces words if it has one space for so many characters, or is short
 SPARSE, SHORT = 7, 12
 SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
@@ -63,13 +59,14 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
     laughs = letters != codes_of(LINE.join(read))[is_letter]
     tags[laughs] = KEEP
     tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
-    typed = laughs | between(numpy.isin(letters, SIGNS) | (letters == ord("~")) & tells)
-    follows &= ~numpy.isin(letters, OPENING) | had
-    follows &= ~numpy.append(numpy.isin(letters, CLOSING)[1:], False) | had
+    typed = laughs
     for start, end in (match.span() for match in slang().finditer(text)):
         first, last = numbers[start] - 1, numbers[end - 1] - 1
-        tags[first : last + 1] = KEEP
         typed[first:last] |= tells[first:last]
+        # letters that would change together stay together
+        while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
+            last += 1
+        tags[first : last + 1] = KEEP
     for what, place in gaps(text):
         letter = numbers[place] - 1
         if what == "joined":
@@ -82,11 +79,6 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
 def is_telling(text: str) -> bool:
     """Return whether the spaces of a text say how its writer meant it."""
     return text.count(SPACE) * SPARSE >= len(text) or len(text.replace("~", "")) <= SHORT
-
-
-def between(marks: NDArray[numpy.bool_]) -> NDArray[numpy.bool_]:
-    """Return whether a space after each letter (S,) is beside one of the marks."""
-    return marks | numpy.append(marks[1:], False)
 
 
 def gaps(text: str) -> Iterator[tuple[str, int]]:

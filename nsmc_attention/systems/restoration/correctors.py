@@ -2,8 +2,8 @@
 
     the editor -> neighbours -> listed mistakes -> words of the dictionary -> spaces at junctions -> `decisions.decide`
 
-`foreign.keep_protected` then takes back what would change a name in doubt, or what is not Korean. Every probability by which one of
-them overrules another stands in `decisions`.
+What is not Korean (`foreign`), what conventions ask for (`conventions`) and texts that are right (`allowed`) then stay as typed. Every
+probability by which one of them overrules another stands in `decisions`.
 """
 
 from collections.abc import Callable

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from ..sequences.characters import KEEP
 
-# All probabilities of the correctors, in their order (`correctors`). A mistake of the list: long nouns of the dictionary, which
-# has some mistakes, do not keep it
+# All probabilities of the correctors, in their order (`correctors`). A mistake of the list
 SURE = 0.99
 # The most that a change may get from MeCab's costs: it never becomes as sure as the list
 MOST = SURE - 0.01
@@ -21,8 +20,8 @@ MOST = SURE - 0.01
 SHARE, MORE = 0.35, 0.8
 # The least of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
-# The least of a changed letter of a long noun of the dictionary
-CERTAIN_OF_NOUN = 0.99
+# Below the first every change of a text that is right otherwise is in doubt, from the second on no letter is
+DOUBTED, LIKELY = 0.75, 0.95
 SMALLEST = 1e-9
 
 

@@ -39,6 +39,7 @@ class Pairs:
     sampling: float = 0.0
 
 
+@dataclass(frozen=True)
 class NoisyBatches:
     """Clean sentences with noise, in batches of similar length.
 
@@ -46,18 +47,16 @@ class NoisyBatches:
     writer reads the right characters alone, in the last one a share `sampling` of its own.
     """
 
-    def __init__(
-        self,
-        targets: Sequence[str],
-        batch_size: int,
-        longest: int,
-        joined: float,
-        sampling: float = 0.0,
-        epochs: int = 1,
-    ):
-        self.targets, self.batch_size, self.longest, self.joined = targets, batch_size, longest, joined
-        self.sampling, self.epochs = sampling, epochs
-        self.extra = round(len(targets) * joined)
+    targets: Sequence[str]
+    batch_size: int
+    longest: int
+    joined: float
+    sampling: float = 0.0
+    epochs: int = 1
+
+    @property
+    def extra(self) -> int:
+        return round(len(self.targets) * self.joined)
 
     def __len__(self) -> int:
         """Batches in an epoch."""

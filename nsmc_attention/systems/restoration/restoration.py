@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from math import isnan
 from typing import NamedTuple, Optional
 
@@ -129,7 +130,7 @@ class Restoration:
             return [(self.source, self.text, 1.0)] * bool(self.text)
         # where attention is a letter late, only neighbours together have what they have in common. difflib, which knows no
         # attention, reads 11 of 1,400 restored reviews otherwise: a letter that moved is left out and put in again
-        return merged(trimmed(merged(trimmed(self.units()))))
+        return [*merged(trimmed(merged(trimmed(self.units()))))]
 
     def units(self) -> Iterator[Segment]:
         """Yield each letter of the source, with the space behind it, and what was made of it in the text."""
@@ -167,17 +168,17 @@ class Restoration:
 def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
     """Yield of each what both sides begin with, what differs and what both end with, as segments that are not empty."""
     for source, text, probability in segments:
-        if source == text:
-            yield source, text, 1.0
-            continue
         before = shared(source, text)
         after = shared(source[before:][::-1], text[before:][::-1])
         middle, end = len(source) - after, len(text) - after
-        if before:
-            yield source[:before], source[:before], 1.0
-        yield source[before:middle], text[before:end], probability
-        if after:
-            yield source[middle:], source[middle:], 1.0
+        yield from filter(
+            lambda segment: segment[0] or segment[1],
+            (
+                (source[:before], text[:before], 1.0),
+                (source[before:middle], text[before:end], probability),
+                (source[middle:], text[end:], 1.0),
+            ),
+        )
 
 
 def shared(one: str, other: str) -> int:
@@ -188,15 +189,11 @@ def shared(one: str, other: str) -> int:
     return min(len(one), len(other))
 
 
-def merged(segments: Iterable[Segment]) -> list[Segment]:
+def merged(segments: Iterable[Segment]) -> Iterator[Segment]:
     """Join neighbours of which both sides are the same, and neighbours of which they differ."""
-    joint = list[Segment]()
-    for source, text, probability in segments:
-        while joint and (joint[-1][0] == joint[-1][1]) == (source == text):
-            before = joint.pop()
-            source, text, probability = before[0] + source, before[1] + text, min(before[2], probability)
-        joint.append((source, text, probability))
-    return joint
+    for _, group in groupby(segments, key=lambda segment: segment[0] == segment[1]):
+        sources, texts, probabilities = zip(*group)
+        yield "".join(sources), "".join(texts), min(probabilities)
 
 
 def unchanged(text: str, error: Optional[str] = None) -> Restoration:

@@ -24,12 +24,13 @@ from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, in_rows
 from ..sequences.graphs import most_written
 from ..sequences.search import Hypothesis, search
+from .allowed import keep_right_texts
 from .characters import RestorerCharacters
 from .conventions import keep_conventions, read_as
 from .correctors import Draft, corrected
 from .decisions import Decisions, decide
 from .engines import RestorerEngine, load_restorer_engine, longest_read
-from .foreign import KOREAN, LINE, keep_protected, keeps_foreign
+from .foreign import KOREAN, LINE, keep_foreign, keeps_foreign
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
 from .tags import most_changed, tagged, with_spaces, within_bound, written
@@ -185,7 +186,7 @@ class Restorer(Predictor):
     def edited(self, pieces: Sequence[Piece], parts: Sequence[slice], decided: Decisions) -> list[Restoration]:
         """Return the Restoration of each piece by the decisions of its part; the piece itself where these go too far."""
         starts, texts = [part.start for part in parts], [piece.text for piece in pieces]
-        decided = keep_protected(decided, texts, starts)
+        decided = keep_right_texts(keep_foreign(decided, texts), texts, starts)
         counts = numpy.add.reduceat(decided.tags != KEEP, starts, dtype="int64").tolist()
         scores = numpy.add.reduceat(decided.log_probability, starts).tolist()
         found, restored = [], with_spaces(texts, decided)
@@ -225,6 +226,24 @@ class Restorer(Predictor):
         return Restoration(piece.text, text, hypothesis.score, (Chunk(0, 0, weights.argmax(axis=1), weights),))
 
 
+class TableRestorer(Restorer):
+    """A Restorer with the columns of the command: `restore_changes`, their number, and `restore_probability`, the least.
+
+    The latter is None where nothing was changed, and for a writer, whose changes have none.
+    """
+
+    types = {"restored": "string", "restore_changes": "int64", "restore_probability": "double", **TYPES}
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        """Return the values of `types` of each text."""
+        rows = list[Row]()
+        for restored in self.restore_stream(texts):
+            changes = restored.changes
+            least = min((each.probability for each in changes if each.probability is not None), default=None)
+            rows.append((restored.text, len(changes), least, restored.error))
+        return rows
+
+
 def clean_lines(text: str) -> str:
     """Return a clean text whose line breaks stay."""
     return LINE.join(map(clean, BREAK.split(text))).strip(LINE) if BREAK.search(text) else clean(text)
@@ -232,14 +251,12 @@ def clean_lines(text: str) -> str:
 
 def check_kind(kind: str, given: Record) -> None:
     """Raise ConfigError for an option that belongs to the other kind of bundle."""
+    kinds = "an editor's", "a writer's"
     for name, value in given.items():
-        wanted = "editor" if name in ("min_probability", "only") else "writer"
-        if kind != wanted:
-            found = "does not search" if kind == "editor" else "has no probability of a single change"
-            expected = (
-                f"expected a{'n' * (wanted == 'editor')} {wanted}'s bundle, found a{'n' * (kind == 'editor')} {kind}'s"
-            )
-            raise ConfigError(f"{name} {value}: {expected}, which {found}; leave {name} out, or name another bundle")
+        wanted, found = kinds if name in ("min_probability", "only") else kinds[::-1]
+        if kind not in wanted:
+            advice = f"leave {name} out, or name another bundle"
+            raise ConfigError(f"{name} {value}: expected {wanted} bundle, found {found}; {advice}")
 
 
 def load_restorer(

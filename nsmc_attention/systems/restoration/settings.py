@@ -1,15 +1,15 @@
 """The settings of an editor or a writer and of its training, and the presets. Read without MXNet."""
 
 from collections.abc import Mapping
-from typing import ClassVar, Union
+from typing import Any, ClassVar, Union
 
-from ..._runtime.mxnet_types import Network
+from ..._runtime.mxnet_types import Array, Network, Operators
 from ...errors import ConfigError
-from ...model.graphs import Graphs
+from ...model.graphs import Graphs, Interface, second_of_two
 from ...schema import Settings, check_all, kinds, section, setting
 from ...training.config import LoopConfig, TaskConfig
+from ..sequences.graphs import SOURCE
 from ..sequences.settings import SourceConfig, WriterConfig
-from .graphs import EDITOR
 
 
 class CharacterConfig(Settings):
@@ -19,6 +19,16 @@ class CharacterConfig(Settings):
     min_count: int = setting(3, "characters rarer than this in the training sentences are copied, never written", low=1)
     max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)
     all_well_spelt: int = setting(0, "1: take all sentences; 0: those that seem to be spelt well", low=0, high=1)
+
+
+def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
+    """Logits (N, S, V) and (N, S, 2) -> the likeliest tags, their probability, and that of a space, (N, S) each."""
+    certainty = F.max(F.softmax(tags, axis=2), axis=2)
+    return F.cast(F.argmax(tags, axis=2), dtype="int32"), certainty, second_of_two(F, spaces, 2)
+
+
+# Of an editor's graph: the tag of each character (`systems.restoration.tags`), its probability, and the probability that a space follows
+EDITOR = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
 
 
 class EditorConfig(SourceConfig):

@@ -29,15 +29,8 @@ MISSPELLINGS = Path(__file__).parent / "misspellings.tsv"
 # often at least it is found
 COMMONER = {"finals": 20, "vowels": 20, "liaison": 20, "plain_vowels": 20, "shift_key": 200, "tensed": 200}
 FOUND = 40
-# Trigrams of words that are right beside a much commoner one: 네가 beside 내가, 안고 beside 않고
-ALSO_RIGHT = {
-    each.replace("_", " ")
-    for each in (
-        "_네가 네가_ _네게 네게_ _너머 너머_ 너머에 너머로 _안고 안고_ _안은 안은_ _안아 안아_ 안았다 _안겨 _떼가 _떼를 떼를_ 떼가_ 을_떼 "
-        "아났다 아났고 아났는 상영하 영하는 영하고 게가_ 애는_ 데를_ 하라고 쉬었다 쉬었어 마리_ 이내_ _노을 노을_ _제때 제때_ _세게 세게_ "
-        "각각이 부부는 부부가 우니_ 시니_ 차는_ 데간데 리집에"
-    ).split()
-}
+# Trigrams of words that are right beside a much commoner one, with _ for a space: 네가 beside 내가, 안고 beside 않고
+ALSO_RIGHT = Path(__file__).parent / "also_right.txt"
 
 
 class Misspelling(NamedTuple):
@@ -102,11 +95,11 @@ def trigrams(text: str) -> Iterator[str]:
 def suspicious_trigrams(texts: Iterable[str]) -> set[str]:
     """Return the trigrams of the texts for which a misspelling of a much commoner one is the likely reason."""
     counts = Counter(trigram for text in texts for trigram in trigrams(text))
-    suspicious = set()
+    suspicious, also_right = set(), set(ALSO_RIGHT.read_text(encoding="utf-8").replace("_", " ").split("\n"))
     for trigram, count in counts.items():
         if count >= FOUND:
             for name, other in misspellings(trigram):
-                if 0 < counts.get(other, 0) * COMMONER[name] <= count and other not in ALSO_RIGHT:
+                if 0 < counts.get(other, 0) * COMMONER[name] <= count and other not in also_right:
                     suspicious.add(other)
     return suspicious
 

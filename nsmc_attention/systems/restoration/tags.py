@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers
 from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, codes_of, split_spaces, text_of
-from ..sequences.edits import edit_costs, edit_distance
+from ..sequences.edits import aligned, edit_distance
 from .decisions import Decisions
 from .junctions import Junctions
 
@@ -133,25 +133,3 @@ def within_bound(source: str, text: str) -> bool:
 def character_error(restored: str, target: str) -> float:
     """Return the edits that turn a text into the right one, divided by the characters of that, spaces included."""
     return edit_distance(restored, target) / max(1, len(target)) if restored != target else 0.0
-
-
-def aligned(source: str, target: str, left_out: int = 1) -> list[tuple[int, int]]:
-    """Return pairs of places of two texts without spaces, (source, target), by the fewest edits.
-
-    Levenshtein 1966. A place of the source that was put in has -1 as its target; a place of the target that is not in
-    the source is in no pair, and costs `left_out` edits. Texts of the same length are taken to be changed in place.
-    """
-    if len(source) == len(target):
-        return [(place, place) for place in range(len(source))]
-    costs = edit_costs(source, target, left_out)
-    pairs, i, j = [], len(source), len(target)
-    while i:
-        if j and costs[i][j] == costs[i - 1][j - 1] + (source[i - 1] != target[j - 1]):
-            i, j = i - 1, j - 1
-            pairs.append((i, j))
-        elif costs[i][j] == costs[i - 1][j] + 1:
-            i -= 1
-            pairs.append((i, -1))
-        else:
-            j -= 1
-    return pairs[::-1]

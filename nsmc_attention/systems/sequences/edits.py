@@ -18,3 +18,25 @@ def edit_costs(source: str, target: str, put_in: int = 1) -> list[list[int]]:
 def edit_distance(source: str, target: str) -> int:
     """Return the fewest characters to put in, leave out or replace."""
     return edit_costs(source, target)[-1][-1]
+
+
+def aligned(source: str, target: str, left_out: int = 1) -> list[tuple[int, int]]:
+    """Return pairs of places of two texts without spaces, (source, target), by the fewest edits.
+
+    Levenshtein 1966. A place of the source that was put in has -1 as its target; a place of the target that is not in
+    the source is in no pair, and costs `left_out` edits. Texts of the same length are taken to be changed in place.
+    """
+    if len(source) == len(target):
+        return [(place, place) for place in range(len(source))]
+    costs = edit_costs(source, target, left_out)
+    pairs, i, j = [], len(source), len(target)
+    while i:
+        if j and costs[i][j] == costs[i - 1][j - 1] + (source[i - 1] != target[j - 1]):
+            i, j = i - 1, j - 1
+            pairs.append((i, j))
+        elif costs[i][j] == costs[i - 1][j] + 1:
+            i -= 1
+            pairs.append((i, -1))
+        else:
+            j -= 1
+    return pairs[::-1]

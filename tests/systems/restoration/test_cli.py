@@ -7,8 +7,7 @@ import numpy
 import pandas
 
 from nsmc_attention.inference.scoring import row_stream
-from nsmc_attention.systems.restoration.restorer import load_restorer
-from nsmc_attention.systems.restoration.rows import TableRestorer
+from nsmc_attention.systems.restoration.restorer import TableRestorer, load_restorer
 
 LETTERS = "가나다라마바사자차하"
 TEXTS = ["배우들연기가 정말조앗는데", "-1점 별로", "ㅋㅋㅋ 😀"]

@@ -1,0 +1,71 @@
+"""A text in which nothing is wrong stays as typed, also where the editor would have spaced or spelt it otherwise."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from nsmc_attention import restore
+from nsmc_attention.systems.restoration.allowed import space_is_open
+from nsmc_attention.text.tokenizers import mecab_tags
+
+# A compound, an auxiliary, a dependent adjective, a name and its title, a noun and its verb, laughter, slang
+RIGHT = """
+영화감독이 되고 싶다
+감정이입하면서 봤다
+막장드라마의 조합
+숨어있는 반전이 좋다
+꼭 보여주고 싶다
+꽤나 볼만하네요
+조금 아닌듯하네요
+홍은희씨 연기가 좋았다
+정말 짜증나는 결말
+적극 강추합니다
+너무 오글거림 진짜
+정말 재밌었어요ㅋㅋ
+가족과 한번 더 보려고요
+정말 잼있게 봤어요
+다시 보고픈 영화
+동감ㅎ 정말 잘 만들었다
+TV드라마로 제격
+평론가 이상은님 글이 좋다
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_right_text_stays(text):
+    assert restore(text).text == text
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_an_error_elsewhere_is_still_corrected(text):
+    restored = restore(f"{text}. 볼수 있어서 좋았다").text
+    assert restored.endswith("볼 수 있어서 좋았다")
+
+
+@pytest.mark.parametrize(
+    "text, words, is_open",
+    [
+        ("출연배우들이 좋다", ("출연", "배우"), True),
+        ("힘이 숨어있다", ("어", "있"), True),
+        ("볼수 있다", ("볼", "수"), False),
+        ("이영화 좋다", ("이", "영화"), False),
+        ("영화를보고 왔다", ("를", "보"), False),
+        ("갔는데,좋았다", (",", "좋"), False),
+        ("갔는데 ..좋았다", (".", "좋"), True),
+        ("한번도 안 봤다", ("한", "번"), False),
+    ],
+)
+def test_a_space_is_open_where_the_rules_allow_both(text, words, is_open):
+    place = text.index("".join(words)) + len(words[0]) - 1
+    morphemes = [(-1, "")] * len(text)
+    for number, (start, end, tag) in enumerate(mecab_tags(text)):
+        morphemes[start:end] = [(number, tag)] * (end - start)
+    assert space_is_open(text, place, place + 1, morphemes, put_in=True) == is_open
+
+
+@given(some.lists(some.sampled_from(RIGHT), min_size=1, max_size=4))
+def test_texts_of_a_batch_are_judged_alone(texts):
+    from nsmc_attention import load_restorer
+
+    restored = load_restorer().restore_many([*texts, "배우들연기가 정말조앗는데 스토리가별로엿다"])
+    assert [each.text for each in restored] == [*texts, "배우들 연기가 정말 좋았는데 스토리가 별로였다"]
