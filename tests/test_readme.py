@@ -147,7 +147,7 @@ def test_commands_have_only_flags_that_exist(path):
 
 
 def test_every_setting_is_in_the_table_with_its_flag_and_default():
-    page = text_of(ROOT / "docs/training.md")
+    page = text_of(ROOT / "docs/settings.md")
     rows = re.findall(r"^\| (?:`--([\w-]+)`)? ?\| `([\w.]+)` \| (\S+) \|", page, re.MULTILINE)
     settings = {path: str(value) for path, value in paths(preset("default"))}
     flags = {name.replace("_", "-"): names[0] for name, names in SHORT_NAMES.items()}
