@@ -84,7 +84,7 @@ def adapt(
     force : bool
         Write the bundle even if it is no better.
     mix : float
-        The share of what is learnt that is kept, above 0 and at most 1: a smaller one forgets less of what was known.
+        The share of the change that is kept, above 0 and at most 1: a smaller one forgets less.
     columns : str or None
         `text_column`, `label_column`, `encoding`, `positive`, `sheet` and `header`, as of `train`; None finds them.
 
