@@ -64,7 +64,7 @@ def adapt(
     quiet: bool = False,
     **columns: Optional[str],
 ) -> Classifier:
-    """Continue a classifier on labelled reviews; return it, loaded from out/bundle.
+    """Continue a classifier on labelled reviews, and return it loaded from out/bundle.
 
     The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, the balanced
     ones, and that of a `baseline`, all of reviews that the judged model has not seen; but for those that the first bundle was

@@ -153,7 +153,7 @@ class TrainingConfig(LoopConfig):
 
 
 class Config(TaskConfig):
-    """A whole training of the classifier in one value."""
+    """All settings of a training of the classifier."""
 
     task: ClassVar[str] = "classify"
     text: TextConfig = section(TextConfig(), "how a review becomes token ids")
@@ -223,7 +223,7 @@ PRESETS = {
 
 
 def preset(name: PresetName) -> Config:
-    """Return the Config called name; ConfigError with the nearest known name otherwise."""
+    """Return the Config of a preset; ConfigError with the nearest known name otherwise."""
     if name not in PRESETS:
         raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]
