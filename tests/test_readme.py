@@ -47,7 +47,8 @@ def sessions():
     """Return {command: output shown} of all pages; the READMEs' first command is followed by its output too."""
     shown = {}
     for path in PAGES:
-        pairs = [part.split("\n", 1) for block in blocks(path, "console") for part in BASH_PROMPT.split(block)[1:]]
+        shown_blocks = [block.replace("\\\n", " ") for block in blocks(path, "console")]
+        pairs = [part.split("\n", 1) for block in shown_blocks for part in BASH_PROMPT.split(block)[1:]]
         if path in READMES:
             (first,) = [block.replace("\\\n", " ") for block in blocks(path, "bash") if "venv" in block]
             pairs.append((first.split("pip install -q . &&")[1].strip(), blocks(path, "")[0]))
