@@ -88,7 +88,7 @@ def ability(name: str) -> Optional[ModuleType]:
 def load(
     bundle: Optional[Union[str, Path]] = None, engine: "EngineName" = "auto", device: "DeviceName" = "auto"
 ) -> Any:
-    """Load the predictor of a bundle, as a Classifier, Restorer or LanguageModel; None is the packaged classifier.
+    """Load the predictor of a bundle (Classifier, Restorer, LanguageModel, ...); None is the packaged classifier.
 
     Engine, device and errors are those of `load_classifier`.
     """

@@ -64,7 +64,7 @@ def adapt(
     quiet: bool = False,
     **columns: Optional[str],
 ) -> Classifier:
-    """Continue a classifier on labelled reviews; return it, loaded from out/bundle.
+    """Continue a classifier on labelled reviews, and return it loaded from out/bundle.
 
     The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, the balanced
     ones, and that of a `baseline`, all of reviews that the judged model has not seen; but for those that the first bundle was
@@ -84,7 +84,7 @@ def adapt(
     force : bool
         Write the bundle even if it is no better.
     mix : float
-        The share of what is learnt that is kept, above 0 and at most 1: a smaller one forgets less of what was known.
+        The share of the change that is kept, above 0 and at most 1: a smaller one forgets less.
     columns : str or None
         `text_column`, `label_column`, `encoding`, `positive`, `sheet` and `header`, as of `train`; None finds them.
 

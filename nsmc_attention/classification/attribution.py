@@ -18,7 +18,7 @@ from .prediction import Prediction
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """A prediction with one value a word, (T,) float64, by one of METHODS; `source` is the name of the model.
+    """A prediction with one value per token, (T,) float64, by one of METHODS; `source` is the name of the model.
 
     Weights that sum to 1 for attention, rollout and random, else log-odds: above 0 for positive, below 0 for negative.
     `disputed` are the phrases whose contribution differs by more than 1 from the effect of erasing them, `sides` the pieces
@@ -70,7 +70,7 @@ class Attribution:
         return weights if self.method in WEIGHTED and weights.ndim > 1 else None
 
     def matrices(self, title: Optional[str] = None) -> list[Matrix]:
-        """Return `matrix` as matrices with names; none where the method has no matrix."""
+        """Return `matrix` as named matrices; none if the method has no matrix."""
         return [] if self.matrix is None else self.prediction.matrices(title)
 
     @property
@@ -82,7 +82,7 @@ class Attribution:
         return replace(self, prediction=self.prediction.averaged(), heads=None)
 
     def by_word(self) -> "Attribution":
-        """Return the attribution over words between white space (eojeol): a word has the sum of its tokens.
+        """Return the attribution of words between white space (eojeol), each the sum over its tokens.
 
         Weights are summed over the keys of a word and averaged over its queries, so that rows still sum to 1.
         """

@@ -41,7 +41,7 @@ def score_column(
     text_column: Optional[str] = None,
     share: Union[None, float, str] = None,
 ) -> pandas.DataFrame:
-    """Score a column of reviews by a classifier, or by the bundle that ships with the package, loaded once a process.
+    """Score a column of reviews by a classifier, or by the packaged one, loaded once per process.
 
     None and NaN are blank, other values are converted to text. Returns a DataFrame of label, score, probability and
     error with the column's index: `frame.join(score_column(frame["review"]))`. Of a DataFrame, whose column of texts is found

@@ -34,7 +34,7 @@ NAMED = tuple(name for name in SHORT_NAMES if name != "seed")
 
 
 class SentimentEstimator(ClassifierMixin, BaseEstimator):
-    """Trains and predicts through the same functions as the command line.
+    """A scikit-learn estimator that trains and predicts with the functions of the command line.
 
     Every setting with a short name in `training.config.SHORT_NAMES` is a parameter, for GridSearchCV too:
     SentimentEstimator(hidden_size=64, epochs=3).
@@ -94,7 +94,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
 
     @property
     def config(self) -> Config:
-        """The preset with the settings that differ from it, and those of the classifier that training begins with."""
+        """The preset with changed settings, and with those of the classifier that training starts from."""
         from .origins import continuing
 
         named = {name: getattr(self, name) for name in NAMED if getattr(self, name) is not None}
@@ -142,7 +142,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         return float(super().score(X, y, sample_weight))
 
     def classifier(self) -> Classifier:
-        """Return the Classifier within, which has the attention weights too."""
+        """Return the fitted Classifier, which also has the attention weights."""
         if "loaded_" not in self.__dict__:
             self.loaded_ = predictor_of(Classifier, self.contents_)
         return self.loaded_

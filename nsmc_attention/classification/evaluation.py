@@ -109,7 +109,7 @@ def plausible(explainer: "Explainer", orders: Sequence[str], seed: int) -> dict[
 
 
 def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> Record:
-    """Measure what the hops of a structured classifier attend to in the first `limit` texts.
+    """Measure which words the hops of a structured classifier attend to in the first `limit` texts.
 
     Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight,
     as `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.

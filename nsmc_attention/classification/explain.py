@@ -140,7 +140,7 @@ def rollout(heads: Numbers, weights: Numbers) -> Numbers:
 
 
 def explain(classifier: Classifier, text: str, method: Method = "auto", seed: int = 0) -> Attribution:
-    """Return the Attribution of one review; see `Explainer`, which is for many, and `classification.display.METHODS`.
+    """Return the Attribution of one review; for many, use `Explainer`. `classification.display.METHODS` lists the methods.
 
     auto is contribution, which needs a classifier trained with values near the token, else attention. gradient and
     integrated need MXNet, rollout a classifier whose encoder is a transformer; `seed` is for random.

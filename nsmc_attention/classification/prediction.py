@@ -24,7 +24,7 @@ Row = tuple[Optional[str], Optional[float], Optional[float], Optional[str]]
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """A scored review; where there was nothing to score, `label` is None and `error` gives the reason.
+    """A scored review; if there was nothing to score, `label` is None and `error` gives the reason.
 
     Two predictions are equal if texts, tokens and labels are and the numbers agree to 1e-5: the other reviews of a
     batch change the order in which floats are summed.
@@ -67,7 +67,7 @@ class Prediction:
         return Prediction(**{**vars(self), **values})
 
     def of_hop(self, hop: int) -> "Prediction":
-        """Return the Prediction with the weights (T,) of one hop, from 0, where the axes are (hops, keys)."""
+        """Return the Prediction with the weights (T,) of one hop, from 0, for axes (hops, keys)."""
         return self.replaced(weights=self.weights[hop], axes=("keys",))
 
     def averaged(self) -> "Prediction":
@@ -75,7 +75,7 @@ class Prediction:
         return self.replaced(weights=self.token_weights, axes=("keys",))
 
     def matrices(self, title: Optional[str] = None) -> list[Matrix]:
-        """Return the weights as matrices with names."""
+        """Return the weights as named matrices."""
         return matrices(self.weights, self.tokens, axes=self.axes, title=title)
 
     def __eq__(self, other: object) -> bool:

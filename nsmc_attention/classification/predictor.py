@@ -151,7 +151,7 @@ class Classifier(Predictor):
 
     @property
     def prior(self) -> float:
-        """The log-odds of positive labels that its probabilities lean by: 0 for training data of both in equal parts."""
+        """The log-odds of positive labels in the training data: 0 for equal parts."""
         return leaning_of(self.bundle.manifest)
 
     def __call__(
@@ -206,7 +206,7 @@ class Classifier(Predictor):
             yield Prediction(review.text, *row[:-1], review.tokens, review.offsets, weights, row[-1], left)
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
-        """Return (N,), the probability of positive of each review; NaN where it is blank."""
+        """Return the probability of positive of each review, (N,); NaN if it is blank."""
         parts = [self.score(reviews) for reviews in self.windows(texts)]
         return numpy.concatenate(parts) if parts else numpy.zeros(0)
 
@@ -215,7 +215,7 @@ class Classifier(Predictor):
         return [output_row(*pair) for pair in zip(*self.judged(texts))]
 
     def judged(self, texts: Iterable[str]) -> tuple[list[float], list[Optional[str]]]:
-        """Return the probability of positive of each review, and why it gets no label (`evidence`)."""
+        """Return each review's probability of positive, and the reason if it gets no label (`evidence`)."""
         probabilities: list[float] = []
         reasons: list[Optional[str]] = []
         for reviews in self.windows(texts):
@@ -269,7 +269,7 @@ def check_options(top_k: Any, options: Mapping[str, Any]) -> None:
 def load_classifier(
     bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> Classifier:
-    """Load a classifier from a bundle folder; None is the one that ships with the package.
+    """Load a classifier from a bundle folder; None is the packaged one.
 
     The engine is "native" (compiled kernels), "native-bf16" (the same on bfloat16, where the processor has it), "onnx",
     "gluon", which alone needs MXNet, or "auto": native if it was built and computes the bundle's network, else onnx if the
@@ -284,5 +284,5 @@ packaged = lru_cache(maxsize=1)(load_classifier)
 
 
 def predict(text: str) -> Prediction:
-    """Return the Prediction of one review by the bundle that ships with the package, loaded once."""
+    """Return the Prediction of one review by the packaged classifier, loaded once."""
     return packaged().predict(text)

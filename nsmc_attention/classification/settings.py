@@ -27,13 +27,13 @@ class ClassifierConfig(Settings):
     fixed: ClassVar[bool] = False
     introduced: ClassVar[Mapping[str, object]] = {"values": {"kind": "states"}}
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
-    encoder: EncoderSettings = kinds(ENCODERS, GRU(), "what turns embeddings into states; none: nothing")
-    attention: Attention = kinds(ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: none")
-    values: Values = kinds(
-        VALUES, States(), "what attention takes the mean of; states: what the encoder makes of a token"
+    encoder: EncoderSettings = kinds(ENCODERS, GRU(), "network that turns embeddings into states")
+    attention: Attention = kinds(
+        ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: equal weights"
     )
+    values: Values = kinds(VALUES, States(), "values that attention averages; states: the encoder's states")
     dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
-    word_dropout: float = setting(0.2, "share of the tokens whose embedding is dropped whole", low=0.0, high=0.95)
+    word_dropout: float = setting(0.2, "share of the tokens whose whole embedding is dropped", low=0.0, high=0.95)
 
     @property
     def width(self) -> int:
@@ -123,16 +123,16 @@ NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article"
 class StarsConfig(Settings):
     """The first stage: the stars of raw reviews."""
 
-    epochs: int = setting(0, "passes over the raw star reviews before the labels; 0: none", low=0)
-    learning_rate: float = setting(2e-3, "Adam's largest step size in these passes", low=0.0)
+    epochs: int = setting(0, "epochs on the raw star reviews before the labels; 0: none", low=0)
+    learning_rate: float = setting(2e-3, "maximum step size of Adam in these epochs", low=0.0)
 
 
 class LabelsConfig(Settings):
     """The main stage: the labels of the training part."""
 
     retired: ClassVar[tuple[str, ...]] = ("templates",)
-    epochs: int = setting(5, "largest number of passes over the training part", low=1)
-    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    epochs: int = setting(5, "maximum number of epochs", low=1)
+    learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
 
 
@@ -140,8 +140,8 @@ class ErasureConfig(Settings):
     """The last stage: attention is trained to highlight the words that the prediction depends on."""
 
     reviews: int = setting(40000, "reviews whose words are erased to train the attention at the end; 0: none", low=0)
-    epochs: int = setting(6, "passes over these", low=1)
-    learning_rate: float = setting(1.5e-3, "Adam's largest step size in these passes", low=0.0)
+    epochs: int = setting(6, "epochs on these reviews", low=1)
+    learning_rate: float = setting(1.5e-3, "maximum step size of Adam in these epochs", low=0.0)
 
 
 class TrainingConfig(LoopConfig):
@@ -153,7 +153,7 @@ class TrainingConfig(LoopConfig):
 
 
 class Config(TaskConfig):
-    """A whole training of the classifier in one value."""
+    """All settings of a training of the classifier."""
 
     task: ClassVar[str] = "classify"
     text: TextConfig = section(TextConfig(), "how a review becomes token ids")
@@ -223,7 +223,7 @@ PRESETS = {
 
 
 def preset(name: PresetName) -> Config:
-    """Return the Config called name; ConfigError with the nearest known name otherwise."""
+    """Return the Config of a preset; ConfigError with the nearest known name otherwise."""
     if name not in PRESETS:
         raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]

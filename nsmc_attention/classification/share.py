@@ -36,7 +36,7 @@ TABLE = "table"
 
 
 def positive_share(reviews: "Union[Reviews, Probabilities]", classifier: Optional[Classifier] = None) -> Share:
-    """Estimate the share of positive reviews among texts, or among reviews with these probabilities of positive.
+    """Estimate the share of positive reviews from texts or from probabilities of positive.
 
     A count of labels is biased towards one half; this corrects it for the share itself (Saerens et al. 2002, see
     `evaluation.share`). Stars in the middle are no part of the model: neutral reviews count on either side.

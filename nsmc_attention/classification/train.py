@@ -47,7 +47,7 @@ def train(
     sentences: Optional[Union[str, Path]] = None,
     **columns: Optional[str],
 ) -> ClassifierBundle:
-    """Train a classifier and write it as a bundle; return it.
+    """Train a classifier, write its bundle and return it.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def evaluate(
     reviews: Labelled = labelled(required=True),
     model: Model,
     as_json: bool = JSON,
-    record: bool = option("write the figures into the bundle's manifest and model card"),
+    record: bool = option("write the metrics into the bundle's manifest and model card"),
     corrections: Added = of_systems("ScoringOptions"),
 ) -> None:
     """Score a bundle on labelled reviews.
@@ -51,7 +51,7 @@ def behaviour(
     *,
     model: Model,
     failures: bool = option("list the cases that failed, not the categories"),
-    as_json: bool = option("one JSON object a row", "--json"),
+    as_json: bool = option("one JSON object per row", "--json"),
 ) -> None:
     """Test a bundle on 600 hand-written sentences.
 
@@ -83,7 +83,7 @@ def faithfulness(
 ) -> None:
     """Measure how faithful the attention is.
 
-    By its agreement with erased words and gradients, beside a random order.
+    Compare its order of words with erasure and gradients, and with a random order.
 
     \b
     nsmc-attention faithfulness --data nsmc
@@ -109,14 +109,14 @@ def hops(
     text_column: Optional[str] = TEXT_COLUMN,
     encoding: Optional[str] = ENCODING,
     limit: int = option("reviews, the first ones", type=click.IntRange(1), default=5000),
-    fewest: int = option("times that a word must occur", type=click.IntRange(1), default=20),
+    fewest: int = option("minimum count of a word", type=click.IntRange(1), default=20),
     top: int = option("words of each hop", type=click.IntRange(1), default=10),
     model: Model,
     as_json: bool = JSON,
 ) -> None:
-    """Show which words each hop of structured attention takes, and how far the hops overlap.
+    """Show which words each hop of structured attention attends to, and how far the hops overlap.
 
-    Of nsmc and sample the reviews of the training file. A weight is times the number of tokens: 1 is the average.
+    nsmc and sample are the reviews of the training file. Weights are multiplied by the number of tokens: 1 is average.
 
     \b
     nsmc-attention hops --data nsmc --bundle runs/structured/bundle
@@ -145,7 +145,7 @@ def explain(
     ),
     output: Optional[Path] = option(".png, .svg, .pdf or .html  [default: shaded words in the terminal]", "-o"),
     methods: tuple[str, ...] = option(
-        "may be given again; auto: contribution where the bundle has it, else attention",
+        "may be repeated; auto: contribution if the bundle has it, else attention",
         "--method",
         multiple=True,
         default=["auto"],
@@ -154,18 +154,18 @@ def explain(
         ),
     ),
     picture: Optional[str] = option(
-        "of .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
+        "for .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
         type=click.Choice(["matrix", "words"]),
     ),
-    by_word: bool = option("weights of words between white space, not of morphemes"),
-    beside: tuple[Path, ...] = option("another bundle to draw beside", multiple=True),
+    by_word: bool = option("use words between white space instead of morphemes"),
+    beside: tuple[Path, ...] = option("another bundle to draw side by side", multiple=True),
     heads: Heads,
     model: Model,
 ) -> None:
     """Shade the words of a review, or draw a picture of them.
 
-    By contributions, attention or one of their rivals. An .html page is interactive: hovering over a word shows its
-    value, clicking it shows what it attends to.
+    The shades are contributions, attention or another method. In an .html page, point at a word to see its value,
+    and click it to see what it attends to.
 
     \b
     nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
@@ -207,11 +207,11 @@ def explain(
 def export(
     *,
     bundle: Optional[Path] = BUNDLE,
-    output: Optional[Path] = option("model.onnx  [default: into the bundle of --bundle itself]", "-o"),
+    output: Optional[Path] = option("model.onnx  [default: in the bundle of --bundle itself]", "-o"),
 ) -> None:
-    """Write a bundle's function for ONNX Runtime.
+    """Write a bundle's model for ONNX Runtime.
 
-    It is compared with Gluon's on 1,000 raw texts first.
+    The model is compared with Gluon on 1,000 raw texts first.
     """
     if not (bundle or output):
         raise ConfigError("export: expected --output, as -o model.onnx: the packaged bundle stays as it is")

@@ -24,21 +24,23 @@ if TYPE_CHECKING:
 REMEMBERED = 1000
 BUNDLE = option("bundle or run folder  [default: the packaged one]")
 ENGINE = option(default="auto", metavar=choices(["auto", "native", "native-bf16", "onnx", "gluon"]))
-DEVICE = option("of MXNet", default="auto", type=click.Choice(["auto", "cpu", "gpu"]))
+DEVICE = option("for MXNet", default="auto", type=click.Choice(["auto", "cpu", "gpu"]))
 DATA_DIR = option("folder of the official files")
-TEXT_COLUMN = option("name, or number from 1  [default: found by its name and texts, and said on stderr]")
-HEADER = option("row of the columns' names, or none  [default: found, and said on stderr]", metavar="ROW|none")
-SHEET = option("of an xlsx file  [default: the first with texts, and said on stderr]")
+TEXT_COLUMN = option("name, or number from 1  [default: detected by its name and texts; reported on stderr]")
+HEADER = option(
+    "row with the names of the columns, or none  [default: detected; reported on stderr]", metavar="ROW|none"
+)
+SHEET = option("sheet of an xlsx file  [default: the first with texts; reported on stderr]")
 ENCODING = option(
-    "of the input  [default: found, and said on stderr]", type=click.Choice(list(ENCODINGS), case_sensitive=False)
+    "of the input  [default: detected; reported on stderr]", type=click.Choice(list(ENCODINGS), case_sensitive=False)
 )
 KIND_OF_INPUT = option(
-    "[default: by the file's suffix and content; of stdin, lines unless it is plainly a table]",
+    "[default: by the suffix and content; stdin: lines, unless it is clearly a table]",
     "--input-format",
     type=click.Choice(["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]),
 )
 PAGE_LANGUAGE = option("of the page", type=click.Choice(["ko", "en"]), default="ko")
-VERBATIM = option("csv, tsv, xlsx: no ' before what a spreadsheet would compute")
+VERBATIM = option("csv, tsv, xlsx: write no ' before a cell that a spreadsheet would compute")
 OUTPUT = option("file, or - for stdout", "-o", allow_dash=True, default=Path("-"))
 FORMAT = option(
     "of the output  [default: by its suffix, else text]",
@@ -48,8 +50,8 @@ FORMAT = option(
 )
 JSON = option("one JSON object", "--json")
 INIT_FROM = option(
-    "bundle to begin with, or pretrained, the packaged one: a classifier with another's parameters and vocabulary, "
-    "or a language model's encoder"
+    "bundle to start from, or pretrained, the packaged one: a classifier for its parameters and vocabulary, "
+    "or a language model for its encoder"
 )
 
 
@@ -145,9 +147,9 @@ def corrected(classifier: "Classifier", corrections: Added, model: Model) -> "Sc
 class Heads(NamedTuple):
     """A picture of an encoder's heads, of all or of those of one layer or number."""
 
-    path: Optional[Path] = option(".png, .svg or .pdf: how each token attends to each, by layer and head", "--heads")
-    layer: Optional[int] = option("of --heads this layer alone, from 1")
-    head: Optional[int] = option("of --heads this head alone, from 1; with --layer it is drawn large")
+    path: Optional[Path] = option(".png, .svg or .pdf: the attention of each layer and head", "--heads")
+    layer: Optional[int] = option("for --heads: only this layer, from 1")
+    head: Optional[int] = option("for --heads: only this head, from 1; drawn large with --layer")
 
     def check(self) -> None:
         """Raise ConfigError, before a model is loaded, if the picture could not be drawn into its file or has none."""
@@ -179,7 +181,7 @@ class Scoring(NamedTuple):
     text_column: Optional[str] = TEXT_COLUMN
     sheet: Optional[str] = SHEET
     header: Optional[str] = HEADER
-    excel: bool = option("csv, tsv: begin with the mark by which Excel shows Hangul")
+    excel: bool = option("csv, tsv: write a byte-order mark, which Excel needs for Hangul")
     verbatim: bool = VERBATIM
 
     def check(self, command: str, texts: tuple[str, ...]) -> None:

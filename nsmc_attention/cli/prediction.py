@@ -17,7 +17,7 @@ def predict(
     scoring: Scoring,
     weights: bool = option("with the attention weights (jsonl)"),
     share: Optional[str] = option(
-        "add labels that lean to the commoner side: table, by the table's estimated share of positive reviews, or the share",
+        "add labels that lean to the more common side: table (the estimated share of positive reviews), or a share",
         metavar="[table|0..1]",
     ),
     corrections: Added = of_systems("ScoringOptions"),

@@ -49,7 +49,7 @@ def choices_at(path: str) -> Optional[tuple[str, ...]]:
 def settings_options() -> Any:
     """Declare a flag for each of SHORT_NAMES, and --set for every setting by its path: together `settings`."""
     defaults = {path: value for config in reversed(PRESETS.values()) for path, value in paths(config)}
-    about = "any setting by its path, as model.encoder.kind=none"
+    about = "any setting by its path, for example model.encoder.kind=none"
     options: dict[str, tuple[Declared, Any]] = {
         "assignments": (option(about, "--set", multiple=True, metavar="PATH=VALUE"), tuple[str, ...])
     }
@@ -99,5 +99,5 @@ class TrainCommand(GroupedCommand):
                 for path in about:
                     if path != f"model.{KIND}" and classify.get(path) != values[path]:
                         records[path] = FLAGS.get(path, path), f"{about[path]}  [default: {values[path]}]"
-            with formatter.section(f"With --task {task.name}; what has a dot is for --set"):
+            with formatter.section(f"With --task {task.name}; use --set for names with a dot"):
                 formatter.write_dl([*records.values()])

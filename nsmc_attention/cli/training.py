@@ -23,13 +23,13 @@ def fetch(
     *,
     corpus: str = argument(type=click.Choice(["nsmc", "raw"])),
     data_dir: Optional[Path] = option(
-        "where to  [default: where it is already ($NSMC_ATTENTION_DATA), else the cache folder]"
+        "destination folder  [default: where the files are ($NSMC_ATTENTION_DATA), else the cache folder]"
     ),
 ) -> None:
     """Download a corpus and print its path.
 
-    nsmc: the official files, verified by sha256. raw: the archive with all star reviews (47 MB and more), which
-    the preset `extended` is trained on.
+    nsmc: the official files, verified by sha256. raw: the archive with all star reviews (47 MB and more), on
+    which the preset `extended` is pretrained.
     """
     from ..reviews import nsmc, raw
 
@@ -40,15 +40,15 @@ def fetch(
 class TrainOptions(NamedTuple):
     """Options for a classifier's initial parameters and its teachers."""
 
-    valid: Optional[Path] = option("labelled file to choose the epoch by")
+    valid: Optional[Path] = option("labelled file that chooses the epoch")
     init_from: Optional[Path] = INIT_FROM
     teacher: Optional[str] = option(
-        "of a classifier: others, with commas between, or pretrained, whose probabilities are learnt beside the labels and "
-        "stars"
+        "for a classifier: bundles separated by commas, or pretrained, whose probabilities are learnt beside the labels "
+        "and stars"
     )
     sentences: Optional[Path] = option(
-        "of a classifier: sentences learnt beside the labels and stars, a table with document, label (0 to 1) and signs, "
-        "start:end:sign of characters",
+        "for a classifier: sentences learnt beside the labels and stars, a table with document, label (0 to 1) and signs "
+        "(start:end:sign of characters)",
         "--sentences",
         "--negations",
     )
@@ -57,9 +57,9 @@ class TrainOptions(NamedTuple):
 @command(TrainCommand)
 def train(
     *,
-    reviews: Labelled = labelled("; of other tasks, any of these without labels, or txt", required=True),
+    reviews: Labelled = labelled("; for other tasks, one of these without labels, or txt", required=True),
     task: Optional[str] = option(
-        "what is learnt", type=click.Choice(list(SYSTEMS)), show_default="classify; with --resume that of the run"
+        "what to train", type=click.Choice(list(SYSTEMS)), show_default="classify; with --resume that of the run"
     ),
     preset: Optional[str] = option(
         metavar=choices(name for one in systems() for name in one.presets),
@@ -72,7 +72,7 @@ def train(
     device: str = DEVICE,
     settings: dict[str, Any] = settings_options(),
 ) -> None:
-    """Train a classifier, or what `restore`, `fill`, `film` or `read` uses; the run folder ends with its bundle.
+    """Train a classifier, or the model of `restore`, `fill`, `film` or `read`, and write its bundle.
 
     \b
     nsmc-attention train --data nsmc --out runs/first
@@ -140,18 +140,18 @@ def adapt(
     *,
     reviews: Labelled = labelled_table(),
     stars_column: Optional[str] = option(
-        "stars in place of labels, as 4, ★★★★☆ or 8/10  [default: without labels, the one called rating, 별점, ...]"
+        "column of stars instead of labels, for example 4, ★★★★☆ or 8/10  [default: without labels, the one called rating, 별점, ...]"
     ),
     out: Path = option("new folder", required=True),
     bundle: Optional[Path] = BUNDLE,
-    seed: int = option("decides the folds and all that is random", default=0),
+    seed: int = option("seed of the folds and of all random numbers", default=0),
     force: bool = option("write the bundle even if it is no better"),
-    mix: float = option("share of what is learnt that is kept; less forgets less of film reviews", default=1.0),
+    mix: float = option("share of the change to keep; a smaller one forgets less about film reviews", default=1.0),
     device: str = DEVICE,
 ) -> None:
-    """Continue a classifier on your own labelled reviews, from 100 on; say how much better it is.
+    """Continue a classifier on 100 or more of your own labelled reviews, and measure the improvement.
 
-    Rows without a label are left out. --out gets a bundle for every command's --bundle.
+    Rows without a label are left out. Every command's --bundle takes the folder of --out.
 
     \b
     nsmc-attention adapt mine.xlsx --out runs/mine

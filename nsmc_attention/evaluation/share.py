@@ -70,7 +70,7 @@ class Share(NamedTuple):
 
     @property
     def bound(self) -> Optional[str]:
-        """The end of the interval that is all that is known, "low" or "high"; None where the share is an estimate.
+        """The known end of the interval, "low" or "high"; None if the share is an estimate.
 
         It is a bound where reviews of the other side may be missing altogether: the likeliest share is 0 or 1.
         """

@@ -149,7 +149,7 @@ class Structured(ScoredAttention):
     kind = "structured"
     rows = "hops"
     units: int = setting(32, "units of the score (A)", low=1, high=512)
-    hops: int = setting(4, "hops over a review, each with weights of its own (R)", low=1, high=64)
+    hops: int = setting(4, "hops over a review, each with its own weights (R)", low=1, high=64)
     penalty: float = setting(0.01, "weight in the loss of hops that attend to the same tokens; 0: none", low=0.0)
 
     @property

@@ -76,12 +76,12 @@ class TransformerSettings(Settings):
     """The sizes of a Transformer's encoder or decoder."""
 
     kind = "transformer"
-    layers: int = setting(2, "layers, one above the other (L)", low=1, high=24)
+    layers: int = setting(2, "number of layers (L)", low=1, high=24)
     heads: int = setting(4, "heads; divides the units of a state (K)", low=1)
     units: int = setting(128, "units of a state (D)", low=1, high=4096)
     feed_forward: int = setting(512, "units of the hidden layer at each position", low=1, high=16384)
     dropout: float = setting(0.1, "dropout of the weights and of each sum", low=0.0, high=0.95)
-    norm: str = setting("post", "layer norm: behind each sum (post) or on the way in (pre)", choices=("post", "pre"))
+    norm: str = setting("post", "layer norm: after each sum (post) or before each layer (pre)", choices=("post", "pre"))
 
     @property
     def numbers_per_pair(self) -> int:
@@ -106,9 +106,7 @@ class TransformerEncoder(TransformerSettings, EncoderSettings):
 
     described = ("The average of a Transformer's states", "A Transformer under self-attention")
     positions: str = setting(
-        "relative",
-        "how a token knows its place; relative: how far others are",
-        choices=("relative", "learned", "sinusoidal"),
+        "relative", "positions of the tokens; relative: by distance", choices=("relative", "learned", "sinusoidal")
     )
 
     @property

@@ -57,10 +57,10 @@ class Convolution(Values):
 
     kind = "convolution"
     introduced: ClassVar[Mapping[str, object]] = {"signed": 0}
-    window: int = setting(3, "tokens that a value is made of, an odd number; 1: the token alone", low=1, high=15)
+    window: int = setting(3, "tokens that a value reads, an odd number; 1: the token alone", low=1, high=15)
     units: int = setting(64, "units of a value", low=1, high=4096)
     signed: int = setting(
-        0, "1: a gate from -1 to 1, which the token's state gives, multiplies its value", low=0, high=1
+        0, "1: multiply each value by a gate from -1 to 1, computed from the token's state", low=0, high=1
     )
 
     def width(self, embedding_size: int, state: int) -> int:

@@ -364,7 +364,7 @@ def load_reviews(
     kind: Optional[str] = None,
     header: Optional[str] = None,
 ) -> "Reviews":
-    """Load labelled reviews, as `evaluate` takes them: a `part`, "train" or "test", of "nsmc" or "sample", or a file.
+    """Load labelled reviews: the `part` "train" or "test" of "nsmc" or "sample", or a file.
 
     Columns that are not named are found; `positive` is the positive label where `labels.positive_of` does not know it. A
     file with the NSMC header is read by the strict reader of `nsmc`. DataError as `open_table`, and for other labels,

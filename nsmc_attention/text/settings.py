@@ -14,11 +14,9 @@ class TextConfig(Settings):
     vocab_size: int = setting(16000, "largest vocabulary, special tokens included", low=3)
     min_count: int = setting(2, "tokens rarer than this in the training part are unknown", low=1)
     rare_words: str = setting(
-        "unknown", "words that the vocabulary lacks: unknown, or cut into known pieces", choices=("unknown", "pieces")
+        "unknown", "words outside the vocabulary: unknown, or cut into known pieces", choices=("unknown", "pieces")
     )
-    symbols: int = setting(
-        0, "1: ratings (★★☆☆☆, 2/5, 4점) and emoji are tokens with entries of their own", low=0, high=1
-    )
+    symbols: int = setting(0, "1: ratings (★★☆☆☆, 2/5, 4점) and emoji have their own tokens", low=0, high=1)
     ngram_buckets: int = setting(2**20, "buckets of hashed character n-grams; 0: no n-grams", low=0, high=2**26)
     max_length: int = setting(256, "longest review in tokens; the rest is not read", low=1, high=1024)
 
@@ -32,7 +30,7 @@ class WordsConfig(Settings):
     vocab_size: int = setting(16000, "largest vocabulary, special tokens included", low=5)
     min_count: int = setting(2, "tokens rarer than this in the reviews are unknown", low=1)
     rare_words: str = setting(
-        "pieces", "words that the vocabulary lacks: unknown, or cut into known pieces", choices=("unknown", "pieces")
+        "pieces", "words outside the vocabulary: unknown, or cut into known pieces", choices=("unknown", "pieces")
     )
     max_length: int = setting(256, "longest review in tokens; the rest is not read", low=2, high=1024)
 

@@ -215,6 +215,6 @@ def draw_tokens(axes: Any, attribution: Attribution, boxes: list[tuple[int, floa
 
 
 def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
-    """Draw the heatmap of a Prediction, as `save_figure`; DataError if the prediction has no tokens."""
+    """Save the heatmap of a Prediction as `save_figure` does; DataError if the prediction has no tokens."""
     check_kind("heatmap", prediction, Prediction, advice="; get one from predict()")
     save_figure(draw_heatmap(prediction), path)

@@ -32,7 +32,7 @@ def check_picture(path: PathLike, picture: Optional[str] = None, methods: Iterab
 
 
 def save_attributions(reviews: Sequence[Sequence[Attribution]], path: PathLike, picture: Optional[str] = None) -> None:
-    """Draw reviews, at least one (else DataError), into a .png, .svg, .pdf or .html file, whole or not at all.
+    """Draw one or more reviews into a .png, .svg, .pdf or .html file, completely or not at all.
 
     Attributions of one list belong to one review: by several methods or models. `picture` is "matrix", "words" or
     None: the matrix of one review's attention, where there is one, and words of anything else.
@@ -69,7 +69,7 @@ class Attending(Protocol):
 
 
 def save_heads(result: object, path: PathLike, layer: Optional[int] = None, head: Optional[int] = None) -> None:
-    """Draw how each token attends to each, a row of heads for each layer, into a .png, .svg or .pdf file.
+    """Draw the attention heads, one row per layer, into a .png, .svg or .pdf file.
 
     With `layer` or `head`, counted from 1, that one alone; with both, one head large. ConfigError if the encoder has no
     such layer or head, or the file another suffix; DataError if the encoder does not attend.

@@ -106,7 +106,7 @@ def bulk(
         A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
         the rows' columns, label, score, probability, error; with `restore`, before these restored and restore_error.
     scheduler : str or None
-        Address of a running Dask scheduler, whose workers see the same paths; None starts `workers` processes here.
+        Address of a running Dask scheduler, whose workers see the same paths; None starts `workers` local processes.
     rows : int
         Rows of a partition at most; one of text has about 32 MiB at most too. A workbook is one partition.
     verbatim : bool
@@ -276,7 +276,7 @@ def check_plan(folder: Path, plan: dict[str, Any]) -> None:
 
 
 def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
-    """Return a client of the scheduler at an address, or of worker processes here with one thread each."""
+    """Return a client of the scheduler at an address, or of local worker processes with one thread each."""
     if not scheduler:
         with blocked():
             return Client(silence_logs=50, n_workers=workers or cores(), **OWN_MACHINE)  # type: ignore[no-untyped-call]

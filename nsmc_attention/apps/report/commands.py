@@ -16,10 +16,10 @@ from ...reviews.data import Texts
 def report(
     *,
     output: Path = option("the page, .html", "-o", required=True),
-    group_by: Optional[str] = option("column to compare by, as the film; each group has stars, too"),
+    group_by: Optional[str] = option("column to compare by, for example the film; each group also gets stars"),
     raters: Added = of_systems("GroupOptions"),
     date_column: Optional[str] = option("column of dates, to show months"),
-    stars_column: Optional[str] = option("column of the table's own stars, to show them  [default: found]"),
+    stars_column: Optional[str] = option("column of the table's own stars  [default: detected]"),
     source: Texts = table(),
     date_format: str = option("order of numeric dates", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd"),
     title: Optional[str] = option("the page's heading"),

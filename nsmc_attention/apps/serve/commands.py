@@ -17,8 +17,8 @@ NEEDED = "fastapi fastapi_offline prometheus_client python_multipart uvicorn".sp
 @command()
 def serve(
     *,
-    host: str = option("0.0.0.0 for every network this machine is in", default="127.0.0.1"),
-    port: int = option("0 for any that is free", type=click.IntRange(0, 65535), default=8000),
+    host: str = option("0.0.0.0: every network of this machine", default="127.0.0.1"),
+    port: int = option("0: any free port", type=click.IntRange(0, 65535), default=8000),
     workers: int = option("processes", type=click.IntRange(1, 64), default=1),
     bundle: Optional[Path] = options.BUNDLE,
     engine: str = options.ENGINE,

@@ -23,9 +23,9 @@ def film(
     classifier: Optional[Path] = CLASSIFIER,
     model: TaskModel,
 ) -> None:
-    """Print the mean stars of each film of a table, with an interval, from the texts of its reviews alone.
+    """Predict the mean rating of each film of a table from the texts of its reviews, with an interval.
 
-    As text: stars, the interval that holds nine of ten films, reviews, film.
+    Text output: stars, the interval that holds nine of ten films, reviews, film.
 
     \b
     nsmc-attention film reviews.csv --group-by film

@@ -5,14 +5,14 @@ from typing import NamedTuple, Optional
 
 from ...cli.declare import option
 
-CLASSIFIER = option("of film: bundle whose encoder reads the reviews  [default: the packaged one]")
+CLASSIFIER = option("for film: bundle whose encoder reads the reviews  [default: the packaged one]")
 
 
 class TrainOptions(NamedTuple):
     """The columns of the reviews, and the classifier that reads them."""
 
-    group_by: Optional[str] = option("of film: column of the films  [default: the one called film, movie, 영화, ...]")
-    stars_column: Optional[str] = option("of film: column of the stars  [default: the one called stars, 별점, ...]")
+    group_by: Optional[str] = option("for film: column of the films  [default: the one called film, movie, 영화, ...]")
+    stars_column: Optional[str] = option("for film: column of the stars  [default: the one called stars, 별점, ...]")
     classifier: Optional[Path] = CLASSIFIER
 
 
@@ -20,7 +20,7 @@ class GroupOptions(NamedTuple):
     """The bundle that rates the groups of `--group-by`."""
 
     film_bundle: Optional[Path] = option(
-        "bundle of the groups' stars, trained with the same classifier  [default: the packaged one]"
+        "film network for the groups' stars, trained with the same classifier  [default: the packaged one]"
     )
 
 

@@ -75,7 +75,7 @@ class FilmRater(Predictor):
         return next(self.ratings(pools.values()))
 
     def rate(self, pairs: Iterable[Pair], shown: int = SHOWN) -> Iterator[tuple[Hashable, Rating]]:
-        """Yield each film of (film, review) pairs with its Rating, in the films' first order.
+        """Yield each film of (film, review) pairs with its Rating, in order of appearance.
 
         All pairs are read before; memory grows with the films, not with their reviews.
         """
@@ -130,7 +130,7 @@ class FilmRater(Predictor):
             yield Rating(pool.count, pool.blank, stars, low, high, shown)
 
     def bounds(self, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Bounds]]:
-        """Yield each Pool with its stars: the low end, the middle and the high end; None where it has no review."""
+        """Yield each Pool with its stars (low, middle, high), or None if it has no review."""
         iterator = iter(pools)
         while window := list(islice(iterator, WINDOW)):
             stars = iter(self.stars([pool for pool in window if pool.count]).tolist())
@@ -138,7 +138,7 @@ class FilmRater(Predictor):
                 yield pool, tuple(next(stars)) if pool.count else (None, None, None)
 
     def stars(self, pools: Sequence[Pool]) -> NDArray[numpy.float64]:
-        """Return (N, 3) of Pools that have reviews: the low end of the stars, the middle, the high end."""
+        """Return the stars (low, middle, high) of Pools with reviews, (N, 3)."""
         if not pools:
             return numpy.zeros((0, 3))
         # more reviews than it was trained with say more, but how much more was never measured
@@ -153,7 +153,7 @@ def load_film(
     device: DeviceName = "auto",
     classifier: Optional[Union[str, Path]] = None,
 ) -> FilmRater:
-    """Load a film network from a bundle folder; None is the one that ships with the package.
+    """Load a film network from a bundle folder; None is the packaged one.
 
     The classifier whose encoder reads the reviews is the packaged one, or that of a folder; BundleError if it is not the
     one that the network was trained with. The reviews are read through ONNX Runtime; engine, device and other errors are
@@ -187,7 +187,7 @@ def film(texts: object, shown: str, *, text_column: Optional[str] = None) -> dic
 def film(
     texts: Any, shown: Union[int, str] = SHOWN, *, text_column: Optional[str] = None
 ) -> Union[Rating, dict[Hashable, Rating]]:
-    """Return the Rating of one film's reviews by the network that ships with the package, which is loaded once.
+    """Return the Rating of one film's reviews by the packaged network, loaded once.
 
     Of a DataFrame with the column that names each review's film, film(frame, "title"), a Rating for each film, in their
     first order: {"괴물": Rating(...)}. The column of the texts is found by its name, or is `text_column`; rows that name no

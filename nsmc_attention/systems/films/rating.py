@@ -60,7 +60,7 @@ class Representative(NamedTuple):
 
 @dataclass(frozen=True)
 class Rating:
-    """The stars of a film by its reviews.
+    """The predicted rating of a film.
 
     Attributes
     ----------

@@ -19,8 +19,8 @@ class PoolingConfig(Settings):
     kind = "pooling"
     units: int = setting(64, "units of a review's value (D)", low=1, high=4096)
     attention: Attention = kinds(POOLINGS, Additive(), "how reviews are weighed; uniform: all alike")
-    output_units: int = setting(64, "units of the hidden layer behind the pooling", low=1, high=4096)
-    dropout: float = setting(0.2, "dropout of what is pooled", low=0.0, high=0.95)
+    output_units: int = setting(64, "units of the hidden layer after the pooling", low=1, high=4096)
+    dropout: float = setting(0.2, "dropout after the pooling", low=0.0, high=0.95)
 
     def describe(self) -> str:
         """Return what the network is, for model cards."""
@@ -43,12 +43,12 @@ class FilmTrainingConfig(LoopConfig):
     dev_fraction: float = setting(
         0.1, "share of the films that choose the epoch and widen the intervals", low=0.01, high=0.4
     )
-    test_fraction: float = setting(0.1, "share of the films that the figures are of", low=0.01, high=0.4)
-    epochs: int = setting(150, "passes over the films, each time with other reviews of each", low=1)
-    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    test_fraction: float = setting(0.1, "share of the films in the test part", low=0.01, high=0.4)
+    epochs: int = setting(150, "epochs, each with other reviews of the films", low=1)
+    learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(30, "epochs without a better dev loss before stopping", low=1)
     given: int = setting(
-        64, "most reviews of a film that are given; the stars of the others are to be told", low=1, high=1024
+        64, "maximum number of given reviews per film; the target is the mean rating of the others", low=1, high=1024
     )
 
 

@@ -13,12 +13,12 @@ from ...errors import ConfigError
 def fill(
     *,
     text: tuple[str, ...] = text_argument("read its reviews one by one: `fill` takes one text, not %s", required=True),
-    top: int = option("candidates", default=5, type=click.IntRange(1)),
+    top: int = option("number of candidates", default=5, type=click.IntRange(1)),
     as_json: bool = option("one line of JSON, with what [MASK] attended to", "--json"),
     heads: Heads,
     model: TaskModel,
 ) -> None:
-    """Print the likeliest words at each [MASK] of a text: probability, words and the text with them.
+    """Print the likeliest words for each [MASK] of a text: probability, words and completed text.
 
     \b
     nsmc-attention fill "주인공의 [MASK]에 소름이 돋았다"

@@ -57,7 +57,7 @@ class Filling:
 
     @property
     def attended(self) -> Optional[NDArray[numpy.float32]]:
-        """(T,) float32, sums to 1: what [MASK] attended to in the last layer, the mean of all heads and masks, or None."""
+        """(T,) float32, sums to 1: attention of [MASK] in the last layer, the mean over heads and masks; or None."""
         return None if self.heads is None else numpy.asarray(self.heads[-1][:, list(self.places)].mean(axis=(0, 1)))
 
     def to_dict(self) -> Record:
@@ -104,7 +104,7 @@ class LanguageModel(Predictor):
         return Filling(text, tokens, tuple(places), tuple(candidates), heads[0][0] if heads else None)
 
     def guess(self, ids: list[int], places: list[int], outputs: Optional[tuple[str]] = None) -> list[Numbers]:
-        """Return the probabilities of the words at M masks, (M, V), negative for what is no word, and the heads."""
+        """Return the probabilities of the words at M masks, (M, V), negative for non-words, and the heads."""
         masks = len(places)
         rows = numpy.tile(numpy.array(ids, dtype="int32"), (masks, 1))
         at = numpy.array(places, dtype="int32") * masks + numpy.arange(masks, dtype="int32")
@@ -166,7 +166,7 @@ def around_masks(text: str) -> list[str]:
 def load_language_model(
     bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> LanguageModel:
-    """Load a language model from a bundle folder, None for the one that ships with the package.
+    """Load a language model from a bundle folder; None is the packaged one.
 
     Engine, device and errors are those of `load_classifier`.
     """
@@ -177,7 +177,7 @@ packaged_language_model = lru_cache(maxsize=1)(load_language_model)
 
 
 def fill(text: str, top: int = 5) -> list[Candidate]:
-    """Return the likeliest words at the [MASK] of a text, by the packaged language model, which is loaded once.
+    """Return the likeliest words at the [MASK] of a text by the packaged language model, loaded once.
 
     Several masks are filled together. DataError where the text has none or more than MOST_MASKS.
     """

@@ -17,7 +17,9 @@ class MaskedConfig(Settings):
     kind = "masked"
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     # without dropout: the words that are hidden are others in each pass
-    encoder: EncoderSettings = kinds(READERS, TransformerEncoder(dropout=0.0), "what turns embeddings into states")
+    encoder: EncoderSettings = kinds(
+        READERS, TransformerEncoder(dropout=0.0), "network that turns embeddings into states"
+    )
     dropout: float = setting(0.0, "dropout after the embedding", low=0.0, high=0.95)
 
     @property
@@ -46,10 +48,10 @@ class LanguageTraining(LoopConfig):
     """Settings of a language model's training."""
 
     retired: ClassVar[tuple[str, ...]] = ("whole_words",)
-    epochs: int = setting(3, "passes over the reviews, each time with other words hidden", low=1)
-    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    epochs: int = setting(3, "epochs, each with other hidden words", low=1)
+    learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
-    masked: float = setting(0.15, "share of the tokens that are to be guessed", low=0.01, high=0.9)
+    masked: float = setting(0.15, "share of the tokens to guess", low=0.01, high=0.9)
 
 
 class LanguageConfig(TaskConfig):

@@ -18,7 +18,7 @@ def read(
     *,
     pictures: tuple[str, ...] = argument(nargs=-1, required=True, metavar="PICTURE..."),
     predict: bool = option("classify each line"),
-    paragraphs: bool = option("join lines that follow each other closely, as of a review that is wrapped"),
+    paragraphs: bool = option("join lines that follow each other closely, such as a wrapped review"),
     corrections: Added = of_systems("ScoringOptions"),
     output: Path = options.OUTPUT,
     style: Optional[str] = options.FORMAT,
@@ -31,7 +31,7 @@ def read(
 ) -> None:
     """Read the lines of text in screenshots: PNG, JPEG, GIF, WEBP, BMP or TIFF files, or - for stdin.
 
-    As text: the lines alone; as a table also where each is, and how likely its letters are.
+    Text output has the lines alone. A table also has the place of each line and the probability of its letters.
 
     \b
     nsmc-attention read screenshot.png

@@ -91,7 +91,7 @@ class PictureReader(Predictor):
         return Line(text[inside], box, exp(best.score / (len(text) + 1)), best.weights[inside], edges)
 
     def spell(self, pictures: Sequence[NDArray[numpy.float32]]) -> list[Hypothesis]:
-        """Return what is read of the strips of each line, with its log-probability by the decoder as score."""
+        """Return the text of each line's strips, with the decoder's log-probability as score."""
         source, state, parts = self.engine.begin(*padded(pictures))
         by_ctc = [ctc_path(own[: len(picture)], self.letters) for own, picture in zip(parts, pictures)]
         longest = [int(len(ids) * TIMES) + MORE for ids in by_ctc]
@@ -142,7 +142,7 @@ def cropped(hypothesis: Hypothesis, length: int) -> Hypothesis:
 def load_reader(
     bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> PictureReader:
-    """Load a reader from a bundle folder; None is the one that ships with the package.
+    """Load a reader from a bundle folder; None is the packaged one.
 
     Engine, device and errors are those of `load_classifier`.
     """
@@ -153,7 +153,7 @@ packaged_reader = lru_cache(maxsize=1)(load_reader)
 
 
 def read(picture: Picture) -> Reading:
-    """Return the Reading of a picture by the reader that ships with the package, loaded once.
+    """Return the Reading of a picture by the packaged reader, loaded once.
 
     The picture is a path, the bytes of a file, an array (height, width) or (height, width, 3 or 4) of uint8, or an image
     of PIL. DataError where it is none, damaged or too large.

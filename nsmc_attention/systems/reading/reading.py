@@ -62,7 +62,7 @@ class Line:
 
     @property
     def legible(self) -> bool:
-        """False for what is hardly text: a picture beside it, handwriting, noise."""
+        """False if the line is hardly text: a picture beside it, handwriting, noise."""
         return bool(self.text) and self.score >= LEAST
 
     @property
@@ -90,7 +90,7 @@ class Reading:
 
     @property
     def doubts(self) -> str:
-        """How many lines may be read wrong or are left out, as a sentence; empty if there are none."""
+        """A sentence with the numbers of doubtful and omitted lines; empty if there are none."""
         low = sum(line.score < DOUBT for line in self.lines)
         said = (
             [f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"] if low else []
@@ -100,12 +100,12 @@ class Reading:
 
     @property
     def text(self) -> str:
-        """Its lines, with line ends between."""
+        """The text of the lines, joined by line ends."""
         return "\n".join(line.text for line in self.lines)
 
     @property
     def paragraphs(self) -> list[list[Line]]:
-        """Its lines in groups: a line that follows another one closely, as in a review that is wrapped, is in its group."""
+        """The lines in groups; lines that follow each other closely, such as a wrapped review, share a group."""
         groups = list[list[Line]]()
         for line in self.lines:
             if groups and follows(groups[-1][-1].box, line.box):

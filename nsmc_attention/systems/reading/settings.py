@@ -15,8 +15,8 @@ from .graphs import READER_GRAPHS
 class LineConfig(Settings):
     """The letters that `read` knows, and how long a line is."""
 
-    min_count: int = setting(20, "letters rarer than this in the reviews are not known", low=1)
-    max_length: int = setting(40, "longest line in letters that is drawn for training", low=5, high=200)
+    min_count: int = setting(20, "rarer letters of the reviews are unknown", low=1)
+    max_length: int = setting(40, "maximum length of a drawn line in letters", low=5, high=200)
 
 
 class Location(Additive):
@@ -34,7 +34,7 @@ class ReaderConfig(Settings):
     attention: Location = kinds({"location": Location}, Location(units=64), "how the decoder attends to the picture")
     decoder_size: int = setting(256, "units of the decoder's GRU (H)", low=1, high=4096)
     embedding_size: int = setting(64, "units of the embedding of the last letter (E)", low=1, high=4096)
-    output_units: int = setting(128, "units of what the parts of a letter are predicted from", low=1, high=4096)
+    output_units: int = setting(128, "units of the last layer before the parts of a letter", low=1, high=4096)
     dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
     # see `WriterConfig`: the decoder reads the last letter and the context alone
     input_feeding: ClassVar[int] = 0
@@ -79,18 +79,18 @@ class ReadTraining(LoopConfig):
     retired: ClassVar[tuple[str, ...]] = ("coverage",)
     introduced: ClassVar[Mapping[str, object]] = {"signs": 0.0}
     batch_size: int = setting(32, "lines in a batch", low=1)
-    lines: int = setting(20_000, "lines drawn in an epoch, each time others", low=1)
-    epochs: int = setting(12, "largest number of epochs", low=1)
-    learning_rate: float = setting(1e-3, "Adam's largest step size", low=0.0)
+    lines: int = setting(20_000, "lines drawn per epoch, different each time", low=1)
+    epochs: int = setting(12, "maximum number of epochs", low=1)
+    learning_rate: float = setting(1e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(3, "epochs without a smaller error before stopping", low=1)
     ctc: float = setting(0.3, "weight of the CTC loss of the encoder beside the decoder's", low=0.0, high=1.0)
-    guide: float = setting(0.1, "weight of the loss of attention that is not in the middle of its letter", low=0.0)
+    guide: float = setting(0.1, "weight of the loss that pulls attention to the middle of its letter", low=0.0)
     invented: float = setting(
-        0.4, "more lines, of random syllables, Latin words and numbers, as a share of the reviews'", low=0.0, high=10.0
+        0.4, "additional lines of random syllables, Latin words and numbers, as a share", low=0.0, high=10.0
     )
     signs: float = setting(0.0, "share of lines of stars, tags, dates and single letters", low=0.0, high=1.0)
     fonts: str = setting("", "a folder of fonts with Korean letters; empty: those of this system")
-    unused_fonts: str = setting("", "parts of the names of font files that are left out, with commas between")
+    unused_fonts: str = setting("", "parts of the names of font files to leave out, separated by commas")
 
 
 class ReadConfig(TaskConfig):

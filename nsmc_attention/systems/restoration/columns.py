@@ -14,7 +14,7 @@ RESTORED_SCHEMA = spark_schema(TYPES)
 def restore_column(
     column: Texts, restorer: Optional[Restorer] = None, text_column: Optional[str] = None
 ) -> pandas.DataFrame:
-    """Restore a column of texts by a restorer, or by the editor that ships with the package, loaded once a process.
+    """Restore a column of texts by a restorer, or by the packaged editor, loaded once per process.
 
     None and NaN are blank, other values are converted to text. Returns a DataFrame of restored and restore_error (why a
     text was returned as it was, or None) with the column's index: `frame.join(restore_column(frame["review"]))`. Of a

@@ -17,13 +17,13 @@ def restore(
     *,
     text: tuple[str, ...] = text_argument("restore its rows with --input %s"),
     scoring: Scoring,
-    beam: Optional[int] = option("use the writer, whose search follows so many hypotheses, 1: greedy"),
-    alpha: Optional[float] = option("use the writer, with this length penalty, 0: none  [default: 0.6]"),
+    beam: Optional[int] = option("use the writer, with a beam of this size; 1: greedy"),
+    alpha: Optional[float] = option("use the writer, with this length penalty; 0: none  [default: 0.6]"),
     min_probability: Optional[float] = option(
-        "leave out what the editor is less sure of, 0.5 to 1  [default: 0.7 of a character, 0.6 of a space]"
+        "skip changes that the editor is less sure about, 0.5 to 1  [default: 0.7 of a character, 0.6 of a space]"
     ),
-    only: Optional[str] = option("spacing: change no letter", metavar="spacing"),
-    n_best: bool = option("all that the writer found for TEXT, best first: score, restored text"),
+    only: Optional[str] = option("spacing: change spaces only", metavar="spacing"),
+    n_best: bool = option("print all hypotheses of the writer for TEXT, best first: score, restored text"),
     picture: Optional[Path] = option(
         ".png, .svg or .pdf: an editor's tags or, with --beam, a writer's attention, for one TEXT", "--explain"
     ),

@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 class ScoringOptions(NamedTuple):
     """The choice to restore texts before they are classified, and the bundle that does."""
 
-    restore: bool = option(
-        "correct spacing and spelling where the classifier is in doubt, and classify what that gives"
-    )
+    restore: bool = option("correct spacing and spelling if the classifier is unsure, and classify the corrected text")
     restorer: Optional[Path] = option(
-        "restore by this bundle; implies --restore  [default: the packaged editor]", "--restore-bundle"
+        "bundle that restores; implies --restore  [default: the packaged editor]", "--restore-bundle"
     )
 
     @property

@@ -78,7 +78,7 @@ class Restoration:
 
     @property
     def weights(self) -> NDArray[numpy.float32]:
-        """(len(text), len(source)) float32: what each character of the text was made of.
+        """(len(text), len(source)) float32: the source characters of each character of the text.
 
         A writer's attention, whose rows sum to 1; of an editor, 1 for the one character that was tagged. Spaces of the
         source have no column of their own weight: the character before knows that one follows.
@@ -94,7 +94,7 @@ class Restoration:
 
     @property
     def alignment(self) -> list[int]:
-        """For each character of the text the place of that in the source which it was mostly made of."""
+        """For each character of the text, the place in the source of its largest weight."""
         places = [0] * len(self.text)
         for chunk in self.chunks:
             places[chunk.row : chunk.row + len(chunk.places)] = (chunk.column + chunk.places).tolist()
@@ -106,7 +106,7 @@ class Restoration:
 
     @property
     def segments(self) -> list[Pair]:
-        """Source and text side by side, in pairs: of a pair that was changed the two differ.
+        """Pairs of source and text side by side; the two differ if the pair was changed.
 
         All first ones are the source, all second ones the text.
         """

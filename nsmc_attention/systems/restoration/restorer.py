@@ -123,7 +123,7 @@ class Restorer(Predictor):
                 yield joined(text, own, list(islice(restored, len(own))))
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        """Return (restored text, why it was returned as it was or None) of each text."""
+        """Return (restored text, reason if it was returned unchanged or None) of each text."""
         return [(restored.text, restored.error) for restored in self.restore_stream(texts)]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
@@ -131,7 +131,7 @@ class Restorer(Predictor):
         return (restored.to_dict(weights) for restored in self.restore_stream(texts))
 
     def n_best(self, text: str) -> list[Restoration]:
-        """Return what a writer's search found for one text, at most `beam`, the best first."""
+        """Return the hypotheses of a writer's search for one text, at most `beam`, the best first."""
         if self.bundle.config.model.kind == "editor":
             raise ConfigError("n_best: expected a writer's bundle, found an editor's, which makes one text")
         piece = self.piece(text, "n_best")
@@ -251,7 +251,7 @@ def load_restorer(
     min_probability: Optional[float] = None,
     only: Optional[str] = None,
 ) -> Restorer:
-    """Load a restorer from a bundle folder; None is one that ships with the package.
+    """Load a restorer from a bundle folder; None is a packaged one.
 
     That is the writer if `beam` or `alpha` is given, else the editor.
 
@@ -267,5 +267,5 @@ packaged_restorer = lru_cache(maxsize=1)(load_restorer)
 
 
 def restore(text: str) -> Restoration:
-    """Return the Restoration of one text by the editor that ships with the package, loaded once."""
+    """Return the Restoration of one text by the packaged editor, loaded once."""
     return packaged_restorer()(text)

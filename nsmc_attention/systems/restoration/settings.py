@@ -18,7 +18,7 @@ class CharacterConfig(Settings):
     introduced: ClassVar[Mapping[str, object]] = {"all_well_spelt": 0}
     min_count: int = setting(3, "characters rarer than this in the training sentences are copied, never written", low=1)
     max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)
-    all_well_spelt: int = setting(0, "1: take all sentences; 0: those that seem to be spelt well", low=0, high=1)
+    all_well_spelt: int = setting(0, "1: use all sentences; 0: use only those that seem correctly spelt", low=0, high=1)
 
 
 class EditorConfig(SourceConfig):
@@ -47,16 +47,13 @@ RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": Writer
 class RestoreTraining(LoopConfig):
     """The training of `restore`."""
 
-    epochs: int = setting(6, "largest number of passes over the sentences, each time with other noise", low=1)
-    learning_rate: float = setting(2e-3, "Adam's largest step size", low=0.0)
+    epochs: int = setting(6, "maximum number of epochs, each with other noise", low=1)
+    learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(2, "epochs without a smaller character error before stopping", low=1)
-    joined: float = setting(0.1, "more of the sentences, joined to longer texts, as a share", low=0.0, high=10.0)
-    label_smoothing: float = setting(0.0, "probability that is taken from the right character", low=0.0, high=0.9)
+    joined: float = setting(0.1, "additional texts of joined sentences, as a share", low=0.0, high=10.0)
+    label_smoothing: float = setting(0.0, "probability taken from the correct character", low=0.0, high=0.9)
     sampling: float = setting(
-        0.0,
-        "share of the characters that a writer reads of its own in the last epoch; 0: teacher forcing",
-        low=0.0,
-        high=1.0,
+        0.0, "share of its own characters that a writer reads in the last epoch; 0: teacher forcing", low=0.0, high=1.0
     )
 
 

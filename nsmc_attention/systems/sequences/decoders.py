@@ -54,7 +54,7 @@ class GRUDecoder(Settings):
     numbers_per_pair: ClassVar[int] = 0
     states: ClassVar[int] = 1
     hidden_size: int = setting(256, "units of each layer of the decoder (H)", low=1, high=4096)
-    layers: int = setting(1, "layers, one above the other; the topmost attends", low=1, high=16)
+    layers: int = setting(1, "number of layers; the last one attends", low=1, high=16)
 
     @property
     def sizes(self) -> dict[str, int]:

@@ -16,7 +16,7 @@ class Stack(EncoderSettings):
     """Recurrent layers in both directions, one above the other."""
 
     kind = "gru"
-    layers: int = setting(2, "layers, one above the other", low=1, high=16)
+    layers: int = setting(2, "number of layers", low=1, high=16)
     hidden_size: int = setting(192, "units of each layer in each direction", low=1, high=4096)
 
     @property
@@ -48,7 +48,7 @@ class SourceConfig(Settings):
 
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: SourceEncoder = kinds(SOURCE_ENCODERS, Stack(), "what reads the source")
-    output_units: int = setting(128, "units of what the character is predicted from", low=1, high=4096)
+    output_units: int = setting(128, "units of the last layer before the character", low=1, high=4096)
     dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
 
     @property
@@ -73,8 +73,8 @@ class WriterConfig(SourceConfig):
     kind = "writer"
     retired: ClassVar[tuple[str, ...]] = ("first_state",)
     encoder: SourceEncoder = kinds(SOURCE_ENCODERS, Stack(layers=1), "what reads the source")
-    decoder: Decoder = kinds(DECODERS, GRUDecoder(256), "what writes the target")
-    attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: it does not")
+    decoder: Decoder = kinds(DECODERS, GRUDecoder(256), "kind of decoder")
+    attention: Attention = kinds(ALIGNMENTS, General(), "how the decoder attends to the source; none: not at all")
     input_feeding: int = setting(1, "1: the decoder reads its last h~ beside the last character", low=0, high=1)
 
     def describe(self) -> str:
