@@ -6,8 +6,8 @@ grow with their number.
 
 from dataclasses import replace
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
+from sys import getsizeof
 from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union, cast
 
 import numpy
@@ -19,6 +19,7 @@ from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..model.graphs import AXES
+from ..reviews.bounded_lines import cut
 from ..text.encoding import Encoded, ReviewEncoder
 from .engines import Engine, load_engine
 from .evidence import Evidence
@@ -27,7 +28,8 @@ from .prediction import TYPES, Prediction, output_row
 from .settings import KEPT_ODDS, LABELS, Config
 from .system import LAYOUT, ClassifierBundle
 
-WINDOW = 4096
+# Reviews, and bytes of their texts, that are encoded at a time
+WINDOW, TEXT = 4096, 2**21
 Floats = NDArray[numpy.float32]
 Members = NDArray[numpy.int64]
 # That no top_k was given; arguments of Hugging Face's pipelines that change nothing here
@@ -228,10 +230,9 @@ class Classifier(Predictor):
         return (prediction.to_dict(weights) for prediction in self.predict_stream(texts))
 
     def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
-        """Yield lists of at most WINDOW encoded reviews."""
-        iterator = check_texts(texts, "reviews", "use predict() for one review")
-        while window := list(islice(iterator, WINDOW)):
-            yield self.encoder.encode_many(window)
+        """Yield lists of at most WINDOW encoded reviews, and of about TEXT bytes of text."""
+        checked = check_texts(texts, "reviews", "use predict() for one review")
+        return map(self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
 
 
 def leaning_of(manifest: Mapping[str, Any]) -> float:

@@ -16,7 +16,7 @@ from .._runtime.mxnet_types import Network
 from ..bundle.format import Manifest, load_bundle
 from ..errors import BundleError, DataError
 from ..inference.engines import DeviceName
-from ..reviews import nsmc, raw
+from ..reviews import nsmc, raw, tables
 from ..reviews.corpus import Reviews
 from ..reviews.data import Labelled
 from ..text.encoding import ReviewEncoder
@@ -103,7 +103,8 @@ def train_classifier(
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
     origins = Origins.opened(config, init_from, teacher, sentences)
-    reviews, dev_reviews = source.load("train"), source.read_other(valid) if valid else None
+    reviews = source.load("train")
+    dev_reviews = tables.load_reviews(valid, **{**source.columns, "sheet": None}) if valid else None
     settings: Record = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
         "columns": reviews.columns,

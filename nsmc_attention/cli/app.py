@@ -5,6 +5,7 @@ Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad
 file is imported when it is called, and the library inside the command: `--help` is instant.
 """
 
+import io
 import os
 import signal
 import sys
@@ -32,6 +33,18 @@ CLOSED_PIPE = 141
 WRAPPED = "PacifyFlushWrapper"
 
 
+class Stderr(io.FileIO):
+    """Standard error, on which a line that does not fit changes no exit code."""
+
+    def write(self, content: Any) -> int:
+        try:
+            return super().write(content)
+        except OSError as problem:
+            if problem.errno not in NO_ROOM:
+                raise
+            return len(content)
+
+
 def main(arguments: Optional[list[str]] = None) -> NoReturn:
     """Run the command line; never returns."""
     for name, (mode, encoding, errors) in STREAMS.items():
@@ -39,6 +52,9 @@ def main(arguments: Optional[list[str]] = None) -> NoReturn:
         stream: Any = getattr(sys, name) or open(os.devnull, mode, encoding=encoding)
         stream.reconfigure(encoding=encoding, errors=errors)
         setattr(sys, name, stream)
+    if sys.__stderr__:
+        lines: Any = io.BufferedWriter(Stderr(2, "wb", closefd=False))
+        sys.stderr = io.TextIOWrapper(lines, *WRITTEN[1:], line_buffering=True)
     collect_seldom()
     with signals.as_exceptions():
         code = run(arguments)
@@ -81,10 +97,6 @@ def missing_package(problem: Any, command: str) -> Optional[int]:
     return complain(MissingPackage(command, module, *NEEDED_BESIDE.get(module, ())))
 
 
-def interrupted(problem: object, command: str) -> int:
-    return ended(signal.SIGINT)
-
-
 def ended(number: int) -> int:
     print(signals.ENDINGS[signal.Signals(number)], file=sys.stderr)
     return 128 + number
@@ -119,7 +131,7 @@ ENDINGS: dict[Any, Callable[[Any, str], Optional[int]]] = {
     NsmcError: complain,
     ModuleNotFoundError: missing_package,
     click.ClickException: lambda problem, command: complain(problem.format_message()),
-    (click.Abort, KeyboardInterrupt): interrupted,
+    (click.Abort, KeyboardInterrupt): lambda problem, command: ended(signal.SIGINT),
     signals.Ended: lambda problem, command: ended(problem.code - 128),
     BrokenPipeError: closed_pipe,
     SystemExit: exited,

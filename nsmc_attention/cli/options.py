@@ -10,7 +10,7 @@ import click
 
 from .. import registry
 from ..errors import ConfigError
-from ..reviews.data import Labelled, StdinTexts, Texts
+from ..reviews.data import Labelled, Texts
 from ..reviews.encodings import ENCODINGS
 from .declare import Declared, Group, argument, choices, group_of, option
 
@@ -188,12 +188,10 @@ class Scoring(NamedTuple):
         """Raise ConfigError, before a model is loaded, for options that exclude each other."""
         if texts and self.source:
             raise ConfigError(f"{command}: give reviews or --input, not both")
-        if self.kind and not self.source:
-            raise ConfigError(f"{command}: --input-format needs --input, which may be - for stdin")
-        if self.sheet and not self.source:
-            raise ConfigError(f"{command}: --sheet needs --input, a workbook")
-        if self.header and not self.source:
-            raise ConfigError(f"{command}: --header needs --input, a table")
+        kinds = {"--input-format": "which may be - for stdin", "--sheet": "a workbook", "--header": "a table"}
+        for (name, kind), value in zip(kinds.items(), (self.kind, self.sheet, self.header)):
+            if value and not self.source:
+                raise ConfigError(f"{command}: {name} needs --input, {kind}")
 
     def lines(self, texts: tuple[str, ...]) -> tuple[Optional[Iterable[str]], Optional["Source"]]:
         """Return the texts, or the lines of stdin; None, and the Source of stdin, where a table is given."""
@@ -230,7 +228,7 @@ class Scoring(NamedTuple):
             write = partial(score_lines, scorer, remembered(lines, first))
         else:
             look = partial(self.say, remark, where=self.source or "stdin") if remark else None
-            table = StdinTexts("-", text_column=self.text_column, source=stdin) if stdin else self.table()
+            table = Texts("-", text_column=self.text_column, source=stdin) if stdin else self.table()
             write = partial(score_table, scorer, table, excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
         for each in (remark, strange) if first else ():

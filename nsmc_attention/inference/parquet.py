@@ -14,16 +14,14 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Callable, Optional, Union
 
 from ..errors import DataError
-from ..reviews.bounded_lines import check_columns
+from ..reviews.bounded_lines import PIECE, check_columns, cut
 from ..reviews.parquet import require_parquet
 from .scored_rows import ScoredRows
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from .scored_rows import ScoredRows
-
-# Windows of a row group
+# Windows of a row group at most
 GROUP = 8
 # What a column of texts may have too
 PLAIN = {str, type(None), bool, int, float, datetime.date, datetime.datetime, datetime.time}
@@ -96,9 +94,8 @@ class ParquetSpool:
             named = pyarrow.schema([(name, schema.field(field).type) for name, field in zip(names, order)])
             self.file.seek(0)
             with self.parquet.ParquetWriter(self.output, named) as writer:
-                for start in range(0, len(self.schemas), GROUP):
-                    group = self.schemas[start : start + GROUP]
-                    windows = [with_texts(pyarrow.ipc.open_stream(self.file).read_all(), texts) for _ in group]
+                read = (with_texts(pyarrow.ipc.open_stream(self.file).read_all(), texts) for _ in self.schemas)
+                for windows in cut(read, GROUP, lambda table: int(table.nbytes), 2 * PIECE):
                     # the empty table brings every column with its type; what a window lacks is missing there
                     table = pyarrow.concat_tables([schema.empty_table(), *windows], promote_options="permissive")
                     table = pyarrow.Table.from_arrays([table.column(name) for name in order], schema=named)

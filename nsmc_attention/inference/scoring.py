@@ -22,7 +22,7 @@ from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import can_start_workers, cores, workers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
-from ..reviews.bounded_lines import BINARY, cut, say_once
+from ..reviews.bounded_lines import BINARY, cut, emptied, say_once
 from ..reviews.data import File, open_file
 from ..text.encoding import clean
 from .formats import WRITERS, Writer
@@ -87,8 +87,8 @@ def score_lines(
 
 
 def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[ScoredRows]:
-    """Yield scored lines; about `reviews.bounded_lines.PIECE` characters are held at a time."""
-    for texts in cut(lines, WINDOW, len):
+    """Yield scored lines; about `reviews.bounded_lines.PIECE` bytes are held at a time."""
+    for texts in cut(lines, WINDOW, sys.getsizeof):
         if style == "jsonl":
             yield ScoredRows({}, texts, scorer.objects(texts, weights))
         else:
@@ -123,7 +123,7 @@ def score_table(
         if look:
             first = list(islice(table.parts, 1))
             look([text for part in first for text in texts_of(part, table.text_column)])
-            table = replace(table, parts=chain(first, table.parts))
+            table = replace(table, parts=chain(emptied(first), table.parts))
         if marks(style, table.source, output, excel):
             file.write(MARK)
         return Scored(output).count(table_parts(scorer, table, file, style, weights, processes, verbatim))
@@ -177,18 +177,18 @@ def table_parts(
     verbatim: bool = False,
 ) -> Iterator[Tally]:
     """Write what `score_table` does of a table; yield the Tally of each few rows written."""
-    from ..reviews import tables
-
-    writer, first = writer_of(table, style), next(table.parts, None)
-    if first is None:
+    writer, first = writer_of(table, style), list(islice(table.parts, 2))
+    if not first:
         # a table without rows still has a column
         names, empty = [table.text_column], ScoredRows({table.text_column: []}, [], [])
         return write_parts(scorer, [empty], names, file, style, verbatim, writer)
+    # a table of one part starts no processes
+    names, processes = list(first[0]), processes if len(first) > 1 else 1
     # not `itertools.tee`, which holds 57 parts before it frees one
     held: "deque[TablePart]" = deque()
 
     def windows() -> Iterator[list[str]]:
-        for part in chain([first], table.parts):
+        for part in chain(emptied(first), table.parts):
             held.append(part)
             yield texts_of(part, table.text_column)
 
@@ -196,11 +196,10 @@ def table_parts(
     if style == "jsonl":
         stream = ((texts, scorer.objects(texts, weights)) for texts in windows())
     else:
-        # a table of one part starts no processes
-        stream = row_stream(scorer, windows(), processes if first.rows >= tables.PART_ROWS else 1)
+        stream = row_stream(scorer, windows(), processes)
     with_cells = ((held.popleft(), *scored) for scored in stream)
     scored_rows = (ScoredRows(part, texts, results, part.types) for part, texts, results in with_cells)
-    return write_parts(scorer, scored_rows, list(first), file, style, verbatim, writer)
+    return write_parts(scorer, scored_rows, names, file, style, verbatim, writer)
 
 
 def write_parts(
@@ -215,27 +214,33 @@ def write_parts(
     """Write windows of scored rows of a table with these columns; yield the Tally of each few rows."""
     with (writer or WRITERS[style])(file, names, scorer.types, verbatim) as write:
         for window in windows:
-            results, tallied = iter(window.results), list[Any]()
+            results, probabilities, errors = iter(window.results), list[Any](), 0
             step = max(1, len(window.texts)) if style == "parquet" else ROWS_WRITTEN
             for start in range(0, len(window.texts) or 1, step):
                 rows, few = slice(start, start + step), list(islice(results, step))
                 columns = {name: cells[rows] for name, cells in window.columns.items()}
                 write(ScoredRows(columns, window.texts[rows], few, window.types))
-                tallied += few
+                labelled, wrong = outcomes(scorer, few)
+                probabilities += labelled
+                errors += wrong
                 yield Tally(len(few))
             # of a whole window, as arrays of a few rows take longer than these
-            yield replace(tally_of(scorer, window.texts, tallied), rows=0)
+            yield replace(Tally.of(window.texts, probabilities, errors, scorer.prior), rows=0)
 
 
 def tally_of(scorer: Scorer, texts: Sequence[str], results: Sequence[Any]) -> Tally:
-    """Return the Tally of texts with their results: objects, or rows of the scorer's output columns."""
+    """Return the Tally of texts with their results, as `outcomes` takes them."""
+    return Tally.of(texts, *outcomes(scorer, results), scorer.prior)
+
+
+def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:
+    """Return the probabilities and the number of errors of results: objects, or rows of the scorer's output columns."""
     if results and isinstance(results[0], dict):
         labelled = [result.get("probability") for result in results if "error" not in result]
-        return Tally.of(texts, labelled, len(results) - len(labelled), scorer.prior)
-    place = [*scorer.types].index("probability") if "probability" in scorer.types else -1
-    labelled = [result[place] for result in results if result[-1] is None]
-    errors = len(results) - len(labelled)
-    return Tally.of(texts, [] if place < 0 else labelled, errors, scorer.prior)
+    else:
+        place = [*scorer.types].index("probability") if "probability" in scorer.types else None
+        labelled = [None if place is None else result[place] for result in results if result[-1] is None]
+    return labelled, len(results) - len(labelled)
 
 
 def score_window(reference: Hashable, texts: list[str]) -> list[Row]:

@@ -8,7 +8,7 @@ from typing import Callable, Collection, Iterable, Iterator, TextIO, TypeVar
 
 from ..errors import DataError
 
-# Characters of a line, and of the rows in memory at a time
+# Characters of a line, and bytes of the rows in memory at a time
 LINE, PIECE = 2**24, 2**25
 COLUMNS = 2000
 # Kinds of files that are not text
@@ -29,7 +29,7 @@ def lines(file: TextIO, path: Path, number: int = 0) -> Iterator[str]:
 
 
 def cut(rows: Iterable[Item], most: int, size: Callable[[Item], int], largest: int = PIECE) -> Iterator[list[Item]]:
-    """Yield lists of at most `most` rows, of about `largest` characters as counted by `size`."""
+    """Yield lists of at most `most` rows, of about `largest` bytes (or what `size` counts)."""
     piece: list[Item] = []
     total = 0
     for row in rows:
@@ -40,6 +40,12 @@ def cut(rows: Iterable[Item], most: int, size: Callable[[Item], int], largest: i
             piece, total = [], 0
     if piece:
         yield piece
+
+
+def emptied(items: list[Item]) -> Iterator[Item]:
+    """Yield the items of a list and remove each from it: `itertools.chain` holds what it is given to its own end."""
+    while items:
+        yield items.pop(0)
 
 
 def check_columns(names: Collection[str], where: object) -> None:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 if TYPE_CHECKING:
     from .corpus import Reviews
-    from .sources import Source
     from .tables import Table
 
 
@@ -15,7 +14,8 @@ if TYPE_CHECKING:
 class Texts:
     """Reviews without labels: "nsmc", "sample" or a file; what is None of how a file is read is found.
 
-    `text_column` is a name or a number from 1; `header` the row that names the columns, or "none".
+    `text_column` is a name or a number from 1; `header` the row that names the columns, or "none"; `source` the Source
+    of a stream whose beginning was read, to find its kind.
     """
 
     data: Union[str, Path]
@@ -25,19 +25,21 @@ class Texts:
     sheet: Optional[str] = None
     kind: Optional[str] = None
     header: Optional[str] = None
+    source: Any = None
 
     def open(self) -> "Table":
         """Open the file, see `tables.open_table`."""
         from . import tables
         from .sources import find_source
 
-        source = find_source(self.data, self.kind, self.encoding, self.sheet, self.header)
+        source = self.source or find_source(self.data, self.kind, self.encoding, self.sheet, self.header)
         return tables.open_table(source, self.text_column)
 
     @property
     def columns(self) -> dict[str, Any]:
         """The options of `load_reviews` but the kind of file, as keyword arguments."""
-        return {name: value for name, value in asdict(self).items() if name not in ("data", "data_dir", "kind")}
+        apart = ("data", "data_dir", "kind", "source")
+        return {name: value for name, value in asdict(self).items() if name not in apart}
 
     def read(self) -> tuple[str, Iterable[str]]:
         """Return the name of the data and its reviews; of a corpus those of its train file."""
@@ -49,18 +51,6 @@ class Texts:
         table = self.open()
         texts = (tables.as_text(cell) for part in table.parts for cell in part[table.text_column])
         return Path(self.data).name, texts
-
-
-@dataclass(frozen=True)
-class StdinTexts(Texts):
-    """Reviews of a stream whose beginning was read, to find its kind."""
-
-    source: Optional["Source"] = None
-
-    def open(self) -> "Table":
-        from . import tables
-
-        return tables.open_table(self.source or str(self.data), self.text_column)
 
 
 # A file by its path alone, or with how it is read
@@ -84,9 +74,3 @@ class Labelled(Texts):
         from . import tables
 
         return tables.load_reviews(self.data, part, self.data_dir, kind=self.kind, **self.columns)
-
-    def read_other(self, path: Union[str, Path]) -> "Reviews":
-        """Return the reviews of another file with the same columns."""
-        from . import tables
-
-        return tables.load_reviews(path, **{**self.columns, "sheet": None})

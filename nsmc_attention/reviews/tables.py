@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from sys import getsizeof
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
 
 from .._io.bounded import read_json
 from ..errors import ConfigError, DataError, list_names, nearest
-from .bounded_lines import PIECE, check_columns, cut, lines
+from .bounded_lines import PIECE, check_columns, cut, emptied, lines
 from .columns import LABEL_COLUMNS as LABEL_COLUMNS
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values
 from .columns import STAR_COLUMNS as STAR_COLUMNS
@@ -144,7 +145,7 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
     # a column that is given may not be there, which `with_column` says
     cells = first.get(column, []) if first else []
     remarks += filter(None, [oddity([as_text(cell) for cell in cells[:REMARKED]])])
-    every = parts if first is None else chain([first], parts)
+    every = parts if first is None else chain(emptied([first]), parts)
     return Table(replace(source, remarks=tuple(remarks)), column, with_column(every, column, source.path))
 
 
@@ -202,7 +203,7 @@ def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TableP
         read = RowLines(file, source, span.line if span else 0)
         records = csv_rows(read, source, span.header if span else ())
         header = list(span.header) if span else next(records)
-        yield from parts_with(header, records, rows, lambda row: sum(map(len, row)))
+        yield from parts_with(header, records, rows, lambda row: getsizeof(row) + sum(map(getsizeof, row)))
 
 
 def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
@@ -210,7 +211,7 @@ def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[Table
     records = (row for _, row in numbered_rows(source, remarks))
     header = list(map(str, next(records)))
     check_columns(header, f"{source.path} row {source.header or 1}")
-    for part in parts_with(header, records, rows, characters):
+    for part in parts_with(header, records, rows, memory):
         dated = TablePart((name, plain_dates(cells)) for name, cells in part.items())
         dated.remark = remarks.pop() if remarks else ""
         yield dated
@@ -219,17 +220,16 @@ def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[Table
 def parts_with(header: list[str], records: Iterator[Row], rows: int, size: Callable[[Row], int]) -> Iterator[TablePart]:
     """Yield parts of rows as `pieces.cut` cuts them; at least one, as a table without rows still has columns."""
     pieces = cut(records, rows, size)
-    for piece in chain([next(pieces, [])], pieces):
+    for piece in chain(emptied([next(pieces, [])]), pieces):
         yield TablePart(zip(header, map(list, zip(*piece) if piece else [()] * len(header))))
 
 
 def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with open_text(source, span=span) as file:
         before, path = span.line if span else 0, source.path
-        numbered = enumerate(lines(file, path, before), before + 1)
-        for piece in cut(up_to_the_last(numbered), rows, lambda pair: len(pair[1])):
-            objects = [parse_object(line, f"{path} line {number}") if line else {} for number, line in piece]
-            yield from_rows(objects, path)
+        numbered = up_to_the_last(enumerate(lines(file, path, before), before + 1))
+        objects = (parse_object(line, f"{path} line {number}") if line else {} for number, line in numbered)
+        yield from parts_of_dicts(objects, rows, path)
 
 
 def up_to_the_last(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -247,8 +247,7 @@ def up_to_the_last(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, s
 def read_json_table(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with open_text(source) as file:
         items = checked_items(json_items(file, source.path), text_column, source.path)
-        for piece in cut(items, rows, characters):
-            yield from_rows(piece, source.path)
+        yield from parts_of_dicts(items, rows, source.path)
 
 
 def checked_items(items: Iterable[tuple[int, object]], text_column: str, path: Path) -> Iterator[dict[str, object]]:
@@ -256,6 +255,10 @@ def checked_items(items: Iterable[tuple[int, object]], text_column: str, path: P
     for number, value in items:
         row = {text_column: value} if isinstance(value, str) else value
         yield checked_object(row, f"{path} object {number}", f"; {AS_LINES}")
+
+
+def parts_of_dicts(objects: Iterable[dict[str, object]], rows: int, path: Path) -> Iterator[TablePart]:
+    return (from_rows(piece, path) for piece in cut(objects, rows, memory))
 
 
 def from_rows(rows: list[dict[str, object]], path: Path) -> TablePart:
@@ -295,7 +298,7 @@ def deeper(value: object, levels: int) -> bool:
 
 def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with open_text(source, span=span) as file:
-        for piece in cut(lines(file, source.path, span.line if span else 0), rows, len):
+        for piece in cut(lines(file, source.path, span.line if span else 0), rows, getsizeof):
             yield TablePart({text_column: [line.rstrip("\r\n") for line in piece]})
 
 
@@ -306,20 +309,16 @@ def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[Ta
         check_columns(schema.names, path)
         types = dict(zip(schema.names, schema.types))
         groups = range(span.start, span.end) if span else range(file.num_row_groups)
-        pieces = cut(parquet_rows(file, shared, groups), rows, characters)
-        for piece in chain([next(pieces, [])], pieces):
-            part = from_rows(piece, path) if piece else TablePart((name, []) for name in schema.names)
+        parts = parts_of_dicts(parquet_rows(file, shared, groups), rows, path)
+        for part in chain(emptied([next(parts, TablePart((name, []) for name in schema.names))]), parts):
             part.types = types
             yield part
 
 
-def characters(value: object) -> int:
-    """Count the characters or bytes of a value and everything inside it; 1 for a value without any."""
-    if isinstance(value, (str, bytes)):
-        return len(value)
-    if isinstance(value, dict):
-        return sum(map(characters, value.values()))
-    return 1 + sum(map(characters, value)) if isinstance(value, (list, tuple)) else 1
+def memory(value: object) -> int:
+    """Return the bytes of a value and everything inside it but the keys of dicts; what many share counts each time."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return getsizeof(value) + sum(map(memory, inside))
 
 
 def is_missing(value: object) -> bool:

@@ -5,15 +5,19 @@ is always written as text.
 """
 
 import datetime
+import errno
 import itertools
+import os
 import re
 import warnings
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import gettempdir
 from typing import IO, TYPE_CHECKING, Any, Callable, Optional
 
+from .._io.atomic import cannot_write
 from .._io.spreadsheets import as_cell
 from ..errors import DataError, list_names
 from .bounded_lines import left_out, say_once
@@ -22,7 +26,6 @@ from .sources import Source
 from .workbook import opened_book, require_excel
 
 if TYPE_CHECKING:
-    from openpyxl import Workbook
     from openpyxl.reader.excel import ExcelReader
 
 
@@ -127,17 +130,9 @@ def opened_sheet(source: Source) -> Iterator[Iterator[tuple[int, list[ParsedCell
             yield sheet_rows(book, part, source.path)
 
 
-class SharedStrings(list[str]):
-    """The texts of a workbook by number; a negative number raises IndexError, too."""
-
-    def __getitem__(self, number: Any) -> Any:
-        if number < 0:
-            raise IndexError(f"shared string {number}")
-        return super().__getitem__(number)
-
-
 def sheet_rows(book: "ExcelReader", part: IO[bytes], path: Path) -> Iterator[tuple[int, list[ParsedCell]]]:
-    """Yield openpyxl's rows; DataError for a formula without a value, as programs but Excel write it.
+    """Yield openpyxl's rows; DataError, with its cell, for a number of no shared text, or a formula without a value, as
+    programs but Excel write it.
 
     The public rows of openpyxl do not tell such a formula from a blank cell, and drop rows that are out of order.
     """
@@ -146,6 +141,12 @@ def sheet_rows(book: "ExcelReader", part: IO[bytes], path: Path) -> Iterator[tup
 
     class Parser(WorkSheetParser):
         def parse_cell(self, element: Any) -> ParsedCell:
+            number = element.findtext(VALUE_TAG) if element.get("t") == "s" else None
+            # openpyxl reads -1 as the last
+            if number and not (number.strip().isdecimal() and int(number) < len(self.shared_strings)):
+                where = f"{path} cell {element.get('r') or f'in row {self.row_counter}'}"
+                expected = f"expected the number of one of {len(self.shared_strings):,} shared texts"
+                raise DataError(f"{where}: {expected}, found {number[:20]!r}; save it again in Excel")
             cell: ParsedCell = super().parse_cell(element)
             # of an empty text, the value is there, and empty
             empty = element.get("t") == "str" and element.find(VALUE_TAG) is not None
@@ -156,8 +157,7 @@ def sheet_rows(book: "ExcelReader", part: IO[bytes], path: Path) -> Iterator[tup
             return cell
 
     dates = {"date_formats": book.wb._date_formats, "timedelta_formats": book.wb._timedelta_formats}
-    texts = SharedStrings(book.shared_strings)
-    yield from Parser(part, texts, data_only=True, epoch=book.wb.epoch, **dates).parse()
+    yield from Parser(part, book.shared_strings, data_only=True, epoch=book.wb.epoch, **dates).parse()
 
 
 def check_rows(part: IO[bytes], path: Path) -> None:
@@ -202,6 +202,8 @@ def written_sheet(file: IO[bytes], verbatim: bool = False) -> Iterator[Callable[
     DataError for more rows, or longer text, than Excel takes.
     """
     book = require_excel().Workbook(write_only=True)
+    from openpyxl.writer.excel import ExcelWriter
+
     sheet = book.create_sheet("reviews")
     sheet.freeze_panes = "A2"
     numbers = itertools.count(1)
@@ -213,24 +215,19 @@ def written_sheet(file: IO[bytes], verbatim: bool = False) -> Iterator[Callable[
 
     try:
         yield append
-    except BaseException:
-        # a sheet that is left open complains on stderr
         sheet.close()
+    except BaseException as problem:
+        # a sheet that is left open complains on stderr
+        with suppress(Exception):
+            sheet.close()
+        if type(problem).__name__ == "SerialisationError":
+            # of lxml, as IO_ENOSPC, about openpyxl's temporary file
+            code = getattr(errno, str(problem)[3:], errno.EIO)
+            raise cannot_write(Path(gettempdir()), OSError(code, os.strerror(code))) from problem
         raise
-    save(book, file)
-
-
-def save(book: "Workbook", file: IO[bytes]) -> None:
-    """Write a workbook; after `book.save` on a full disk, Python would print a second error when it closes the archive."""
-    from openpyxl.writer.excel import ExcelWriter
-
-    archive = zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED)
-    try:
+    # not `book.save`, whose archive complains too where the disk is full
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         ExcelWriter(book, archive).save()
-    except BaseException:
-        # closing it would write again
-        archive.fp = None
-        raise
 
 
 def written_cell(sheet: object, value: object, row: int, verbatim: bool) -> object:

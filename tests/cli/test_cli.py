@@ -238,6 +238,13 @@ def test_a_full_standard_output_is_one_line(bundle_folder):
     assert (done.returncode, done.stderr.count(b"\n")) == (2, 1), done.stderr
 
 
+@pytest.mark.parametrize("words, code", [(["--input", "none.csv"], 2), (["--none"], 2), (["좋다"], 0)])
+def test_a_full_standard_error_changes_no_exit_code(words, code, bundle_folder):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = child("predict", *words, "--bundle", bundle_folder, stderr=full)
+    assert (done.returncode, done.stdout.count(b"\n")) == (code, not code)
+
+
 def test_a_line_on_stdin_is_bounded(refused, bundle_folder):
     message = "stdin line 2: expected at most 16,777,216 characters, found more"
     assert message in refused("predict", "--bundle", bundle_folder, stdin="좋다\n" + "a" * 2**25)

@@ -186,6 +186,23 @@ def test_a_full_disk_is_one_line_and_nothing_half_written(command, full, films_t
 
 
 @pytest.mark.parametrize(
+    "output, temporary", [("{full}/out.xlsx", "{tmp}"), ("/dev/full", "{tmp}"), ("{tmp}/out.xlsx", "{full}")]
+)
+def test_a_workbook_for_a_full_disk_is_one_line(full, tmp_path, output, temporary):
+    """Its sheet is in a temporary file at first. A process of its own, as what is collected at the end complains too."""
+    table, places = nsmc.sample_folder() / nsmc.FILES["train"], {"full": full, "tmp": tmp_path}
+    words = ["predict", "--input", table, "--output", output.format(**places), "--format", "xlsx"]
+    done = subprocess.run(
+        [sys.executable, "-m", "nsmc_attention", *words, "--bundle", full / "bundle"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "TMPDIR": temporary.format(**places)},
+    )
+    check_refused(done, "No space left on device")
+    assert len(done.stderr.splitlines()) == 1 and [path.name for path in tmp_path.iterdir()] == ["disk"], done.stderr
+
+
+@pytest.mark.parametrize(
     "arguments",
     [
         ["predict", "좋다", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],

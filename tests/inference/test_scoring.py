@@ -5,6 +5,7 @@ import itertools
 import json
 import shutil
 import sys
+import weakref
 from decimal import Decimal
 
 import pandas
@@ -268,8 +269,25 @@ def test_a_worker_that_is_killed_is_one_line(classifier):
         list(table_parts(classifier, tables.Table(None, "document", pieces()), io.StringIO(), "csv", processes=2))
 
 
+@pytest.mark.parametrize("style, processes", [("jsonl", 1), ("csv", 1), ("csv", 2)])
+def test_few_parts_of_a_table_are_held_at_once(classifier, style, processes):
+    """`itertools.tee` frees none of 57 parts before it has read the next."""
+    parts = []
+
+    def read():
+        for _ in range(70):
+            part = tables.TablePart({"document": ["좋다"]})
+            parts.append(weakref.ref(part))
+            yield part
+
+    table = tables.Table(None, "document", read())
+    tallies = table_parts(classifier, table, io.StringIO(), style, processes=processes)
+    held = [sum(part() is not None for part in parts) for _ in tallies]
+    assert len(parts) == 70 and max(held) <= 2 * processes + 1
+
+
 def test_lines_are_read_in_windows_of_bounded_size(classifier):
-    """Of lines of 2**24 characters two are held, not 4,096."""
+    """Of lines of 2**24 characters one is held, not 4,096."""
     read_so_far = []
 
     def lines():
@@ -279,7 +297,7 @@ def test_lines_are_read_in_windows_of_bounded_size(classifier):
         yield "좋다"
 
     parts = line_parts(classifier, lines(), "jsonl")
-    assert next(next(parts).results)["tokens"] and len(read_so_far) == 2
+    assert next(next(parts).results)["tokens"] and len(read_so_far) == 1
     parts.close()
     assert [part.texts for part in line_parts(classifier, iter(["a", "", "b"]), "csv")] == [["a", "", "b"]]
 

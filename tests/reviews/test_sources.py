@@ -266,7 +266,7 @@ def test_a_formula_that_was_never_computed_is_refused_with_its_cell(workbook):
     assert rows_of(path) == [{"리뷰": "좋다", "n": 1}, {"리뷰": "별로", "n": None}]
 
 
-@pytest.mark.parametrize(("number", "found"), [("1", "좋다"), ("-1", None), ("2", None)])
+@pytest.mark.parametrize(("number", "found"), [("1", "좋다"), ("-1", None), ("2", None), ("1.0", None), ("x", None)])
 def test_a_cell_with_the_number_of_no_text_is_refused(number, found, workbook):
     path = workbook(["document"], ["별로"])
     change_part(path, "xl/worksheets/sheet1.xml", lambda sheet: shared_cells(sheet, number))
@@ -280,7 +280,7 @@ def test_a_cell_with_the_number_of_no_text_is_refused(number, found, workbook):
     if found:
         assert rows_of(path) == [{"document": found}]
         return
-    with pytest.raises(DataError, match="not a readable xlsx file"):
+    with pytest.raises(DataError, match=f"cell A2: expected the number of one of 2 shared texts, found '{number}'"):
         rows_of(path)
 
 

@@ -1,6 +1,7 @@
 import io
 import json
 import os
+import sys
 import threading
 import tracemalloc
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.reviews import csv_tables, parquet, tables
-from nsmc_attention.reviews.bounded_lines import LINE
+from nsmc_attention.reviews.bounded_lines import LINE, PIECE
 from nsmc_attention.reviews.sources import Source, find_source
 
 ROWS = [
@@ -271,8 +272,18 @@ def test_text_within_a_value_of_parquet_counts(tmp_path):
     table = pyarrow.table({"document": ["좋다"] * 1000, "values": values})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
     pieces = [piece["values"] for piece in tables.open_table(tmp_path / "a.parquet").parts]
-    assert [len(piece) for piece in pieces] == [336, 336, 328] and pieces[2][327] == {"inside": "x" * 100_000}
-    assert tables.characters({"a": ["가나", {"b": b"abc"}], "c": [("k", 1)], "d": None}) == 11
+    assert [len(piece) for piece in pieces] == [334, 334, 332] and pieces[2][331] == {"inside": "x" * 100_000}
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_parts_of_many_short_cells_have_few_bytes(tmp_path, kind):
+    """Two characters are 51 bytes: parts of 8192 rows of 2000 columns would have a gigabyte."""
+    names = ["document", *(f"c{number}" for number in range(1999))]
+    path = write(tmp_path, kind, [{**dict.fromkeys(names, "10"), "document": "좋다"}] * 400)
+    parts = list(tables.open_table(path, "document").parts)
+    assert sum(part.rows for part in parts) == 400 and len(parts) > 1
+    assert max(tables.memory([*part.values()]) for part in parts) < 1.01 * PIECE
+    assert tables.memory(["가", {"b": [1]}]) == sum(map(sys.getsizeof, [[0, 0], "가", {"b": 0}, [1], 1]))
 
 
 @pytest.mark.parametrize("store_schema", [True, False])
