@@ -186,12 +186,10 @@ class Scoring(NamedTuple):
         """Raise ConfigError, before a model is loaded, for options that exclude each other."""
         if texts and self.source:
             raise ConfigError(f"{command}: give reviews or --input, not both")
-        if self.kind and not self.source:
-            raise ConfigError(f"{command}: --input-format needs --input, which may be - for stdin")
-        if self.sheet and not self.source:
-            raise ConfigError(f"{command}: --sheet needs --input, a workbook")
-        if self.header and not self.source:
-            raise ConfigError(f"{command}: --header needs --input, a table")
+        hints = {"input-format": "which may be - for stdin", "sheet": "a workbook", "header": "a table"}
+        for (name, hint), value in zip(hints.items(), (self.kind, self.sheet, self.header)):
+            if value and not self.source:
+                raise ConfigError(f"{command}: --{name} needs --input, {hint}")
 
     def lines(self, texts: tuple[str, ...]) -> tuple[Optional[Iterable[str]], Optional["Source"]]:
         """Return the texts, or the lines of stdin; None, and the Source of stdin, where a table is given."""
@@ -247,8 +245,7 @@ class Scoring(NamedTuple):
     @staticmethod
     def say(remark: Callable[[list[str]], Optional[str]], texts: list[str], where: object) -> None:
         """Say on stderr what there is to remark on the first texts."""
-        found = remark(texts)
-        if found:
+        if found := remark(texts):
             print(f"{where}: {found}", file=sys.stderr)
 
 

@@ -211,7 +211,7 @@ def test_an_interrupted_training_says_how_it_continues(command, tmp_path, monkey
     monkeypatch.setattr(loop, "train_step", interrupted)
     done = command(*given)
     assert done.returncode == 130
-    assert f"\ncontinue with: nsmc-attention {shlex.join(map(str, given))} --resume\ninterrupted\n" in done.stderr
+    assert f"\ncontinue with: nsmc-attention {shlex.join(map(str, given))} --resume\n" in done.stderr
     assert done.stderr.splitlines()[:3] == [
         f"settings: --preset default --hidden-size 8 --epochs 1 --erasure-reviews 0; writing in {run}",
         "data: sample, 540 rows, 270 positive",
