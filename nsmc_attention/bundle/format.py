@@ -121,8 +121,7 @@ class Bundle(Generic[ConfigT, CodecT]):
     def read(self, name: str) -> bytes:
         """Return the content of one file, a graph whole; BundleError if it was altered, or this bundle has none."""
         content = self.stored(name)
-        expected = self.manifest.get(WHOLE, {}).get(name)
-        if expected is None:
+        if (expected := self.manifest.get(WHOLE, {}).get(name)) is None:
             return content
         from ..model.graph_files import with_numbers
         from ..model.parameters import parsed

@@ -19,6 +19,7 @@ import pytest
 from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.reviews import nsmc
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
@@ -134,8 +135,12 @@ def interrupted_at(words, number, delay):
 @pytest.mark.parametrize("moments", [3, pytest.param(125, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("words", MOMENTS, ids=[name for name, _ in MOMENTS])
 def test_at_any_moment_a_signal_ends_a_command_without_a_line(words, moments, draw, tmp_path):
-    Image = pytest.importorskip("PIL.Image")
-    Image.new("L", (300, 60), 255).save(tmp_path / "a.png")
+    pytest.importorskip("PIL")
+    from PIL import Image, ImageDraw, ImageFont
+
+    picture = Image.new("L", (300, 60), 255)
+    ImageDraw.Draw(picture).text((20, 20), "정말 재미있다", font=ImageFont.truetype(str(font_file()), 20))
+    picture.save(tmp_path / "a.png")
     words = [word.format(picture=tmp_path / "a.png") for word in words]
     started = time.monotonic()
     assert interrupted_at(words, signal.SIGCONT, 0) == (0, b"")
@@ -195,6 +200,29 @@ with signals.as_exceptions():
 print("done")
 """
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "done\n"
+
+
+# Runs a command with few open files, or without a place for the locks of processes; never changes the /dev/shm of others
+FEW_FILES = ["bash", "-c", 'ulimit -n 24 && exec "$@"', "bash"]
+NO_LOCKS = ["unshare", "-m", "bash", "-c", 'mount -t tmpfs -o ro none /dev/shm && exec "$@"', "bash"]
+
+
+@pytest.mark.parametrize("limited", [FEW_FILES, NO_LOCKS], ids=["few files", "no locks"])
+@pytest.mark.parametrize("name", ["predict", "bulk"])
+def test_where_no_worker_can_be_started_a_large_table_is_scored_all_the_same(limited, name, table, tmp_path):
+    if subprocess.run([*limited, "true"], capture_output=True).returncode:
+        pytest.skip("needs bash, and root for a mount of its own")
+    arguments = {
+        "predict": ["--input", table, "--output", "a.csv"],
+        "bulk": [table, "--output", "a", "--format", "csv"],
+    }
+    if name == "bulk":
+        pytest.importorskip("distributed")
+    command = [*limited, sys.executable, "-m", "nsmc_attention", name, *map(str, arguments[name])]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    (output,) = tmp_path.rglob("*.csv")
+    assert len(pandas.read_csv(output)) == len(pandas.read_csv(table)) and not list(tmp_path.rglob(".partial-*"))
 
 
 def check_refused(done, message):
