@@ -20,7 +20,6 @@ from ..errors import ConfigError, DataError
 PREFIX = ".partial-"
 # Longest file name in bytes to which a prefix and a suffix can be added; file systems allow 255
 LONGEST = 255 - 20
-# On the disk, or for another open file
 NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EMFILE)
 
 

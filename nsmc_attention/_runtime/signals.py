@@ -3,6 +3,7 @@
 import signal
 import sys
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
 from typing import Iterator, NoReturn, Optional
 
@@ -54,15 +55,28 @@ def raise_again(problem: "sys.UnraisableHookArgs") -> None:
 
 
 @contextmanager
+def held() -> Iterator[None]:
+    """Hold the signals of `as_exceptions` back: what they raise within a library's C++ would abort the process."""
+    numbers = [number for number in ENDINGS if signal.getsignal(number) is end]
+    for number in numbers:
+        signal.signal(number, lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, end)
+        if numbers and received:
+            end(received[0], None)
+
+
+@contextmanager
 def blocked() -> Iterator[None]:
     """Block both signals, here and for good in the processes and threads started meanwhile."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    from multiprocessing import resource_tracker
-
     # its start would unblock the signals
-    resource_tracker.ensure_running()
+    import_module("multiprocessing.resource_tracker").ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
     try:
         yield

@@ -26,7 +26,6 @@ def in_utf8() -> None:
         os.fsencode(" ".join(sys.argv)).decode("utf-8")
     except UnicodeError:
         return
-    # Python 3.9 has no `orig_argv`
     words = getattr(sys, "orig_argv", ["", "-m", "nsmc_attention", *sys.argv[1:]])
     os.execve(sys.executable, [sys.executable, "-X", "utf8", *words[1:]], {**os.environ, "PYTHONUTF8": "1"})
 

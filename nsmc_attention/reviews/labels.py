@@ -48,8 +48,7 @@ def first_unknown(labels: list[str]) -> int:
     """Return the row, from 1, of the first label that is in no pair with those before it."""
     known = [set(pair) for pair in PAIRS]
     for row, label in enumerate(map(plain_label, labels), start=1):
-        known = [pair for pair in known if label in pair]
-        if not known:
+        if not (known := [pair for pair in known if label in pair]):
             return row
     return len(labels)
 
