@@ -78,8 +78,7 @@ def find_header(rows: Sequence[Sequence[object]], where: object) -> Optional[Hea
     if two := both_rows(cells, start):
         return Header(start + 2, two, start + 2)
     below = [row for row in cells[start + 1 :] if any(row)]
-    kind = without_header(cells[start], below)
-    if kind is None:
+    if (kind := without_header(cells[start], below)) is None:
         first = next(cell for cell in cells[start] if cell)
         raise DataError(f"{where} line {start + 1}: found no known name of a column, but {first[:30]!r}; {ADVICE}")
     if kind:

@@ -69,8 +69,7 @@ def positive_of(values: Iterable[Any], positive: Any = None) -> Any:
         if wanted not in labels or len(labels) > 2:
             raise DataError(f"expected two labels, {str(positive)[:20]!r} and another, found {names}{advice}")
         return labels[wanted]
-    pair = next((pair for pair in PAIRS if labels and set(labels) <= set(pair)), None)
-    if pair is None:
+    if (pair := next((pair for pair in PAIRS if labels and set(labels) <= set(pair)), None)) is None:
         raise DataError(f"{EXPECTED}, found {names}{advice_for(set(labels))}")
     return labels.get(pair[1], pair[1])
 

@@ -207,8 +207,7 @@ class ReviewEncoder:
         text = review.text[:LONGEST]
         if self.hinting.isdisjoint(review.ids) and (len(text) > LONGEST_NUMBER or not ALONE.fullmatch(text)):
             return review
-        marked = symbols(text) if self.symbols else pictures(text)
-        if not marked:
+        if not (marked := symbols(text) if self.symbols else pictures(text)):
             return review
         if self.symbols and (joined := self.joined(review, marked)):
             return joined
