@@ -4,13 +4,10 @@
 >>> predict("정말 재미있는 영화였어요").label
 'positive'
 
-Public names are imported on first use; type checkers read them from `__init__.pyi`.
+Public names are imported on first use, and nothing before it; type checkers read them from `__init__.pyi`.
 """
 
-from .registry import public_names
-from .version import __version__
-
-# {module: its public names} of the core
+# {module: its public names}, of the core
 MODULES = {
     "classification.predictor": "predict load_classifier Classifier",
     "classification.prediction": "Prediction",
@@ -30,19 +27,27 @@ MODULES = {
     "visualization.heatmap": "draw_heatmap save_heatmap",
     "visualization.pictures": "save_attributions save_heads",
     "errors": "NsmcError",
+    "version": "__version__",
 }
-EXPORTS = {name: module for module, names in MODULES.items() for name in names.split()} | public_names()
-__all__ = [*EXPORTS, "__version__"]
+
+
+def exports() -> dict[str, str]:
+    """Return {public name: its module}, of the core and of the wings."""
+    from .registry import public_names
+
+    return {name: module for module, names in MODULES.items() for name in names.split()} | public_names()
 
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use (PEP 562)."""
-    if name not in EXPORTS:
+    if name == "__all__":
+        return __dir__()
+    if name not in exports():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f".{EXPORTS[name]}", __name__), name)
+    return getattr(import_module(f".{exports()[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted(exports())

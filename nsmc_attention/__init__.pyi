@@ -41,11 +41,12 @@ from .systems.restoration.restoration import Restoration as Restoration
 from .systems.restoration.restorer import Restorer as Restorer
 from .systems.restoration.restorer import load_restorer as load_restorer
 from .systems.restoration.restorer import restore as restore
+from .version import __version__ as __version__
 from .visualization.heatmap import draw_heatmap as draw_heatmap
 from .visualization.heatmap import save_heatmap as save_heatmap
 from .visualization.pictures import save_attributions as save_attributions
 from .visualization.pictures import save_heads as save_heads
 
-EXPORTS: dict[str, str]
-__version__: str
 __all__: list[str]
+
+def exports() -> dict[str, str]: ...

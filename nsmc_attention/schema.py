@@ -132,8 +132,7 @@ class Settings:
 
 def read(item: "Field[Any]", value: object, where: str) -> Any:
     """Return the value of one field; nested settings are built from their dicts."""
-    registry = item.metadata.get("kinds")
-    if registry is None:
+    if (registry := item.metadata.get("kinds")) is None:
         return value
     if "" in registry:
         return registry[""].from_dict(value, where)
@@ -174,8 +173,7 @@ def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -
     registry: Mapping[str, type[Settings]] = {}
     for key in sections:
         declared = known_field(cls, key, path, registry)
-        registry = declared.metadata.get("kinds", {})
-        if not registry:
+        if not (registry := declared.metadata.get("kinds", {})):
             raise ConfigError(f"{path}: {key} is a single value, not a group of settings")
         parent, group, values = values, key, values[key]
         cls = registry[values.get(KIND, "")]

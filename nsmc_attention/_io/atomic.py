@@ -20,7 +20,7 @@ from ..errors import ConfigError, DataError
 PREFIX = ".partial-"
 # Longest file name in bytes to which a prefix and a suffix can be added; file systems allow 255
 LONGEST = 255 - 20
-NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT)
+NO_ROOM = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EMFILE)
 
 
 @contextmanager
@@ -111,6 +111,8 @@ def cannot_write(path: Path, problem: OSError) -> DataError:
 
 
 def remedy(problem: OSError) -> str:
+    if problem.errno == errno.EMFILE:
+        return "raise the limit: ulimit -n 1024"
     return "free some space, or choose another path" if problem.errno in NO_ROOM else "choose another path"
 
 
@@ -136,8 +138,7 @@ def sweep(folder: Path, name: Optional[str] = None) -> None:
     for leftover in folder.glob(f"{PREFIX}{glob.escape(shortened(name)) if name else '*'}.{'?' * 8}"):
         # a living writer holds a lock
         with suppress(BlockingIOError):
-            descriptor = lock(leftover)
-            if descriptor is not None:
+            if (descriptor := lock(leftover)) is not None:
                 remove(leftover)
                 close(descriptor)
 

@@ -5,7 +5,7 @@ import math
 import os
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
@@ -39,15 +39,17 @@ def pool_of(threads: int, process: int) -> "ThreadPoolExecutor":
     return ThreadPoolExecutor(threads)
 
 
-@lru_cache(maxsize=None)
-def can_start_workers() -> bool:
-    """Return whether `workers` can be started, which requires joblib and, for its locks, a writable /dev/shm."""
+def can_start_workers(files: int = 20 + cores()) -> bool:
+    """Return whether `workers` can be started, which requires joblib, for its locks a writable /dev/shm, and open files."""
     if find_spec("joblib") is None:
         return False
     from multiprocessing import get_context
 
     try:
         get_context().Lock()
+        with ExitStack() as opened:
+            for _ in range(files):
+                opened.enter_context(open(os.devnull))
     except (ImportError, OSError):
         return False
     return True

@@ -1,16 +1,16 @@
 """SIGINT and SIGTERM as an exception, so that an interrupted command cleans up."""
 
-import os
 import signal
 import sys
-import threading
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
 from typing import Iterator, NoReturn, Optional
 
-# The last line of a command that a signal ended
-ENDINGS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
-# Seconds until a lost signal is sent again, when the finalizer has ended
+ENDINGS = (signal.SIGINT, signal.SIGTERM)
+# The signal that ends this process, once there is one
+received: list[int] = []
+# Seconds until a lost exception is raised again, when the finalizer has ended
 DELAY = 0.1
 
 
@@ -26,33 +26,47 @@ def as_exceptions() -> Iterator[None]:
 
     Signals already ignored (nohup, &) stay ignored. Main thread only.
     """
-    numbers = [number for number in ENDINGS if signal.getsignal(number) is not signal.SIG_IGN]
-    for number in numbers:
+    before = {number: handler for number in ENDINGS if (handler := signal.getsignal(number)) is not signal.SIG_IGN}
+    for number in before:
         signal.signal(number, end)
-    sys.unraisablehook = send_again
+    sys.unraisablehook = raise_again
     try:
         yield
     finally:
-        for number in numbers:
+        for number, handler in before.items():
             if signal.getsignal(number) is end:
-                # a signal during the interpreter's shutdown ends it
-                signal.signal(number, signal.SIG_DFL)
+                signal.signal(number, handler or signal.SIG_DFL)
 
 
 def end(number: int, frame: Optional[FrameType]) -> NoReturn:
     for ending in ENDINGS:
         signal.signal(ending, signal.SIG_IGN)
+    received.append(number)
     raise Ended(128 + number)
 
 
-def send_again(problem: "sys.UnraisableHookArgs") -> None:
-    """Send a signal again whose exception was lost in a finalizer, such as that of an MXNet array."""
+def raise_again(problem: "sys.UnraisableHookArgs") -> None:
+    """Raise an exception again that was lost in a finalizer, such as that of an MXNet array."""
     if not isinstance(problem.exc_value, Ended):
         sys.__unraisablehook__(problem)
-        return
-    number = problem.exc_value.code - 128
-    signal.signal(number, end)
-    threading.Timer(DELAY, os.kill, [os.getpid(), number]).start()
+    elif hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, lambda *_: end(received[0], None))
+        signal.setitimer(signal.ITIMER_REAL, DELAY)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Hold the signals of `as_exceptions` back: what they raise within a library's C++ would abort the process."""
+    numbers = [number for number in ENDINGS if signal.getsignal(number) is end]
+    for number in numbers:
+        signal.signal(number, lambda number, frame: received.append(number))
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, end)
+        if numbers and received:
+            end(received[0], None)
 
 
 @contextmanager
@@ -61,10 +75,8 @@ def blocked() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    from multiprocessing import resource_tracker
-
     # its start would unblock the signals
-    resource_tracker.ensure_running()
+    import_module("multiprocessing.resource_tracker").ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, ENDINGS)
     try:
         yield

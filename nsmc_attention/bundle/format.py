@@ -121,8 +121,7 @@ class Bundle(Generic[ConfigT, CodecT]):
     def read(self, name: str) -> bytes:
         """Return the content of one file, a graph whole; BundleError if it was altered, or this bundle has none."""
         content = self.stored(name)
-        expected = self.manifest.get(WHOLE, {}).get(name)
-        if expected is None:
+        if (expected := self.manifest.get(WHOLE, {}).get(name)) is None:
             return content
         from ..model.graph_files import with_numbers
         from ..model.parameters import parsed
@@ -233,8 +232,7 @@ def load_any(folder: Optional[Union[str, Path]], layouts: Sequence[Layout[Any, A
     for name in manifest["files"]:
         require_file(folder / name)
         bounded_size(folder / name, layout.limits[name], BundleError)
-    foreign = sorted({path.name for path in folder.iterdir()} - {MANIFEST, *manifest["files"]})
-    if foreign:
+    if foreign := sorted({path.name for path in folder.iterdir()} - {MANIFEST, *manifest["files"]}):
         raise BundleError(f"{folder}: holds a foreign file {foreign[0][:60]!r}, not in its manifest; remove it")
     try:
         config = layout.config.from_dict(manifest.get("config"))
@@ -286,11 +284,9 @@ def check_manifest(manifest: Manifest, layout: Layout[Any, Any], path: Path) -> 
             f"{path}: expected schema {SCHEMA}, found {str(manifest['schema'])[:20]}; "
             "this bundle needs another version of nsmc_attention"
         )
-    foreign = sorted(set(manifest["files"]) - set(layout.limits))
-    if foreign:
+    if foreign := sorted(set(manifest["files"]) - set(layout.limits)):
         raise BundleError(f"{path}: lists a foreign file {foreign[0][:60]!r}")
-    missing = [name for name in (layout.codec, PARAMETERS) if name not in manifest["files"]]
-    if missing:
+    if missing := [name for name in (layout.codec, PARAMETERS) if name not in manifest["files"]]:
         raise BundleError(f"{path}: does not list {missing[0]}; was the training interrupted?")
     whole = manifest.get(WHOLE, {})
     if not isinstance(whole, dict) or not set(whole) <= set(layout.graphs) & set(manifest["files"]):

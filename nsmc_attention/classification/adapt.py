@@ -155,11 +155,11 @@ def adapt_classifier(
     if len(surprising):
         shown = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
         run.say(f"labels that are mistakes or hard, {len(surprising)}: rows {shown}")
-    objection = judgement.objection()
-    if objection and not force:
+    if (objection := judgement.objection()) and not force:
         raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
     if warning := judgement.warning():
         run.say(warning)
+    run.check({})
     run.out.mkdir(parents=True, exist_ok=True)
     adapted = write(trainer, rows, judgement, calibration, arrays, first, mix)
     write_text(run.out / "surprising.csv", as_csv(surprising))

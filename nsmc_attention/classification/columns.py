@@ -62,8 +62,7 @@ def corrected(classifier: Classifier, restore: object) -> Scorer:
     """Return the classifier, of corrected texts where `restore` is True or what corrects them; ConfigError if none does."""
     if not restore:
         return classifier
-    correcting = ability("corrections")
-    if not correcting:
+    if not (correcting := ability("corrections")):
         raise ConfigError("restore: no system of this installation corrects texts; leave it out")
     scorer: Scorer = correcting.over(classifier, restore)
     return scorer

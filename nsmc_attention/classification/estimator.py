@@ -77,8 +77,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         init_from: Union[str, Path, None] = None,
         **named: Union[int, float, str, None],
     ):
-        unknown = next((name for name in named if name not in NAMED), None)
-        if unknown:
+        if unknown := next((name for name in named if name not in NAMED), None):
             raise ConfigError(f"SentimentEstimator: unknown setting {unknown!r}{did_you_mean(unknown, NAMED)}")
         self.preset, self.settings, self.seed, self.device, self.positive = preset, settings, seed, device, positive
         self.init_from = init_from

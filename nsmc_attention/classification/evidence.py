@@ -92,12 +92,10 @@ class Evidence:
         text = ADDRESS.sub(" ", review.text[:LOOKED_AT])
         if PLACE.match(text.strip()):
             return False
-        syllables = len(SYLLABLE.findall(text))
-        if syllables:
+        if syllables := len(SYLLABLE.findall(text)):
             others = len(LETTER.findall(LONG.sub(r"\1", EXPRESSIVE.sub("", text)))) - syllables
             return others <= FOREIGN * syllables
-        words = WORD.findall(text)
-        if not words:
+        if not (words := WORD.findall(text)):
             return bool(text.strip()) and set(NUMBERS.findall(text)) <= {"10"}
         unclear = [word for word in words if word not in INITIALS and EXPRESSIVE.sub("", word)]
         return not unclear or self.has_known_words(unclear, text)

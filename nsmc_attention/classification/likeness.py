@@ -80,8 +80,7 @@ def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
 def traits(classifier: Classifier, texts: Sequence[str]) -> Traits:
     """Return the Traits of texts; the rank of a word that the vocabulary lacks is the size of the vocabulary."""
     encoder = classifier.bundle.codec
-    reviews = [review for review in encoder.encode_many(texts) if len(review)]
-    if not reviews:
+    if not (reviews := [review for review in encoder.encode_many(texts) if len(review)]):
         return Traits(0, 0.0, 0.0)
     ranks = word_ranks(encoder)[numpy.concatenate([review.ids for review in reviews])]
     ranks = ranks[ranks > 0] if ranks.any() else numpy.ones(1)

@@ -40,8 +40,7 @@ class Origins:
         cls, config: Config, init_from: Optional[PathLike], teacher: Optional[PathLike], sentences: Optional[PathLike]
     ) -> "Origins":
         """Open what `train` is given; BundleError, ConfigError or DataError where it is missing or does not fit."""
-        first = first_bundle(init_from, *lenders())
-        if first:
+        if first := first_bundle(init_from, *lenders()):
             check_sizes(config, first, PRESETS, lenders()[first.layout].sizes)
         paths = str(teacher).split(",") if teacher else []
         teachers = tuple(bundle for bundle in (first_bundle(path, LAYOUT) for path in paths) if bundle)

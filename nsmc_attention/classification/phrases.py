@@ -32,8 +32,7 @@ def disputed(score: Scorer, review: Encoded, values: NDArray[numpy.float64]) -> 
 
     `values` (T,) are the contributions of the tokens. Of a review of more than MOST tokens none are looked for.
     """
-    spans = phrases(review) if len(review) <= MOST else []
-    if not spans:
+    if not (spans := phrases(review) if len(review) <= MOST else []):
         return []
     without = [review.take([*range(first), *range(last, len(review))]) for first, last in spans]
     whole, *left = log_odds(score([review, *without]), SMALLEST).tolist()

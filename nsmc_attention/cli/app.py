@@ -1,15 +1,17 @@
 """The command `nsmc-attention`: parse, call one function of the library, print. It composes nothing itself.
 
 Results go to stdout, progress and messages to stderr. Exit codes: 0 done, 2 bad input or usage (one line),
-1 a bug (traceback), 130 interrupted (SIGINT), 143 terminated (SIGTERM), 141 closed pipe. A command's
-file is imported when it is called, and the library inside the command: `--help` is instant.
+1 a bug (traceback), 130 interrupted (SIGINT) and 143 terminated (SIGTERM), both without a line, 141 closed pipe. A
+command's file is imported when it is called, and the library inside the command: `--help` is instant.
 """
 
+import atexit
 import io
 import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, NoReturn, Optional
 
@@ -58,7 +60,11 @@ def main(arguments: Optional[list[str]] = None) -> NoReturn:
     collect_seldom()
     with signals.as_exceptions():
         code = run(arguments)
-    sys.exit(code)
+    atexit._run_exitfuncs()
+    with suppress(OSError):
+        sys.stdout.flush()
+    # without the interpreter's teardown, which takes 50 ms, and in which a signal would not be an exit code
+    os._exit(code)
 
 
 def run(arguments: Optional[list[str]] = None) -> int:
@@ -68,10 +74,13 @@ def run(arguments: Optional[list[str]] = None) -> int:
         commands.main(words, obj=words, prog_name="nsmc-attention", standalone_mode=False)
         sys.stdout.flush()
     except BaseException as problem:
+        if signals.received:
+            # whatever a library has made of it
+            return 128 + signals.received[0]
         code = next((end(problem, words[0]) for kinds, end in ENDINGS.items() if isinstance(problem, kinds)), None)
-        if code is None:
-            raise
-        return code
+        if code is not None:
+            return code
+        raise
     return 0
 
 
@@ -97,32 +106,16 @@ def missing_package(problem: Any, command: str) -> Optional[int]:
     return complain(MissingPackage(command, module, *NEEDED_BESIDE.get(module, ())))
 
 
-def ended(number: int) -> int:
-    print(signals.ENDINGS[signal.Signals(number)], file=sys.stderr)
-    return 128 + number
-
-
-def closed_pipe(problem: object, command: str) -> int:
-    # so that the interpreter's own flush at exit is quiet too
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return CLOSED_PIPE
-
-
 def exited(problem: Any, command: str) -> int:
     # click turns a closed pipe into SystemExit, and wraps stdout
-    if type(sys.stdout).__name__.endswith(WRAPPED):
-        return closed_pipe(problem, command)
-    return int(problem.code or 0)
+    return CLOSED_PIPE if type(sys.stdout).__name__.endswith(WRAPPED) else int(problem.code or 0)
 
 
 def system_error(problem: Any, command: str) -> Optional[int]:
-    """Say what a file or a full disk refused; None where no file is named."""
-    if problem.filename is not None:
-        return complain(f"{problem.filename}: {problem.strerror}; {remedy(problem)}")
-    if problem.errno not in NO_ROOM:
+    """Say what a file, a full disk or the limit of open files refused; None for another problem that names no file."""
+    if problem.filename is None and problem.errno not in NO_ROOM:
         return None
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return complain(f"stdout: {problem.strerror}; free some space")
+    return complain(f"{problem.filename or command}: {problem.strerror}; {remedy(problem)}")
 
 
 # {kinds of exceptions: what ends the command, (problem, command) -> exit code, or None for a bug}, the first that fits
@@ -131,9 +124,8 @@ ENDINGS: dict[Any, Callable[[Any, str], Optional[int]]] = {
     NsmcError: complain,
     ModuleNotFoundError: missing_package,
     click.ClickException: lambda problem, command: complain(problem.format_message()),
-    (click.Abort, KeyboardInterrupt): lambda problem, command: ended(signal.SIGINT),
-    signals.Ended: lambda problem, command: ended(problem.code - 128),
-    BrokenPipeError: closed_pipe,
+    (click.Abort, KeyboardInterrupt): lambda problem, command: 128 + signal.SIGINT,
+    BrokenPipeError: lambda problem, command: CLOSED_PIPE,
     SystemExit: exited,
     OSError: system_error,
 }
@@ -160,10 +152,7 @@ class WorkflowGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
-        if name not in COMMANDS:
-            return None
-        command: click.Command = getattr(registry.module(COMMANDS[name]), name)
-        return command
+        return getattr(registry.module(COMMANDS[name]), name) if name in COMMANDS else None
 
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}

@@ -71,15 +71,19 @@ def argument(**settings: Any) -> Any:
 def text_argument(hint: str, **settings: Any) -> Any:
     """Declare the argument TEXT; where it is the name of a file, what to type instead is the hint of that name."""
 
-    def refuse_files(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    def refuse_others(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
         for text in texts:
+            if text.strip() and not text.encode("utf-8", "ignore").strip():
+                raise ConfigError(
+                    f"{context.info_name}: expected a text in UTF-8, found other bytes; use a UTF-8 terminal"
+                )
             if os.path.isfile(text) or FILE_NAME.fullmatch(text):
                 problem = f"expected the text of a review, found the name of a file, {text}"
                 advice = "read its lines with nsmc-attention read %s" if PICTURE.search(text) else hint
                 raise ConfigError(f"{context.info_name}: {problem}; {advice % shlex.quote(text)}")
         return texts
 
-    return argument(nargs=-1, callback=refuse_files, **settings)
+    return argument(nargs=-1, callback=refuse_others, **settings)
 
 
 def choices(names: Iterable[str]) -> str:
@@ -121,14 +125,6 @@ def command(
     return decorate
 
 
-def in_utf8(word: str) -> str:
-    """Decode a text of the command line as UTF-8, whatever the locale: under LC_ALL=C, Python keeps its bytes as surrogates."""
-    try:
-        return word if word.isascii() else os.fsencode(word).decode("utf-8")
-    except UnicodeError:
-        return word
-
-
 class TextCommand(click.Command):
     """A command on reviews, one of which may begin with a dash."""
 
@@ -143,7 +139,7 @@ class TextCommand(click.Command):
             else:
                 texts.append(word)
         try:
-            return super().parse_args(context, [*given, "--", *map(in_utf8, texts)])
+            return super().parse_args(context, [*given, "--", *texts])
         except click.NoSuchOption as problem:
             hint = "" if problem.possibilities else " A review that begins with a dash goes after --."
             raise click.UsageError(problem.format_message() + hint) from problem

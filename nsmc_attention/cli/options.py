@@ -247,8 +247,7 @@ class Scoring(NamedTuple):
     @staticmethod
     def say(remark: Callable[[list[str]], Optional[str]], texts: list[str], where: object) -> None:
         """Say on stderr what there is to remark on the first texts."""
-        found = remark(texts)
-        if found:
+        if found := remark(texts):
             print(f"{where}: {found}", file=sys.stderr)
 
 

@@ -48,8 +48,7 @@ def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
     from ..classification.share import LabelsByShare, require_share, share_given
     from ..inference.scoring import tally_table
 
-    number = share_given(share)
-    if number is None:
+    if (number := share_given(share)) is None:
         # the tally is printed when the table is written
         number = require_share(tally_table(scorer, scoring.table_twice("--share table")).share, scoring.source)
     return LabelsByShare(scorer, number)

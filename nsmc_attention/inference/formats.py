@@ -113,8 +113,7 @@ def output_names(names: list[str], types: Mapping[str, str]) -> list[str]:
 
 def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[object]]:
     """Return the cells of the columns called names, None where one is missing; DataError for a column of another name."""
-    new = [name for name in columns if name not in names]
-    if new:
+    if new := [name for name in columns if name not in names]:
         raise DataError(f"{style}: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
     missing = [None] * max(map(len, columns.values()))
     return [columns.get(name, missing) for name in names]

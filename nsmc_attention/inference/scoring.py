@@ -150,8 +150,7 @@ def refuse_loss(source: "Source", output: PathLike, style: Optional[str] = None)
     if replaced and source.kind == "xlsx":
         from .workbooks import why_not_kept
 
-        reason = why_not_kept(source) if style == "xlsx" else f"would lose its formats, written as {style}"
-        if reason:
+        if reason := why_not_kept(source) if style == "xlsx" else f"would lose its formats, written as {style}":
             raise DataError(f"{output}: the workbook {reason}; name another --output")
 
 

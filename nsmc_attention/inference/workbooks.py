@@ -150,8 +150,7 @@ def corners(reference: str) -> tuple[int, int, int, int]:
     """Return (left, top, right, bottom) of a range such as A1:C3."""
     from openpyxl.utils import column_index_from_string
 
-    ends = RANGE.fullmatch(reference)
-    if not ends:
+    if not (ends := RANGE.fullmatch(reference)):
         return 1, 1, 0, 0
     left, top, right, bottom = ends.groups()
     return column_index_from_string(left), int(top), column_index_from_string(right or left), int(bottom or top)

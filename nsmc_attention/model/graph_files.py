@@ -54,8 +54,7 @@ def with_numbers(content: bytes, stored: Mapping[str, Numbers]) -> bytes:
         if NUMBERS in parts:
             return constant
         name = (parts.get(NAME) or b"").decode()
-        numbers = None if name in names else numbers_of(name, stored)
-        if numbers is None:
+        if (numbers := None if name in names else numbers_of(name, stored)) is None:
             raise ValueError(f"a constant {name[:60]!r} without numbers")
         names.add(name)
         return constant + message(NUMBERS, numbers)

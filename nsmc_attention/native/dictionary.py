@@ -62,8 +62,7 @@ def read_settings(dicrc: str) -> dict[str, str]:
     lines = (line.strip() for line in dicrc.splitlines())
     pairs = (line.partition("=") for line in lines if line and line[0] not in ";#")
     settings = {name.strip(): value.strip() for name, _, value in pairs}
-    unknown = settings.keys() - {PENALTIES, LONGEST_RUN, *WITHOUT_EFFECT}
-    if unknown:
+    if unknown := settings.keys() - {PENALTIES, LONGEST_RUN, *WITHOUT_EFFECT}:
         raise ValueError(f"dicrc: expected settings that are understood, found {', '.join(sorted(unknown))}")
     return settings
 

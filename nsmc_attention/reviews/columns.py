@@ -102,8 +102,7 @@ class Profile:
 
     @classmethod
     def of(cls, cells: Iterable[object]) -> "Profile":
-        texts = [text[:LONGEST] for text in filled_texts(cells)]
-        if not texts:
+        if not (texts := [text[:LONGEST] for text in filled_texts(cells)]):
             return cls(0, 0, 0, 0, 0, 0)
         return cls(
             len(texts),

@@ -107,8 +107,7 @@ def names_of(records: Iterator[list[str]], table: Source, source: RowLines) -> l
     """Read up to the first review and return the names of the columns; DataError for one that is there twice."""
     for _ in islice(records, table.before):
         source.length = 0
-    names = list(table.names) or next((row for row in records if row), [])
-    if not names:
+    if not (names := list(table.names) or next((row for row in records if row), [])):
         raise DataError(f"{source.path}: the file is empty; expected a header and reviews")
     check_columns(names, f"{source.path} line {table.before or 1}")
     return names

@@ -101,8 +101,7 @@ def first_bad(file: BinaryIO, codec: str, start: int = 0, whole: bool = True) ->
 
 def require_encoding(file: BinaryIO, path: Path, codec: str = "utf-8", start: int = 0, whole: bool = True) -> None:
     """Raise DataError with the line of the first byte that is not of a codec."""
-    bad = first_bad(file, codec, start, whole)
-    if bad:
+    if bad := first_bad(file, codec, start, whole):
         raise refused(path, NAMES[codec], bad)
 
 

@@ -72,16 +72,13 @@ def find_header(rows: Sequence[Sequence[object]], where: object) -> Optional[Hea
     DataError where the first row may be a header as well as a review.
     """
     cells = [texts_in(row) for row in rows]
-    filled = [number for number, row in enumerate(cells) if any(row)]
-    if not filled:
+    if not (filled := [number for number, row in enumerate(cells) if any(row)]):
         return None
     start = below_titles(cells, filled)
-    two = both_rows(cells, start)
-    if two:
+    if two := both_rows(cells, start):
         return Header(start + 2, two, start + 2)
     below = [row for row in cells[start + 1 :] if any(row)]
-    kind = without_header(cells[start], below)
-    if kind is None:
+    if (kind := without_header(cells[start], below)) is None:
         first = next(cell for cell in cells[start] if cell)
         raise DataError(f"{where} line {start + 1}: found no known name of a column, but {first[:30]!r}; {ADVICE}")
     if kind:

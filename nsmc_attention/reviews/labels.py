@@ -48,8 +48,7 @@ def first_unknown(labels: list[str]) -> int:
     """Return the row, from 1, of the first label that is in no pair with those before it."""
     known = [set(pair) for pair in PAIRS]
     for row, label in enumerate(map(plain_label, labels), start=1):
-        known = [pair for pair in known if label in pair]
-        if not known:
+        if not (known := [pair for pair in known if label in pair]):
             return row
     return len(labels)
 
@@ -70,8 +69,7 @@ def positive_of(values: Iterable[Any], positive: Any = None) -> Any:
         if wanted not in labels or len(labels) > 2:
             raise DataError(f"expected two labels, {str(positive)[:20]!r} and another, found {names}{advice}")
         return labels[wanted]
-    pair = next((pair for pair in PAIRS if labels and set(labels) <= set(pair)), None)
-    if pair is None:
+    if (pair := next((pair for pair in PAIRS if labels and set(labels) <= set(pair)), None)) is None:
         raise DataError(f"{EXPECTED}, found {names}{advice_for(set(labels))}")
     return labels.get(pair[1], pair[1])
 

@@ -45,8 +45,7 @@ def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
     `data_dir` is the only folder searched, and the place of a download; None is $NSMC_ATTENTION_DATA, then the cache.
     DataError where the file's sha256 is not the official one, or the download failed.
     """
-    path = present(part, data_dir)
-    if path is None:
+    if (path := present(part, data_dir)) is None:
         return download(FILES[part], ADDRESS + FILES[part], SHA256[part], folders(data_dir)[-1])
     verify(read_bytes(path), SHA256[part], path, "delete it and run `nsmc-attention fetch nsmc`")
     return path

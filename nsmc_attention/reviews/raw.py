@@ -78,8 +78,7 @@ def load(path: Union[str, Path], leave_out: list[pandas.DataFrame]) -> StarRevie
     seen: set[str] = set()
     for row in stream(path):
         counts["read"] += 1
-        text = folded(row[1])
-        if not text:
+        if not (text := folded(row[1])):
             counts["blank"] += 1
         elif row[0] in ids:
             counts["left_out_by_id"] += 1

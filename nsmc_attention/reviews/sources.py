@@ -228,8 +228,7 @@ def kind_in(text: str, whole: bool, kind: str, guess: bool, header: Optional[int
     if kind == "lines" and guess:
         if json := json_kind(text, whole):
             return json, ""
-        delimiter = table_in(text, whole)
-        if delimiter:
+        if delimiter := table_in(text, whole):
             return ("tsv" if delimiter == "\t" else "csv"), delimiter
     if kind == "lines" and header is not None:
         return "csv", delimiter_of(text, whole)

@@ -202,8 +202,7 @@ class Cells:
 
     def with_hollow(self, pairs: list[Pair]) -> list[Pair]:
         """Return the pairs with hollow stars alone (below 0) as N stars, where no cell has others, or as none of 5."""
-        hollow = [(row, pair) for row, pair in enumerate(pairs) if pair and pair[0] < 0]
-        if not hollow:
+        if not (hollow := [(row, pair) for row, pair in enumerate(pairs) if pair and pair[0] < 0]):
             return pairs
         if len(hollow) == sum(pair is not None for pair in pairs) and len({pair for _, pair in hollow}) > 1:
             return [pair and (abs(pair[0]), pair[1]) for pair in pairs]

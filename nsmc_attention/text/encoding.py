@@ -188,8 +188,7 @@ class ReviewEncoder:
     def encode_many(self, reviews: Sequence[str]) -> list[Encoded]:
         """Return `encode` of each review."""
         texts = [clean(review) for review in reviews]
-        decoder = installed_decoder() if self.tokenizer_name == "mecab" else None
-        if decoder:
+        if decoder := installed_decoder() if self.tokenizer_name == "mecab" else None:
             pairs = decoder.encode([text[:LONGEST] for text in texts], self.native_vocabulary)
             encoded = [Encoded(text, tokens, ids) for text, (tokens, ids) in zip(texts, pairs)]
         else:
@@ -208,8 +207,7 @@ class ReviewEncoder:
         text = review.text[:LONGEST]
         if self.hinting.isdisjoint(review.ids) and (len(text) > LONGEST_NUMBER or not ALONE.fullmatch(text)):
             return review
-        marked = symbols(text) if self.symbols else pictures(text)
-        if not marked:
+        if not (marked := symbols(text) if self.symbols else pictures(text)):
             return review
         if self.symbols and (joined := self.joined(review, marked)):
             return joined

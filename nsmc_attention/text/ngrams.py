@@ -33,8 +33,7 @@ def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) ->
     character.
     """
     token_lists = [tokens[:width] for tokens in token_lists]
-    write = native_writer()
-    if not write:
+    if not (write := native_writer()):
         return numpy_ngram_ids(token_lists, buckets, width)
     ids = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
     write(token_lists, buckets, ids)

@@ -90,8 +90,7 @@ def mecab_morphs() -> Tokenizer:
 
 def morphemes(text: str) -> list[tuple[str, str]]:
     """Return (surface, features) of each morpheme of a clean text, as mecab-ko-dic gives them."""
-    decoder = installed_decoder()
-    if decoder:
+    if decoder := installed_decoder():
         return decoder.morphemes(text[:LONGEST])
     lines = pip_mecab().parse(text[:LONGEST]).split("\n")[:-2] if text else []
     return [(surface, features) for surface, _, features in (line.partition("\t") for line in lines)]

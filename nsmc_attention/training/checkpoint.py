@@ -73,8 +73,7 @@ class Checkpoints:
 
     def load_newest(self, network: Network, trainer: Trainer, average: Average) -> Progress:
         """Restore the newest undamaged state; return its Progress, a fresh one if there are no files of states."""
-        arrays = self.read_newest()
-        if not arrays:
+        if not (arrays := self.read_newest()):
             return Progress()
         progress = Progress(**json.loads(arrays["progress"].tobytes()))
         if progress.best_epoch >= 0:

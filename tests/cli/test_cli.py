@@ -211,7 +211,7 @@ def test_an_interrupted_training_says_how_it_continues(command, tmp_path, monkey
     monkeypatch.setattr(loop, "train_step", interrupted)
     done = command(*given)
     assert done.returncode == 130
-    assert f"\ncontinue with: nsmc-attention {shlex.join(map(str, given))} --resume\ninterrupted\n" in done.stderr
+    assert f"\ncontinue with: nsmc-attention {shlex.join(map(str, given))} --resume\n" in done.stderr
     assert done.stderr.splitlines()[:3] == [
         f"settings: --preset default --hidden-size 8 --epochs 1 --erasure-reviews 0; writing in {run}",
         "data: sample, 540 rows, 270 positive",
@@ -341,3 +341,20 @@ def test_a_text_keeps_its_hangul_in_any_locale_and_no_warning_is_an_error(variab
     words = [sys.executable, "-W", "error::DeprecationWarning", "-m", "nsmc_attention", "predict", "최고"]
     done = subprocess.run(words, capture_output=True, encoding="utf-8", env={**os.environ, **variables})
     assert done.returncode == 0 and re.fullmatch(r"positive\t0\.\d{4}\t최고\n", done.stdout), done.stderr
+
+
+def test_names_of_columns_and_files_keep_their_hangul_in_any_locale(tmp_path):
+    (tmp_path / "영화.csv").write_text("이름,내용\n가,정말 좋다\n", encoding="utf-8")
+    variables = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for column, code in (("내용", 0), ("네용", 2)):
+        words = ["predict", "--input", "영화.csv", "--text-column", column, "--output", "결과.csv"]
+        command = [sys.executable, "-m", "nsmc_attention", *words]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", env=variables)
+        assert done.returncode == code and "\\udc" not in done.stderr, done.stderr
+    assert "영화.csv: expected a column '네용'" in done.stderr and (tmp_path / "결과.csv").is_file()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere arguments are UTF-8")
+def test_a_text_that_is_all_of_other_bytes_is_one_line():
+    done = child("predict", b"\xff\xfe")
+    assert (done.returncode, done.stdout) == (2, b"") and b"expected a text in UTF-8, found other bytes" in done.stderr

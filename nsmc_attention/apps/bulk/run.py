@@ -10,14 +10,16 @@ Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line 
 import glob
 import json
 from collections import deque
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
 from ..._io.atomic import PREFIX, sweep, vacant, write_text
 from ..._io.bounded import read_json
-from ..._runtime.processes import cores
+from ..._runtime.processes import can_start_workers, cores
 from ..._runtime.progress import progress_bar
 from ..._runtime.signals import blocked
 from ...bundle.format import load_bundle
@@ -44,6 +46,8 @@ PLAN = "_plan.json"
 PARTITION_ROWS = 50_000
 PARTITION_STYLES = ("csv", "tsv", "jsonl", "parquet")
 CHANGED = " (or they were written or copied since: their size or modification time differs)"
+# Open files of Dask, and of each worker process
+FILES, FILES_EACH = 40, 12
 # Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
 OWN_MACHINE = {
     "threads_per_worker": 1,
@@ -158,9 +162,13 @@ def bulk(
 
 
 def results(client: Any, function: Callable[..., Any], partitions: list[Partition], *others: Any) -> Iterator[Any]:
-    """Yield function(partition, *others) of each Partition, computed by Dask's workers, in order."""
+    """Yield function(partition, *others) of each Partition, computed by Dask's workers or, without a client, here, in order."""
+    shown = partial(progress_bar, total=len(partitions), desc="partitions")
+    if not client:
+        yield from shown(function(part, *others) for part in partitions)
+        return
     futures = [client.submit(function, part, *others, pure=False, retries=2) for part in partitions]
-    for future in progress_bar(futures, total=len(futures), desc="partitions"):
+    for future in shown(futures):
         yield future.result()
         # else its worker would keep the result
         future.release()
@@ -180,16 +188,14 @@ def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[boo
     classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
     if restore is False:
         return classifier
-    correcting = ability("corrections")
-    if not correcting:
+    if not (correcting := ability("corrections")):
         raise ConfigError("bulk --restore: no system of this installation corrects texts; leave it out")
     return correcting.reference(classifier, restore, engine)
 
 
 def groups() -> Any:
     """Return the module that rates groups of reviews; ConfigError where no system does."""
-    rating = ability("groups")
-    if not rating:
+    if not (rating := ability("groups")):
         raise ConfigError("bulk --group-by: no system of this installation rates groups; leave it out")
     return rating
 
@@ -215,8 +221,7 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
             paths = [path for path in tables_in if not path.name.startswith("_")]
         else:
             paths = [folder] if folder.is_file() else [Path(name) for name in glob.glob(source, recursive=True)]
-        paths = [path.resolve() for path in sorted(paths) if path.is_file()]
-        if not paths:
+        if not (paths := [path.resolve() for path in sorted(paths) if path.is_file()]):
             raise DataError(f"{source}: no such file, folder of tables, or pattern that matches any")
         matches += paths
     return list(dict.fromkeys(matches))
@@ -276,10 +281,13 @@ def check_plan(folder: Path, plan: dict[str, Any]) -> None:
 
 
 def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
-    """Return a client of the scheduler at an address, or of local worker processes with one thread each."""
+    """Return a client of the scheduler at an address, or of local worker processes; None where none can be started."""
     if not scheduler:
+        count = workers or cores()
+        if not can_start_workers(FILES + FILES_EACH * count):
+            return nullcontext()
         with blocked():
-            return Client(silence_logs=50, n_workers=workers or cores(), **OWN_MACHINE)  # type: ignore[no-untyped-call]
+            return Client(silence_logs=50, n_workers=count, **OWN_MACHINE)  # type: ignore[no-untyped-call]
     try:
         return Client(scheduler, timeout=10)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as problem:

@@ -157,8 +157,7 @@ def read(
     frame = pandas.concat(frames, ignore_index=True)
     if date_column and frame["month"].isna().all():
         print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    stars = stars_of(cells, f"{path}: column {stars_column!r}", str(stars_column)) if stars_column else None
-    if stars:
+    if stars := stars_of(cells, f"{path}: column {stars_column!r}", str(stars_column)) if stars_column else None:
         frame["stars"], frame["star_label"] = pandas.Series(stars.numbers, dtype="float64"), stars.labels
         print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
     return path, frame, stars

@@ -68,8 +68,7 @@ def date_of(value: object, order: str = "ymd", where: str = "date") -> Optional[
     last = YEAR_LAST.match(text)
     if last and order != "ymd":
         return iso_date(**dict(zip(order, last.groups())))
-    match = next(filter(None, (pattern.match(text) for pattern in DATES)), None)
-    if match:
+    if match := next(filter(None, (pattern.match(text) for pattern in DATES)), None):
         return iso_date(*match.groups())
     if last and len(last[3]) == 4:
         raise DataError(

@@ -54,8 +54,7 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     async def lifespan(application: FastAPI) -> AsyncIterator[None]:
         task = asyncio.create_task(service.load())
         task.add_done_callback(after_load)
-        parent = multiprocessing.parent_process()
-        if parent:
+        if parent := multiprocessing.parent_process():
             # SIGTERM, because requests in progress finish first
             exit_with_parent(parent.pid or 0, partial(os.kill, os.getpid(), signal.SIGTERM))
             end_on_hangup()

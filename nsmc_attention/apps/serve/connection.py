@@ -35,9 +35,8 @@ class Connection(HttpToolsProtocol):
 
     def __init__(self, most: int, **uvicorn: Any) -> None:
         super().__init__(**uvicorn)
-        self.most, self.data = most, b""
-        # bytes of headers that have not ended
-        self.head = 0
+        # bytes since the last ones of a body: of headers that have not ended, or of what follows a chunked body
+        self.most, self.data, self.head = most, b"", 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -47,12 +46,10 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
-        self.data, cycle = data, self.cycle
-        self.head = self.head + len(data) if cycle is None or not cycle.more_body else 0
+        self.data = data
+        self.head += len(data)
         self.parse(data)
-        if self.cycle is not cycle:
-            self.head = 0
-        elif self.head > HEAD:
+        if self.head > HEAD:
             self.refuse(431, TOO_LONG)
 
     def parse(self, data: bytes) -> None:
@@ -63,6 +60,8 @@ class Connection(HttpToolsProtocol):
             except HttpParserUpgrade as problem:
                 data = self.head_without_upgrade() + data[problem.args[0] :]
                 self.parser = HttpRequestParser(self)
+                # as uvicorn's
+                self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
             except HttpParserError:
                 self.send_400_response(NO_HTTP)
                 return
@@ -76,13 +75,19 @@ class Connection(HttpToolsProtocol):
         if self.parser.get_method() == b"CONNECT":
             # would be an upgrade without the header too
             raise ValueError("CONNECT")
-        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > HEAD:
+        # each header with ": " and a line end, as the line of the request, which has its method and version too
+        if len(self.url) + 16 + sum(len(name) + len(value) + 4 for name, value in self.headers) > HEAD:
             self.refuse(431, TOO_LONG)
             # ends the parser, which would go on to a body
             raise ValueError(TOO_LONG)
+        self.head = 0
         # with `Upgrade` the request is parsed again
         if not self.parser.should_upgrade():
             super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self.head = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         if not self.parser.should_upgrade():

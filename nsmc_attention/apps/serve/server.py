@@ -52,7 +52,7 @@ def serve(
         listener = stack.enter_context(listen(host, port))
         if workers > 1:
             # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
-            memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+            memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
             folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=memory)
             os.environ[SHARED] = stack.enter_context(folder)
         limits = fit_open_files(limits)
@@ -115,7 +115,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def fit_open_files(limits: Limits) -> Limits:
-    """Raise this process's limit of open files, and return limits whose connections fit into it."""
+    """Raise this process's limit of open files, and return limits whose connections fit into it; ConfigError for none."""
     try:
         import resource
     except ImportError:  # Windows has no such limit
@@ -123,7 +123,10 @@ def fit_open_files(limits: Limits) -> Limits:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     soft = max(soft, MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES))
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    fit = max(1, (soft - OTHER_FILES) // FILES_EACH)
+    fit = (soft - OTHER_FILES) // FILES_EACH
+    if fit < 1:
+        expected = f"expected a limit of at least {OTHER_FILES + FILES_EACH}"
+        raise ConfigError(f"open files: {expected}, found {soft}; raise it: ulimit -n 1024")
     if fit < limits.connections:
         LOG.warning("at most %d connections at once: the limit of open files is %d; raise it: ulimit -n", fit, soft)
     return replace(limits, connections=min(limits.connections, fit))

@@ -141,8 +141,7 @@ class Quota:
     def take(self, slots: int = 0, size: int = 0) -> bool:
         """Take slots and bytes if they are free, and return whether they were; negative numbers give back."""
         with self.lock:
-            fits = self.used_slots + slots <= self.slots and self.used_size + size <= self.size
-            if fits:
+            if fits := self.used_slots + slots <= self.slots and self.used_size + size <= self.size:
                 self.used_slots, self.used_size = self.used_slots + slots, self.used_size + size
             return fits
 

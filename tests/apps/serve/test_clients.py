@@ -67,6 +67,25 @@ def test_headers_without_an_end_are_refused(server, size, before):
     assert server.predict("최고")
 
 
+@pytest.mark.parametrize("piece, allowed", [(b"ab: cd\r\n", 8000), (b"a: " + b"b" * 1017 + b"\r\n", 60)])
+def test_headers_in_one_segment_are_counted_with_what_separates_them(server, piece, allowed):
+    for number, expected in ((allowed, 200), (allowed * 11 // 10, 431)):
+        answer = server.send(b"GET /healthz HTTP/1.1\r\nConnection: close\r\n" + piece * number + b"\r\n")
+        assert server.status(answer) == expected
+
+
+@pytest.mark.parametrize("behind", [b"0\r\n" + b"ab: cd\r\n" * 20_000, b"5;" + b"a" * 140_000, b"5\r\nabcde" * 3])
+def test_what_follows_chunks_is_bounded_too(server, behind):
+    """Headers at the end, and what may stand beside a length: both without an end."""
+    head = b"POST /predict HTTP/1.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with server.connect() as client, suppress(ConnectionError):
+        client.sendall(head)
+        for start in range(0, len(behind), 10_000):
+            client.sendall(behind[start : start + 10_000])
+            time.sleep(0.01)
+        assert server.status(client.recv(65536)) in (400, 431)
+
+
 def test_too_many_connections_are_refused(small):
     held = [small.connect() for _ in range(8)]
     time.sleep(0.2)

@@ -256,6 +256,14 @@ def test_a_request_that_offers_another_protocol_keeps_its_body(server, kind, cut
     assert b'"label"' in answer and answer.count(b"content-length") + answer.count(b"chunked") == 2
 
 
+@pytest.mark.parametrize("behind", [b"\r\n", b"GET /healthz HTTP/1.1\r\n\r\n"])
+def test_what_follows_the_last_request_is_not_answered(server, behind):
+    upgrade = UPGRADE.rstrip(b"\r\n").split(b"\r\n")
+    for headers in ([], upgrade):
+        answer = server.send(with_body(GOOD, *headers) + behind)
+        assert check(answer) == 200 and answer.count(b"HTTP/1.1 ") == 1
+
+
 @pytest.mark.parametrize("path", ["/", "/docs", "/docs/", "/predict/", "/openapi.json", "/metrics"])
 def test_no_answer_leads_to_the_host_that_a_request_names(server, path):
     """A page may name 127.0.0.1 by a host of its own: there is nothing to steal, and no way back to it."""

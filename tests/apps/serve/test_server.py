@@ -151,6 +151,13 @@ def test_the_limit_of_open_files_is_raised_and_limits_the_connections():
     assert done.stderr.count("\n") == 1 and "at most 1000 connections" in done.stderr
 
 
+def test_too_few_open_files_are_one_line():
+    words = [sys.executable, "-m", "nsmc_attention", "serve", "--port", "0"]
+    done = subprocess.run(["bash", "-c", 'ulimit -n 24; exec "$@"', "bash", *words], capture_output=True, text=True)
+    expected = "error: open files: expected a limit of at least 102, found 24; raise it: ulimit -n 1024\n"
+    assert (done.returncode, done.stderr) == (2, expected)
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/fd"), reason="needs /proc")
 def test_clients_that_go_away_leave_no_file_open(server):
     server.predict("최고")
