@@ -309,6 +309,9 @@ def test_a_phone_shows_where_a_matrix_goes_on(page):
     page.fill("#text", "배우들 연기는 정말 좋았지만 이야기가 너무 지루하고 결말이 아쉬웠다")
     panel(page)
     page.click("#answer .more")
+    matrix = page.locator("#answer .matrix")
+    assert matrix.evaluate("frame => frame.scrollWidth - frame.clientWidth") <= 1, "it fits at first"
+    matrix.locator(".zoom").click()
     for scrolled, pale in ((0, "2.5rem"), (9999, "0px")):
         page.locator("#answer .matrix").evaluate("(frame, left) => { frame.scrollLeft = left; }", scrolled)
         expect(page.locator("#answer .matrix")).to_have_attribute("style", re.compile(f"--right: {pale}"))
