@@ -121,8 +121,7 @@ def command(
             function(**values)
 
         parameters = [made for name, (option, kind) in declared.items() for made in option.parameters(name, kind)]
-        if not any(one.name == "language" for one in parameters):
-            parameters.append(click.Option(["--language"], **LANGUAGE))
+        parameters += [click.Option(["--language"], **LANGUAGE)] * ("language" not in declared)
         return cls(function.__name__, callback=run, params=parameters, help=function.__doc__, **settings)
 
     return decorate

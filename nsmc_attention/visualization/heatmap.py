@@ -117,15 +117,13 @@ def name_keys(plot: Any, panel: Matrix, cell: float) -> None:
         turned = {}
     elif len(panel.keys) > 12 or cell < CELL:
         turned = {"rotation": 90, "ha": "center"}
-    places = named(panel.weights.sum(axis=0), cell)
-    plot.set_xticks(places, [printable(panel.keys[k]) for k in places], fontsize=name_size(cell), **turned)
+    name_those(plot.xaxis, panel.keys, panel.weights.sum(axis=0), cell, **turned)
     plot.xaxis.tick_top()
     mark_words(plot.xaxis, panel)
 
 
 def name_queries(plot: Any, panel: Matrix, cell: float) -> None:
-    places = named(panel.weights.max(axis=1), cell)
-    plot.set_yticks(places, [printable(panel.queries[k]) for k in places], fontsize=name_size(cell))
+    name_those(plot.yaxis, panel.queries, panel.weights.max(axis=1), cell)
     if panel.queries == panel.keys:
         mark_words(plot.yaxis, panel)
 
@@ -134,22 +132,17 @@ def mark_words(axis: Any, panel: Matrix) -> None:
     """Draw ticks between words instead of at each of their tokens."""
     if panel.starts:
         axis.set_ticks([start - 0.5 for start in (0, *panel.starts, len(panel.keys))], minor=True)
-        axis.set_tick_params(which="minor", length=4)
         axis.set_tick_params(which="major", length=0, pad=6)
 
 
-def named(weights: Numbers, cell: float) -> list[int]:
-    """Return the places to name beside cells of so many inches: all, or those of the largest weights that have room."""
+def name_those(axis: Any, names: Sequence[str], weights: Numbers, cell: float, **style: Any) -> None:
+    """Name the cells, of so many inches, of the largest weights that have room: all where each has."""
     places: list[int] = []
     for place in numpy.argsort(-weights, kind="stable").tolist():
         if all(72 * cell * abs(place - other) >= PITCH for other in places):
             places.append(place)
-    return sorted(places)
-
-
-def name_size(cell: float) -> float:
-    """Return the points of a name beside a cell of so many inches."""
-    return min(NAME_SIZES[1], max(NAME_SIZES[0], 0.8 * 72 * cell))
+    size = min(NAME_SIZES[1], max(NAME_SIZES[0], 0.8 * 72 * cell))
+    axis.set_ticks(sorted(places), [printable(names[place]) for place in sorted(places)], fontsize=size, **style)
 
 
 def draw_words(attributions: Sequence[Attribution]) -> Any:

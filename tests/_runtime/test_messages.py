@@ -104,7 +104,7 @@ def test_a_line_in_english_stays_as_it_is(line):
 
 
 def test_what_a_user_wrote_is_not_translated(monkeypatch):
-    monkeypatch.setenv("LC_ALL", "ko_KR.UTF-8")
+    monkeypatch.setenv(messages.VARIABLE, "ko")
     line = "weight.csv: expected a column 'negative', found attention, key"
     assert messages.translated(line) == "weight.csv: 'negative' 열이 없습니다. 있는 열: attention, key"
 
