@@ -5,7 +5,10 @@ stay apart for the colour-blind, to whom purple would be blue. Shades are mixed 
 `strongest`, so that words remain readable in ink on every shade (contrast of at least 4.5, WCAG 2.1).
 """
 
+import json
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 RGB = tuple[int, int, int]
 
@@ -44,26 +47,13 @@ class Theme:
         return " ".join(f"--{name}: {value};" for name, value in values.items())
 
 
-LIGHT = Theme(
-    paper=(255, 255, 255),
-    ink=(27, 31, 36),
-    dim=(87, 96, 106),
-    line=(208, 215, 222),
-    attention=(48, 110, 104),
-    positive=(9, 83, 160),
-    negative=(166, 68, 0),
-    strongest=0.65,
-)
-DARK = Theme(
-    paper=(13, 17, 23),
-    ink=(230, 237, 243),
-    dim=(154, 164, 175),
-    line=(48, 54, 61),
-    attention=(130, 200, 190),
-    positive=(121, 184, 255),
-    negative=(255, 166, 87),
-    strongest=0.5,
-)
+def theme(name: str) -> Theme:
+    values = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))[name].values()
+    arguments: list[Any] = [tuple(value) if isinstance(value, list) else value for value in values]
+    return Theme(*arguments)
+
+
+LIGHT, DARK = theme("light"), theme("dark")
 
 
 def strength(value: float, largest: float) -> float:

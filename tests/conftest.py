@@ -15,6 +15,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 # For tests that import onnxruntime themselves; the package sets it too
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+# Messages are compared with English ones, whatever the locale
+os.environ["NSMC_ATTENTION_LANGUAGE"] = "en"
 
 import numpy
 import pytest

@@ -42,8 +42,8 @@ from nsmc_attention.systems.reading.system import LAYOUT, READER
 from nsmc_attention.systems.reading.texts import lines_of, review_line
 from nsmc_attention.systems.reading.train import MOST_DEV
 from nsmc_attention.systems.sequences.edits import edit_distance
+from nsmc_attention.systems.sequences.parts import hold_out
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.training.runs import hold_out
 
 UNSEEN = ("NotoSansCJK", "NotoSerifCJK", "gulim", "SquareRound", "Barunpen")
 ENLARGEMENTS = (1, 2, 3)

@@ -5,6 +5,8 @@ import warnings
 from importlib.util import find_spec
 from typing import Any, Iterable, Iterator, Optional, TextIO
 
+from .messages import word
+
 
 def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = None, **options: Any) -> Any:
     """Return tqdm's bar over items, with tqdm's options; shown (None) in a terminal or a notebook, not in a log.
@@ -15,6 +17,7 @@ def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = 
     # the stream of a notebook is no terminal
     if not (shown or shown is None and (notebook or sys.stderr.isatty())) or find_spec("tqdm") is None:
         return HiddenBar(items)
+    options.update((name, word(options[name])) for name in ("desc", "unit") if name in options)
     return bars(notebook)(items, file=sys.stderr, mininterval=0.5, **options)
 
 
@@ -35,14 +38,11 @@ class HiddenBar:
     def __exit__(self, *problem: object) -> None:
         pass
 
-    def update(self, count: float = 1) -> None:
-        pass
-
     def write(self, text: str, file: TextIO) -> None:
         print(text, file=file)
 
-    def set_postfix_str(self, text: str, refresh: bool = True) -> None:
-        pass
+    def __getattr__(self, name: str) -> Any:
+        return lambda *arguments, **options: None
 
 
 def bars(notebook: bool) -> Any:

@@ -154,7 +154,7 @@ def adapt_classifier(
     surprising = surprising_labels(examples, odds)
     if len(surprising):
         shown = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
-        run.say(f"labels that are mistakes or hard, {len(surprising)}: rows {shown}")
+        run.say(f"labels that are mistakes or hard, {len(surprising)}: row{'s' * (len(surprising) > 1)} {shown}")
     if (objection := judgement.objection()) and not force:
         raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
     if warning := judgement.warning():

@@ -8,6 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.aliases import Numbers
+from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, check_kind
 from ..evaluation.erasure import leave_one_out
 from ..inference.reference import check_text
@@ -155,5 +156,6 @@ def explain_many(
 ) -> list[list[Attribution]]:
     """Return for each review the Attributions of every classifier by every method; see `Attribution.by_word`."""
     explainers = [Explainer(classifier) for classifier in classifiers]
-    reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in texts]
+    bar = progress_bar(texts, desc="explaining", unit=" reviews", delay=2)
+    reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in bar]
     return [[attribution.by_word() for attribution in beside] for beside in reviews] if by_word else reviews

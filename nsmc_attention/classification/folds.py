@@ -49,6 +49,7 @@ def fine_tuned(
                 trainer.batches(examples.take(places.tolist()), with_ngrams=True) for places in (members, held_out)
             )
             network = trainer.network_of(arrays)
+            network.explains = False
             for _ in passes(trainer, network, known):
                 bar.update(1)
             for name, array in snapshot(network).items():

@@ -94,7 +94,7 @@ class Judgement:
         """
         label, count = self.rarer
         if not above_chance(self.adapted, self.labels):
-            more = f"label {ENOUGH - count} more {label} ones" if count < ENOUGH else ""
+            more = f"label {ENOUGH - count} more {label} one{'s' * (count < ENOUGH - 1)}" if count < ENOUGH else ""
             if above_chance(self.unchanged, self.labels):
                 return f"no better than chance with {count} {label} reviews: {more or 'label more'}"
             return "no better than chance, nor is the bundle as it was: are the labels right" + f"; or {more}" * bool(
@@ -173,9 +173,9 @@ def check_counts(labels: NDArray[numpy.float64], name: str) -> None:
     lacking = numpy.maximum(FEWEST_OF_LABEL - counts, 0)
     if len(labels) >= FEWEST and not lacking.any():
         return
-    more = [f"{count} more {label} ones" for label, count in zip(LABELS, lacking) if count]
+    more = [f"{count} more {label} one{'s' * (count > 1)}" for label, count in zip(LABELS, lacking) if count]
     if (rest := FEWEST - len(labels) - int(lacking.sum())) > 0:
-        more.append(f"{rest} {'others' if more else 'more'}")
+        more.append(f"{rest} other{'s' * (rest > 1)}" if more else f"{rest} more")
     raise DataError(
         f"{name}: expected {FEWEST} labelled reviews that differ, and {FEWEST_OF_LABEL} of each label, found {counts[0]} "
         f"negative and {counts[1]} positive ones; label {' and '.join(more)}"

@@ -112,4 +112,5 @@ def remark(classifier: Classifier, texts: Sequence[str]) -> Optional[str]:
     foreign = sum(not HANGUL.search(text) for text in written)
     if not classifier.bundle.packaged or 2 * foreign <= len(written):
         return None
-    return f"{foreign:,} of {len(written):,} texts have no Hangul: the classifier knows Korean only; most get no label"
+    count = f"{foreign:,} of {len(written):,} text{'s' * (len(written) != 1)} {'has' if foreign == 1 else 'have'}"
+    return f"{count} no Hangul: the classifier knows Korean only; most get no label"

@@ -76,7 +76,10 @@ class Prediction:
 
     def matrices(self, title: Optional[str] = None) -> list[Matrix]:
         """Return the weights as named matrices."""
-        return matrices(self.weights, self.tokens, axes=self.axes, title=title)
+        pairs = zip(self.offsets, self.offsets[1:])
+        starts = [place for place, ((_, end), (start, _)) in enumerate(pairs, 1) if start > end]
+        panels = matrices(self.weights, self.tokens, axes=self.axes, title=title)
+        return [panel._replace(starts=starts) for panel in panels]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Prediction):

@@ -8,6 +8,7 @@ command's file is imported when it is called, and the library inside the command
 import atexit
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable
@@ -19,7 +20,7 @@ import click
 
 from .. import registry
 from .._io.atomic import NO_ROOM, remedy
-from .._runtime import signals
+from .._runtime import messages, signals
 from .._runtime.processes import collect_seldom
 from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
 from ..version import __version__
@@ -70,17 +71,20 @@ def main(arguments: Optional[list[str]] = None) -> NoReturn:
 def run(arguments: Optional[list[str]] = None) -> int:
     """Run a command line and return its exit code."""
     words = (sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    try:
-        commands.main(words, obj=words, prog_name="nsmc-attention", standalone_mode=False)
-        sys.stdout.flush()
-    except BaseException as problem:
-        if signals.received:
-            # whatever a library has made of it
-            return 128 + signals.received[0]
-        code = next((end(problem, words[0]) for kinds, end in ENDINGS.items() if isinstance(problem, kinds)), None)
-        if code is not None:
-            return code
-        raise
+    # before the options are parsed, which may fail
+    chosen = re.search(r"(?m)^--language[=\n](ko|en)$", "\n".join(words))
+    with messages.speaking(chosen and chosen[1]):
+        try:
+            commands.main(words, obj=words, prog_name="nsmc-attention", standalone_mode=False)
+            sys.stdout.flush()
+        except BaseException as problem:
+            if signals.received:
+                # whatever a library has made of it
+                return 128 + signals.received[0]
+            code = next((end(problem, words[0]) for kinds, end in ENDINGS.items() if isinstance(problem, kinds)), None)
+            if code is not None:
+                return code
+            raise
     return 0
 
 

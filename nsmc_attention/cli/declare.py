@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Optional, Union, get_args
 
 import click
 
+from .._runtime.messages import LANGUAGES
 from ..errors import ConfigError
 
 # What is an option, rather than a review that begins with a dash: `-1점`, `--별로`, `- 좋다`
@@ -25,6 +26,10 @@ OPTION = re.compile(r"-[A-Za-z]|--[A-Za-z][\w-]*(=|$)", re.ASCII)
 # A name, though there may be no such file here
 FILE_NAME = re.compile(r"\S+\.(csv|tsv|txt|jsonl|ndjson|parquet|xlsx|png|jpe?g|gif|webp)", re.IGNORECASE)
 PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|bmp|tiff?)$", re.IGNORECASE)
+
+
+# Read by `app.run`, before the options are parsed
+LANGUAGE: Any = {"type": click.Choice(LANGUAGES), "expose_value": False, "help": "of messages  [default: the locale's]"}
 
 
 class Declared(NamedTuple):
@@ -120,6 +125,7 @@ def command(
             function(**values)
 
         parameters = [made for name, (option, kind) in declared.items() for made in option.parameters(name, kind)]
+        parameters += [click.Option(["--language"], **LANGUAGE)] * ("language" not in declared)
         return cls(function.__name__, callback=run, params=parameters, help=function.__doc__, **settings)
 
     return decorate

@@ -39,7 +39,7 @@ KIND_OF_INPUT = option(
     "--input-format",
     type=click.Choice(["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]),
 )
-PAGE_LANGUAGE = option("of the page", type=click.Choice(["ko", "en"]), default="ko")
+PAGE_LANGUAGE = option("of the page and messages", type=click.Choice(["ko", "en"]), default="ko")
 VERBATIM = option("csv, tsv, xlsx: write no ' before a cell that a spreadsheet would compute")
 OUTPUT = option("file, or - for stdout", "-o", allow_dash=True, default=Path("-"))
 FORMAT = option(

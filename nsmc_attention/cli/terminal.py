@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, TextIO
 
 import click
 
+from .._runtime.messages import translated, word
+
 if TYPE_CHECKING:
     from ..classification.attribution import Attribution
     from ..classification.phrases import Phrase
@@ -34,11 +36,11 @@ def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str
 
     order = sorted(range(len(attribution.tokens)), key=lambda index: -abs(attribution.values[index]))
     named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
-    signs = "; + for positive, - for negative" if attribution.signed else ""
-    lines = (caption(attribution), words(attribution, colors), f"strongest: {', '.join(named)}")
+    meaning = [METHODS[attribution.method], *["+ for positive, - for negative"] * attribution.signed]
+    lines = (caption(attribution), words(attribution, colors), f"{word('strongest')}: {', '.join(named)}")
     notes = [dispute(phrase, attribution.text) for phrase in attribution.disputed]
     pieces = [piece(side, attribution.text) for side in attribution.sides]
-    return "\n".join((*lines, *notes, *pieces, METHODS[attribution.method] + signs))
+    return "\n".join((*lines, *map(translated, [*notes, *pieces]), "; ".join(map(translated, meaning))))
 
 
 def piece(side: "Side", text: str) -> str:

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from .figure import drawing
+from .figure import new_figure
 
-# Inches: a panel, its left, right, lower and upper margin. Known, so that no layout has to be computed: half the time
-WIDTH, HEIGHT, LEFT, RIGHT, BELOW, ABOVE = 3.6, 2.9, 0.5, 0.15, 0.5, 0.4
-ACROSS = 3
+# Inches: a panel; and how many are beside each other at most
+WIDTH, HEIGHT, ACROSS = 3.6, 2.9, 3
 EVENNESS = "dev_entropy"
 LOSSES = ("dev_log_loss", "dev_loss")
 
@@ -26,8 +25,12 @@ def draw_curves(progress: Any, metric: str) -> Any:
     others = others if metric in LOSSES else [metric, *others]
     panels = [("loss", losses), *((plain(name), (name,)) for name in others)]
     with_evenness = EVENNESS in history[0]
-    with drawing():
-        figure, grid = panel_grid(len(panels) + with_evenness)
+    count = len(panels) + with_evenness
+    columns, rows = min(count, ACROSS), -(-count // ACROSS)
+    with new_figure((WIDTH * columns, HEIGHT * rows), rows, columns) as (figure, plots):
+        grid = plots.flat[:count]
+        for axes in plots.flat[count:]:
+            axes.axis("off")
         for axes, (title, names) in zip(grid, panels):
             draw_records(axes, history, names, title, 1)
         grid[0].legend(fontsize=8)
@@ -43,18 +46,6 @@ def draw_curves(progress: Any, metric: str) -> Any:
             "kept", (kept, bottom), xytext=(0, 3), textcoords="offset points", color="0.4", ha="right", fontsize=8
         )
     return figure
-
-
-def panel_grid(count: int) -> tuple[Any, list[Any]]:
-    """Return a Figure and its axes, at most ACROSS beside each other."""
-    from matplotlib.figure import Figure
-
-    columns, rows = min(count, ACROSS), -(-count // ACROSS)
-    width, height = WIDTH * columns, HEIGHT * rows
-    figure = Figure(figsize=(width, height))
-    size = (WIDTH - LEFT - RIGHT) / width, (HEIGHT - BELOW - ABOVE) / height
-    corners = [(WIDTH * (n % ACROSS) + LEFT, height - HEIGHT * (n // ACROSS + 1) + BELOW) for n in range(count)]
-    return figure, [figure.add_axes((left / width, low / height, *size)) for left, low in corners]
 
 
 def draw_records(axes: Any, records: list[dict[str, float]], names: tuple[str, ...], title: str, first: int) -> None:

@@ -6,28 +6,34 @@ everyone, so only its font file is used.
 
 import logging
 import math
-import warnings
+import unicodedata
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
-from importlib.metadata import files
+from importlib.metadata import PackageNotFoundError, files
 from os import PathLike
 from pathlib import Path
 from typing import Any, Union
 
 from .._io.atomic import replaced_file
-from ..errors import ConfigError, did_you_mean
+from ..errors import ConfigError, MissingPackage, did_you_mean
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed
 SETTINGS: dict[Any, Any] = {
-    "font.family": ["NanumGothic", "DejaVu Sans"],
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
     "axes.unicode_minus": False,
     "text.parse_math": False,
     "hatch.linewidth": 0.7,
 }
+# The packaged font, that of matplotlib, and those with emoji and Chinese characters that a machine may have
+FAMILIES = (
+    "NanumGothic,DejaVu Sans,Noto Emoji,Segoe UI Emoji,Segoe UI Symbol,Symbola,Apple Symbols,Noto Sans CJK KR,"
+    "Noto Sans CJK JP,Noto Serif CJK JP,Noto Sans KR,Malgun Gothic,Apple SD Gothic Neo,AppleGothic,UnDotum"
+).split(",")
+# Colours of skin, variants and joined pictures, which matplotlib cannot draw: the picture before them is enough
+MODIFIERS = {*map(chr, range(0xFE00, 0xFE10)), *map(chr, range(0x1F3FB, 0x1F400)), "\u200d"}
 
 
 @lru_cache(maxsize=1)
@@ -37,20 +43,30 @@ def font_file() -> Path:
 
 
 @lru_cache(maxsize=1)
-def add_hangul_font() -> None:
+def families() -> list[str]:
+    """Return the families of fonts that this machine has, the packaged one first, if it is installed."""
     from matplotlib.font_manager import fontManager
 
-    fontManager.addfont(str(font_file()))
+    with suppress(PackageNotFoundError):
+        fontManager.addfont(str(font_file()))
+    installed = {font.name for font in fontManager.ttflist}
+    return [name for name in FAMILIES if name in installed]
+
+
+@lru_cache(maxsize=None)
+def letters(family: str) -> frozenset[int]:
+    """Return the code points that a family of fonts has."""
+    from matplotlib.font_manager import findfont, get_font
+
+    return frozenset(get_font(findfont(family)).get_charmap())
 
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Use SETTINGS and the Hangul font, only here; characters that no font has become boxes, without a warning."""
+    """Use SETTINGS and the Hangul font, only here."""
     import matplotlib
 
-    add_hangul_font()
-    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    with matplotlib.rc_context({**SETTINGS, "font.family": families()}):
         yield
 
 
@@ -70,9 +86,23 @@ def new_figure(
 
 
 def printable(text: str) -> str:
-    """Replace unprintable characters by a box, and truncate what is too long for an axis."""
-    text = "".join(character if character.isprintable() else "□" for character in text)
+    """Name the characters that no font here has, and truncate what is too long for an axis.
+
+    MissingPackage for Hangul where no font has it.
+    """
+    text = "".join(map(drawable, text))
     return text if len(text) <= 90 else text[:89] + "…"
+
+
+@lru_cache(maxsize=None)
+def drawable(character: str) -> str:
+    if character in MODIFIERS:
+        return ""
+    if character.isprintable() and any(ord(character) in letters(family) for family in families()):
+        return character
+    if "가" <= character <= "힣":
+        raise MissingPackage("a picture with Hangul", "koreanize_matplotlib")
+    return f"[{unicodedata.name(character, f'U+{ord(character):04X}').lower()}]"
 
 
 def check_suffix(path: Union[str, Path], suffixes: Sequence[str] = SUFFIXES) -> Path:
@@ -92,5 +122,7 @@ def save_figure(figure: Any, path: Union[str, Path]) -> None:
     path = check_suffix(path)
     # image viewers refuse a PNG with a longer side
     resolution = min(150, math.floor(20000 / max(figure.get_size_inches())))
+    # a layout leaves too little room beside cells that are as high as wide, or too much
+    whole = "tight" if figure.get_layout_engine() else None
     with replaced_file(path) as temporary, drawing():
-        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=resolution)
+        figure.savefig(temporary, format=path.suffix[1:].lower(), dpi=resolution, bbox_inches=whole)

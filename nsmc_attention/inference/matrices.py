@@ -15,7 +15,7 @@ NO_HEADS = "expected the heads of an encoder that is a transformer, found anothe
 class Matrix(NamedTuple):
     """Weights (Q, K) of queries (rows) and keys (columns), with a name for each row and column.
 
-    `rows` is what a row is: a query, a hop.
+    `rows` is what a row is: a query, a hop. `starts` are the keys, from 1 on, that begin a word between white space.
     """
 
     weights: Numbers
@@ -23,6 +23,7 @@ class Matrix(NamedTuple):
     keys: list[str]
     title: str
     rows: str = "query"
+    starts: Sequence[int] = ()
 
 
 def matrices(

@@ -7,7 +7,6 @@ any number of outputs stand in one notebook, readable in light and dark themes (
 from functools import lru_cache
 from html import escape
 from pathlib import Path
-from typing import Iterable, Sequence
 
 from ..colors import DARK, LIGHT, strength
 from .matrices import Matrix
@@ -62,18 +61,14 @@ def matrix_html(matrix: Matrix) -> str:
 
 def table(matrix: Matrix, largest: float) -> str:
     """Return a matrix as a table, a row for each query."""
-    body = "".join(row(query, matrix.keys, values, largest) for query, values in zip(matrix.queries, matrix.weights))
+    rows = ""
+    for query, values in zip(matrix.queries, matrix.weights.tolist()):
+        titles = (f"{query} → {key}: {number(value, False)}" for key, value in zip(matrix.keys, values))
+        colors = (color(value, largest, False) for value in values)
+        cells = (f'<td style="background:{one}" title="{escape(title)}"></td>' for one, title in zip(colors, titles))
+        rows += f"<tr><th>{escape(query)}</th>{''.join(cells)}</tr>"
     heads = "".join(f"<th>{escape(key)}</th>" for key in matrix.keys)
-    return f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def row(query: str, keys: Sequence[str], values: Iterable[float], largest: float) -> str:
-    cells = (
-        f'<td style="background:{color(value, largest, False)}" '
-        f'title="{escape(f"{query} → {key}: {number(value, False)}")}"></td>'
-        for key, value in zip(keys, values)
-    )
-    return f"<tr><th>{escape(query)}</th>{''.join(cells)}</tr>"
+    return f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def shortened(text: str) -> str:

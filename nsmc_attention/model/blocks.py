@@ -143,8 +143,3 @@ class WindowValues(HybridBlock):
         # the token `reach` places before each one, then the next, to the one `reach` places behind it
         shifted = [F.slice_axis(padded, axis=1, begin=at, end=at - last or None) for at in range(last + 1)]
         return self.dense(F.concat(*shifted, dim=2))
-
-
-def masked_softmax(F: Operators, scores: Array, mask: Array) -> Array:
-    """Return the softmax of scores (N, S) over the places whose mask is 1; 0 elsewhere."""
-    return F.softmax(F.where(mask, scores, MASKED_SCORE * F.ones_like(scores)), axis=1) * mask

@@ -3,10 +3,12 @@
 names, some rows -> TextColumn (a name, and a note where its name alone does not say so)
 """
 
+import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import fmean
 from typing import Optional
 
@@ -14,35 +16,23 @@ from ..errors import ColumnError, list_names, nearest
 
 # The cells of each column of a table, or of some rows
 Columns = Mapping[str, Sequence[object]]
+
+
+def names_of(role: str) -> frozenset[str]:
+    """Return the names of columns of a role in names.json, as `normalized` leaves them."""
+    names = json.loads(Path(__file__).with_name("names.json").read_text(encoding="utf-8"))
+    return frozenset(" ".join(names[role]).split())
+
+
 # Names by which a column is found, in lower case
 TEXT_COLUMNS = ("document", "text", "review", "comment", "content", "리뷰", "내용", "댓글", "후기")
 STAR_COLUMNS = ("stars", "rating", "score", "별점", "평점", "점수")
 LABEL_COLUMNS = ("label", "sentiment", "라벨", "레이블", "감성")
-# Names that are taken too, and said: as `normalized` leaves them
-LESSER_COLUMNS = frozenset(
-    """
-    documents texts reviews comments contents sentence sentences body message messages utterance feedback opinion
-    reviewtext reviewcontent reviewcontents reviewbody reviewcomment reviewcomments commenttext commentcontent
-    documenttext rawtext fulltext textko reviewko kotext textoriginal textdisplay
-    문장 본문 의견 코멘트 메시지 텍스트 원문 소감 총평 글 글내용 한줄평 한줄리뷰 한줄감상 감상 감상평 감상문 관람평 관람후기
-    리뷰내용 리뷰본문 리뷰텍스트 리뷰글 리뷰문장 리뷰원문 댓글내용 댓글본문 후기내용 후기본문 평가내용 평가의견 영화평 영화리뷰 상품평
-    상품리뷰 상품후기 구매평 구매후기 사용후기 사용평 이용후기 방문후기 고객의견 기타의견 주관식의견 게시글 게시글내용 발화 발화문
-    코멘트내용 의견내용 사용자리뷰 고객리뷰 리뷰전문 대화내용
-    """.split()
-)
+# Names that are taken too, and said
+LESSER_COLUMNS = names_of("lesser_texts")
 NAMED = frozenset(TEXT_COLUMNS) | LESSER_COLUMNS
 # Names of columns beside the texts, by which a header is known
-OTHER_COLUMNS = frozenset(
-    """
-    id no num number index idx row user userid username nickname nick writer author name date time datetime created
-    createdat timestamp title movie movieid film product productid productname category url link like likes star stars
-    rate rating score grade label labels sentiment emotion class target polarity y split source type count views gender
-    age genre store region brand option platform reviewid commentid votes helpful
-    번호 순번 연번 닉네임 작성자 글쓴이 이름 아이디 날짜 일자 작성일 작성일자 작성일시 등록일 등록일자 시간 일시 제목 영화 영화명
-    영화제목 상품 상품명 제품 제품명 분류 카테고리 링크 좋아요 공감 공감수 추천 추천수 별점 평점 점수 등급 평가 라벨 레이블 감성 감정
-    긍부정 타임스탬프 만족도 출처 종류 유형 조회수 성별 나이 연령 연령대 장르 매장 매장명 가게 지역 브랜드 옵션 정답 구분
-    """.split()
-)
+OTHER_COLUMNS = names_of("others")
 KNOWN = NAMED | OTHER_COLUMNS
 NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?%?", re.IGNORECASE)
 DATE = re.compile(

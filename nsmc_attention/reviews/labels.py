@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Iterable, Optional
 
 from ..errors import DataError, list_names
+from .columns import names_of
 from .stars import LONGEST, is_blank
 
 # (negative, positive), as `plain_label` writes them
@@ -29,10 +30,8 @@ DEGREE = re.compile(
 )
 # Names of columns of labels beside those of `tables.LABEL_COLUMNS`, without spaces, signs and case; of any cells, and of
 # cells that are labels
-NAMES = set("labels sentiments sentimentlabel polarity 감성라벨 감정라벨 라벨링 긍부정 긍정부정 극성 감성분류".split())
-WEAK_NAMES = set(
-    "감정 평가 class target y category output answer gold tag ispositive positive 분류 정답 긍정여부".split()
-)
+NAMES = names_of("labels")
+WEAK_NAMES = names_of("weak_labels")
 # Parts of the name of a column whose 0 and 1 are no opinions
 FLAG = re.compile(
     r"^is|^has|verified|photo|image|사진|구매|광고|spam|스팸|gender|성별|여부$|id$|index|split|train|test"

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Optional
 
 from ..errors import ColumnError, DataError, list_names
+from .columns import names_of
 
 FILLED, HOLLOW = "★⭐🌟✭", "☆✩"
 # Cells that say that there is no rating, without spaces
@@ -23,13 +24,8 @@ SCALES = (4, 5, 7, 10, 20, 100)
 # The shares of a scale up to which stars are negative, and from which they are positive: 2 and 4 of 5, 4 and 8 of 10
 FEW, MANY = 0.4, 0.8
 # Names without spaces, signs and case; those of WEAK names are taken only where the cells are stars
-NAMES = set(
-    "star stars totalstar totalstars starrating starratings starscore starpoint starpoints rating ratings ratingvalue "
-    "ratingscore userrating userratings userscore reviewrating reviewscore reviewstar reviewstars reviewerrating "
-    "customerrating overallrating 별 별점 별점수 별점평가 평점 구매자평점 구매평점 리뷰평점 리뷰별점 리뷰점수 "
-    "사용자평점 고객평점 관람객평점 네티즌평점 종합평점 상품평점 평가별점 평가점수 총평점".split()
-)
-WEAK = set("score scores 점수 만족도 고객만족도 만족도점수 overall grade points point 총점 평가".split())
+NAMES = names_of("stars")
+WEAK = names_of("weak_stars")
 ENDINGS = re.compile("(rating|stars?|별점|평점)s?$")
 # Parts of a name that say that numbers are something else
 OTHERS = re.compile(

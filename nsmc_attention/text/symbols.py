@@ -4,52 +4,30 @@ Every way to write the same rating shares its entry, so that the few reviews wit
 A token stays the part of the text that it was written as, and contributions are shown on it; its id is that of the entry.
 """
 
+import json
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from .tokenizers import align
 
 # A token of the text: where it starts and ends, and its entry in the vocabulary
 Symbol = tuple[int, int, str]
 
-EMOJI = {
-    "<approval>": "👍👏🙌👌🫶🤝💪💯🏆🥇🎖🆗🙆",
-    "<love>": "😍🥰😘😻❤❣💕💖💗💓💞💘💝💙💚💛💜🧡🖤🤍🤎🫰💐🌹",
-    "<joy>": "😀😃😄😁😆😅😂🤣😊🙂😉😋☺😸😹😺🥳🤭",
-    "<delight>": "🤩😎🔥✨🎉🎊💥🌈⚡",
-    "<tears>": "😭😢🥹🥲😿💧",
-    "<rejection>": "👎🙅❌⛔🚫🗑🖕🚮",
-    "<anger>": "😡🤬😠😤👿💢😾",
-    "<disgust>": "🤮🤢💩😖🤧",
-    "<boredom>": "😴🥱😪💤😑😐",
-    "<doubt>": "🤔🙄😒🤨😕🫤🤷😏🤦😬🫠",
-    "<sorrow>": "😞😔😟🙁☹😣😫😩😓😥💔",
-    "<shock>": "😱😨😰😳🤯😲😧😦🫢",
-}
+CONTENT = json.loads(Path(__file__).with_name("symbols.json").read_text(encoding="utf-8"))
+# {entry: the emoji that share it}
+EMOJI: dict[str, str] = CONTENT["emoji"]
 ENTRY_OF = {one: entry for entry, several in EMOJI.items() for one in several}
 OTHER = "<emoji>"
 # The scale of a rating (10점 in 10점 만점에 3점), and the ratings
 SCALE = "<scale>"
 RATINGS = tuple(f"<{number}/10>" for number in range(11))
 # English verdicts that Korean viewers write, in any case, their letters drawn out or not (Goooood)
-ENGLISH = frozenset(
-    "amazing art awesome awful bad badly beautiful beauty best better bomb bore bored boring bravo brilliant classic cool "
-    "crap disappointed disappointing disappointment dull epic excellent exciting fantastic favorite fresh fun funny garbage "
-    "genius good goodbye great happy hate horrible impressive interesting junk legend like loser love loved lovely "
-    "masterpiece nice nonsense nothing overrated perfect perfection poor powerful rock sad scary shit so stupid suck sucks "
-    "superb surprised sweet terrible thumbs touching trash ugly underrated unforgettable very waste well wonderful worse worst "
-    "worth wow yawn".split()
-)
+ENGLISH = frozenset(" ".join(CONTENT["english"]).split())
 ENTRIES = (*RATINGS, SCALE, *EMOJI, OTHER, *sorted(ENGLISH))
 
 # Words that a vocabulary without these entries knows instead; an English verdict needs none
-STAND_INS = {
-    **dict.fromkeys(RATINGS[:3], "최악"),
-    **dict.fromkeys(RATINGS[3:5], "별로"),
-    **dict(zip(RATINGS[5:9], ("보통", "볼만", "괜찮", "재밌"))),
-    **dict.fromkeys(RATINGS[9:], "최고"),
-    **dict(zip(EMOJI, "강추 좋 재밌 대박 ㅠㅠ 비추 짜증 쓰레기 지루 글쎄 실망 헐".split())),
-}
+STAND_INS: dict[str, str] = CONTENT["stand_ins"]
 WORDS = {"반": 0.5, "한": 1, "하나": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5}
 SCORES = {"백": 100, "빵": 0, "영": 0}
 STARS, HOLLOW, HALF = "★⭐🌟", "☆", "½"

@@ -3,7 +3,9 @@
 The command line has a flag for each setting of SHORT_NAMES and `--set PATH=VALUE` for all; a bundle stores the whole.
 """
 
+import json
 from collections.abc import Container
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from ..errors import ConfigError, did_you_mean
@@ -30,33 +32,8 @@ class LoopConfig(Settings):
     keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
 
 
-def of_section(section: str, names: str, prefix: str = "") -> dict[str, tuple[str, ...]]:
-    """Return {short name: its path} of settings of one section."""
-    return {f"{prefix}{name}": (f"{section}.{name}",) for name in names.split()}
-
-
 # Names that are flags on the command line and keyword arguments in Python; the first path that the config has is meant
-SHORT_NAMES: dict[str, tuple[str, ...]] = {
-    "epochs": ("training.labels.epochs", "training.epochs"),
-    "learning_rate": ("training.labels.learning_rate", "training.learning_rate"),
-    **of_section("training", "batch_size seed"),
-    "embedding_size": ("model.embedding_size",),
-    "hidden_size": ("model.encoder.hidden_size", "model.hidden_size"),
-    "attention": ("model.attention.kind",),
-    "dropout": ("model.dropout",),
-    **of_section("text", "tokenizer max_length vocab_size min_count rare_words symbols ngram_buckets"),
-    "encoder": ("model.encoder.kind",),
-    **of_section("model.attention", "units heads hops penalty dropout", "attention_"),
-    "values": ("model.values.kind",),
-    "window": ("model.values.window",),
-    "value_units": ("model.values.units",),
-    "signed": ("model.values.signed",),
-    "word_dropout": ("model.word_dropout",),
-    "patience": ("training.labels.patience", "training.patience"),
-    **of_section("training.stars", "epochs learning_rate", "pretrain_"),
-    **of_section("training.erasure", "reviews epochs learning_rate", "erasure_"),
-    **of_section("training", "dev_fraction schedule warmup clip_norm average checkpoint_steps keep_checkpoints"),
-}
+SHORT_NAMES: dict[str, list[str]] = json.loads(Path(__file__).with_name("short_names.json").read_text(encoding="utf-8"))
 FLAGS = {path: f"--{name.replace('_', '-')}" for name, known in SHORT_NAMES.items() for path in known}
 
 

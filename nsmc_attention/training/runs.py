@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, TypeVar, Union
 
-import numpy
-
 from .._io.atomic import folder_lock, refuse_links, vacant, write_text
 from .._io.bounded import read_file, read_json
 from .._runtime.aliases import Record
@@ -183,10 +181,3 @@ def warn_if_small(count: int, noun: str, name: str = "", share: float = 0.0, oth
 
 def warn(message: str) -> None:
     print(f"warning: {message}", file=sys.stderr)
-
-
-def hold_out(count: int, settings: LoopConfig, most: int) -> tuple[list[int], list[int]]:
-    """Divide positions of texts into those to train on and, at most so many, the dev part; the seed alone decides."""
-    order = numpy.random.RandomState(settings.seed).permutation(count).tolist()
-    size = min(most, max(1, round(count * settings.dev_fraction)))
-    return sorted(order[size:]), order[:size]

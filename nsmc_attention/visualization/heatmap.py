@@ -6,25 +6,26 @@ from typing import Any, Optional, Sequence, Union
 import numpy
 from numpy.typing import ArrayLike
 
-from .._runtime.aliases import Record
+from .._runtime.aliases import Numbers, Record
+from .._runtime.messages import word
 from ..classification.attribution import Attribution
 from ..classification.prediction import Prediction
 from ..colors import LIGHT, as_hex
-from ..drawing.figure import SETTINGS, drawing, new_figure, printable, save_figure
+from ..drawing.figure import drawing, families, new_figure, printable, save_figure
 from ..errors import DataError, check_kind
 from ..inference.matrices import Matrix, largest_of, matrices
 from ..model.graphs import AXES
 
 # The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
 RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
-# Inches: a line of words, the margin of a token, the space between words, the widest line
-LINE, MARGIN, SPACE, WIDTH = 0.36, 0.06, 0.10, 9.0
-# Inches: a cell of a matrix, its shortest and longest side, the widest row of matrices, as wide as a notebook
-CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 40.0, 13
-# Inches: a cell in a grid of heads, and the shortest side of such a matrix
-SMALL_CELL, SMALLEST = 0.15, 1.5
-# Points
-WORD_SIZE, LEGEND_SIZE = 12, 8
+# Inches: a line of words, the space between words, the widest line
+LINE, SPACE, WIDTH = 0.36, 0.10, 9.0
+# Inches: a cell of a matrix, its shortest and longest side, which fits a screen, and the widest row of matrices
+CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 10.0, 13
+# Inches: a cell in a grid of heads, the shortest side of such a matrix, the longest of the grid
+SMALL_CELL, SMALLEST, GRID = 0.15, 1.5, 40.0
+# Points: words, legends, the smallest and largest names of cells, and how far apart these are at least
+WORD_SIZE, LEGEND_SIZE, NAME_SIZES, PITCH = 12, 8, (7.0, 10.0), 8.5
 # What the rows and columns of a matrix are
 AXIS: Record = {"fontsize": 8, "color": "0.4"}
 
@@ -46,6 +47,8 @@ def draw_heatmap(
         if weights.error or weights.score is None:
             raise DataError(f"heatmap: {weights.error}")
         title = title or f"{weights.label} {100 * weights.score:.1f} %"
+        if tokens is queries is None:
+            return draw_matrices(weights.matrices(title))
         return draw_heatmap(weights.weights, tokens or weights.tokens, title, queries, weights.axes)
     if tokens is None:
         raise DataError("heatmap: expected the tokens of the weights, found none; give them, or a Prediction alone")
@@ -65,11 +68,11 @@ def draw_matrices(panels: Sequence[Matrix]) -> Any:
             plot.axis("off")
         for plot, panel in zip(grid.flat, panels):
             image = draw_weights(plot, panel, largest)
-            name_keys(plot, panel.keys, cell)
-            name_queries(plot, panel.queries, cell)
-            plot.set_xlabel("key", **AXIS)
-            plot.set_ylabel(panel.rows, **AXIS)
-        figure.colorbar(image, ax=[*grid.flat], shrink=min(1.0, 3.2 / (cell * down * rows) + 0.4), label="weight")
+            name_keys(plot, panel, cell)
+            name_queries(plot, panel, cell)
+            plot.set_xlabel(word("key"), **AXIS)
+            plot.set_ylabel(word(panel.rows), **AXIS)
+        figure.colorbar(image, ax=[*grid.flat], shrink=min(1.0, 3.2 / (cell * down * rows) + 0.4), label=word("weight"))
     return figure
 
 
@@ -80,7 +83,7 @@ def draw_heads(layers: Sequence[Sequence[Matrix]]) -> Any:
     """
     panels = [panel for layer in layers for panel in layer]
     tokens, rows, columns = panels[0].keys, len(layers), len(layers[0])
-    side = min(max(SMALLEST, SMALL_CELL * len(tokens)), LONGEST / max(rows, columns))
+    side = min(max(SMALLEST, SMALL_CELL * len(tokens)), GRID / max(rows, columns))
     size = ((side + 0.1) * columns + 1.9, (side + 0.3) * rows + 0.9)
     with new_figure(size, rows, columns) as (figure, grid):
         largest = largest_of(panels)
@@ -88,12 +91,12 @@ def draw_heads(layers: Sequence[Sequence[Matrix]]) -> Any:
         for plot in grid.flat:
             plot.set(xticks=[], yticks=[])
         for plot in grid[0]:
-            name_keys(plot, tokens, side / len(tokens))
+            name_keys(plot, panels[0], side / len(tokens))
         for plot in grid[:, 0]:
-            name_queries(plot, tokens, side / len(tokens))
-        figure.supxlabel("key", **AXIS)
-        figure.supylabel("query", **AXIS)
-        figure.colorbar(images[0], ax=[*grid.flat], shrink=min(1.0, 0.4 + 0.6 / rows), label="weight")
+            name_queries(plot, panels[0], side / len(tokens))
+        figure.supxlabel(word("key"), **AXIS)
+        figure.supylabel(word("query"), **AXIS)
+        figure.colorbar(images[0], ax=[*grid.flat], shrink=min(1.0, 0.4 + 0.6 / rows), label=word("weight"))
     return figure
 
 
@@ -107,24 +110,39 @@ def draw_weights(plot: Any, panel: Matrix, largest: float) -> Any:
     return plot.imshow(panel.weights, cmap=ramp, vmin=0.0, vmax=max(largest, 1e-6))
 
 
-def name_keys(plot: Any, keys: Sequence[str], cell: float) -> None:
+def name_keys(plot: Any, panel: Matrix, cell: float) -> None:
     turned: Record = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
-    if max(map(len, keys)) == 1:
+    if max(map(len, panel.keys)) == 1:
         # a single letter is read as it stands
         turned = {}
-    elif len(keys) > 12 or cell < CELL:
+    elif len(panel.keys) > 12 or cell < CELL:
         turned = {"rotation": 90, "ha": "center"}
-    plot.set_xticks(range(len(keys)), list(map(printable, keys)), fontsize=name_size(cell), **turned)
+    name_those(plot.xaxis, panel.keys, panel.weights.sum(axis=0), cell, **turned)
     plot.xaxis.tick_top()
+    mark_words(plot.xaxis, panel)
 
 
-def name_queries(plot: Any, queries: Sequence[str], cell: float) -> None:
-    plot.set_yticks(range(len(queries)), list(map(printable, queries)), fontsize=name_size(cell))
+def name_queries(plot: Any, panel: Matrix, cell: float) -> None:
+    name_those(plot.yaxis, panel.queries, panel.weights.max(axis=1), cell)
+    if panel.queries == panel.keys:
+        mark_words(plot.yaxis, panel)
 
 
-def name_size(cell: float) -> float:
-    """Return the points of a name beside a cell of so many inches."""
-    return min(10.0, 72 * cell * 0.62)
+def mark_words(axis: Any, panel: Matrix) -> None:
+    """Draw ticks between words instead of at each of their tokens."""
+    if panel.starts:
+        axis.set_ticks([start - 0.5 for start in (0, *panel.starts, len(panel.keys))], minor=True)
+        axis.set_tick_params(which="major", length=0, pad=6)
+
+
+def name_those(axis: Any, names: Sequence[str], weights: Numbers, cell: float, **style: Any) -> None:
+    """Name the cells, of so many inches, of the largest weights that have room: all where each has."""
+    places: list[int] = []
+    for place in numpy.argsort(-weights, kind="stable").tolist():
+        if all(72 * cell * abs(place - other) >= PITCH for other in places):
+            places.append(place)
+    size = min(NAME_SIZES[1], max(NAME_SIZES[0], 0.8 * 72 * cell))
+    axis.set_ticks(sorted(places), [printable(names[place]) for place in sorted(places)], fontsize=size, **style)
 
 
 def draw_words(attributions: Sequence[Attribution]) -> Any:
@@ -158,20 +176,21 @@ def draw_words(attributions: Sequence[Attribution]) -> Any:
 
 def draw_legend(axes: Any, signed: bool, middle: float) -> None:
     """Draw the shades of unsigned or signed values, an inch between the names of its ends."""
-    low, high = ("for negative", "for positive") if signed else ("0", "largest weight of a review")
+    low, high = map(word, ("for negative", "for positive") if signed else ("0", "largest weight of a review"))
     style: Record = {"fontsize": LEGEND_SIZE, "color": "0.35", "va": "center_baseline"}
-    (left,) = widths((low,), LEGEND_SIZE)
+    left = 0.06 + widths((low,), LEGEND_SIZE)[0]
     values = numpy.linspace(-1.0 if signed else 0.0, 1, 33)
     shades = [[[part / 255 for part in LIGHT.shade(value, 1, signed)] for value in values]]
     axes.text(0, middle, low, **style)
     axes.pcolormesh(numpy.linspace(left, left + 1, 34), [middle - 0.06, middle + 0.06], shades)
-    axes.text(left + 1 + MARGIN, middle, high, **style)
+    axes.text(left + 1.06, middle, high, **style)
 
 
 def caption(attribution: Attribution) -> str:
     """Return `positive 98.2 % - attention - pretrained`, the title of a picture."""
     score = max(attribution.probability, 1 - attribution.probability)
-    parts = (f"{attribution.label} {100 * score:.1f} %", attribution.method, attribution.source)
+    label = word(str(attribution.label))
+    parts = (f"{label} {100 * score:.1f} %", word(attribution.method), word(attribution.source))
     return printable(" - ".join(filter(None, parts)))
 
 
@@ -189,14 +208,16 @@ def layout(attribution: Attribution) -> list[tuple[int, float, float]]:
 
 
 def widths(tokens: Sequence[str], size: float = WORD_SIZE) -> list[float]:
-    """Return the width of each token with its margin, in inches."""
+    """Return how far each token moves the next one, in inches."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    with drawing():
-        font = FontProperties(family=SETTINGS["font.family"], size=size)
-        sizes = [text_to_path.get_text_width_height_descent(printable(token), font, False) for token in tokens]
-    return [width / 72 + MARGIN for width, *_ in sizes]
+    font = FontProperties(family=families(), size=size)
+    # between letters, as the width of a text begins and ends with its ink
+    framed = [
+        text_to_path.get_text_width_height_descent(f"가{printable(token)}가", font, False) for token in ("", *tokens)
+    ]
+    return [(width - framed[0][0]) / 72 for width, *_ in framed[1:]]
 
 
 def draw_tokens(axes: Any, attribution: Attribution, boxes: list[tuple[int, float, float]], top: float) -> None:

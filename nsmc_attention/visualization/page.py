@@ -11,19 +11,22 @@ import logging
 from importlib.resources import files
 from typing import Any, Iterable, Sequence
 
+from .._runtime.messages import translated, word
 from ..classification.attribution import Attribution
 from ..classification.display import METHODS
 from ..colors import DARK, LIGHT
 from ..drawing.figure import font_file
 from ..inference.matrices import rounded
 
+# What the page's script says in English, by the names under which a panel has it in another language
+CAPTIONS = {"positive": "positive", "negative": "negative", "opener": "Show the matrix", "zoom": "Zoom"}
 # What the page's script writes itself
 OWN_CHARACTERS = "".join(map(chr, range(32, 127))) + "…−"
 
 
 def page(reviews: Sequence[Sequence[Attribution]], title: str = "nsmc_attention") -> str:
     """Return the HTML page; Attributions of one list, a review by several methods or models, are beside each other."""
-    data = in_script({"title": title, "reviews": [[panel(attribution) for attribution in group] for group in reviews]})
+    data = in_script({"title": title, "reviews": [list(map(captioned, group)) for group in reviews]})
     template = with_words(file("page.html"))
     font = in_base64(font_of(OWN_CHARACTERS + template + title + data))
     return filled(template, FONT_AS_BASE64=font, REVIEWS_AS_JSON=data)
@@ -76,6 +79,13 @@ def panel(attribution: Attribution) -> dict[str, Any]:
         "matrix": rounded(matrices[0].weights) if matrices else None,
         **({"queries": matrices[0].queries} if matrices and matrices[0].queries != matrices[0].keys else {}),
     }
+
+
+def captioned(attribution: Attribution) -> dict[str, Any]:
+    """Return a `panel` with captions in the language of the user."""
+    shown = {**panel(attribution), **CAPTIONS}
+    named = {name: word(shown[name]) for name in ("label", "method", "source", *CAPTIONS)}
+    return {**shown, **named, "meaning": translated(shown["meaning"])}
 
 
 def font_of(characters: Iterable[str]) -> bytes:

@@ -1,4 +1,4 @@
-"""Attributions and heads into a file, by its suffix; and the page that systems write their results into."""
+"""Attributions and heads into a file, by its suffix."""
 
 from pathlib import Path
 from typing import Iterable, Optional, Protocol, Sequence, Union, runtime_checkable
@@ -11,7 +11,7 @@ from ..errors import ConfigError, DataError, check_kind
 from ..inference.matrices import NO_HEADS, Matrix, matrices
 from ..model.graphs import AXES
 from .heatmap import caption, draw_heads, draw_matrices, draw_words
-from .page import OWN_CHARACTERS, file, filled, font_of, in_base64, page
+from .page import page
 
 PathLike = Union[str, Path]
 PAGE = ".html"
@@ -82,19 +82,6 @@ def save_heads(result: object, path: PathLike, layer: Optional[int] = None, head
         raise DataError(f"{path}: {NO_HEADS}")
     rows = head_matrices(result.heads, result.tokens, layer, head)
     save_figure(draw_heads(rows) if rows[1:] or rows[0][1:] else draw_matrices(rows[0]), path)
-
-
-def check_page(path: Path) -> None:
-    """Raise ConfigError unless a file is named as a page."""
-    if path.suffix.lower() not in (PAGE, ".htm"):
-        raise ConfigError(f"{path}: expected a name that ends with .html, found {path.suffix!r}")
-
-
-def write_page(path: Path, content: str, title: str, about: str, language: str) -> None:
-    """Write a page of HTML with a heading, a paragraph about it, and the letters that it needs of the Hangul font."""
-    font = in_base64(font_of({*OWN_CHARACTERS, *title, *about, *content}))
-    fillings = {"LANGUAGE": language, "TITLE": title, "FONT_AS_BASE64": font, "HEADING": title, "ABOUT": about}
-    write_text(path, filled(file("results.html"), **fillings, CONTENT=content))
 
 
 def head_matrices(

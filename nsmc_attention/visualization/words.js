@@ -132,15 +132,21 @@ function wordsOf(panel, say) {
   return frame;
 }
 
+const headingOf = text => {
+  const heading = element("th");
+  heading.append(element("span", "", text));
+  return heading;
+};
+
 function tableOf(matrix, queries, keys, title, largest = Math.max(...matrix.map(largestOf))) {
   const table = element("table"), head = element("tr"), top = element("thead"), body = element("tbody");
   if (title) table.append(element("caption", "", title));
   // an empty heading would be read as one
-  head.append(element("td"), ...keys.map(key => element("th", "", key)));
+  head.append(element("td"), ...keys.map(headingOf));
   top.append(head);
   matrix.forEach((row, query) => {
     const line = element("tr");
-    line.append(element("th", "", queries[query]));
+    line.append(headingOf(queries[query]));
     row.forEach((value, key) => {
       const cell = element("td");
       shade(cell, value, largest, false);
@@ -153,9 +159,46 @@ function tableOf(matrix, queries, keys, title, largest = Math.max(...matrix.map(
   return table;
 }
 
+// Pixels: the largest and smallest side of a cell, and the room of a name; the share of the window that a matrix may take
+const SIDE = 23, SMALLEST_SIDE = 2, NAME = 13, SHARE = .85;
+
+/* The matrix as wide as its frame, with the names that have room, of the largest weights first; a button zooms in. */
 function matrixOf(panel) {
   const queries = panel.queries ?? panel.tokens, largest = panel.scale ?? largestWeight(panel);
-  return scrolling(legendOf(panel, largest, false), tableOf(panel.matrix, queries, panel.tokens, "", largest));
+  const legend = legendOf(panel, largest, false), table = tableOf(panel.matrix, queries, panel.tokens, "", largest);
+  const zoom = element("button", "zoom", panel.zoom ?? "Zoom"), frame = scrolling(legend, table);
+  const columns = panel.tokens.map((_, key) => panel.matrix.reduce((sum, row) => sum + row[key], 0));
+  const { offsets = [] } = panel, starts = offsets.map(([start], place) => place > 0 && start > offsets[place - 1][1]);
+  const rows = panel.matrix.map(largestOf), whole = panel.queries ? [] : starts;
+  zoom.type = "button";
+  legend.append(zoom);
+  frame.classList.add("fits");
+  const fit = () => {
+    const { offsetWidth, offsetHeight } = table.rows[0].cells[0];
+    const across = (frame.clientWidth - offsetWidth - NAME) / columns.length;
+    const down = (SHARE * innerHeight - table.offsetTop + frame.offsetTop - offsetHeight) / rows.length;
+    const fitting = Math.max(SMALLEST_SIDE, Math.min(SIDE, across, down));
+    const side = zoom.ariaPressed === "true" ? SIDE : fitting, gap = side < SIDE / 3 ? 0 : 1;
+    table.style.setProperty("--side", `${side - gap}px`);
+    table.style.setProperty("--gap", `${gap}px`);
+    zoom.hidden = fitting === SIDE;
+    nameThose(table.querySelectorAll("thead th"), columns, side, starts);
+    nameThose(table.querySelectorAll("tbody th"), rows, side, whole);
+  };
+  zoom.ariaPressed = "false";
+  zoom.addEventListener("click", () => { zoom.ariaPressed = zoom.ariaPressed !== "true"; fit(); });
+  new ResizeObserver(fit).observe(frame);
+  return frame;
+}
+
+/* Show the headings of the largest weights that have room, and a line before each that begins a word. */
+function nameThose(headings, weights, side, starts) {
+  const shown = [], order = [...weights.keys()].sort((one, other) => weights[other] - weights[one]);
+  for (const place of order) if (shown.every(other => Math.abs(place - other) * side >= NAME)) shown.push(place);
+  headings.forEach((heading, place) => {
+    heading.classList.toggle("unnamed", !shown.includes(place));
+    heading.classList.toggle("start", side >= NAME && starts[place] === true);
+  });
 }
 
 /* Tables in a frame that the keyboard scrolls too; where there is more of them, its edge is pale. */

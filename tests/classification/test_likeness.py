@@ -105,7 +105,8 @@ def test_a_table_is_spoken_of_once_however_it_is_scored(command, table, kind, mo
 
 @pytest.mark.parametrize("texts", [ENGLISH[:1], ["漢字だけ", "good", "좋아요"]])
 def test_texts_without_hangul_are_spoken_of_however_few_they_are(command, table, texts):
-    said = f"{sum(text != '좋아요' for text in texts)} of {len(texts)} texts have no Hangul"
+    count = sum(text != "좋아요" for text in texts)
+    said = f"{count} of {len(texts)} text{'s' * (len(texts) != 1)} {'has' if count == 1 else 'have'} no Hangul"
     done = command("predict", *texts)
     assert done.returncode == 0 and done.stderr.startswith(f"TEXT: {said}")
     assert said in command("predict", "--input", table(texts)).stderr

@@ -175,9 +175,10 @@ def test_weights_that_are_all_the_same_leave_the_log_odds_of_the_ngrams_as_they_
     numpy.testing.assert_allclose(features[:, -1].asnumpy(), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("buckets", [0, BUCKETS])
 @every_value
-def test_a_network_that_says_what_tokens_add_has_the_same_logits_as_one_that_does_not(values):
-    built, given = network(buckets=0, **values), inputs(buckets=0)
+def test_a_network_that_says_what_tokens_add_has_the_same_logits_as_one_that_does_not(values, buckets):
+    built, given = network(buckets=buckets, **values), inputs(buckets=buckets)
     # sizes are inferred by the first call, which rounds otherwise
     built(*given)
     logits, weights, *_ = built(*given)

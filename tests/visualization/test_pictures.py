@@ -14,7 +14,7 @@ from nsmc_attention.colors import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.restoration.pictures import LONGEST_AXIS, save_restoration
 from nsmc_attention.systems.restoration.restoration import BLANK, REJECTED, Chunk, Restoration, unchanged
-from nsmc_attention.visualization.heatmap import WIDTH, draw_words, layout
+from nsmc_attention.visualization.heatmap import SPACE, WIDTH, draw_heatmap, draw_matrices, draw_words, layout
 from nsmc_attention.visualization.page import page, panel
 from nsmc_attention.visualization.pictures import check_picture, save_attributions
 
@@ -50,17 +50,57 @@ def test_words_stay_on_the_page_and_apart():
     assert draw_words([attribution()]).get_size_inches()[0] < WIDTH
 
 
-@pytest.mark.filterwarnings("ignore:Glyph")
-@pytest.mark.parametrize("text", ["좋다 ♥♥♥♥♥ ★☆ ♪ …", "WWWW mmm @@@ i . 영화", "❤❤❤ ☺ 👍👍 ⒜⒜⒜"])
-def test_a_word_is_drawn_within_its_box(text):
+@pytest.mark.parametrize(
+    "text", ["좋다 ♥♥♥♥♥ ★☆ ♪ …", "WWWW mmm @@@ i . 영화", "❤❤❤ ☺ 👍👍 ⒜⒜⒜", "국 国 \u202e 👨‍👩‍👧 👍🏽 ❤️"]
+)
+def test_a_word_is_drawn_within_its_box_by_glyphs_that_its_fonts_have(text, recwarn):
     review = attribution(text)
     figure = draw_words([review])
     figure.canvas.draw()
     (axes,) = figure.axes
-    words = [each.get_window_extent() for each in axes.texts if each.get_text() in review.tokens]
     boxes = [each.get_window_extent() for each in axes.patches]
+    words = [each.get_window_extent() for each in axes.texts[1 : 1 + len(boxes)]]
     assert len(words) == len(boxes) == len(review.tokens)
-    assert all(box.x0 <= word.x0 and word.x1 <= box.x1 for word, box in zip(words, boxes))
+    # a letter is moved to a whole pixel, of which an inch has 100
+    assert all(box.x0 - 2 < word.x0 and word.x1 < box.x1 + 2 for word, box in zip(words, boxes))
+    assert not [each for each in recwarn if "missing from font" in str(each.message)]
+
+
+def parted(text):
+    """An attribution of tokens with bars between those of a word."""
+    tokens = text.replace("|", " ").split()
+    starts = [place - text.count("|", 0, place) for place in (match.start() for match in re.finditer(r"[^ |]+", text))]
+    spans = tuple((start, start + len(token)) for start, token in zip(starts, tokens))
+    whole = attribution(" ".join(tokens))
+    return replace(whole, prediction=whole.prediction.replaced(text=text.replace("|", ""), offsets=spans))
+
+
+def test_morphemes_of_a_word_are_drawn_without_gaps_and_words_with_one():
+    places = layout(parted("배우|는 좋|았|는데"))
+    gaps = [left - (before + width) for (_, before, width), (_, left, _) in zip(places, places[1:])]
+    assert gaps == pytest.approx([0, SPACE, 0, 0])
+
+
+def test_a_matrix_of_any_length_fits_a_screen_with_names_that_do_not_overlap():
+    for count in (1, 12, 60, 200):
+        keys = [f"말{number}" for number in range(count)]
+        weights = numpy.random.RandomState(0).dirichlet(numpy.ones(count), count)
+        figure = draw_heatmap(weights, keys)
+        assert max(figure.get_size_inches()) < 13
+        figure.canvas.draw()
+        axis = figure.axes[0].yaxis
+        names = axis.get_ticklabels()
+        assert names[0].get_fontsize() >= 7 and (count > 60 or len(names) == count)
+        heights = [name.get_window_extent().y0 for name in names]
+        assert all(low - high > 6 for low, high in zip(heights, heights[1:]))
+        shown = [name.get_text() for name in figure.axes[0].xaxis.get_ticklabels()]
+        assert keys[int(weights.sum(axis=0).argmax())] in shown
+
+
+def test_ticks_of_a_matrix_stand_between_words():
+    figure = draw_matrices(parted("배우|는 좋|았|는데 별로").matrices())
+    for axis in (figure.axes[0].xaxis, figure.axes[0].yaxis):
+        assert axis.get_minorticklocs().tolist() == [-0.5, 1.5, 4.5, 5.5]
 
 
 def of_page(text):

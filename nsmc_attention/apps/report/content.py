@@ -7,6 +7,7 @@ from typing import Optional
 import numpy
 import pandas
 
+from ..._runtime.progress import progress_bar
 from ...classification.explain import Explainer
 from ...classification.likeness import Unlike
 from ...classification.prediction import Prediction
@@ -196,7 +197,10 @@ class Content:
     def examples(self) -> list[ExampleList]:
         """Return the most positive, negative and uncertain reviews, explained, each with its group and date."""
         examples: dict[str, list[Example]] = {kind: [] for kind in ("positive", "negative", "uncertain")}
-        for (kind, row), review in self.tables["reviews"].iterrows():
+        rows = self.tables["reviews"]
+        for (kind, row), review in progress_bar(
+            rows.iterrows(), total=len(rows), desc="explaining", unit=" reviews", delay=2
+        ):
             shown = self.explainer(self.predictions[row].text).without_matrix()
             origin = " · ".join(review[name] for name in ("group", "date") if review.get(name))
             examples[kind].append(Example(shown, origin))

@@ -142,7 +142,7 @@ function drawAnswer() {
     const meaning = meanings[answer.method] ?? answer.meaning;
     const queries = answer.queries?.map((_, row) => say.hop(row + 1));
     // a server has one model, whose name says nothing
-    return { ...answer, queries, positive, negative, label: say[answer.label], method: methods[answer.method], source: "", opener: say.matrix,
+    return { ...answer, queries, positive, negative, label: say[answer.label], method: methods[answer.method], source: "", opener: say.matrix, zoom: say.zoom,
       meaning: answer.matrix ? `${meaning}. ${queries ? say.clickHop : say.click}` : meaning };
   });
   $("answer").replaceChildren(...withSharedScale(panels).map(panelWithHeads));

@@ -1,6 +1,9 @@
 /* What the controls do, and the beginning, when all of the page is there. */
 
 $("language").addEventListener("click", () => setLanguage(say === SAY.ko ? "en" : "ko"));
+/* A browser whose text areas do not grow with their text by themselves. */
+if (!CSS.supports("field-sizing: content"))
+  document.addEventListener("input", ({ target }) => { if (target.matches("textarea")) { target.style.height = "auto"; target.style.height = `${target.scrollHeight + 2}px`; } });
 $("text").addEventListener("input", onInput);
 $("other").addEventListener("input", onInput);
 for (const id of ["method", "by-word"]) $(id).addEventListener("change", () => explain(true));

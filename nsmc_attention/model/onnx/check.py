@@ -5,6 +5,7 @@ passes, whoever wrote it, with fields and operators from the lists below, and te
 batches before anything runs, are bounded.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from pathlib import Path
@@ -23,26 +24,9 @@ from ..graphs import Axes, Interface, Sizes, dtype
 
 Shapes = dict[str, tuple[int, ...]]
 OPSETS, IR_VERSIONS = range(13, 22), range(7, 12)
-# The fields that each message may have: no functions, subgraphs, external data or sparse tensors
-FIELDS = {
-    "ModelProto": "ir_version producer_name producer_version opset_import graph",
-    "OperatorSetIdProto": "domain version",
-    "GraphProto": "name node initializer input output",
-    "NodeProto": "op_type domain name input output attribute",
-    "AttributeProto": "name type f i ints s",
-    "TensorProto": "name data_type dims raw_data",
-    "ValueInfoProto": "name type",
-    "TypeProto": "tensor_type",
-    "Tensor": "elem_type shape",
-    "TensorShapeProto": "dim",
-    "Dimension": "dim_value dim_param",
-}
-# Operators whose output's size follows from their inputs' sizes and constants
-OPERATORS = (
-    "Abs Add ArgMax BatchNormalization Cast Clip Concat Conv Div Erf Exp Flatten GRU Gather GatherND Gemm Identity LSTM LayerNormalization Less LessOrEqual LogSoftmax MatMul "
-    "Max Min Mul Pad Range ReduceMax ReduceMean ReduceSum Relu Reshape Shape Sigmoid Slice Softmax Split Sqrt Squeeze Sub Tanh "
-    "Transpose Unsqueeze Where"
-)
+# The fields that each message may have: no functions, subgraphs, external data or sparse tensors; and the operators whose
+# output's size follows from their inputs' sizes and constants
+FIELDS, OPERATORS = json.loads(Path(__file__).with_name("allowed.json").read_text(encoding="utf-8")).values()
 NUMBERS = (TensorProto.FLOAT, TensorProto.FLOAT16, TensorProto.INT8, TensorProto.INT32, TensorProto.INT64)
 # Parsed, a file takes 100 times its size, but for its constants' numbers: bytes that there may be beside these (a
 # network has 4,000), and the fields in the file that lead to them: graph, initializer, raw_data

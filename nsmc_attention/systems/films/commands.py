@@ -33,7 +33,7 @@ def film(
     nsmc-attention film reviews.csv --group-by film --format jsonl
     """
     if page:
-        from ...visualization.pictures import check_page
+        from .pictures import check_page
 
         check_page(page)
     from .rater import FilmRater

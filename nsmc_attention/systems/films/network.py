@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
 from ..._runtime.mxnet_types import Array, Arrays, Operators
-from ...model.blocks import masked_softmax
+from ..sequences.alignment import masked_softmax
 
 
 class ReviewScorer(HybridBlock):

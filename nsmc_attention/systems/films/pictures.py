@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 
-from ...visualization.pictures import write_page
+from ...errors import ConfigError
+from ...visualization.pictures import PAGE
+from ..sequences.pages import write_page
 from .rating import FILM_PAGE, Rating, rating_html
 
 
@@ -15,3 +17,9 @@ def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language
         about += more.format(len(ratings), films)
     sections = (f"<h2>{escape(film)}</h2>{rating_html(own, language)}" for film, own in ratings.items())
     write_page(path, "".join(f"<section>{section}</section>\n" for section in sections), title, about, language)
+
+
+def check_page(path: Path) -> None:
+    """Raise ConfigError unless a file is named as a page."""
+    if path.suffix.lower() not in (PAGE, ".htm"):
+        raise ConfigError(f"{path}: expected a name that ends with .html, found {path.suffix!r}")

@@ -8,7 +8,7 @@ from ...errors import DataError, check_kind
 from ...inference.matrices import Matrix
 from ...visualization.heatmap import ROW, draw_weights, name_queries
 from ...visualization.pictures import PAGE as PAGE_SUFFIX
-from ...visualization.pictures import write_page
+from ..sequences.pages import write_page
 from .boxes import cut_out
 from .reading import PAGE, Reading, reading_html
 
@@ -49,8 +49,9 @@ def draw_reading(reading: Reading) -> Any:
             picture.imshow(own, cmap="gray", vmin=0, vmax=255, aspect="auto", extent=(*span, 1, 0))
             picture.axis("off")
             letters = list(line.text.replace(" ", "␣"))
-            image = draw_weights(plot, Matrix(line.weights, letters, [], ""), largest)
+            panel = Matrix(line.weights, letters, [], "")
+            image = draw_weights(plot, panel, largest)
             image.set_extent((line.edges[0], line.edges[-1], len(letters) - 0.5, -0.5))
             plot.set(aspect="auto", xlim=span, xticks=[])
-            name_queries(plot, letters, 0.2)
+            name_queries(plot, panel, 0.2)
     return figure

@@ -14,8 +14,9 @@ from ...text.encoding import clean
 from ...text.tokenizers import has_dictionary
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.initial import check_sizes, first_bundle, sizes_of
-from ...training.runs import Run, hold_out, network_files, warn, warn_if_small
+from ...training.runs import Run, network_files, warn, warn_if_small
 from ..sequences.characters import split_spaces
+from ..sequences.parts import hold_out
 from .characters import RestorerCharacters
 from .junctions import fitted
 from .settings import RESTORE_PRESETS, RestoreConfig

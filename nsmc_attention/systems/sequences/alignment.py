@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 from ..._runtime.gluon import HybridBlock, nn
 from ..._runtime.mxnet_types import Array, Arrays, Operators
-from ...model.blocks import masked_softmax
+from ...model.blocks import MASKED_SCORE
 
 
 class Alignment(HybridBlock):
@@ -140,3 +140,8 @@ def build_alignment(attention: Any, decoder_size: int) -> Alignment:
         "concat": lambda: ConcatAlignment(decoder_size, attention.units),
     }[attention.kind]
     return build()
+
+
+def masked_softmax(F: Operators, scores: Array, mask: Array) -> Array:
+    """Return the softmax of scores (N, S) over the places whose mask is 1; 0 elsewhere."""
+    return F.softmax(F.where(mask, scores, MASKED_SCORE * F.ones_like(scores)), axis=1) * mask

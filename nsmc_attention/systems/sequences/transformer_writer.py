@@ -10,7 +10,8 @@ from typing import Any
 from ..._runtime.gluon import HybridBlock, mxnet, nn
 from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import MASKED_SCORE
-from ...model.transformer import DecoderLayer, Layered, by_head
+from ...model.transformer import Layered
+from .decoder_layer import DecoderLayer, by_head
 from .graphs import SOURCE, most_written
 from .reader import Reader
 from .writer import Writer, read

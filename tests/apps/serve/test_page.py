@@ -304,11 +304,23 @@ def test_a_grid_of_very_many_heads_scrolls_within_its_frame(heads):
     assert all(each["width"] >= 24 and abs(each["width"] - each["height"]) < 1 for each in sizes), "a finger hits it"
 
 
+@BOTH
+def test_a_text_area_grows_with_its_text_within_the_window(page):
+    heights = []
+    for lines in (1, 8, 200):
+        page.fill("#text", "배우들 연기는 정말 좋았다\n" * lines)
+        heights.append(page.locator("#text").bounding_box()["height"])
+    assert heights[0] < heights[1] < heights[2] <= 0.71 * page.viewport_size["height"]
+
+
 @pytest.mark.parametrize("device", ["phone-dark"], indirect=True)
 def test_a_phone_shows_where_a_matrix_goes_on(page):
     page.fill("#text", "배우들 연기는 정말 좋았지만 이야기가 너무 지루하고 결말이 아쉬웠다")
     panel(page)
     page.click("#answer .more")
+    matrix = page.locator("#answer .matrix")
+    assert matrix.evaluate("frame => frame.scrollWidth - frame.clientWidth") <= 1, "it fits at first"
+    matrix.locator(".zoom").click()
     for scrolled, pale in ((0, "2.5rem"), (9999, "0px")):
         page.locator("#answer .matrix").evaluate("(frame, left) => { frame.scrollLeft = left; }", scrolled)
         expect(page.locator("#answer .matrix")).to_have_attribute("style", re.compile(f"--right: {pale}"))

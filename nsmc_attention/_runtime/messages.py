@@ -1,0 +1,84 @@
+"""Lines for people in their language: Korean where the locale or `--language` says so, and messages.ko.json has them.
+
+{names} there stand for what differs; what stands for {NAMES} is looked up too, as is what is beside a colon and between
+semicolons or commas. What programs read is never translated.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Optional, TextIO
+
+LANGUAGES = ("ko", "en")
+# Where --language is kept, for worker processes too; after it, what says the locale
+VARIABLES = VARIABLE, *_ = ("NSMC_ATTENTION_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+BLANK, ANYTHING = re.compile(r"\\\{(\w+)\\\}"), r"(?P<\1>(?:(?![;:] ).)+)"
+
+
+def in_korean() -> bool:
+    return next(filter(None, map(os.environ.get, VARIABLES)), "").startswith("ko")
+
+
+@contextmanager
+def speaking(language: Optional[str]) -> Iterator[None]:
+    """Write lines to stderr in one of LANGUAGES, that of the locale if None, within a `with` block."""
+    before = os.environ.get(VARIABLE, "")
+    os.environ[VARIABLE] = language or before
+    try:
+        with redirect_stderr(Translated(sys.stderr)):
+            yield
+    finally:
+        os.environ[VARIABLE] = before
+
+
+class Translated:
+    """A stream whose lines are written in the language of the user."""
+
+    def __init__(self, stream: TextIO):
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return self.stream.write("\n".join(map(translated, text.split("\n"))))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@lru_cache(maxsize=1)
+def table() -> tuple[list[tuple[re.Pattern[str], str]], dict[str, str]]:
+    """Return the lines, each as a pattern with its translation, the longest first; and {word: its translation}."""
+    content = json.loads(Path(__file__).with_name("messages.ko.json").read_text(encoding="utf-8"))
+    lines = sorted(content["lines"].items(), key=lambda pair: -len(BLANK.sub("", re.escape(pair[0]))))
+    return [(re.compile(BLANK.sub(ANYTHING, re.escape(line))), said) for line, said in lines], content["words"]
+
+
+def translated(line: str) -> str:
+    """Return a line in the language of the user, as it is where the table lacks it."""
+    return korean(line) if in_korean() else line
+
+
+def word(name: str) -> str:
+    """Return a word of a picture or bar in the language of the user, as it is where the table lacks it."""
+    return table()[1].get(name, name) if in_korean() else name
+
+
+@lru_cache(maxsize=256)
+def korean(line: str) -> str:
+    lines, words = table()
+    for pattern, said in lines:
+        if match := pattern.fullmatch(line):
+            blanks = match.groupdict().items()
+            return said.format(
+                **{key: words.get(text) or korean(text) if key.isupper() else text for key, text in blanks}
+            )
+    for colon in re.finditer(": ", line):
+        where, message = line[: colon.start()], line[colon.end() :]
+        if "; " not in where and korean(message) != message:
+            return f"{korean(where)}: {korean(message)}"
+    separator = "; " if "; " in line else ", "
+    return separator.join(map(korean, line.split(separator))) if separator in line else line
