@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ import nsmc_attention
 from nsmc_attention.registry import systems
 
 ROOT = Path(__file__).resolve().parents[1]
+WORKFLOW = ROOT / ".github/workflows/ci.yml"
 # What the Dockerfile installs
 SERVE = "requirements/serve.txt"
 PYTHONS = ("3.9.18", "3.10.13", "3.11.7", "3.12.1", "3.13.0", "3.14.0")
@@ -63,6 +65,7 @@ def wanted_on(found, python):
 def test_the_pythons_of_the_classifiers_are_those_of_the_readme():
     versions = re.findall("Python :: (3[.][0-9]+)", setup_cfg()["metadata"]["classifiers"])
     assert versions == [each.rpartition(".")[0] for each in PYTHONS]
+    assert f"run: .ci/release --try dist {' '.join(versions)}\n" in WORKFLOW.read_text(encoding="utf-8")
     for name, words in {"README.md": "Python 3.9 to 3.14", "README.ko.md": "Python 3.9~3.14"}.items():
         assert words in (ROOT / name).read_text(encoding="utf-8")
 
@@ -73,6 +76,27 @@ def test_another_python_is_one_line_before_anything_is_compiled(version):
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     expected = f"error: nsmc_attention needs Python 3.9 to 3.14, this is Python 3.{version[1]}\n"
     assert (done.returncode, done.stderr) == (1, expected)
+
+
+@pytest.mark.skipif(
+    (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="wheels are tried on x86-64 Linux"
+)
+@pytest.mark.parametrize(
+    "arguments, expected",
+    {
+        "": "usage: .ci/release [--try] FOLDER",
+        "--help": "usage: .ci/release [--try] FOLDER",
+        "new 2.7": "error: expected a Python from 3.9 to 3.14, found 2.7",
+        "new ../3.9": "error: expected a Python from 3.9 to 3.14, found ../3.9",
+        "full": "full has files already; name an empty folder, or --try the wheels in it",
+    }.items(),
+)
+def test_a_release_that_cannot_be_made_is_one_line_and_makes_nothing(arguments, expected, tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full/any").touch()
+    done = subprocess.run([ROOT / ".ci/release", *arguments.split()], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode and done.stdout == "" and done.stderr.count("\n") == 1 and expected in done.stderr
+    assert [each.name for each in tmp_path.iterdir()] == ["full"]
 
 
 @pytest.mark.parametrize("python", PYTHONS)
@@ -108,7 +132,7 @@ def test_every_requirement_has_an_oldest_version():
 
 
 def test_actions_of_the_workflow_are_pinned_by_their_digest():
-    used = re.findall(r"uses: (.*)", (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
+    used = re.findall(r"uses: (.*)", WORKFLOW.read_text(encoding="utf-8"))
     assert used and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", each) for each in used)
 
 
