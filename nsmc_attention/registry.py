@@ -1,6 +1,6 @@
 """The list of the systems and of the apps. Nothing else in the core names one of them.
 
-A folder's `__init__` has COMMANDS, the names of the commands in its `commands.py`, NAMES, {module: its public names}, and,
+A folder's `__init__` has COMMANDS, the names of the commands in its `commands.py`, NAMES, {module: its public names}, if any, and,
 of a system, OPTIONS, the names of the classes in its `options.py`; a system's `system.py` has its SYSTEM. To remove a system, delete its folder and its line here.
 """
 
@@ -49,7 +49,7 @@ def public_names() -> dict[str, str]:
     return {
         name: f"{folder}.{where}"
         for folder in WINGS
-        for where, names in module(folder).NAMES.items()
+        for where, names in getattr(module(folder), "NAMES", {}).items()
         for name in names.split()
     }
 
