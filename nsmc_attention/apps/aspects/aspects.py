@@ -23,7 +23,7 @@ from .clauses import FILMS, NONE, PATTERNS, Clause, Words, clauses, read_words
 
 # Weights of what a clause contributes and of what is beside it, which counts up to LIMIT; log-odds for a word that says
 # something else of a part than of a whole; nearer to 0 than NOTHING there is no side, of an aspect's name alone than SURE
-CONTRIBUTED, BESIDE, LIMIT, OF_A_PART, NOTHING, SURE = 0.5, 0.5, 2.0, 2.0, 0.02, 1.0
+CONTRIBUTED, BESIDE, LIMIT, OF_A_PART, NOTHING, SURE = 0.5, 0.7, 3.0, 2.0, 0.02, 1.0
 
 
 class Aspect(NamedTuple):
@@ -109,9 +109,9 @@ class AspectReader(AddedColumns):
 
 def of_a_part(said: str, odds: float) -> float:
     """Return the log-odds of a clause for a part of a film: 화려하다 praises one and 아쉽다 blames it, unlike a whole film."""
-    kinds = {kind for kind in ("praise", "blame", "wish", "not") if PATTERNS[kind].search(said)}
+    kinds = {kind for kind in ("praise", "blame", "wish", "waste", "not") if PATTERNS[kind].search(said)}
     turned = 0 if "not" in kinds else ("praise" in kinds) - ("blame" in kinds)
-    return -LIMIT if "wish" in kinds else odds + OF_A_PART * turned
+    return -LIMIT if "wish" in kinds else LIMIT if "waste" in kinds else odds + OF_A_PART * turned
 
 
 def sides_of(parts: Sequence[Clause], odds: Sequence[float], whole: float) -> Iterator[float]:
