@@ -169,8 +169,9 @@ class Content:
         chart = interval_rows(rows, float("nan"), self.say["share_unknown"])
         if "aspects_by_group" in self.tables:
             shares = self.tables["aspects_by_group"]["share"].unstack().reindex(self.shown_groups().index)[rows.index]
-            chart += shares.to_html(float_format="{:.0%}".format, na_rep="–", border=0)
-        for name, own in mentions.sort_values("odds").groupby("aspect"):
+            chart += f'<div class="scroll">{shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False)}</div>'
+        for name in rows.index:
+            own = mentions[mentions["aspect"] == name].sort_values("odds")
             chosen = own.iloc[[-1, 0] if len(own) > 1 else [0]].itertuples()
             examples = [self.example(each.row, (each.start, each.end)) for each in chosen]
             lists.append(
