@@ -64,17 +64,28 @@ class AspectReader(AddedColumns):
     def added(self) -> dict[str, str]:
         return {name: "string" for name in self.words.aspects.values() if name != NONE}
 
-    def values(self, records: Sequence[Record]) -> Iterator[Row]:
-        for found in self([str(record.get("restored", record["text"])) for record in records]):
-            sides = {name: LABELS[odds > 0] for name, odds in by_name(found).items()}
-            yield tuple(map(sides.get, self.added))
+    def values(self, records: Sequence[Record]) -> list[Row]:
+        return self.columns(self([str(record.get("restored", record["text"])) for record in records]))
 
-    def __call__(self, texts: Sequence[str]) -> list[list[Judged]]:
+    def columns(self, found: Iterable[Iterable[Judged]]) -> list[Row]:
+        names, sides = tuple(self.added), map(by_name, found)
+        return [tuple(LABELS[odds[name] > 0] if name in odds else None for name in names) for odds in sides]
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        if self.scorer is not self.classifier:
+            return super().rows(texts)
+        reviews = self.classifier.encoder.encode_many(list(texts))  # once for both
+        found = zip(self.classifier.rows_of(reviews), self.columns(self.read(reviews)))
+        return [(*row[:-1], *own, row[-1]) for row, own in found]
+
+    def __call__(self, texts: Iterable[str]) -> list[list[Judged]]:
         """Return the aspects of each text, in its order; none of one that the classifier cannot judge."""
-        found: list[list[Judged]] = [[] for _ in texts]
-        places = [place for place, text in enumerate(texts) if self.words.pattern.search(text)]
-        reviews = self.classifier.encoder.encode_many([texts[place] for place in places])
-        known = [pair for pair in zip(places, reviews) if not self.classifier.evidence.reason(pair[1])]
+        return self.read(self.classifier.encoder.encode_many(list(texts)))
+
+    def read(self, reviews: Sequence[Encoded]) -> list[list[Judged]]:
+        found: list[list[Judged]] = [[] for _ in reviews]
+        naming = [pair for pair in enumerate(reviews) if self.words.pattern.search(pair[1].text)]
+        known = [pair for pair in naming if not self.classifier.evidence.reason(pair[1])]
         cut = [(*pair, parts) for pair in known if (parts := clauses(pair[1].text, self.words))]
         tokens = [[start for start, _ in review.offsets] for _, review, _ in cut]
         pairs = [(k, part) for k, (*_, parts) in enumerate(cut) for part in parts if part.names]
