@@ -36,12 +36,9 @@ class Aspect(NamedTuple):
     end: int
 
 
-Judged = tuple[Aspect, float]  # with the log-odds that it is praised
-
-
 @dataclass(frozen=True)
 class AspectReader(AddedColumns):
-    """The aspects of texts, by a list of words and a scorer that classifies them, whose log-odds are a sum; also columns."""
+    """The aspects of texts, each with the log-odds that it is praised, by words and a scorer whose log-odds are a sum."""
 
     path: Optional[Union[str, Path]] = None
 
@@ -67,7 +64,7 @@ class AspectReader(AddedColumns):
     def values(self, records: Sequence[Record]) -> list[Row]:
         return self.columns(self([str(record.get("restored", record["text"])) for record in records]))
 
-    def columns(self, found: Iterable[Iterable[Judged]]) -> list[Row]:
+    def columns(self, found: Iterable[Iterable[tuple[Aspect, float]]]) -> list[Row]:
         names, sides = tuple(self.added), map(by_name, found)
         return [tuple(LABELS[odds[name] > 0] if name in odds else None for name in names) for odds in sides]
 
@@ -78,12 +75,12 @@ class AspectReader(AddedColumns):
         found = zip(self.classifier.rows_of(reviews), self.columns(self.read(reviews)))
         return [(*row[:-1], *own, row[-1]) for row, own in found]
 
-    def __call__(self, texts: Iterable[str]) -> list[list[Judged]]:
+    def __call__(self, texts: Iterable[str]) -> list[list[tuple[Aspect, float]]]:
         """Return the aspects of each text, in its order; none of one that the classifier cannot judge."""
         return self.read(self.classifier.encoder.encode_many(list(texts)))
 
-    def read(self, reviews: Sequence[Encoded]) -> list[list[Judged]]:
-        found: list[list[Judged]] = [[] for _ in reviews]
+    def read(self, reviews: Sequence[Encoded]) -> list[list[tuple[Aspect, float]]]:
+        found: list[list[tuple[Aspect, float]]] = [[] for _ in reviews]
         naming = [pair for pair in enumerate(reviews) if self.words.pattern.search(pair[1].text)]
         known = [pair for pair in naming if not self.classifier.evidence.reason(pair[1])]
         cut = [(*pair, parts) for pair in known if (parts := clauses(pair[1].text, self.words))]
@@ -104,7 +101,9 @@ class AspectReader(AddedColumns):
         taken, tail = review.take(kept), self.classifier.encoder.encode_words(part.tail)
         return Encoded("", taken.tokens + tail.tokens, taken.ids + tail.ids)
 
-    def judged(self, text: str, parts: Sequence[Clause], sums: list[float], alone: Iterator[float]) -> Iterator[Judged]:
+    def judged(
+        self, text: str, parts: Sequence[Clause], sums: list[float], alone: Iterator[float]
+    ) -> Iterator[tuple[Aspect, float]]:
         """Yield the aspects of clauses, by what each contributes and the log-odds by themselves of those with one."""
         said = [text[part.start : part.end] for part in parts]
         odds = [
@@ -134,7 +133,7 @@ def sides_of(parts: Sequence[Clause], odds: Sequence[float], whole: float) -> It
         yield after if part.kind == "x" else odds[place] + BESIDE * min(max(beside, -LIMIT), LIMIT)
 
 
-def by_name(found: Iterable[Judged]) -> dict[str, float]:
+def by_name(found: Iterable[tuple[Aspect, float]]) -> dict[str, float]:
     """Return {aspect: log-odds that the review praises it}, the sum over its clauses, of those with a side."""
     known = [(aspect.name, odds) for aspect, odds in found if aspect.label]
     return {name: sum(odds for other, odds in known if other == name) for name, _ in known}
@@ -149,12 +148,6 @@ def aspects(
     """
     text = review.text if isinstance(review, Prediction) else check_text(review)
     return [aspect for aspect, _ in AspectReader(classifier or packaged(), words)([text])[0]]
-
-
-def panel(explainer: Explainer, text: str) -> list[list[Any]]:
-    """Return [start, end, name, label] of each aspect of a text, for the page; none without contributions."""
-    found = AspectReader(explainer.classifier)([text])[0] if explainer.has_contributions else []
-    return [[each.start, each.end, each.name, each.label] for each, _ in found]
 
 
 def mentions(explainer: Explainer, texts: Sequence[str], path: Optional[Path] = None) -> Any:

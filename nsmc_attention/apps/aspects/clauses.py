@@ -40,10 +40,7 @@ class Words(NamedTuple):
 
 
 def read_words(path: Union[str, Path]) -> Words:
-    """Read a table with the columns word and aspect; a word of the aspect - names none.
-
-    DataError for a word twice, an empty cell, an aspect called as an output column, and where there is no word in Hangul.
-    """
+    """Read a table with the columns word and aspect, - for none; DataError, with the row, where it is wrong"""
     path, aspects = Path(path), dict[str, str]()
     parts = list(Texts(path, text_column="word").open().parts)
     tables.require_column([*parts[0]] if parts else [], "aspect", path, "")
@@ -88,8 +85,7 @@ def letter_of(surface: str, features: str) -> tuple[str, str]:
     if (tag == "EC" and kind in ("but", "and", "so", "end")) or (tag == "ETN" and kind == "end"):
         return kind[0] if first in ("EC", "ETN", "VCP") else kind[0].upper(), stem
     own = {("만", "JX"): "o", ("데", "NNB"): "d"}.get((surface, tag)) or ("." if STOPS.issuperset(surface) else "")
-    own = own or ("rt"[form in PRESENT] if tag == "ETM" else LETTERS.get(first, LETTERS.get(first[0], "w")))
-    return own, stem
+    return own or ("rt"[form in PRESENT] if tag == "ETM" else LETTERS.get(first, LETTERS.get(first[0], "w"))), stem
 
 
 def clauses(text: str, words: Words) -> list[Clause]:
