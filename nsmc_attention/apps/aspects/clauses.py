@@ -40,7 +40,7 @@ class Words(NamedTuple):
 
 
 def read_words(path: Union[str, Path]) -> Words:
-    """Read a table with the columns word and aspect, - for none; DataError, with the row, where it is wrong"""
+    """Read a table with the columns word and aspect, - for none; DataError, with the row, where it is wrong."""
     path, aspects = Path(path), dict[str, str]()
     parts = list(Texts(path, text_column="word").open().parts)
     tables.require_column([*parts[0]] if parts else [], "aspect", path, "")
