@@ -1,4 +1,6 @@
 # What type checkers see of __init__.py, whose names are imported on first use; tests/test_types.py compares the two.
+from .apps.aspects.aspects import Aspect as Aspect
+from .apps.aspects.aspects import aspects as aspects
 from .classification.adapt import adapt as adapt
 from .classification.attribution import Attribution as Attribution
 from .classification.columns import score_column as score_column

@@ -24,7 +24,9 @@ SYSTEMS = {
     "film": "systems.films",
     "read": "systems.reading",
 }
-APPS = ("apps.report", "apps.bulk", "apps.serve")
+# Apps that take part in what others do, as systems
+PARTS = {"aspects": "apps.aspects"}
+APPS = (*PARTS.values(), "apps.report", "apps.bulk", "apps.serve")
 # Without the classifier, which the core consists of
 WINGS = (*[*SYSTEMS.values()][1:], *APPS)
 
@@ -60,8 +62,10 @@ def commands(folders: tuple[str, ...]) -> dict[str, str]:
 
 
 def options(kind: str) -> dict[str, type]:
-    """Return {system: what it adds to other commands}, its class TrainOptions, ScoringOptions, GroupOptions or ServeOptions."""
-    folders = {name: folder for name, folder in SYSTEMS.items() if kind in getattr(module(folder), "OPTIONS", ())}
+    """Return {system: what it adds to other commands}, its class of this name, as TrainOptions or ScoringOptions."""
+    folders = {
+        name: folder for name, folder in {**SYSTEMS, **PARTS}.items() if kind in getattr(module(folder), "OPTIONS", ())
+    }
     return {name: getattr(module(folder, "options"), kind) for name, folder in folders.items()}
 
 
@@ -74,8 +78,9 @@ def modules(name: str) -> Iterator[tuple[str, ModuleType]]:
     corrections  classifies corrected texts: `over` and `reference`
     groups       rates groups of reviews
     service      its part of the page and of the HTTP API
+    aspects      says what reviews praise and what they blame
     """
-    for known, folder in SYSTEMS.items():
+    for known, folder in {**SYSTEMS, **PARTS}.items():
         if find_spec(f".{folder}.{name}", __package__):
             yield known, module(folder, name)
 

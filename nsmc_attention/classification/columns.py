@@ -53,8 +53,11 @@ def score_column(
     """
     scorer: Scorer = corrected(classifier or packaged(), restore)
     if share is not None:
-        number = share_given(share)
-        scorer = LabelsByShare(scorer, share_of_column(scorer, column, text_column) if number is None else number)
+        texts = texts_in(
+            column[text_column_of(column, text_column)] if isinstance(column, pandas.DataFrame) else column
+        )
+        estimated = None if (number := share_given(share)) else tally_of(scorer, [*texts], scorer.rows(texts)).share
+        scorer = LabelsByShare(scorer, number or require_share(estimated, "column"))
     return with_index(scorer, column, text_column)
 
 
@@ -66,12 +69,6 @@ def corrected(classifier: Classifier, restore: object) -> Scorer:
         raise ConfigError("restore: no system of this installation corrects texts; leave it out")
     scorer: Scorer = correcting.over(classifier, restore)
     return scorer
-
-
-def share_of_column(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> float:
-    """Return the estimated share of positive reviews in a column; DataError where it is unknown."""
-    texts = texts_in(column[text_column_of(column, text_column)] if isinstance(column, pandas.DataFrame) else column)
-    return require_share(tally_of(scorer, [*texts], scorer.rows(texts)).share, "column")
 
 
 def with_index(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> pandas.DataFrame:

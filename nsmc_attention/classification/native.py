@@ -184,7 +184,7 @@ def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> Record:
     tables = {"ngrams": ngrams, "embedding": embedding, **scale}
     return {
         **tables,
-        **encoder_arrays(arrays),
+        **as_floats(**dict(zip(("input_weights", "input_bias", "recurrent", "hidden_bias"), gates_of(arrays, GRU)))),
         **attention_arrays(arrays, hidden),
         **last,
         **gate_arrays(arrays, hidden),
@@ -193,11 +193,6 @@ def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> Record:
 
 def as_floats(**arrays: Numbers) -> Arrays:
     return {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in arrays.items()}
-
-
-def encoder_arrays(arrays: Arrays) -> Arrays:
-    input_weights, input_bias, recurrent, hidden_bias = gates_of(arrays, GRU)
-    return as_floats(input_weights=input_weights, input_bias=input_bias, recurrent=recurrent, hidden_bias=hidden_bias)
 
 
 def attention_arrays(arrays: Arrays, hidden: int) -> Arrays:

@@ -214,16 +214,11 @@ class Classifier(Predictor):
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return (label, score, probability, error) of each review."""
-        return [output_row(*pair) for pair in zip(*self.judged(texts))]
+        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews)]
 
-    def judged(self, texts: Iterable[str]) -> tuple[list[float], list[Optional[str]]]:
-        """Return each review's probability of positive, and the reason if it gets no label (`evidence`)."""
-        probabilities: list[float] = []
-        reasons: list[Optional[str]] = []
-        for reviews in self.windows(texts):
-            probabilities += self.score(reviews).tolist()
-            reasons += map(self.evidence.reason, reviews)
-        return probabilities, reasons
+    def rows_of(self, reviews: Sequence[Encoded]) -> list[Row]:
+        """Return `rows` of encoded reviews."""
+        return [*map(output_row, self.score(reviews).tolist(), map(self.evidence.reason, reviews))]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""

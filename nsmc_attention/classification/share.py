@@ -16,7 +16,7 @@ import numpy
 from .._runtime.aliases import Numbers, Record
 from ..errors import ConfigError, DataError
 from ..evaluation.share import Evidence, Share, by_odds, odds_of
-from ..inference.reference import Row, Scorer
+from ..inference.reference import AddedColumns, Row
 from ..inference.scoring import tally_of
 from ..inference.tally import Tally
 from ..reviews.tables import is_missing
@@ -114,44 +114,19 @@ def require_share(share: Optional[Share], where: object) -> float:
 
 
 @dataclass(frozen=True)
-class LeaningReference:
-    """The arguments that load a LabelsByShare in another process."""
-
-    scorer: Any
-    share: float
-
-    def load(self, device: str = "auto", threads: Optional[int] = None) -> "LabelsByShare":
-        return LabelsByShare(self.scorer.load(device, threads), self.share)
-
-
-@dataclass(frozen=True)
-class LabelsByShare:
+class LabelsByShare(AddedColumns):
     """A scorer whose reviews also get a label by the share of positive reviews in their table.
 
     `label` and `probability` stay the review's own. `probability_by_share` has the odds of the share in it, at most 4 to
     1, and `label_by_share` follows it: more labels are right, but the rarer one is given less often.
     """
 
-    scorer: Scorer
     share: float
+    added = LEANING
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
             raise ConfigError(f"share (--share): expected table, or a number between 0 and 1, found {self.share:g}")
-
-    @property
-    def types(self) -> Mapping[str, str]:
-        *names, reason = self.scorer.types
-        types = self.scorer.types
-        return {**{name: types[name] for name in names}, **LEANING, reason: types[reason]}
-
-    @property
-    def reference(self) -> LeaningReference:
-        return LeaningReference(self.scorer.reference, self.share)
-
-    @property
-    def prior(self) -> float:
-        return self.scorer.prior
 
     def leaning(
         self, label: Optional[str], probability: Optional[float]
@@ -162,13 +137,8 @@ class LabelsByShare:
         leaning = by_odds(probability, odds_of(self.share) / math.exp(self.prior))
         return LABELS[leaning >= 0.5], leaning, self.share
 
-    def rows(self, texts: Iterable[str]) -> list[Row]:
-        label, place = ([*self.scorer.types].index(name) for name in ("label", "probability"))
-        return [(*row[:-1], *self.leaning(row[label], row[place]), row[-1]) for row in self.scorer.rows(texts)]
-
-    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
-        for values in self.scorer.objects(texts, weights):
-            yield {**values, **dict(zip(LEANING, self.leaning(values["label"], values["probability"])))}
+    def values(self, records: Iterable[Record]) -> Iterator[Row]:
+        return (self.leaning(record["label"], record["probability"]) for record in records)
 
 
 def share_given(value: Union[str, float]) -> Optional[float]:

@@ -21,6 +21,7 @@ def predict(
         metavar="[table|0..1]",
     ),
     corrections: Added = of_systems("ScoringOptions"),
+    added: Added = of_systems("ColumnOptions"),
     model: Model,
 ) -> None:
     """Classify reviews as positive or negative, and estimate the share of positive ones in --input.
@@ -37,7 +38,7 @@ def predict(
     from ..classification.likeness import remark
 
     classifier = model.load()
-    scorer = corrected(classifier, corrections, model)
+    scorer = corrected(classifier, {**corrections, **added}, model)
     if share:
         scorer = leaning(scorer, share, scoring)
     scoring.score(scorer, text, weights, partial(remark, classifier))

@@ -9,7 +9,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union, cast
@@ -46,6 +46,42 @@ class Scorer(Protocol):
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
         """Yield for each text a dict of plain values for JSON, with an `error` where there is no result."""
+
+
+@dataclass(frozen=True)
+class AddedColumns:
+    """A Scorer with further columns, `added`, before the reason: `values` of the records of another; also its reference."""
+
+    scorer: Any
+    added: ClassVar[Any]
+    values: ClassVar[Callable[..., Iterable[Row]]]
+
+    @property
+    def types(self) -> Mapping[str, str]:
+        *before, reason = self.scorer.types.items()
+        return dict([*before, *self.added.items(), reason])
+
+    @property
+    def reference(self) -> Hashable:
+        return replace(self, scorer=self.scorer.reference)
+
+    @property
+    def prior(self) -> float:
+        return float(self.scorer.prior)
+
+    def load(self, device: str = "auto", threads: Optional[int] = None) -> Any:
+        return replace(self, scorer=self.scorer.load(device, threads))
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        texts = list(texts)
+        rows = self.scorer.rows(texts)
+        records = [{"text": text, **dict(zip(self.scorer.types, row))} for text, row in zip(texts, rows)]
+        return [(*row[:-1], *own, row[-1]) for row, own in zip(rows, self.values(records))]
+
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
+        for record in self.scorer.objects(texts, weights):
+            (own,) = self.values([record])
+            yield {**record, **dict(zip(self.added, own))}
 
 
 @dataclass(frozen=True)

@@ -159,11 +159,6 @@ def gluon_file(network: Network) -> bytes:
         return path.read_bytes()
 
 
-def stored_forms(network: Network) -> Forms:
-    """Return {name: (type, shape)} of what `gluon_file` writes for a network, initialized or not."""
-    return forms_of(parameter_shapes(network), matrices_as(network))
-
-
 def forms_of(shapes: Mapping[str, tuple[int, ...]], matrices_as: str = "float32") -> Forms:
     """Return {name: (type, shape)} of what a file holds of parameters of these shapes."""
     forms: Forms = {}
@@ -179,7 +174,7 @@ def read_gluon_file(content: bytes, network: Network, where: object) -> Arrays:
 
     Errors are those of `read_stored`.
     """
-    return loaded(read_stored(content, stored_forms(network), where))
+    return loaded(read_stored(content, forms_of(parameter_shapes(network), matrices_as(network)), where))
 
 
 def parsed(content: bytes) -> Arrays:

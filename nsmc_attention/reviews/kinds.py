@@ -110,14 +110,12 @@ def delimiter_of(text: str, whole: bool) -> str:
     for delimiter, rows in tables.items():
         if widths[delimiter] > 1 and all(len(row) == widths[delimiter] for row in rows):
             return delimiter
-    headers = {delimiter: header_width(rows) for delimiter, rows in tables.items()}
     # a header below a title, which has one field by any delimiter
+    headers = {
+        delimiter: next((len(row) for row in rows[:SEARCHED] if len(row) > 1 and names_columns(texts_in(row))), 0)
+        for delimiter, rows in tables.items()
+    }
     return max(DELIMITERS, key=(widths if max(widths.values()) > 1 else headers).__getitem__)
-
-
-def header_width(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many names the first row of several known names has; 0 where there is none."""
-    return next((len(row) for row in rows[:SEARCHED] if len(row) > 1 and names_columns(texts_in(row))), 0)
 
 
 def first_rows(

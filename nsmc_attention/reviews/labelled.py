@@ -171,18 +171,15 @@ def read_labels(
 
 def first_odd_row(cells: Sequence[str], positive: Optional[str]) -> str:
     """Return the row of the first label that does not go with those before it."""
-    rows = [(row, cell) for row, cell in enumerate(cells, start=1) if not is_neither(cell)]
+    plain = map(labels.plain_label, cells)
+    neither = [stars.is_blank(cell) or cell in labels.NEUTRAL for cell in plain]
+    rows = [(row, cell) for row, cell in enumerate(cells, start=1) if not neither[row - 1]]
     sides = [labels.side_of(labels.plain_label(cell)) for _, cell in rows]
     if positive is not None or not rows:
         return ""
     # after words that say it by themselves, the first that does not
     first = sides.index(None) if sides[0] is not None else labels.first_unknown([cell for _, cell in rows]) - 1
     return f" row {rows[first][0]}"
-
-
-def is_neither(cell: str) -> bool:
-    plain = labels.plain_label(cell)
-    return stars.is_blank(plain) or plain in labels.NEUTRAL
 
 
 def hint_of_stars(cells: Sequence[str], name: str) -> str:

@@ -45,16 +45,12 @@ def save_attributions(reviews: Sequence[Sequence[Attribution]], path: PathLike, 
     path = check_picture(path, picture, [panel.method for panel in panels])
     if path.suffix.lower() == PAGE:
         write_text(path, page(reviews))
-    elif picture == "matrix" or picture is None and len(panels) == 1 and has_own_matrix(panels[0]):
+    # values that are the mean of a matrix say no more than it
+    elif picture == "matrix" or not (picture or len(panels) > 1 or panels[0].matrix is None or panels[0].signed):
         matrices = [matrix for panel in panels for matrix in panel.matrices(caption(panel))]
         save_figure(draw_matrices(matrices), path)
     else:
         save_figure(draw_words(panels), path)
-
-
-def has_own_matrix(panel: Attribution) -> bool:
-    """Return whether the values are the mean of a matrix, which then says all that they say."""
-    return panel.matrix is not None and not panel.signed
 
 
 @runtime_checkable

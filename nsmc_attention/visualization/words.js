@@ -66,6 +66,14 @@ function piecesOf(panel) {
   return list;
 }
 
+/* What the review praises and what it blames, each with its clause. */
+function aspectsOf(panel) {
+  const letters = Array.from(panel.text), list = element("ol", "sides"), sides = { positive: panel.positive ?? "positive", negative: panel.negative ?? "negative" };
+  for (const [start, end, name, label] of panel.aspects)
+    list.append(element("li", label === "negative" ? "against" : "", `${name} · ${sides[label] ?? "?"} · ${letters.slice(start, end).join("")}`));
+  return list;
+}
+
 /* What erasing the word's phrase changes, where that is not what it contributes. */
 function doubtOf(panel, place) {
   const [from, to] = panel.offsets[place];
@@ -122,7 +130,9 @@ function wordsOf(panel, say) {
     if (queries === words) tell(query);
     else say.textContent = chosen < 0 ? panel.meaning : `${names[chosen]} →`;
   }));
-  frame.append(legend, line, ...(panel.sides?.length ? [piecesOf(panel)] : []));
+  const [from, to] = panel.marked ?? [];
+  words.forEach((word, place) => word.classList.toggle("marked", panel.offsets[place][0] >= from && panel.offsets[place][1] <= to));
+  frame.append(legend, line, ...(panel.sides?.length ? [piecesOf(panel)] : []), ...(panel.aspects?.length ? [aspectsOf(panel)] : []));
   draw();
   if (queries !== words) {
     const other = element("div", "words");

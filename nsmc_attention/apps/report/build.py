@@ -29,7 +29,7 @@ from .words import content_words
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
-TABLES = (*ALWAYS, "groups", "months")
+TABLES = (*ALWAYS, "groups", "months", "aspects", "aspects_by_group")
 PathLike = Union[str, Path]
 
 
@@ -45,6 +45,7 @@ def report(
     date_format: str = "ymd",
     film_bundle: Optional[PathLike] = None,
     stars_column: Optional[str] = None,
+    aspects_file: Optional[PathLike] = None,
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
@@ -84,8 +85,18 @@ def report(
     # trained on films alone
     rater = None if other else rater
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
-    explainer = Explainer(classifier)
-    content = Content(frame, predictions, tables, say, explainer, group_by, rater, ratings, other, tally, stars)
+    explainer, views = Explainer(classifier), ability("aspects")
+    mentions = views.mentions(explainer, [each.text for each in predictions], aspects_file) if views else None
+    if mentions is not None and len(mentions):
+        tables["aspects"] = shares_by(mentions["aspect"], mentions, classifier.prior).sort_values(
+            "count", ascending=False
+        )
+        if group_by:
+            keys = [mentions["row"].map(frame["group"]).rename("group"), mentions["aspect"]]
+            tables["aspects_by_group"] = shares_by(keys, mentions, classifier.prior)
+    content = Content(
+        frame, predictions, tables, say, explainer, group_by, rater, ratings, other, tally, stars, mentions
+    )
     write_text(output, report_page(content, title or say["title"], path.name, classifier.bundle, language))
     if tables_to:
         write_tables(Path(tables_to), tables)
@@ -127,12 +138,8 @@ def read(
     stars_column: Optional[str] = None,
 ) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
     """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
-    frames, cells, missing = (
-        list[pandas.DataFrame](),
-        list[str](),
-        set(filter(None, (group_by, date_column, stars_column))),
-    )
-    table = open_file(source)
+    missing = {name for name in (group_by, date_column, stars_column) if name}
+    frames, cells, table = list[pandas.DataFrame](), list[str](), open_file(source)
     path = table.source.path
     for part in table.parts:
         missing -= set(part)

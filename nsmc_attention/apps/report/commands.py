@@ -25,11 +25,12 @@ def report(
     title: Optional[str] = option("the page's heading"),
     language: str = options.PAGE_LANGUAGE,
     tables: Optional[Path] = option("folder for the tables as csv"),
+    words: Added = of_systems("ReportOptions"),
     model: Model,
 ) -> None:
     """Summarize what viewers think on one page.
 
-    Shares, words of praise and criticism, representative reviews.
+    Shares, words of praise and criticism, what aspects are praised and blamed, representative reviews.
 
     \b
     nsmc-attention report reviews.csv --output report.html
@@ -40,6 +41,6 @@ def report(
     bundles = values_of(raters)
     refuse_all_without(bundles, "--group-by", group_by)
     page = partial(write, title=title, language=language, date_format=date_format, tables_to=tables)
-    page = partial(page, stars_column=stars_column)
+    page = partial(page, stars_column=stars_column, **values_of(words))
     page(model.load(), source, output, group_by=group_by, date_column=date_column, **bundles)
     print(output)

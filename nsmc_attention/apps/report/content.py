@@ -1,6 +1,6 @@
 """Content of a report's page, from its tables: key figures, findings, sections with charts, examples, remarks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Optional
 
@@ -12,7 +12,6 @@ from ...classification.explain import Explainer
 from ...classification.likeness import Unlike
 from ...classification.prediction import Prediction
 from ...classification.system import LAYOUT, ClassifierBundle
-from ...evaluation.share import Share
 from ...inference.rating import GroupRater, GroupRating
 from ...inference.tally import Tally
 from ...reviews.stars import FEW, MANY, Stars
@@ -23,8 +22,8 @@ from .statistics import Z95, by_stars, shares_by
 
 # Groups and words of a figure; the tables have all. More months than these are drawn as years
 GROUPS, WORDS, MONTHS, BINS = 20, 12, 48, 20
-# Reviews of a group on the page
-SHOWN = 3
+# Reviews of a group on the page, and the kinds of reviews at its end
+SHOWN, KINDS = 3, ("positive", "negative", "uncertain")
 STARS = ["stars", "stars_low", "stars_high"]
 Tables = dict[str, pandas.DataFrame]
 
@@ -49,7 +48,7 @@ class Content:
     `frame` has text, probability and label of each review, with `group_by` its group, and perhaps date and month;
     `ratings` are those of the largest groups by the rater, without which there are no stars; `unlike` says how the
     reviews are unlike those that the model was trained on, `tally` has their estimated share of positive ones, `stars`
-    are the table's own, whose numbers are in the frame.
+    are the table's own, whose numbers are in the frame; `mentions` has a row for each aspect of each review.
     """
 
     frame: pandas.DataFrame
@@ -63,10 +62,11 @@ class Content:
     unlike: Optional[Unlike] = None
     tally: Tally = field(default_factory=Tally)
     stars: Optional[Stars] = None
+    mentions: Optional[pandas.DataFrame] = None
 
     def key_figures(self) -> list[Figure]:
         say, tally = self.say, self.tally
-        share, counted = self.share, 100 * tally.positive / max(1, tally.evidence.n)
+        share, counted = tally.share, 100 * tally.positive / max(1, tally.evidence.n)
         bounds = {"low": 100 * share.low, "high": 100 * share.high, "counted": counted}
         figures = [
             Figure(say["key_share"], self.share_in_words(), say["key_interval"].format(**bounds)),
@@ -87,14 +87,9 @@ class Content:
             figures.append(Figure(say["key_period"], period, say["key_months"].format(count=len(months))))
         return figures
 
-    @property
-    def share(self) -> Share:
-        """The share of positive reviews of the whole table."""
-        return self.tally.share
-
     def share_in_words(self) -> str:
         """Return the share as a key figure: a number, a bound, or that it is unknown."""
-        share, say = self.share, self.say
+        share, say = self.tally.share, self.say
         if share.share is None:
             return say["share_unknown"]
         if share.bound:
@@ -127,7 +122,7 @@ class Content:
     def sections(self) -> Iterator[Section]:
         """Yield the figures of the page, then its examples."""
         scored = self.frame[self.frame["label"].notna()]
-        whole = float("nan") if self.share.share is None else self.share.share
+        whole = float("nan") if self.tally.share.share is None else self.tally.share.share
         values = {"name": self.group_by, "whole": self.share_in_words()}
         if len(self.tables.get("groups", ())):
             rows = self.shown_groups()
@@ -137,18 +132,19 @@ class Content:
             if self.rater:
                 yield self.films(self.rater.scale.lowest, self.rater.scale.highest)
         if len(self.tables.get("months", ())):
-            months = self.tables["months"]
-            # otherwise each has few reviews and a wide interval
-            rows = (
-                months
-                if len(months) <= MONTHS
-                else shares_by(scored["month"].dropna().str[:4], scored, self.explainer.classifier.prior)
-            )
+            rows = self.tables["months"]
+            if len(rows) > MONTHS:
+                # otherwise each has few reviews and a wide interval
+                rows = shares_by(scored["month"].dropna().str[:4], scored, self.explainer.classifier.prior)
             yield Section("times", interval_columns(rows, whole, self.say["times"]), values)
         # few reviews have few words of which anything can be said
         most = min(WORDS, 2 + len(scored) // 20)
         yield Section("words", pair(*self.words(most)))
-        yield Section("attention", pair(*self.attended_words(most)))
+        named = self.mentions is not None and len(self.mentions)
+        if named:
+            yield self.aspects(self.mentions)
+        if not named or len(self.tables["words_by_attention"]):
+            yield Section("attention", pair(*self.attended_words(most)))
         counts, _ = numpy.histogram(scored["probability"].astype(float), BINS, (0, 1))
         chart = f'<div class="bins">{histogram(counts.tolist(), self.say["certainty"])}</div>'
         yield Section("certainty", chart, {"top": int(counts.max())})
@@ -168,24 +164,39 @@ class Content:
             lists.append(ExampleList(heading.format(name=name, stars=rating.stars), examples, folded=True))
         return Section("films", star_rows(rows, lowest, highest), values, lists)
 
+    def aspects(self, mentions: pandas.DataFrame) -> Section:
+        """Return a line for each aspect, its share by group, and the reviews that praise and blame it most to unfold."""
+        rows, lists = self.tables["aspects"], []
+        chart = interval_rows(rows, float("nan"), self.say["share_unknown"])
+        if "aspects_by_group" in self.tables:
+            shares = self.tables["aspects_by_group"]["share"].unstack().reindex(self.shown_groups().index)[rows.index]
+            chart += f'<div class="scroll">{shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False)}</div>'
+        for name in rows.index:
+            own = mentions[mentions["aspect"] == name].sort_values("odds")
+            chosen = own.iloc[[-1, 0] if len(own) > 1 else [0]].itertuples()
+            examples = [self.example(each.row, (each.start, each.end)) for each in chosen]
+            lists.append(
+                ExampleList(self.say["aspects_reviews"].format(name=name, count=len(own)), examples, folded=True)
+            )
+        return Section("aspects", chart, {}, lists)
+
+    def example(self, row: int, marked: Sequence[int] = ()) -> Example:
+        """Return a review, explained, with its group and date."""
+        review = self.frame.loc[row]
+        origin = " · ".join(review[name] for name in ("group", "date") if review.get(name))
+        return Example(self.explainer(self.predictions[row].text).without_matrix(), origin, marked)
+
     def which(self, shown: int) -> str:
         """Return in words how many of the groups are shown."""
         count = len(self.tables["groups"])
         return self.say["which_all" if shown == count else "which_some"].format(count=count, shown=shown)
 
     def words(self, most: int) -> Iterator[str]:
-        say = self.say
+        counts = f"{self.say['positive']} {{:,}} · {self.say['negative']} {{:,}}".format
         for side, words in zip(("praise", "blame"), self.praise_and_blame(most)):
-            items = [
-                (
-                    row.word,
-                    abs(row.z),
-                    f"{say['positive']} {row.positive:,} · {say['negative']} {row.negative:,}",
-                    side if abs(row.z) >= Z95 else f"{side} pale",
-                )
-                for row in words.itertuples()
-            ]
-            yield bars(say[side], items)
+            shades = {True: side, False: f"{side} pale"}
+            rows = zip(words["word"], words["z"].abs(), map(counts, words["positive"], words["negative"]))
+            yield bars(self.say[side], [(*row, shades[row[1] >= Z95]) for row in rows])
 
     def attended_words(self, most: int) -> Iterator[str]:
         weights, times = self.tables["words_by_attention"], self.say["times_average"]
@@ -196,15 +207,12 @@ class Content:
 
     def examples(self) -> list[ExampleList]:
         """Return the most positive, negative and uncertain reviews, explained, each with its group and date."""
-        examples: dict[str, list[Example]] = {kind: [] for kind in ("positive", "negative", "uncertain")}
-        rows = self.tables["reviews"]
-        for (kind, row), review in progress_bar(
-            rows.iterrows(), total=len(rows), desc="explaining", unit=" reviews", delay=2
-        ):
-            shown = self.explainer(self.predictions[row].text).without_matrix()
-            origin = " · ".join(review[name] for name in ("group", "date") if review.get(name))
-            examples[kind].append(Example(shown, origin))
-        return [ExampleList(self.say[f"most_{kind}"], reviews) for kind, reviews in examples.items()]
+        index = self.tables["reviews"].index
+        shown = progress_bar(index, total=len(index), desc="explaining", unit=" reviews", delay=2)
+        examples = [(kind, self.example(row)) for kind, row in shown]
+        return [
+            ExampleList(self.say[f"most_{kind}"], [one for other, one in examples if other == kind]) for kind in KINDS
+        ]
 
     def warnings(self) -> list[str]:
         """Return what stands at the top of the page: why the figures may be wrong."""

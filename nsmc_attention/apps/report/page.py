@@ -79,7 +79,7 @@ def in_language(example: Example, say: dict[str, str]) -> dict[str, Any]:
     shown = panel(example.attribution)
     words = {"label": say[shown["label"]], "positive": say["positive"], "method": ""}
     words["meaning"] = say[f"meaning_{shown['method']}"]
-    return {**shown, **words, "source": example.origin}
+    return {**shown, **words, "source": example.origin, "marked": example.marked}
 
 
 def link(name: str, table: pandas.DataFrame) -> str:

@@ -14,10 +14,11 @@ class Figure(NamedTuple):
 
 
 class Example(NamedTuple):
-    """A review to show, and where it is from: its group and date."""
+    """A review to show, where it is from (its group and date), and the characters to mark, start to end."""
 
     attribution: Attribution
     origin: str
+    marked: Sequence[int] = ()
 
 
 class ExampleList(NamedTuple):

@@ -3,7 +3,7 @@
 import datetime
 import re
 from collections import Counter
-from typing import Iterable, Optional, Sequence
+from typing import Any, Iterable, Optional, Sequence
 
 import numpy
 import pandas
@@ -25,7 +25,7 @@ ORDERS = ("ymd", "dmy", "mdy")
 YEAR_LAST = re.compile(r"(\d{1,2})\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{4}|\d\d)(?![\d:])")
 
 
-def shares_by(keys: pandas.Series, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.DataFrame:
+def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.DataFrame:
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
     `frame` has label and probability (`prior` as in Evidence), and perhaps stars and star_label. positive counts labels; share, low and high are
@@ -40,16 +40,10 @@ def shares_by(keys: pandas.Series, frame: pandas.DataFrame, prior: float = 0.0) 
     difference = rows["positive"] / rows["count"] - (whole := (frame["label"] == "positive").mean())
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / rows["count"])
     rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0)
-    return rows.join(stars_by(keys, frame)) if "stars" in frame else rows
-
-
-def stars_by(keys: pandas.Series, frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Return mean_stars and share_by_stars of each key, NaN where it has none."""
-    grouped = {
-        "mean_stars": frame["stars"].groupby(keys).mean(),
-        "share_by_stars": by_stars(frame).groupby(keys).mean(),
-    }
-    return pandas.DataFrame(grouped)
+    if "stars" not in frame:
+        return rows
+    stars = {"mean_stars": frame["stars"], "share_by_stars": by_stars(frame)}
+    return rows.assign(**{name: values.groupby(keys).mean() for name, values in stars.items()})
 
 
 def by_stars(frame: pandas.DataFrame) -> pandas.Series:

@@ -116,7 +116,9 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
         # nobody reads it, and it is not the server's error
         status, line = 400, "body: cut off"
     elif isinstance(problem, NsmcError):
-        status, line = 422, over_http(str(problem))
+        status, line = 422, str(problem)
+        for words, said in COMMAND_WORDS:
+            line = words.sub(said, line)
     content: dict[str, Union[str, list[str]]] = {
         "error": "".join(character if character.isprintable() else "?" for character in line)[:500]
     }
@@ -125,13 +127,6 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
             # JSON may have lone surrogates, UTF-8 may not
             content[kind] = [name.encode("utf-8", "replace").decode() for name in names]
     return JSONResponse(content, status, headers)
-
-
-def over_http(line: str) -> str:
-    """Return a message with the parameters of an address in place of the command line's options."""
-    for words, said in COMMAND_WORDS:
-        line = words.sub(said, line)
-    return line
 
 
 async def unless_gone(request: Request, work: Awaitable[Any]) -> Any:

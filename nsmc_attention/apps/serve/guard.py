@@ -107,7 +107,8 @@ class Guard:
             await self.application(scope, until_cancelled(receive), send)
             return
         exchange = Exchange(self, scope, receive, send)
-        if is_foreign(scope):
+        # a browser says that a page of another site sends this, which could only cost time and disk here
+        if scope["method"] == "POST" and (b"sec-fetch-site", b"cross-site") in scope["headers"]:
             await JSONResponse({"error": FOREIGN}, 403)(scope, exchange.receive, exchange.send)
             return
         try:
@@ -118,11 +119,6 @@ class Guard:
                 refusal = JSONResponse({"error": "the server is shutting down; try again later"}, 503)
                 exchange.whole = True
                 await refusal(scope, receive, exchange.send)
-
-
-def is_foreign(scope: Scope) -> bool:
-    """Return whether a browser says that a page of another site sends this: it could only cost time and disk here."""
-    return scope["method"] == "POST" and (b"sec-fetch-site", b"cross-site") in scope["headers"]
 
 
 def until_cancelled(receive: Receive) -> Receive:

@@ -14,6 +14,7 @@ from ...classification.explain import Explainer
 from ...classification.prediction import Prediction
 from ...errors import DataError
 from ...inference.matrices import NO_HEADS, rounded
+from ...registry import ability
 from ...visualization.page import panel
 
 DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
@@ -121,7 +122,10 @@ def explanation_json(explainer: Explainer, question: Question) -> str:
     attribution = attribution.by_word() if question.by_word else attribution
     heads = {"heads": head_values(attribution.heads)} if question.heads else {}
     drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
-    return encode({**panel(drawn), **heads})
+    beside = ability("aspects") if explainer.has_contributions else None
+    found = beside.aspects(attribution.text, classifier=explainer.classifier) if beside else []
+    aspects = [[each.start, each.end, each.name, each.label] for each in found]
+    return encode({**panel(drawn), **heads, "aspects": aspects})
 
 
 def head_values(heads: Any) -> Any:

@@ -81,7 +81,7 @@ def test_phrases_in_both_languages_have_the_same_blanks():
 def test_every_section_says_what_may_be_concluded_and_what_not(packaged, reviews, tmp_path):
     report(packaged, reviews, tmp_path / "r.html", "film", "date")
     parts = (tmp_path / "r.html").read_text(encoding="utf-8").split("<section><h2>")[1:-1]
-    assert len(parts) == 7
+    assert len(parts) == 8
     assert all(part.count("알 수 있는 것") == part.count("알 수 없는 것") == 1 for part in parts)
 
 

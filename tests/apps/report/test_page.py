@@ -55,8 +55,12 @@ def test_a_report_without_scripts_has_its_charts_and_reviews(chromium, pages):
     page = context.new_page()
     page.goto((pages / "ko.html").as_uri())
     assert all(text.strip() for text in page.locator(".examples > li").all_text_contents())
-    # two films' shares, and their stars
-    assert page.locator(".lines .dot").count() == 4 and page.locator("details .examples > li").count() == 6
+    # two films' shares, and their stars; an aspect is praised, blamed or both
+    aspects = page.locator("section", has=page.locator("h2", has_text="무엇을 칭찬하고"))
+    assert page.locator(".lines .dot").count() - aspects.locator(".lines .dot").count() == 4
+    named = aspects.locator(".lines > li").count()
+    shown, examples = (place.locator("details .examples > li").count() for place in (page, aspects))
+    assert shown - examples == 6 and aspects.locator("details").count() == named <= examples <= 2 * named
     assert page.locator(".columns .dot").count() == 13
     context.close()
 

@@ -79,6 +79,7 @@ def test_a_review_is_explained(client, ask, method):
     assert len(answer["values"]) == len(answer["tokens"]) and (answer["matrix"] is not None) == (method == "attention")
     words = ask(client, "/explain", {"inputs": TEXT, "method": method, "by_word": True}).json()
     assert words["tokens"] == TEXT.split()
+    assert [(name, TEXT[start:end]) for start, end, name, _ in answer["aspects"]] == [("연기", "배우는 좋은데")]
 
 
 def test_too_many_explanations_are_refused(ready, ask):

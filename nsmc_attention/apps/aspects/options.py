@@ -1,0 +1,23 @@
+"""`--aspects` of `predict`, and the list of words of `report`."""
+
+from pathlib import Path
+from typing import Any, NamedTuple, Optional
+
+from ...cli.declare import option
+
+
+class ReportOptions(NamedTuple):
+    aspects_file: Optional[Path] = option(
+        "words of aspects, a table with the columns word and aspect  [default: films']"
+    )
+
+
+class ColumnOptions(NamedTuple):
+    aspects: bool = option("add a column for each aspect: whether the review praises or blames 연기, 이야기, 연출, ...")
+    aspects_file: Optional[Path] = option("the same by one's own words, a table with the columns word and aspect")
+
+    def over(self, scorer: Any, model: object) -> Any:
+        """Return the scorer, with aspects where they are asked for."""
+        from .aspects import AspectReader
+
+        return AspectReader(scorer, self.aspects_file) if self.aspects or self.aspects_file else scorer

@@ -1,0 +1,206 @@
+import csv
+from collections import Counter
+from pathlib import Path
+
+import numpy
+import pytest
+
+from nsmc_attention import Aspect, aspects, load_classifier, predict
+from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention.apps.aspects import aspects as reading
+from nsmc_attention.apps.aspects.aspects import AspectReader
+from nsmc_attention.apps.aspects.clauses import FILMS, FOLDER, FORMS, clauses, read_words
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.evaluation.calibration import log_odds
+from nsmc_attention.reviews import nsmc
+from nsmc_attention.text.encoding import clean
+
+SENTENCES = Path(__file__).parents[3] / "benchmarks/classification/aspect_sentences.tsv"
+
+
+@pytest.fixture(scope="module")
+def reader():
+    return AspectReader(load_classifier())
+
+
+@pytest.fixture(scope="module")
+def texts():
+    written = [row["document"] for row in read_rows(SENTENCES)]
+    return [clean(text) for text in [*written, *nsmc.load("sample", "test").documents, "연기 " * 200 + "좋다. " * 90]]
+
+
+def sides(text, **options):
+    return {aspect.name: aspect.label and aspect.label[:3] for aspect in aspects(text, **options)}
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("연기는 좋은데 스토리가 별로", {"연기": "pos", "이야기": "neg"}),
+        ("영상은 화려한데 감동은 없다", {"영상": "pos", "감동": "neg"}),
+        ("연기는좋은데스토리가별로", {"연기": "pos", "이야기": "neg"}),
+        ("연기 최고 스토리 최악", {"연기": "pos", "이야기": "neg"}),
+        ("연기, 연출, 음악 다 좋았습니다", {"연기": "pos", "연출": "pos", "음악": "pos"}),
+        ("촬영이 예술이다. 하지만 각본은 쓰레기다.", {"영상": "pos", "이야기": "neg"}),
+        ("정말 좋았어요 연기가", {"연기": "pos"}),
+        ("음악 빼고 볼 게 없다", {"음악": "pos"}),
+        ("결말 말고는 다 좋았다", {"결말": "neg"}),
+        ("음악만 좋음", {"음악": "pos"}),
+        ("배우들이 아깝다", {"연기": "pos"}),
+        ("음악이 조금만 더 좋았으면", {"음악": "neg"}),
+        ("연기 👍 스토리 👎", {"연기": "pos", "이야기": "neg"}),
+        ("연기", {"연기": None}),
+    ],
+)
+def test_each_aspect_has_its_own_side(text, expected):
+    assert sides(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["", "재미있게 봤습니다", "This is great acting", "액션 영화 좋아함", "ㅋㅋㅋ", "1234"]
+)
+def test_what_names_no_aspect_has_none(text):
+    assert aspects(text) == []
+
+
+def test_clauses_cover_the_text_and_do_not_overlap(texts):
+    for text in texts:
+        if parts := clauses(text, FILMS):
+            ends = [0, *(part.end for part in parts)]
+            gaps = [text[end : part.start] for end, part in zip(ends, parts)] + [text[ends[-1] :]]
+            assert not "".join(gaps).strip() and all(part.start < part.end for part in parts)
+
+
+def test_contributions_of_clauses_and_the_constant_add_up_to_the_log_odds(reader, texts, monkeypatch):
+    """Of the clauses that name no aspect, too: they are what the rest is."""
+    sums, judged = [], AspectReader.judged
+    monkeypatch.setattr(
+        AspectReader,
+        "judged",
+        lambda self, text, parts, own, alone: (sums.append((text, own)), judged(self, text, parts, own, alone))[1],
+    )
+    found = {text: each for text, each in zip(texts, reader(texts)) if each}
+    assert len(found) > 200 and {text for text, _ in sums} == set(found)
+    whole = log_odds(reader.classifier.probabilities([text for text, _ in sums]), 1e-7)
+    # float32 tells no probabilities apart that are nearer to 0 or 1
+    totals = numpy.clip([reader.bias + sum(own) for _, own in sums], *log_odds([0, 1], 1e-7))
+    assert numpy.allclose(totals, whole, atol=2e-3)
+    for text, own in sums:
+        named = {}
+        for aspect, _ in found[text]:
+            named[aspect.start, aspect.end] = named.get((aspect.start, aspect.end), 0.0) + aspect.contribution
+        by_span = {(part.start, part.end): each for part, each in zip(clauses(text, FILMS), own)}
+        assert all(abs(by_span[span] - value) < 1e-6 for span, value in named.items())
+
+
+def test_a_text_alone_has_the_aspects_that_it_has_among_others(reader, texts):
+    for together, text in zip(reader(texts[::7]), texts[::7]):
+        (alone,) = reader([text])
+        assert [(a.name, a.label, a.start, a.end) for a, _ in together] == [
+            (a.name, a.label, a.start, a.end) for a, _ in alone
+        ]
+
+
+def test_most_written_sentences_are_judged_as_marked(reader):
+    """56 of 60 is what is asked for; sentences that nothing was chosen by."""
+    rows = [row for row in read_rows(SENTENCES) if row["half"] == "report"]
+    counts = Counter()
+    for row, found in zip(rows, reader([row["document"] for row in rows])):
+        marks = {mark[:-1]: mark[-1] == "+" for mark in row["marks"].split()}
+        by_name = {name: odds > 0 for name, odds in reading.by_name(found).items()}
+        counts.update(marks=len(marks), right=sum(by_name.get(name) == side for name, side in marks.items()))
+    assert counts["right"] >= counts["marks"] * 56 / 60
+
+
+def test_a_prediction_is_read_as_its_text():
+    assert aspects(predict(" 연기는  좋은데 스토리가 별로 ")) == aspects("연기는 좋은데 스토리가 별로")
+    assert aspects("연기는 좋다")[0]._fields == Aspect._fields == ("name", "label", "contribution", "start", "end")
+
+
+def test_every_word_of_the_list_is_found_and_has_a_reason():
+    rows = list(read_rows(FOLDER / "aspects.tsv"))
+    assert [row["word"].lower() for row in rows] == list(FILMS.aspects) and all(row["reason"] for row in rows)
+    assert all(FILMS.pattern.fullmatch(word) for word in FILMS.aspects)
+    # the forms are patterns as they are
+    assert not set("".join(FORMS)) & set(".?*+|()[]")
+
+
+@pytest.fixture
+def write(tmp_path):
+    def written(*rows, name="words.csv"):
+        with open(tmp_path / name, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(rows)
+        return tmp_path / name
+
+    return written
+
+
+def test_words_of_ones_own_replace_those_of_films(write):
+    path = write(("word", "aspect"), ("배송", "배송"), ("배송비", "가격"), ("A/S", "수리"), ("배송 사고", "-"))
+    text = "배송은 빠른데 배송비가 비싸다. a/s는 좋다. 배송 사고. 연기 별로"
+    found = aspects(text, words=path)
+    assert [(each.name, text[each.start : each.end]) for each in found][:2] == [
+        ("배송", "배송은 빠른데"),
+        ("가격", "배송비가 비싸다."),
+    ]
+    assert [each.name for each in found] == ["배송", "가격", "수리"]
+
+
+@pytest.mark.parametrize(
+    "rows, message",
+    [
+        ([("word", "aspect"), ("배송", "배송"), ("배송", "가격")], r"row 2: expected a word, once.*'배송' again"),
+        ([("word", "aspect"), ("배송", "배송"), ("가격", "")], "row 2: .*'가격' alone"),
+        ([("word", "aspect"), ("배송", "label")], "row 1: .*no output column, found .*'label'"),
+        ([("word", "aspect"), ("delivery", "배송"), ("price", "가격")], "expected words in Hangul, found none of 2"),
+        ([("word", "aspect")], "expected words in Hangul|no row|empty"),
+        ([], "empty"),
+        ([("word", "topic"), ("배송", "배송")], "aspect"),
+        ([("단어", "aspect"), ("배송", "배송")], "word"),
+    ],
+)
+def test_a_wrong_list_is_refused_in_one_line(write, rows, message):
+    with pytest.raises(DataError, match=message) as refused:
+        read_words(write(*rows))
+    assert "\n" not in str(refused.value)
+
+
+def test_a_classifier_whose_log_odds_are_no_sum_is_refused(bundle_folder):
+    with pytest.raises(ConfigError, match="contribution"):
+        aspects("연기가 좋다", classifier=load_classifier(bundle_folder))
+
+
+def test_predict_adds_a_column_for_each_aspect(command, tmp_path):
+    table = tmp_path / "a.csv"
+    table.write_text("document,연기\n연기는 좋은데 스토리가 별로,1\n,2\n재밌다,3\n", encoding="utf-8")
+    done = command("predict", "--input", table, "--output", tmp_path / "b.csv", "--aspects")
+    assert done.returncode == 0, done.stderr
+    with open(tmp_path / "b.csv", encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0])[:2] == ["document", "연기"] and len(rows[0]) == 2 + 4 + 9
+    assert rows[0]["predicted_연기"] == "positive" and rows[0]["predicted_이야기"] == "negative"
+    assert (
+        not any(rows[1][f"predicted_{name}"] for name in ("연기", "이야기")) and "blank" in rows[1]["predicted_error"]
+    )
+    assert not rows[2]["predicted_연기"] and rows[2]["predicted_label"] == "positive"
+
+
+def test_predict_refuses_a_missing_list_in_one_line(command, tmp_path):
+    done = command("predict", "연기가 좋다", "--aspects-file", tmp_path / "none.csv")
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "none.csv" in done.stderr
+
+
+def test_restored_texts_and_shares_keep_their_columns(command):
+    done = command(
+        "predict", "배우들연기가 정말조앗는데 스토리별로", "--restore", "--aspects", "--share", "0.8", "-f", "csv"
+    )
+    assert done.returncode == 0, done.stderr
+    names, values = (line.split(",") for line in done.stdout.splitlines()[:2])
+    assert {"restored", "연기", "label_by_share"} <= set(names) and dict(zip(names, values))["연기"] == "positive"
+
+
+def test_a_process_of_its_own_loads_the_same_reader(reader):
+    reference = AspectReader(reader.scorer).reference
+    assert hash(reference) == hash(AspectReader(reader.scorer).reference)
+    texts = ["연기는 좋은데 스토리가 별로", ""]
+    assert reference.load("cpu", 1).rows(texts) == reader.rows(texts)
