@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 from pandas import read_csv
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.drawing.figure import SETTINGS, add_hangul_font
+from nsmc_attention.drawing.figure import SETTINGS, families
 from nsmc_attention.text.tokenizers import pip_mecab
 
 mxnet, mecab = import_mxnet(), pip_mecab()  # MXNet beside today's numpy, KoNLPy's Mecab without a system MeCab
@@ -59,7 +59,7 @@ for epoch in range(EPOCHS):
         accuracy.update(labels, network(ids.as_in_context(DEVICE))[0])
     print(f"epoch {epoch + 1}: test accuracy {100 * accuracy.get()[1]:.2f} %")
 
-add_hangul_font(), plt.rcParams.update(SETTINGS)
+plt.rcParams.update({**SETTINGS, "font.family": families()})
 words = mecab.morphs("가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집")
 scores, weights = network(mxnet.nd.array([pad(vocab[words])], ctx=DEVICE))
 positive = float(scores.softmax()[0, 1].asscalar())

@@ -165,7 +165,7 @@ def draw_words(attributions: Sequence[Attribution]) -> Any:
         axes.axis("off")
         top = 0.0
         for attribution, boxes, height in zip(attributions, blocks, heights):
-            axes.text(0, top + 0.5 * LINE, caption(attribution), fontsize=8.5, color="0.35", va="center")
+            axes.text(0, top + 0.5 * LINE, printable(caption(attribution)), fontsize=8.5, color="0.35", va="center")
             draw_tokens(axes, attribution, boxes, top + LINE)
             top += height
         for signed in legends:
@@ -191,7 +191,7 @@ def caption(attribution: Attribution) -> str:
     score = max(attribution.probability, 1 - attribution.probability)
     label = word(str(attribution.label))
     parts = (f"{label} {100 * score:.1f} %", word(attribution.method), word(attribution.source))
-    return printable(" - ".join(filter(None, parts)))
+    return " - ".join(filter(None, parts))
 
 
 def layout(attribution: Attribution) -> list[tuple[int, float, float]]:

@@ -39,9 +39,8 @@ from nsmc_attention.model.parameters import (  # noqa: E402
     read_gluon_file,
     round_tables,
     snapshot,
-    stored_forms,
 )
-from nsmc_attention.model.tracing import parts_of  # noqa: E402
+from nsmc_attention.model.tracing import parameter_shapes, parts_of  # noqa: E402
 
 WIDTH, VOCABULARY, BUCKETS, HOPS = 9, 20, 15, 4
 SIZES = [9, 3, 1, 5]
@@ -199,7 +198,7 @@ every_network = pytest.mark.parametrize("case", CASES, ids=str)
 def network(case):
     """Build one whose parameters are drawn, and stored as a bundle stores them."""
     built, draw = case.build(), numpy.random.RandomState(1)
-    shapes = {name: shape for name, (_, shape) in stored_forms(built).items() if not name.endswith(".scale")}
+    shapes = parameter_shapes(built)
     # those of the standard deviation of a film's numbers, and of squared weights of n-grams, are positive
     # sums over a window and many channels stay as small as others
     arrays = {

@@ -207,7 +207,7 @@ class Content:
 
     def examples(self) -> list[ExampleList]:
         """Return the most positive, negative and uncertain reviews, explained, each with its group and date."""
-        shown = progress_bar(self.tables["reviews"].index, desc="explaining", unit=" reviews", delay=2)
+        shown = progress_bar([*self.tables["reviews"].index], desc="explaining", unit=" reviews", delay=2)
         examples = [(kind, self.example(row)) for kind, row in shown]
         return [
             ExampleList(self.say[f"most_{kind}"], [one for other, one in examples if other == kind]) for kind in KINDS

@@ -82,10 +82,11 @@ class Service(SystemService):
         if weights and len(texts) != 1:
             raise HTTPException(422, f"inputs: expected one text for weights, found {len(texts)}; send one a request")
         self.server.check_texts(texts, self.limits.reviews, "texts", "send them in several requests")
-        most, why = (MOST_ALIGNED, "in a text for weights") if weights else (MOST_CHARACTERS, "in all")
+        most, expected = (MOST_ALIGNED, "a text of {}") if weights else (MOST_CHARACTERS, "{}")
         if characters > most:
-            expected = f"expected at most {most} characters {why}, found {characters}"
-            raise HTTPException(422, f"inputs: {expected}; send fewer, or them in several requests")
+            expected = expected.format(f"at most {most} characters {'for weights' if weights else 'in all'}")
+            advice = "a part of it" if weights else "them in several requests"
+            raise HTTPException(422, f"inputs: expected {expected}, found {characters}; send {advice}")
         if weights:
             await self.writer.load(companion_engine(restorer.engine.name), self.alignments.thread)
             self.writer.require()

@@ -54,7 +54,7 @@ WRONG = {
         ({"inputs": "a", "weights": 1}, "body.weights: Input should be a valid boolean"),
         ({"inputs": ["a", "b"], "weights": True}, "inputs: expected one text for weights, found 2; send one a request"),
         ({"inputs": [], "weights": True}, "inputs: expected one text for weights, found 0"),
-        ({"inputs": "a" * 141, "weights": True}, f"at most {MOST_ALIGNED} characters in a text for weights, found 141"),
+        ({"inputs": "a" * 141, "weights": True}, f"at most {MOST_ALIGNED} characters for weights, found 141"),
         ({"inputs": ["a" * 9000] * 3}, f"at most {MOST_CHARACTERS} characters in all, found 27000; send them in"),
         ({"inputs": LONG}, f"of at most {Limits.characters} characters, found one of 10001"),
     ],
