@@ -3,9 +3,9 @@
     NSMC_ATTENTION_DATA=... python -m benchmarks.restoration.right [--changed] [BUNDLE]
 
 The reviews were drawn by pattern: they have signs, numerals, Latin letters, laughter, titles, addresses, names, counters, masked
-words or slang, are 6 to 45 characters long and have a space for every seven. Two people read all of them, one half each;
-what is wrong was corrected by hand (`edits`: start:end:text of the review, from the left), and a space set behind a mark that
-ends a sentence. None of them is in the official test file. Rules were made on the half `dev` alone. --changed prints what is changed.
+words or slang, are 6 to 45 characters long and have a space for every seven. Each half was read whole by one reader; errors
+were corrected by hand (`edits`: start:end:text of the review, from the left), and a space was set behind a mark that ends a
+sentence. No review is in the official test file. --changed prints what is changed.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def main(bundle: str | None, shown: bool) -> None:
             if shown and restored.text != text:
                 print(f"{half}, {kind}: {text} -> {restored.text}")
     print("| kind | dev: texts | changed | test: texts | changed |\n|---|---|---|---|---|")
-    for kind in dict.fromkeys(kind for _, kind, _ in sorted(counts)):
+    for kind in [*sorted({kind for _, kind, _ in counts} - {"all"}), "all"]:
         cells = [kind]
         for half in ("dev", "test"):
             changed, whole = counts[half, kind, True], counts[half, kind, True] + counts[half, kind, False]

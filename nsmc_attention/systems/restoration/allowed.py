@@ -15,11 +15,11 @@ from ..._io.tab_separated import read_rows
 from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import DELETE, KEEP, SPACE
-from .conventions import SHORT, SYLLABLES
+from .conventions import SPARSE, SYLLABLES
 from .decisions import DOUBTED, LIKELY, Decisions
 
-# More changes than these are no matter of taste
-FEW = 5
+# More changes than these are no matter of taste. Letters of a text that says how its writer sets spaces, beyond SPARSE for each
+FEW, SHORT = 5, 8
 # What begins a vowel that is drawn out, marks that end a sentence, and titles behind a name
 DRAWN, ENDS, TITLES = "ㅇ", ".,!?…", "씨님"
 # Tags of words in the dictionary
@@ -36,7 +36,7 @@ Morpheme = tuple[int, str]
 def keep_right_texts(decided: Decisions, texts: Sequence[str], starts: Sequence[int]) -> Decisions:
     """Return decisions without those of texts that are right as they are: of which all changes are open.
 
-    They are those of the letters of clean texts, of which each has its first one at one of `starts`. A text without spaces says
+    They are those of the letters of clean texts, of which each has its first one at one of `starts`. A text with few spaces says
     nothing of how its writer sets them. Without MeCab the decisions are as they were.
     """
     replaced = decided.tags != KEEP
@@ -48,7 +48,9 @@ def keep_right_texts(decided: Decisions, texts: Sequence[str], starts: Sequence[
     tags, follows, stops = decided.tags.copy(), decided.has_space.copy(), [*starts[1:], len(replaced)]
     for number in doubtful:
         text, own = texts[number], slice(starts[number], stops[number])
-        if (SPACE in text or len(text) <= SHORT) and is_right(text, Decisions._make(each[own] for each in decided)):
+        if text.count(SPACE) * SPARSE + SHORT >= len(text) and is_right(
+            text, Decisions._make(each[own] for each in decided)
+        ):
             tags[own], follows[own] = KEEP, decided.had_space[own]
     return decided._replace(tags=tags, has_space=follows)
 
