@@ -1,7 +1,7 @@
-"""Changes that the rules allow and do not ask for, or that are in doubt: a text in which there are no others stays as typed.
+"""Changes that the rules allow but do not require, or that are in doubt. A text without any other change stays as typed.
 
-Most reviews are spaced as their writers meant it: 감정이입, 보여주다 and 볼만하다 are right with a space and without one. An
-editor, which learned one way of two, would change them. Where a text has an error indeed, such changes are made with it.
+감정이입, 보여주다 and 볼만하다 are right with a space and without one. The editor learned one of the two and would change the
+other. If a text also has a real error, the optional changes are made with it.
 """
 
 import re
@@ -18,7 +18,7 @@ from ..sequences.characters import DELETE, KEEP, SPACE
 from .conventions import SPARSE, SYLLABLES
 from .decisions import DOUBTED, LIKELY, Decisions
 
-# More changes than these are no matter of taste. Letters of a text that says how its writer sets spaces, beyond SPARSE for each
+# The most changes of a text that is right. A text shows how its writer sets spaces if it has one per SPARSE letters, or is SHORT
 FEW, SHORT = 5, 8
 # What begins a vowel that is drawn out, marks that end a sentence, and titles behind a name
 DRAWN, ENDS, TITLES = "ㅇ", ".,!?…", "씨님"
@@ -34,10 +34,10 @@ Morpheme = tuple[int, str]
 
 
 def keep_right_texts(decided: Decisions, texts: Sequence[str], starts: Sequence[int]) -> Decisions:
-    """Return decisions without those of texts that are right as they are: of which all changes are open.
+    """Return the decisions, without changes to the texts that are right: those whose changes are all open.
 
-    They are those of the letters of clean texts, of which each has its first one at one of `starts`. A text with few spaces says
-    nothing of how its writer sets them. Without MeCab the decisions are as they were.
+    The decisions are for the letters of clean texts, each of which begins at one of `starts`. A text with few spaces does not show
+    how its writer sets them. Without MeCab nothing is taken back.
     """
     replaced = decided.tags != KEEP
     counts = numpy.add.reduceat(replaced | (decided.has_space != decided.had_space), starts, dtype="int64")
