@@ -174,16 +174,14 @@ def wrapped(words):
 TEMPLATE = """# Where the packaged model errs
 
 The packaged model misclassifies {wrong:,} of the {total:,} official test reviews (its accuracy is {accuracy:.2f} %).
-`python -m docs.make.mistakes` writes this page. With `--texts`, the command prints the misclassified reviews, which
-are not copied into this project.
+`python -m docs.make.mistakes` writes this page; `--texts` prints these reviews, which are not copied into this project.
 
 ## Confidence
 
 ![Accuracy against confidence](pictures/reliability.png)
 
 The expected calibration error (ECE) is {before:.4f} for the network alone before calibration, and {after:.4f} for the packaged
-model. The confidence is at least 95 % for {sure:,} reviews. Of these, {sure_accuracy:.2f} % are classified correctly
-({sure_wrong:,} are not).
+model. Of the {sure:,} reviews with at least 95 % confidence, {sure_accuracy:.2f} % are classified correctly ({sure_wrong:,} are not).
 
 ## By length
 
