@@ -211,7 +211,7 @@ The row 2005 includes earlier years.
 
 ## Label noise
 
-- The texts of {both:,} test reviews have both labels in the test file. At least {hopeless:,} of them are always misclassified.
+- The texts of {both:,} test reviews have both labels in the test file. Any model misclassifies at least {hopeless:,} of them.
 - The texts of {shared:,} test reviews are also in the training file. Without these reviews, the accuracy is {unshared:.2f} %.
 - For {against:,} test reviews, the same text always has the opposite label in the training file.
 - With more than 95 % confidence, the model predicts `positive` for {praise:,} reviews with 1 to 4 stars ({one_star:,} of them
