@@ -15,15 +15,13 @@ from ..._io.tab_separated import read_rows
 from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import DELETE, KEEP, SPACE
-from .conventions import SPARSE, SYLLABLES
-from .decisions import DOUBTED, LIKELY, Decisions
+from .conventions import SYLLABLES, is_telling
+from .decisions import DOUBTED_GAP, DOUBTED_SPACE, DOUBTED_TAG, LIKELY, Decisions
 
-# The most changes of a text that is right. A text shows how its writer sets spaces if it has one per SPARSE letters, or is SHORT
-FEW, SHORT = 5, 8
-# What begins a vowel that is drawn out, marks that end a sentence, and titles behind a name
-DRAWN, ENDS, TITLES = "ㅇ", ".,!?…", "씨님"
-# Tags of words in the dictionary
-CONTENT = ("NN", "MA", "VA")
+# What begins a vowel that is drawn out, marks that end a sentence, titles behind a name, and tags of words in the dictionary
+DRAWN, ENDS, TITLES, CONTENT = "ㅇ", ".,!?…", "씨님", ("NN", "MA", "VA")
+# The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
+QUOTED = re.compile(r"""[<〈《「『][^>〉》」』]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
 # What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
 TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
@@ -40,17 +38,15 @@ def keep_right_texts(decided: Decisions, texts: Sequence[str], starts: Sequence[
     how its writer sets them. Without MeCab nothing is taken back.
     """
     replaced = decided.tags != KEEP
-    counts = numpy.add.reduceat(replaced | (decided.has_space != decided.had_space), starts, dtype="int64")
+    changed = numpy.logical_or.reduceat(replaced | (decided.has_space != decided.had_space), starts)
     sure = numpy.logical_or.reduceat(replaced & (decided.of_tags >= LIKELY), starts)
-    doubtful = numpy.flatnonzero((counts > 0) & (counts <= FEW) & ~sure).tolist()
+    doubtful = numpy.flatnonzero(changed & ~sure).tolist()
     if not doubtful or not has_dictionary():
         return decided
     tags, follows, stops = decided.tags.copy(), decided.has_space.copy(), [*starts[1:], len(replaced)]
     for number in doubtful:
         text, own = texts[number], slice(starts[number], stops[number])
-        if text.count(SPACE) * SPARSE + SHORT >= len(text) and is_right(
-            text, Decisions._make(each[own] for each in decided)
-        ):
+        if is_telling(text) and is_right(text, Decisions._make(each[own] for each in decided)):
             tags[own], follows[own] = KEEP, decided.had_space[own]
     return decided._replace(tags=tags, has_space=follows)
 
@@ -61,12 +57,13 @@ def is_right(text: str, decided: Decisions) -> bool:
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, tag)] * (end - start)
     places = [place for place, character in enumerate(text) if character != SPACE]
+    quoted = {place for title in QUOTED.finditer(text) for place in range(*title.span())}
     return all(
         letter_is_open(text, place, morphemes, tag, of_tag)
         for place, tag, of_tag in zip(places, decided.tags.tolist(), decided.of_tags.tolist())
         if tag != KEEP
     ) and all(
-        of_space < DOUBTED or space_is_open(text, place, beside, morphemes, put_in=has)
+        place in quoted or space_is_open(text, place, beside, morphemes, has, of_space)
         for place, beside, had, has, of_space in zip(
             places, places[1:], decided.had_space.tolist(), decided.has_space.tolist(), decided.of_spaces.tolist()
         )
@@ -76,7 +73,7 @@ def is_right(text: str, decided: Decisions) -> bool:
 
 def letter_is_open(text: str, place: int, morphemes: Sequence[Morpheme], tag: int, probability: float) -> bool:
     """Return whether a letter is in doubt: one that is left out, though no vowel is drawn out, or one of a dictionary's word."""
-    if probability < DOUBTED:
+    if probability < DOUBTED_TAG:
         return True
     if tag == DELETE:
         (_, vowel, _), (initial, same, _) = parts(text[place - 1 : place]), parts(text[place])
@@ -85,8 +82,12 @@ def letter_is_open(text: str, place: int, morphemes: Sequence[Morpheme], tag: in
     return text[place] in TITLES or of_word[1].startswith(CONTENT) and morphemes.count(of_word) > 1
 
 
-def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[Morpheme], put_in: bool) -> bool:
-    """Return whether a space between the letters at two places may be there, and may not."""
+def space_is_open(
+    text: str, place: int, beside: int, morphemes: Sequence[Morpheme], put_in: bool, probability: float
+) -> bool:
+    """Return whether a space between the letters at two places is in doubt, or may be there, and may not."""
+    if probability < (DOUBTED_SPACE if put_in else DOUBTED_GAP):
+        return True
     left, right = text[place], text[beside]
     if not (is_syllable(left) and is_syllable(right)):
         # only a mark that ends a Korean sentence, and stands where it should, asks for a space
@@ -95,7 +96,7 @@ def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[Morphe
     (number, tag), (other, after) = morphemes[place], morphemes[beside]
     last, first = tag.split("+")[-1], after.split("+")[0]
     if number == other or not put_in:
-        return number == other or last.startswith("NN") and right in "있없"
+        return number == other or first == "MM" or last.startswith("NN") and right in "있없"
     return bool(allowed().match(f"{last} {first} {left}_{text[beside : beside + 2]}"))
 
 

@@ -78,7 +78,7 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
 
 def is_telling(text: str) -> bool:
     """Return whether the spaces of a text say how its writer meant it."""
-    return text.count(SPACE) * SPARSE >= len(text) or len(text.replace("~", "")) <= SHORT
+    return text.count(SPACE) * SPARSE + SHORT >= len(text.replace("~", ""))
 
 
 def gaps(text: str) -> Iterator[tuple[str, int]]:

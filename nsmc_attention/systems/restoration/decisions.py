@@ -1,7 +1,6 @@
 """Decisions from an editor's probabilities: the tags that are believed, and the spaces that follow.
 
-An editor changes what it is so sure of: most of what people type is as they meant it, other than in training. The least
-probabilities were chosen on the dev part of the packaged editor (docs/restore.md).
+Most of what people type is as they meant it, other than in training, so a change needs a least probability (docs/restore.md).
 """
 
 from typing import Any, NamedTuple, Optional
@@ -20,8 +19,8 @@ MOST = SURE - 0.01
 SHARE, MORE = 0.35, 0.8
 # The least of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
-# Below the first every change of a text that is right otherwise is in doubt, from the second on no letter is
-DOUBTED, LIKELY = 0.75, 0.95
+# Below these a letter, an added space and a removed one are in doubt in a text that is right otherwise; from LIKELY on no letter is
+DOUBTED_TAG, DOUBTED_SPACE, DOUBTED_GAP, LIKELY = 0.85, 0.9, 0.75, 0.95
 SMALLEST = 1e-9
 
 
@@ -56,7 +55,8 @@ def decide(
     Where None, it is CERTAIN_TAG or CERTAIN_SPACE.
     """
     tags, of_tags = believed_tags(tags, certainty, least)
-    has_space, of_spaces = space_follows(had_space, spaces, CERTAIN_SPACE if least is None else least)
+    # float32 as a change's probability is given, so that both are compared to the same least one
+    has_space, of_spaces = space_follows(had_space, spaces.astype("float32"), CERTAIN_SPACE if least is None else least)
     logs = log_probability(of_tags) + log_probability(of_spaces)
     return Decisions(tags, had_space, has_space, of_tags, of_spaces, logs)
 

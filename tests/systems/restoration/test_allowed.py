@@ -8,7 +8,7 @@ from nsmc_attention import restore
 from nsmc_attention.systems.restoration.allowed import space_is_open
 from nsmc_attention.text.tokenizers import mecab_tags
 
-# A compound, an auxiliary, a dependent adjective, a name and its title, a noun and its verb, laughter, slang
+# A compound, an auxiliary, a dependent adjective, a name and its title, a noun and its verb, laughter, slang, titles in quotes
 RIGHT = """
 영화감독이 되고 싶다
 감정이입하면서 봤다
@@ -28,6 +28,8 @@ RIGHT = """
 동감ㅎ 정말 잘 만들었다
 TV드라마로 제격
 평론가 이상은님 글이 좋다
+어릴 때 본 <이웃집에사는남자> 생각이 난다
+'비오는날의수채화' 노래만 남았다
 """.strip().splitlines()
 
 
@@ -60,7 +62,12 @@ def test_a_space_is_open_where_the_rules_allow_both(text, words, is_open):
     morphemes = [(-1, "")] * len(text)
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, tag)] * (end - start)
-    assert space_is_open(text, place, place + 1, morphemes, put_in=True) == is_open
+    assert space_is_open(text, place, place + 1, morphemes, True, 1.0) == is_open
+
+
+@pytest.mark.parametrize("words", ["'정말재미있다'고 했다", '"정말재밌다"라고 했다'])
+def test_what_somebody_says_is_no_title(words):
+    assert restore(words).text.count(" ") > words.count(" ")
 
 
 @given(some.lists(some.sampled_from(RIGHT), min_size=1, max_size=4))

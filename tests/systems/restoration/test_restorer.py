@@ -74,6 +74,8 @@ def packaged(least):
 
 @given(some.text("조앗다정말재밋엇햇배우연기넘 .aㅋ", max_size=60), some.sampled_from([0.5, 0.6, 0.75, 0.9, 0.97, 1]))
 @example("정말조앗다", 1.0)
+@example("기.기기", 1.0)
+@example("기 .정앗조엇a", 0.6)
 def test_a_change_below_the_least_probability_is_left_out_and_nothing_else_changes(text, least):
     changed, certain = (packaged(each)(text) for each in (0.5, least))
     assert all(least <= change.probability <= 1 for change in certain.changes)
