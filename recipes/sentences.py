@@ -1,12 +1,12 @@
 """Sentences that the packaged classifier learns beside NSMC: written reviews, and negations from templates.
 
-    python -m recipes.sentences FILE.csv [--held-out OTHER.csv] [--templates 20000] [--times 5]
+    python -m recipes.sentences FILE.csv [--held-out OTHER.csv] [--templates 20000] [--times 5] [--also contrast]
     python -m recipes.sentences --judge OTHER.csv [--bundle BUNDLE]
 
 The written reviews are in `reviews/`, tables of document, label (0, 1, or 0.5 for neutral ones), kind, year of the newest
 word (0: any), frame (the pattern of the sentence) and pair (the number that minimal pairs share). A twentieth of the frames
 is kept from training, with all pairs that have a sentence in one of them. No sentence shares SHARED letters in a row with
-the behavioural suite (a test).
+the behavioural suite (a test). Files that are newer than the packaged classifier are read only if --also names them.
 """
 
 import argparse
@@ -14,6 +14,7 @@ import csv
 import hashlib
 import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy
@@ -26,16 +27,24 @@ from nsmc_attention.reviews import nsmc
 from .negations import sentences as from_templates
 
 FOLDER = Path(__file__).parent / "reviews"
-COLUMNS = ["document", "label", "kind", "year", "frame", "pair"]
+COLUMNS = ["document", "label", "kind", "year", "frame", "pair", "file"]
+# Written after the packaged classifier was trained, whose manifest records the sha256 of its sentences
+NEWER = ("contrast",)
 # One frame of so many is held out
 HELD_OUT, SHARED = 20, 8
 
 
-def written() -> pandas.DataFrame:
-    """Return the written reviews of all files, with the file's name."""
-    options = {"sep": "\t", "quoting": csv.QUOTE_NONE, "keep_default_na": False, "dtype": {"pair": str}}
-    frames = [pandas.read_csv(path, **options).assign(file=path.stem) for path in sorted(FOLDER.glob("*.tsv"))]
-    return pandas.concat(frames, ignore_index=True)
+def read(path: Path) -> pandas.DataFrame:
+    """Return the reviews of a file of `reviews/`, with the file's name, or of a table made of them."""
+    options = {"sep": "\t", "quoting": csv.QUOTE_NONE} if path.suffix == ".tsv" else {}
+    frame = pandas.read_csv(path, keep_default_na=False, dtype={"pair": str}, **options)
+    return frame if "file" in frame else frame.assign(file=path.stem)
+
+
+def written(also: Collection[str] = ()) -> pandas.DataFrame:
+    """Return the written reviews of all files, of the newer ones only those in `also`."""
+    paths = [path for path in sorted(FOLDER.glob("*.tsv")) if path.stem not in NEWER or path.stem in also]
+    return pandas.concat(map(read, paths), ignore_index=True)
 
 
 def is_held_out(frame: pandas.DataFrame) -> pandas.Series:
@@ -61,9 +70,9 @@ def shared_with_suite(documents: "pandas.Series[str]") -> list[str]:
     ]
 
 
-def training_table(templates: int, times: int) -> pandas.DataFrame:
+def training_table(templates: int, times: int, also: Collection[str] = ()) -> pandas.DataFrame:
     """Return document, label and signs: the sentences from templates once, the written ones `times`."""
-    frame = written()
+    frame = written(also)
     own = frame[~is_held_out(frame)].assign(signs="")[["document", "label", "signs"]]
     made = from_templates(templates, 0, nsmc.load("nsmc", "train")) if templates else []
     rows = [(each.text, each.label, str(each)) for each in made]
@@ -73,7 +82,7 @@ def training_table(templates: int, times: int) -> pandas.DataFrame:
 def judge(frame: pandas.DataFrame, bundle: Path) -> pandas.DataFrame:
     """Return for each kind of sentence how many there are and how many a classifier gets right, in percent.
 
-    A neutral one is right where the probability is from 0.2 to 0.8.
+    A neutral one is right where the probability is from 0.2 to 0.8, a pair where all its sentences are right.
     """
     found = load_classifier(bundle).probabilities(frame["document"].tolist())
     neutral = frame["label"] == 0.5
@@ -81,6 +90,8 @@ def judge(frame: pandas.DataFrame, bundle: Path) -> pandas.DataFrame:
     named = frame.assign(right=100.0 * right)
     table = named.groupby("kind")["right"].agg(["size", "mean"])
     table.loc["all"] = [len(named), named["right"].mean()]
+    pairs = named[named["pair"] != ""].groupby(["file", "pair"])["right"].min()
+    table.loc["pairs"] = [len(pairs), pairs.mean()]
     return table.round(1)
 
 
@@ -90,17 +101,18 @@ def main() -> None:
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--templates", type=int, default=20000)
     parser.add_argument("--times", type=int, default=5)
+    parser.add_argument("--also", choices=NEWER, action="append", default=[])
     parser.add_argument("--judge", type=Path)
     parser.add_argument("--bundle", type=Path)
     arguments = parser.parse_args()
     if arguments.judge:
-        print(judge(pandas.read_csv(arguments.judge), arguments.bundle).to_string())
+        print(judge(read(arguments.judge), arguments.bundle).to_string())
         return
     if not arguments.file:
         sys.exit("expected a FILE.csv to write, or --judge OTHER.csv")
-    training_table(arguments.templates, arguments.times).to_csv(arguments.file, index=False)
+    training_table(arguments.templates, arguments.times, arguments.also).to_csv(arguments.file, index=False)
     if arguments.held_out:
-        frame = written()
+        frame = written(arguments.also)
         frame[is_held_out(frame)][COLUMNS].to_csv(arguments.held_out, index=False)
 
 

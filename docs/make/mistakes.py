@@ -173,15 +173,15 @@ def wrapped(words):
 
 TEMPLATE = """# Where the packaged model errs
 
-{wrong:,} of the {total:,} official test reviews are wrong ({accuracy:.2f} % are right). `python -m docs.make.mistakes` writes this
-page; `--texts` prints the reviews, which are not copied into this project.
+The packaged model misclassifies {wrong:,} of the {total:,} official test reviews (its accuracy is {accuracy:.2f} %).
+`python -m docs.make.mistakes` writes this page; `--texts` prints these reviews, which are not copied into this project.
 
 ## Confidence
 
 ![Accuracy against confidence](pictures/reliability.png)
 
-ECE {before:.4f} for the network alone before calibration, {after:.4f} for the packaged model. Of the {sure:,}
-reviews predicted with at least 95 % confidence, {sure_accuracy:.2f} % are right ({sure_wrong:,} are not).
+The expected calibration error (ECE) is {before:.4f} for the network alone before calibration, and {after:.4f} for the packaged
+model. Of the {sure:,} reviews with at least 95 % confidence, {sure_accuracy:.2f} % are classified correctly ({sure_wrong:,} are not).
 
 ## By length
 
@@ -199,7 +199,7 @@ reviews predicted with at least 95 % confidence, {sure_accuracy:.2f} % are right
 
 ![Accuracy by year](pictures/year.png)
 
-2005 includes earlier years.
+The row 2005 includes earlier years.
 
 {year}
 
@@ -209,16 +209,16 @@ reviews predicted with at least 95 % confidence, {sure_accuracy:.2f} % are right
 
 ## Label noise
 
-- {both:,} test reviews are in the test file with both labels: at least {hopeless:,} of these cannot be predicted right.
-- {shared:,} test reviews have a text that is also in the training file; without these the accuracy is {unshared:.2f} %.
-- {against:,} test reviews have the opposite of the label that the same text always has in the training file.
-- With more than 95 % confidence, {praise:,} reviews of 1 to 4 stars are predicted positive, {one_star:,} of them with one star, and
-  {blame:,} of 9 or 10 stars negative. Many of the former praise the film in plain words (`--texts`
-  prints them), as if the stars had been given the wrong way round.
+- The texts of {both:,} test reviews have both labels in the test file. Any model misclassifies at least {hopeless:,} of them.
+- The texts of {shared:,} test reviews are also in the training file. Without these reviews, the accuracy is {unshared:.2f} %.
+- For {against:,} test reviews, the same text always has the opposite label in the training file.
+- With more than 95 % confidence, the model predicts `positive` for {praise:,} reviews with 1 to 4 stars ({one_star:,} of them
+  have one star), and `negative` for {blame:,} reviews with 9 or 10 stars. Many of these low ratings come with plain
+  praise, as if the reviewer had confused the ends of the scale.
 
 ## The most confident mistakes
 
-The ids of the {shown} most confident ones:
+The ids of the {shown} misclassified reviews with the highest confidence:
 {ids}.
 """
 

@@ -53,7 +53,7 @@ def write_reviews(path):
 
 def of_report(browser, folder):
     shutil.copy(DOCS / "reviews.csv", folder)
-    (command,) = [line for block in blocks("bash") for line in block.splitlines() if " report " in line]
+    (command,) = re.findall("^.* report .*$", "".join(blocks("bash")).replace("\\\n", ""), re.MULTILINE)
     subprocess.run(
         f"{sys.executable} -m nsmc_attention {command.partition(' ')[2]}", shell=True, cwd=folder, check=True
     )

@@ -165,7 +165,7 @@ CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "sho
 @click.group(cls=WorkflowGroup, context_settings=CONTEXT)
 @click.version_option(__version__, prog_name="nsmc-attention")
 def commands() -> None:
-    """Korean film-review sentiment with readable self-attention.
+    """Classify Korean film reviews, and explain the predictions with attention and contributions.
 
     \b
     nsmc-attention predict "정말 재미있는 영화였어요"

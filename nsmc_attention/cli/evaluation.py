@@ -50,12 +50,12 @@ def evaluate(
 def behaviour(
     *,
     model: Model,
-    failures: bool = option("list the cases that failed, not the categories"),
-    as_json: bool = option("one JSON object per row", "--json"),
+    failures: bool = option("list the cases that failed instead of the categories"),
+    as_json: bool = option("print one JSON object per row", "--json"),
 ) -> None:
     """Test a bundle on 600 hand-written sentences.
 
-    Negation, contrast, slang, typos, missing spaces.
+    The sentences test negation, contrast, slang, typos and missing spaces.
 
     \b
     nsmc-attention behaviour
@@ -76,14 +76,14 @@ def faithfulness(
     *,
     reviews: Labelled = labelled(required=True),
     model: Model,
-    limit: int = option("reviews, drawn by seed", type=click.IntRange(1), default=1000),
+    limit: int = option("number of reviews, drawn by --seed", type=click.IntRange(1), default=1000),
     seed: int = option(type=click.IntRange(0, 2**31 - 1), default=0),
-    plot: Optional[Path] = option(".png, .svg or .pdf, beside published figures"),
+    plot: Optional[Path] = option(".png, .svg or .pdf: draw tau and AOPC beside published figures"),
     as_json: bool = JSON,
 ) -> None:
     """Measure how faithful the attention is.
 
-    Compare its order of words with erasure and gradients, and with a random order.
+    Compare the order of words by attention with the orders by erasure and by gradients, and with a random order.
 
     \b
     nsmc-attention faithfulness --data nsmc
@@ -108,15 +108,15 @@ def hops(
     data_dir: Optional[Path] = DATA_DIR,
     text_column: Optional[str] = TEXT_COLUMN,
     encoding: Optional[str] = ENCODING,
-    limit: int = option("reviews, the first ones", type=click.IntRange(1), default=5000),
+    limit: int = option("number of reviews, from the first", type=click.IntRange(1), default=5000),
     fewest: int = option("minimum count of a word", type=click.IntRange(1), default=20),
-    top: int = option("words of each hop", type=click.IntRange(1), default=10),
+    top: int = option("number of words per hop", type=click.IntRange(1), default=10),
     model: Model,
     as_json: bool = JSON,
 ) -> None:
-    """Show which words each hop of structured attention attends to, and how far the hops overlap.
+    """Show which words each hop of structured attention attends to, and how much the hops overlap.
 
-    nsmc and sample are the reviews of the training file. Weights are multiplied by the number of tokens: 1 is average.
+    nsmc and sample are the training reviews. Weights are multiplied by the number of tokens: 1 is the average.
 
     \b
     nsmc-attention hops --data nsmc --bundle runs/structured/bundle
@@ -145,7 +145,7 @@ def explain(
     ),
     output: Optional[Path] = option(".png, .svg, .pdf or .html  [default: shaded words in the terminal]", "-o"),
     methods: tuple[str, ...] = option(
-        "may be repeated; auto: contribution if the bundle has it, else attention",
+        "may be repeated; auto: contribution if the bundle has contributions, else attention",
         "--method",
         multiple=True,
         default=["auto"],
@@ -157,14 +157,14 @@ def explain(
         "for .png, .svg, .pdf  [default: matrix of one review's attention, else words]",
         type=click.Choice(["matrix", "words"]),
     ),
-    by_word: bool = option("use words between white space instead of morphemes"),
-    beside: tuple[Path, ...] = option("another bundle to draw side by side", multiple=True),
+    by_word: bool = option("show values per word between white space, not per morpheme"),
+    beside: tuple[Path, ...] = option("another bundle to draw beside the first", multiple=True),
     heads: Heads,
     model: Model,
 ) -> None:
     """Shade the words of a review, or draw a picture of them.
 
-    The shades are contributions, attention or another method. In an .html page, point at a word to see its value,
+    The shades show contributions, attention or the values of another method. In an .html page, point at a word to see its value,
     and click it to see what it attends to.
 
     \b
@@ -211,7 +211,7 @@ def export(
 ) -> None:
     """Write a bundle's model for ONNX Runtime.
 
-    The model is compared with Gluon on 1,000 raw texts first.
+    First, the outputs of the model and of Gluon are compared on 1,000 raw texts.
     """
     if not (bundle or output):
         raise ConfigError("export: expected --output, as -o model.onnx: the packaged bundle stays as it is")

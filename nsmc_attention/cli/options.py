@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 REMEMBERED = 1000
 BUNDLE = option("bundle or run folder  [default: the packaged one]")
 ENGINE = option(default="auto", metavar=choices(["auto", "native", "native-bf16", "onnx", "gluon"]))
-DEVICE = option("for MXNet", default="auto", type=click.Choice(["auto", "cpu", "gpu"]))
+DEVICE = option("device of MXNet", default="auto", type=click.Choice(["auto", "cpu", "gpu"]))
 DATA_DIR = option("folder of the official files")
 TEXT_COLUMN = option("name, or number from 1  [default: detected by its name and texts; reported on stderr]")
 HEADER = option(
@@ -32,26 +32,26 @@ HEADER = option(
 )
 SHEET = option("sheet of an xlsx file  [default: the first with texts; reported on stderr]")
 ENCODING = option(
-    "of the input  [default: detected; reported on stderr]", type=click.Choice(list(ENCODINGS), case_sensitive=False)
+    "input encoding  [default: detected; reported on stderr]", type=click.Choice(list(ENCODINGS), case_sensitive=False)
 )
 KIND_OF_INPUT = option(
     "[default: by the suffix and content; stdin: lines, unless it is clearly a table]",
     "--input-format",
     type=click.Choice(["csv", "tsv", "jsonl", "parquet", "xlsx", "lines"]),
 )
-PAGE_LANGUAGE = option("of the page and messages", type=click.Choice(["ko", "en"]), default="ko")
+PAGE_LANGUAGE = option("language of the page and messages", type=click.Choice(["ko", "en"]), default="ko")
 VERBATIM = option("csv, tsv, xlsx: write no ' before a cell that a spreadsheet would compute")
 OUTPUT = option("file, or - for stdout", "-o", allow_dash=True, default=Path("-"))
 FORMAT = option(
-    "of the output  [default: by its suffix, else text]",
+    "format of the output  [default: by its suffix, else text]",
     "--format",
     "-f",
     type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
 )
-JSON = option("one JSON object", "--json")
+JSON = option("print one JSON object", "--json")
 INIT_FROM = option(
-    "bundle to start from, or pretrained, the packaged one: a classifier for its parameters and vocabulary, "
-    "or a language model for its encoder"
+    "bundle to start from, or pretrained (the packaged classifier): a classifier initializes all parameters and the "
+    "vocabulary, a language model initializes the encoder"
 )
 
 
@@ -73,7 +73,7 @@ def table(**settings: Any) -> Any:
 LABELS = {
     **READING,
     "label_column": (option("[default: the one called label, sentiment, 라벨, ...]"), str),
-    "positive": (option("the positive one of two labels  [default: 1, positive or 긍정]"), str),
+    "positive": (option("the label that means positive  [default: 1, positive or 긍정]"), str),
 }
 
 

@@ -15,16 +15,16 @@ def predict(
     *,
     text: tuple[str, ...] = text_argument("score its rows with --input %s"),
     scoring: Scoring,
-    weights: bool = option("with the attention weights (jsonl)"),
+    weights: bool = option("include the attention weights (jsonl)"),
     share: Optional[str] = option(
-        "add labels that lean to the more common side: table (the estimated share of positive reviews), or a share",
+        "add labels that favour the more common label: table (the estimated share of positive reviews), or a share",
         metavar="[table|0..1]",
     ),
     corrections: Added = of_systems("ScoringOptions"),
     added: Added = of_systems("ColumnOptions"),
     model: Model,
 ) -> None:
-    """Classify reviews as positive or negative, and estimate the share of positive ones in --input.
+    """Classify reviews as positive or negative, and estimate the share of positive reviews in --input.
 
     \b
     nsmc-attention predict "정말 재미있는 영화였어요"

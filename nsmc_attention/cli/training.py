@@ -40,14 +40,14 @@ def fetch(
 class TrainOptions(NamedTuple):
     """Options for a classifier's initial parameters and its teachers."""
 
-    valid: Optional[Path] = option("labelled file that chooses the epoch")
+    valid: Optional[Path] = option("labelled file by which the best epoch is chosen")
     init_from: Optional[Path] = INIT_FROM
     teacher: Optional[str] = option(
-        "for a classifier: bundles separated by commas, or pretrained, whose probabilities are learnt beside the labels "
-        "and stars"
+        "for a classifier: bundles separated by commas, or pretrained; their probabilities are additional targets beside "
+        "the labels and stars"
     )
     sentences: Optional[Path] = option(
-        "for a classifier: sentences learnt beside the labels and stars, a table with document, label (0 to 1) and signs "
+        "for a classifier: table of additional training sentences with the columns document, label (0 to 1) and signs "
         "(start:end:sign of characters)",
         "--sentences",
         "--negations",
@@ -146,12 +146,12 @@ def adapt(
     bundle: Optional[Path] = BUNDLE,
     seed: int = option("seed of the folds and of all random numbers", default=0),
     force: bool = option("write the bundle even if it is no better"),
-    mix: float = option("share of the change to keep; a smaller one forgets less about film reviews", default=1.0),
+    mix: float = option("share of the change to keep; a smaller share forgets less about film reviews", default=1.0),
     device: str = DEVICE,
 ) -> None:
-    """Continue a classifier on 100 or more of your own labelled reviews, and measure the improvement.
+    """Continue the training of a classifier on 100 or more of your own labelled reviews, and measure the improvement.
 
-    Rows without a label are left out. Every command's --bundle takes the folder of --out.
+    Rows without a label are left out. To use the result, pass the folder of --out as --bundle.
 
     \b
     nsmc-attention adapt mine.xlsx --out runs/mine

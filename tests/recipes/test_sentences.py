@@ -1,19 +1,32 @@
 """The written reviews that the packaged classifier learns, and what is kept from training."""
 
+import hashlib
+
 import numpy
 import pandas
 import pytest
 
-from recipes.sentences import HELD_OUT, is_held_out, shared_with_suite, training_table, written
+from nsmc_attention import load_classifier
+from recipes.sentences import (
+    FOLDER,
+    HELD_OUT,
+    NEWER,
+    is_held_out,
+    judge,
+    read,
+    shared_with_suite,
+    training_table,
+    written,
+)
 from recipes.vocabulary import NEAREST, moved
 
 KINDS = {"slang", "negation", "double negation", "litotes", "comparison", "irony", "mixed", "idiom", "rating", "emoji"}
-KINDS |= {"verdict", "inverted", "neutral", "plain", "long"}
+KINDS |= {"verdict", "inverted", "neutral", "plain", "long", "clause"}
 
 
 @pytest.fixture(scope="module")
 def reviews():
-    return written()
+    return written(NEWER)
 
 
 def test_every_review_is_whole(reviews):
@@ -44,9 +57,31 @@ def test_a_twentieth_of_the_frames_is_held_out_whole_and_with_its_pairs(reviews)
 
 
 def test_training_has_all_others_as_often_as_asked(reviews):
-    table, held_out = training_table(templates=0, times=2), is_held_out(reviews)
+    table, held_out = training_table(templates=0, times=2, also=NEWER), is_held_out(reviews)
     assert sorted(table["document"]) == sorted([*reviews.loc[~held_out, "document"]] * 2)
     assert not set(reviews.loc[held_out, "document"]) & set(table["document"])
+
+
+def test_newer_reviews_are_added_only_if_asked_for(reviews):
+    table, newer = training_table(templates=0, times=1), reviews["file"].isin(NEWER)
+    assert [*table["document"]] == [*reviews.loc[~is_held_out(reviews) & ~newer, "document"]]
+    added = set(training_table(templates=0, times=1, also=NEWER)["document"]) - set(table["document"])
+    assert added == set(reviews.loc[~is_held_out(reviews) & newer, "document"]) and added
+
+
+@pytest.mark.slow
+def test_the_sentences_of_the_packaged_classifier_can_be_made_again(nsmc_folder, tmp_path):
+    recorded, path = load_classifier().bundle.manifest["data"]["sentences"], tmp_path / "sentences5.csv"
+    training_table(templates=20000, times=5).to_csv(path, index=False)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == recorded["sha256"]
+
+
+def test_a_judged_pair_is_right_only_if_both_of_its_reviews_are():
+    frame = read(FOLDER / "denials.tsv")
+    assert judge(frame, None).loc["pairs", "size"] == frame.loc[frame["pair"] != "", "pair"].nunique()
+    turned = frame["label"].where(frame.index % 2 == 0, 1 - frame["label"])
+    unpaired, halves = judge(frame.assign(pair=""), None), judge(frame.assign(label=turned), None)
+    assert unpaired.loc["pairs", "size"] == 0 and halves.loc["pairs", "mean"] < halves.loc["all", "mean"]
 
 
 def test_a_new_vocabulary_keeps_the_rows_that_it_knows_and_begins_others_near():

@@ -8,13 +8,13 @@ from ...cli.declare import option
 
 class ReportOptions(NamedTuple):
     aspects_file: Optional[Path] = option(
-        "words of aspects, a table with the columns word and aspect  [default: films']"
+        "words of aspects, a table with the columns word and aspect  [default: words about films]"
     )
 
 
 class ColumnOptions(NamedTuple):
-    aspects: bool = option("add a column for each aspect: whether the review praises or blames 연기, 이야기, 연출, ...")
-    aspects_file: Optional[Path] = option("the same by one's own words, a table with the columns word and aspect")
+    aspects: bool = option("add a column for each aspect (praised or criticised): 연기, 이야기, 연출, ...")
+    aspects_file: Optional[Path] = option("the same for your own words: a table with the columns word and aspect")
 
     def over(self, scorer: Any, model: object) -> Any:
         """Return the scorer, with aspects where they are asked for."""

@@ -21,7 +21,7 @@ def bulk(
     text_column: Optional[str] = options.TEXT_COLUMN,
     sheet: Optional[str] = options.SHEET,
     header: Optional[str] = options.HEADER,
-    group_by: Optional[str] = option("column of the films: rate each in a second table, in _groups/ of the output"),
+    group_by: Optional[str] = option("column of the films; a second table, in _groups/ of the output, rates them"),
     raters: Added = of_systems("GroupOptions"),
     scheduler: Optional[str] = option("address of a running Dask scheduler  [default: local processes]"),
     workers: Optional[int] = option("local processes  [default: one per core]", type=click.IntRange(1)),
@@ -32,9 +32,9 @@ def bulk(
     bundle: Optional[Path] = options.BUNDLE,
     engine: str = options.ENGINE,
 ) -> None:
-    """Classify files, patterns and folders of any size on Dask.
+    """Classify files of any size on Dask; FILES may be patterns and folders.
 
-    A rerun continues where it stopped.
+    After an interruption, the same command continues the run.
 
     \b
     nsmc-attention bulk "reviews/*.parquet" --output scored

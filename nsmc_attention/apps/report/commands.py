@@ -16,9 +16,9 @@ from ...reviews.data import Texts
 def report(
     *,
     output: Path = option("the page, .html", "-o", required=True),
-    group_by: Optional[str] = option("column to compare by, for example the film; each group also gets stars"),
+    group_by: Optional[str] = option("column to compare by, for example the film; adds predicted stars"),
     raters: Added = of_systems("GroupOptions"),
-    date_column: Optional[str] = option("column of dates, to show months"),
+    date_column: Optional[str] = option("column of dates; the page then shows months"),
     stars_column: Optional[str] = option("column of the table's own stars  [default: detected]"),
     source: Texts = table(),
     date_format: str = option("order of numeric dates", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd"),
@@ -28,9 +28,9 @@ def report(
     words: Added = of_systems("ReportOptions"),
     model: Model,
 ) -> None:
-    """Summarize what viewers think on one page.
+    """Summarize the reviews of a table on one page.
 
-    Shares, words of praise and criticism, what aspects are praised and blamed, representative reviews.
+    The page shows shares, words of praise and criticism, judgements about aspects, and representative reviews.
 
     \b
     nsmc-attention report reviews.csv --output report.html

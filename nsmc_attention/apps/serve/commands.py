@@ -17,14 +17,14 @@ NEEDED = "fastapi fastapi_offline prometheus_client python_multipart uvicorn".sp
 @command()
 def serve(
     *,
-    host: str = option("0.0.0.0: every network of this machine", default="127.0.0.1"),
-    port: int = option("0: any free port", type=click.IntRange(0, 65535), default=8000),
-    workers: int = option("processes", type=click.IntRange(1, 64), default=1),
+    host: str = option("address; 0.0.0.0: every network of this machine", default="127.0.0.1"),
+    port: int = option("port; 0: any free port", type=click.IntRange(0, 65535), default=8000),
+    workers: int = option("number of processes", type=click.IntRange(1, 64), default=1),
     bundle: Optional[Path] = options.BUNDLE,
     engine: str = options.ENGINE,
     bundles: Added = of_systems("ServeOptions"),
 ) -> None:
-    """Serve an interactive page and an HTTP API.
+    """Run a web page and an HTTP API.
 
     \b
     nsmc-attention serve

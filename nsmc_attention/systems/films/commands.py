@@ -17,7 +17,7 @@ def film(
     group_by: str = option("column that names the film of each review", required=True),
     output: Path = options.OUTPUT,
     style: Optional[str] = options.FORMAT,
-    page: Optional[Path] = option(".html: the films' reviews, and their words, shaded by their weights", "--explain"),
+    page: Optional[Path] = option(".html: the films' reviews and words, shaded by their weights", "--explain"),
     language: str = options.PAGE_LANGUAGE,
     source: Texts = table(allow_dash=True),
     classifier: Optional[Path] = CLASSIFIER,
@@ -25,7 +25,7 @@ def film(
 ) -> None:
     """Predict the mean rating of each film of a table from the texts of its reviews, with an interval.
 
-    Text output: stars, the interval that holds nine of ten films, reviews, film.
+    Text output: predicted stars, their 90 % interval, number of reviews, film.
 
     \b
     nsmc-attention film reviews.csv --group-by film

@@ -14,7 +14,7 @@ def fill(
     *,
     text: tuple[str, ...] = text_argument("read its reviews one by one: `fill` takes one text, not %s", required=True),
     top: int = option("number of candidates", default=5, type=click.IntRange(1)),
-    as_json: bool = option("one line of JSON, with what [MASK] attended to", "--json"),
+    as_json: bool = option("print one line of JSON, with the attention of [MASK]", "--json"),
     heads: Heads,
     model: TaskModel,
 ) -> None:

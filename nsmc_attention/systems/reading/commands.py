@@ -25,7 +25,7 @@ def read(
     picture: Optional[Path] = option(
         ".png, .svg, .pdf or .html: where each letter was read, for one PICTURE", "--explain"
     ),
-    weights: bool = option("with the attention weights (jsonl)"),
+    weights: bool = option("include the attention weights (jsonl)"),
     language: str = options.PAGE_LANGUAGE,
     model: TaskModel,
 ) -> None:

@@ -1,12 +1,12 @@
 /* Read a screenshot: the picture with a box around each line, below it the lines; a letter shows where it was read. */
 
 add({
-  ko: { shots: "캡처 이미지 읽기", shotsIntro: "화면을 캡처한 이미지에서 글자를 줄마다 읽고 긍정인지 부정인지 예측합니다. 리뷰가 아닌 줄에도 예측이 붙습니다.", shotFile: "이미지 선택",
-    shotDrop: "이미지를 끌어다 놓거나 붙여 넣어도 됩니다 (Ctrl+V)", shotKinds: "PNG, JPEG, GIF, WEBP, BMP, TIFF", shotBusy: "글자를 읽는 중…", shotPicture: "캡처 이미지",
-    shotLines: "읽은 글", noLines: "이미지에서 글자를 찾지 못했습니다", lineCount: count => `${count}줄`, shotPoint: "글자를 가리키거나 누르면 이미지의 어디에서 읽었는지 보입니다.",
-    shotPlace: (line, letter, probability) => `${line}번째 줄${letter ? ` “${letter}”` : ""}: 이 줄 글자들의 확률 평균 ${(100 * probability).toFixed(1)} %`,
-    copyLines: "글 복사", linesCopied: "글을 복사했습니다", linesNotCopied: "글을 직접 선택해 복사하세요",
-    messages: [[/^picture: expected at most ([\d,]+) pixels, found ([\d, x]+);.*/, "이미지가 너무 큽니다: 최대 $1픽셀, 입력 $2. 글이 있는 부분만 잘라 주세요"],
+  ko: { shots: "캡처 이미지 읽기", shotsIntro: "캡처 이미지의 텍스트를 읽고 줄마다 긍정인지 부정인지 예측합니다. 리뷰가 아닌 줄에도 라벨이 붙습니다.", shotFile: "이미지 선택",
+    shotDrop: "이미지를 끌어다 놓거나 붙여 넣어도 됩니다 (Ctrl+V)", shotKinds: "PNG, JPEG, GIF, WEBP, BMP, TIFF", shotBusy: "텍스트를 읽는 중…", shotPicture: "캡처 이미지",
+    shotLines: "읽은 텍스트", noLines: "이미지에서 텍스트를 찾지 못했습니다", lineCount: count => `${count}줄`, shotPoint: "글자에 마우스를 올리거나 글자를 누르면 이미지의 어디에서 읽었는지 표시됩니다.",
+    shotPlace: (line, letter, probability) => `${line}번째 줄${letter ? ` “${letter}”` : ""}: 이 줄의 글자 확률 평균 ${(100 * probability).toFixed(1)} %`,
+    copyLines: "텍스트 복사", linesCopied: "텍스트를 복사했습니다", linesNotCopied: "텍스트를 직접 선택해 복사하세요",
+    messages: [[/^picture: expected at most ([\d,]+) pixels, found ([\d, x]+);.*/, "이미지가 너무 큽니다: 최대 $1픽셀, 입력 $2. 텍스트가 있는 부분만 잘라 주세요"],
       [/^picture: expected a picture.*damaged.*/, "이미지 파일이 손상되어 읽을 수 없습니다"],
       [/^picture: .*/, "읽을 수 없는 파일입니다. PNG, JPEG, GIF, WEBP, BMP, TIFF 이미지를 고르세요"]] },
   en: { shots: "Read a screenshot",

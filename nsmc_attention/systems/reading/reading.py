@@ -29,8 +29,8 @@ PAGE = {
         "Below each line its letters, where the decoder looked while it wrote them; point at one.",
     ),
     "ko": (
-        "읽은 글자와 그 자리",
-        "줄마다 아래에 읽은 글자가 있습니다. 글자를 가리키면 그 글자를 쓸 때 어디를 보았는지 나타납니다.",
+        "읽은 글자와 위치",
+        "줄마다 아래에 읽은 텍스트가 있습니다. 글자에 마우스를 올리면 이미지의 어디에서 읽었는지 표시됩니다.",
     ),
 }
 

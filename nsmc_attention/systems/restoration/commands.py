@@ -20,19 +20,19 @@ def restore(
     beam: Optional[int] = option("use the writer, with a beam of this size; 1: greedy"),
     alpha: Optional[float] = option("use the writer, with this length penalty; 0: none  [default: 0.6]"),
     min_probability: Optional[float] = option(
-        "skip changes that the editor is less sure about, 0.5 to 1  [default: 0.7 of a character, 0.6 of a space]"
+        "skip changes with a lower probability, 0.5 to 1  [default: 0.7 for characters, 0.6 for spaces]"
     ),
-    only: Optional[str] = option("spacing: change spaces only", metavar="spacing"),
+    only: Optional[str] = option("spacing: change only spaces", metavar="spacing"),
     n_best: bool = option("print all hypotheses of the writer for TEXT, best first: score, restored text"),
     picture: Optional[Path] = option(
-        ".png, .svg or .pdf: an editor's tags or, with --beam, a writer's attention, for one TEXT", "--explain"
+        ".png, .svg or .pdf: the editor's tags or, with --beam, the writer's attention, for one TEXT", "--explain"
     ),
     model: Model,
 ) -> None:
     """Correct the spacing and spelling of texts.
 
-    By an editor, which corrects each character; with --beam or --alpha by a writer, which writes the text anew. A text
-    that is blank, or of which too much would change, is returned as it is; a table and jsonl say why.
+    An editor corrects each character. With --beam or --alpha, a writer generates the whole text instead. If a text is
+    blank or would need too many changes, it is returned unchanged; tables and jsonl give the reason.
 
     \b
     nsmc-attention restore "배우들연기가 정말조앗는데 스토리가별로엿다"

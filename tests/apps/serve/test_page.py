@@ -172,7 +172,7 @@ def test_the_attention_behind_a_correction_opens_as_a_matrix(tiny_page, tiny_wri
         f"새로 쓰는 다른 모델의 어텐션입니다. 위의 교정과 달리 “{expected.text}”"
     )
     page.fill("#text", "가" * 141)
-    expect(page.locator("#attended")).to_have_text("어텐션은 140자까지 볼 수 있습니다 (입력 141자)")
+    expect(page.locator("#attended")).to_have_text("어텐션은 텍스트가 140자 이하일 때만 볼 수 있습니다 (입력 141자)")
     assert not page.locator("#attention td").count()
     page.click("#attend")
     expect(page.locator("#attend")).to_have_attribute("aria-expanded", "false")
@@ -184,7 +184,7 @@ def test_the_correction_is_of_the_text_in_the_field_in_the_language_of_the_page(
     page.check("#restore")
     expect(page.locator("#pairs .pair")).not_to_have_count(0)
     page.fill("#text", "\u3164")
-    expect(page.locator("#restored")).to_have_text("고칠 글이 없습니다")
+    expect(page.locator("#restored")).to_have_text("교정할 텍스트가 없습니다")
     assert not page.locator("#pairs .pair").count() and page.is_disabled("#use")
     page.click("#language")
     expect(page.locator("#restored")).to_have_text("blank: nothing to restore")
@@ -288,9 +288,9 @@ def test_rollout_is_offered_and_heads_that_are_too_many_are_refused_in_the_langu
     page = heads
     page.select_option("#method", "rollout")
     page.fill("#text", "영화가 " * 65)
-    assert "롤아웃: 각 단어" in panel(page).inner_text() and not page.locator("#answer td").count()
+    assert "롤아웃: 트랜스포머의" in panel(page).inner_text() and not page.locator("#answer td").count()
     page.click("#answer .more")
-    expect(page.locator("#answer .heads")).to_have_text("헤드는 토큰 128개까지 볼 수 있습니다 (입력 130개)")
+    expect(page.locator("#answer .heads")).to_have_text("헤드는 토큰이 128개 이하일 때만 볼 수 있습니다 (입력 130개)")
     page.click("#language")
     page.click("#answer .more")
     expect(page.locator("#answer .heads")).to_contain_text("heads: expected at most 128 tokens for 3 layers")
@@ -353,7 +353,7 @@ def test_contributions_are_shown_first_where_the_classifier_has_them(open_page, 
     found = explain(load_classifier(tiny_convolution, engine="onnx"), TEXT)
     page = open_page(bundle=tiny_convolution)
     page.fill("#text", TEXT)
-    assert "기여도: 그 단어가" in panel(page).inner_text() and page.input_value("#method") == "contribution"
+    assert "기여도: 단어가" in panel(page).inner_text() and page.input_value("#method") == "contribution"
     words = page.locator("#answer .words .word")
 
     def shown():
@@ -433,7 +433,7 @@ def test_the_answer_can_be_saved_as_a_picture(page):
 
 def test_the_page_and_its_predictions_are_in_the_language_that_is_chosen(page):
     page.fill("#text", TEXT)
-    assert "기여도: 그 단어가" in panel(page).inner_text()
+    assert "기여도: 단어가" in panel(page).inner_text()
     assert "긍정" in panel(page).locator(".bar").get_attribute("title")
     assert not re.search("positive|negative|contribution", panel(page).inner_html())
     assert page.locator("label[for=lines]").inner_text().startswith("한 줄에 하나씩")
