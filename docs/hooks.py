@@ -16,6 +16,8 @@ from urllib.parse import unquote, urlsplit
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$([^$\n]+?)\$", re.DOTALL)
 CODE = re.compile(r"(<pre\b.*?</pre>|<code\b.*?</code>)", re.DOTALL)
 CELL = '<div class="jp-Cell '
+# Code that fits a phone's line, as `--method attention`, would be broken after a hyphen
+SHORT = re.compile("<code>(?=[^<]{1,30}</code>)")
 README = "readme.ko.md"
 
 
@@ -29,6 +31,10 @@ def on_page_markdown(markdown, page, config, files):
     return re.sub(
         r"\[([^\]]+)\]\(((?!http|notebooks/)[^)]*/)?(?:README|NOTICE|CHANGELOG|CONTRIBUTING)\.md\)", r"\1", text
     )
+
+
+def on_page_content(html, page, config, files):
+    return SHORT.sub('<code class="whole">', html)
 
 
 def on_post_page(output, page, config):

@@ -7,7 +7,7 @@
     python -m benchmarks.classification.adapting FOLDER/val.tsv middle [COUNT]
     python -m benchmarks.classification.adapting FOLDER/val.tsv skewed [DRAWS SHARE ...]
 
-The first, for all of LABELS, writes notebooks/adapting.csv and draws docs/pictures/adapting.png. The second compares which
+The first, for all of LABELS, writes notebooks/adapting.csv and draws docs/pictures/adapting*.png. The second compares which
 COUNT (100) rows are labelled, by the strategies of CHOICES, in DRAWS (5) draws; the third trains on COUNT (2,700) by
 `train --init-from pretrained` and from random numbers; the fourth asks how well |p - 0.5| tells comments with a clear polarity
 from the others, before and after adapting to COUNT (2,700); the fifth fine-tunes one network on COUNT (1,000) clear ones, and
@@ -33,6 +33,7 @@ import numpy
 import pandas
 from scipy import stats
 
+from docs.make.pictures import named, save_figure
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.adapt import adapting
@@ -44,7 +45,7 @@ from nsmc_attention.classification.origins import continuing
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.system import LAYOUT, ClassifierBundle
 from nsmc_attention.classification.train import tokenized_part
-from nsmc_attention.drawing.figure import new_figure, save_figure
+from nsmc_attention.drawing.figure import new_figure
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.evaluation.calibration import log_odds
 from nsmc_attention.evaluation.metrics import headline
@@ -57,7 +58,12 @@ POSITIVE = {1, 2, 4, 7, 8, 13, 14, 16, 28, 32, 40, 42, 43}
 NEGATIVE = {0, 3, 6, 9, 10, 12, 20, 21, 22, 23, 31, 33, 34, 35, 37}
 FOLDS, LABELS = 5, (100, 300, 1000, 2700)
 ROOT = Path(__file__).parents[2]
-PICTURE, FIGURES = ROOT / "docs" / "pictures" / "adapting.png", ROOT / "notebooks" / "adapting.csv"
+FIGURES = ROOT / "notebooks" / "adapting.csv"
+# What the picture says in the language of its page: the axes, the curves, the line
+CAPTIONS = {
+    "en": ("labels", "accuracy (%)", "adapted", "TF-IDF and logistic regression", "packaged classifier as it is"),
+    "ko": ("라벨 수", "정확도(%)", "추가 학습한 모델", "TF-IDF와 로지스틱 회귀", "기본 모델 그대로"),
+}
 # Of so many times as many uncertain rows those are chosen that are unlike each other
 AMONG = 5
 # Positive shares of skewed tables
@@ -100,7 +106,8 @@ def main(path: Path, counts: list[int]) -> None:
         found[count] = rows
     if counts == list(LABELS):
         save(found, unchanged)
-        draw(pandas.read_csv(FIGURES, comment="#"))
+        for language in CAPTIONS:
+            draw(pandas.read_csv(FIGURES, comment="#"), language)
 
 
 def save(found: Mapping[int, Sequence[tuple[float, ...]]], unchanged: float) -> None:
@@ -115,18 +122,19 @@ def save(found: Mapping[int, Sequence[tuple[float, ...]]], unchanged: float) -> 
     FIGURES.write_text(f"{origin}\n{figures}", encoding="utf-8")
 
 
-def draw(figures: pandas.DataFrame) -> None:
+def draw(figures: pandas.DataFrame, language: str) -> None:
     """Draw the curve of docs/adapting.md."""
-    with new_figure((6.4, 3.6)) as (figure, ((axes,),)):
-        for column, name in (("adapted", "adapted"), ("baseline", "TF-IDF and logistic regression")):
+    across, up, *curves, line = CAPTIONS[language]
+    with new_figure((4.8, 3.8)) as (figure, ((axes,),)):
+        for column, name in zip(("adapted", "baseline"), curves):
             spreads = figures[f"{column}_spread"]
             axes.errorbar(figures["labels"], figures[column], spreads, marker="o", capsize=3, label=name)
-        axes.axhline(figures["unchanged"][0], color="gray", linestyle="--", label="the packaged classifier as it is")
-        axes.set(xscale="log", xlabel="labels", ylabel="accuracy in percent")
+        axes.axhline(figures["unchanged"][0], color="gray", linestyle="--", label=line)
+        axes.set(xscale="log", xlabel=across, ylabel=up)
         axes.set_xticks(figures["labels"], [f"{count:,}" for count in figures["labels"]])
         axes.set_xticks([], minor=True)
-        axes.legend(loc="lower right")
-    save_figure(figure, PICTURE)
+        axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1))
+    save_figure(figure, named("adapting", language))
 
 
 def at_random(vectors: numpy.ndarray, count: int, seed: int) -> numpy.ndarray:

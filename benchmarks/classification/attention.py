@@ -8,17 +8,17 @@ drawn by seed 0 for the tables, the packaged bundle alone for the candidates, 5,
 
 import sys
 from collections import Counter, defaultdict
-from pathlib import Path
 
 import numpy
 import pandas
 
+from docs.make.pictures import named, save, save_figure
 from nsmc_attention.classification.evaluation import evaluate, faithfulness
 from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.colors import LIGHT, as_hex
-from nsmc_attention.drawing.figure import new_figure, printable, save_figure
+from nsmc_attention.drawing.figure import new_figure, printable
 from nsmc_attention.evaluation.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
 from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
@@ -26,7 +26,6 @@ from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.tokenizers import mecab_tags
 from nsmc_attention.visualization.faithfulness import interval, save_plot
 
-PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 REVIEWS, CORPUS = 1000, 5000
 # Rows of a figure of the corpus
 WORDS = 15
@@ -42,12 +41,13 @@ def main(arguments):
     results = {name: faithfulness(classifier, reviews, REVIEWS) for name, classifier in classifiers.items()}
     accuracy = {name: evaluate(classifier, reviews)["accuracy"] for name, classifier in classifiers.items()}
     print_bundles(results, accuracy)
-    save_plot(results, PICTURES / "faithfulness.png")
+    save_plot(results, named("faithfulness"))
+    save(named("faithfulness"), named("faithfulness"))
     chosen = numpy.random.RandomState(0).permutation(len(reviews))
     documents = reviews.documents
     texts = [documents[place] for place in chosen]
     print_candidates(classifiers["packaged"], texts[:REVIEWS])
-    save_figure(draw_corpus(classifiers["packaged"].predict_many(texts[:CORPUS]), mecab_tags), PICTURES / "corpus.png")
+    save_figure(draw_corpus(classifiers["packaged"].predict_many(texts[:CORPUS]), mecab_tags), named("corpus"))
 
 
 def print_bundles(results, accuracy):
@@ -125,20 +125,20 @@ def draw_corpus(predictions, tag, fewest=20):
     """
     table = token_table(predictions, tag)
     words, tags = by_word(table, fewest), by_tag(table).head(WORDS)
-    with new_figure((12, 8.6), 2, 3) as (figure, grid):
-        for axes, label, color in zip(grid[0], ("positive", "negative"), LABELS):
+    with new_figure((6.4, 10), 3, 2) as (figure, grid):
+        bars, lines = grid[:2].flat, grid.flat[3:]
+        for axes, label, color in zip(bars, ("positive", "negative"), LABELS):
             rows = words[words["label"] == label].head(WORDS)
             draw_bars(axes, rows["token"], rows["weight"], color, f"words in {label} reviews")
-        draw_bars(grid[0, 2], tags["tag"], tags["weight"], ATTENTION, "parts of speech (Mecab's tags)")
-        for axes in grid[0]:
-            axes.tick_params("y", labelsize=8)
+        draw_bars(bars[2], tags["tag"], tags["weight"], ATTENTION, "parts of speech")
+        for axes in bars[:3]:
             axes.axvline(1, color="0.7", linewidth=1)
             axes.set_xlabel("weight x T (1: average)")
-        draw_line(grid[1, 0], by_position(table), "position", "position in the review: 0 first, 1 last")
-        draw_line(grid[1, 1], by_distance(predictions), "distance", "position of the key less that of the query")
+        draw_line(lines[0], by_position(table), "position", "0: first word, 1: last")
+        draw_line(lines[1], by_distance(predictions), "distance", "place of the key - of the query")
         values = [evenness([each.token_weights]) for each in predictions if len(each.tokens) > 1]
-        grid[1, 2].hist(values, bins=40, range=(0, 1), color="0.5")
-        grid[1, 2].set(title="evenness of the attention", xlabel="entropy / log T (1: uniform)", ylabel="reviews")
+        lines[2].hist(values, bins=40, range=(0, 1), color="0.5")
+        lines[2].set(title="evenness of the attention", xlabel="entropy / log T (1: uniform)", ylabel="reviews")
     return figure
 
 

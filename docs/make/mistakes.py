@@ -8,20 +8,20 @@ Films, dates and stars come from the raw archive, by review id.
 
 import sys
 import textwrap
-from pathlib import Path
 from typing import Any
 
 import numpy
 import pandas
-from matplotlib.figure import Figure
 from scipy.stats import binomtest
 
 from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.drawing.figure import new_figure
 from nsmc_attention.evaluation.metrics import metrics
 from nsmc_attention.reviews import nsmc, raw
 
-DOCS = Path(__file__).parents[1]
-PICTURES = DOCS / "pictures"
+from .pictures import PICTURES, named, save_figure
+
+DOCS = PICTURES.parent
 BINS = 15
 SHOWN = 20
 
@@ -60,14 +60,13 @@ def accuracy_by(table, groups):
 
 
 def draw(rows, label, name):
-    figure = Figure(figsize=(6, 2.8), layout="constrained")
-    axes = figure.add_subplot()
-    errors = [rows["accuracy"] - rows["low"], rows["high"] - rows["accuracy"]]
-    axes.errorbar(range(len(rows)), rows["accuracy"], yerr=errors, fmt="o", capsize=3)
-    axes.set_xticks(range(len(rows)), [str(group) for group in rows["group"]])
-    axes.set(xlabel=label, ylabel="accuracy, %")
-    axes.grid(axis="y", alpha=0.3)
-    figure.savefig(PICTURES / name, dpi=110)
+    with new_figure((4.8, 2.6)) as (figure, ((axes,),)):
+        errors = [rows["accuracy"] - rows["low"], rows["high"] - rows["accuracy"]]
+        axes.errorbar(range(len(rows)), rows["accuracy"], yerr=errors, fmt="o", capsize=3)
+        axes.set_xticks(range(len(rows)), [str(group) for group in rows["group"]])
+        axes.set(xlabel=label, ylabel="accuracy, %")
+        axes.grid(axis="y", alpha=0.3)
+    save_figure(figure, named(name))
 
 
 def reliability(classifier, table):
@@ -85,24 +84,23 @@ def reliability(classifier, table):
     inside = probability.clip(1e-9, 1 - 1e-9)
     found = bundle.manifest["calibration"]
     own = (numpy.log(inside / (1 - inside)) - found["bias"]) / found["scale"]
-    figure = Figure(figsize=(4.6, 3.8), layout="constrained")
-    axes = figure.add_subplot()
-    axes.plot([0.5, 1], [0.5, 1], color="0.7", linewidth=1)
     eces = []
-    for name, probability, marker in (
-        ("the network alone, before", 1 / (1 + numpy.exp(-own)), "s--"),
-        ("the packaged model, after", table["probability"], "o-"),
-    ):
-        confidence = numpy.maximum(probability, 1 - probability)
-        right = (probability >= 0.5) == (table["label"] == 1)
-        bins = numpy.minimum((confidence * BINS).astype(int), BINS - 1)
-        points = pandas.DataFrame({"confidence": confidence, "right": right}).groupby(bins).mean()
-        axes.plot(points["confidence"], points["right"], marker, label=name, markersize=4)
-        eces.append(metrics(table["label"], probability)["ece"])
-    axes.set(xlabel="confidence", ylabel="accuracy")
-    axes.legend()
-    axes.grid(alpha=0.3)
-    figure.savefig(PICTURES / "reliability.png", dpi=110)
+    with new_figure((4.6, 3.8)) as (figure, ((axes,),)):
+        axes.plot([0.5, 1], [0.5, 1], color="0.7", linewidth=1)
+        for name, probability, marker in (
+            ("the network alone, before", 1 / (1 + numpy.exp(-own)), "s--"),
+            ("the packaged model, after", table["probability"], "o-"),
+        ):
+            confidence = numpy.maximum(probability, 1 - probability)
+            right = (probability >= 0.5) == (table["label"] == 1)
+            bins = numpy.minimum((confidence * BINS).astype(int), BINS - 1)
+            points = pandas.DataFrame({"confidence": confidence, "right": right}).groupby(bins).mean()
+            axes.plot(points["confidence"], points["right"], marker, label=name, markersize=4)
+            eces.append(metrics(table["label"], probability)["ece"])
+        axes.set(xlabel="confidence", ylabel="accuracy")
+        axes.legend()
+        axes.grid(alpha=0.3)
+    save_figure(figure, named("reliability"))
     return eces
 
 
@@ -133,7 +131,9 @@ def page(classifier, table):
     parts = {}
     for name, (label, group) in groups.items():
         rows = accuracy_by(table.loc[group.index], group)
-        draw(rows, label, f"{name}.png")
+        # two points need no picture
+        if len(rows) > 2:
+            draw(rows, label, name)
         parts[name] = as_markdown(rows, label)
     worst = table[~table["right"]].sort_values("confidence", ascending=False)
     counts = table.groupby(["document", "label"]).size().unstack(fill_value=0)
@@ -205,8 +205,6 @@ The row 2005 includes earlier years.
 
 ## By film
 
-![Accuracy by film](pictures/film.png)
-
 {film}
 
 ## Label noise
@@ -226,7 +224,6 @@ The ids of the {shown} misclassified reviews with the highest confidence:
 
 
 def main():
-    PICTURES.mkdir(exist_ok=True)
     classifier, table = scored()
     if "--texts" in sys.argv:
         worst = table[~table["right"]].sort_values("confidence", ascending=False)

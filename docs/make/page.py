@@ -1,6 +1,6 @@
 """The pictures of the page of `serve` in docs/serving.md, taken in Chromium at its present state.
 
-    python -m docs.make.page                              # page.png; apt install chromium; pip install '.[test]'
+    python -m docs.make.page                              # page.png, page.ko.png; needs Chromium
     python -m docs.make.page --bundle runs/transformer    # page-heads.png, of a classifier with heads
     python -m docs.make.page --films                      # page-films.png, of docs/reviews.csv
 
@@ -15,9 +15,10 @@ from contextlib import contextmanager
 
 from playwright.sync_api import sync_playwright
 
-from .pictures import PICTURES
+from .pictures import BOTH, PICTURES, REVIEW, WIDTH, WINDOW, named, save
 
-REVIEW = "배우는 좋은데 영화는 별로. 시간이 아깝네요"
+# Pixels around a picture, and the reviews that are shown of a film
+MARGIN, REVIEWS = 12, 6
 # What the restorer has something to correct in
 MISSPELLED = "배우는 조은데 영화는별로. 시간이 아깝네여"
 
@@ -40,14 +41,13 @@ def served(options):
             process.terminate()
 
 
-def of_page(page):
+def of_page(page, language):
     page.check("#restore")
     page.fill("#text", MISSPELLED)
     page.wait_for_selector("#pairs ins")
     page.click("#answer .more")
-    page.click("#fill .primary")
-    page.wait_for_selector("#candidates button")
-    page.screenshot(path=PICTURES / "page.png", full_page=True)
+    page.mouse.move(0, 0)
+    photograph(page, "page", language, until="section >> nth=0")
 
 
 def of_heads(page):
@@ -55,7 +55,7 @@ def of_heads(page):
     page.select_option("#method", "rollout")
     page.click("#answer .more")
     page.locator("#answer .small").last.click()
-    page.locator("#answer").screenshot(path=PICTURES / "page-heads.png")
+    save(page.locator("#answer").screenshot(), named("page-heads"))
 
 
 def of_films(page):
@@ -64,20 +64,32 @@ def of_films(page):
     page.select_option("#group", "film")
     page.click("#film-table td button >> nth=0")
     page.wait_for_selector("#film .word")
-    page.locator("#films").screenshot(path=PICTURES / "page-films.png")
+    photograph(page, "page-films", "en", "#by-film", f"#film .words >> nth={REVIEWS - 1}")
+
+
+def photograph(page, name, language, since="header", until=""):
+    """Save the page from the top of one element to the bottom of another, as wide as the page."""
+    page.wait_for_load_state("networkidle")
+    page.evaluate("scrollTo(0, 0)")
+    top, last = (page.locator(each).bounding_box() for each in (since, until))
+    height = last["y"] + last["height"] + MARGIN - max(0, top["y"] - MARGIN)
+    clip = {"x": 0, "y": max(0, top["y"] - MARGIN), "width": WIDTH, "height": height}
+    save(page.screenshot(clip=clip, full_page=True), named(name, language))
 
 
 def main(options):
     films = "--films" in options
     with served([each for each in options if each != "--films"]) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1100, "height": 800}, color_scheme="light", locale="ko-KR")
-        page.goto(address)
-        page.wait_for_selector("#method option >> nth=1", state="attached")
-        if films:
-            of_films(page)
-        else:
-            of_heads(page) if page.locator("#method option[value=rollout]").count() else of_page(page)
+        for language in BOTH:
+            page = browser.new_page(**WINDOW, locale=language)
+            page.goto(address)
+            page.wait_for_selector("#method option >> nth=1", state="attached")
+            heads = page.locator("#method option[value=rollout]").count()
+            if not films and not heads:
+                of_page(page, language)
+            elif language == "en":
+                of_films(page) if films else of_heads(page)
         browser.close()
 
 

@@ -1,119 +1,108 @@
-"""The READMEs' pictures of commands that write no picture: what a terminal showed, drawn by Chromium, and two curves.
+"""The pictures that commands draw, as the pages show them.
 
-    NSMC_ATTENTION_DATA=... python -m docs.make.pictures     # apt install chromium; pip install '.[test]'
+    python -m docs.make.pictures     # pip install '.[test]'
 
-Everything shown is run here, in a folder of its own: tables.png, bulk.png, tools.png.
+NAME.png is in English; Korean pages show NAME.ko.png, where the picture has words of its own.
 """
 
-import base64
-import html
-import os
-import shutil
+import io
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
-import pandas
-from playwright.sync_api import sync_playwright
+import numpy
+from PIL import Image, ImageDraw, ImageFont
+from scipy.spatial import cKDTree
 
-from nsmc_attention import score_column
-from nsmc_attention.reviews import tables
-from nsmc_attention.visualization.page import font_of
+from nsmc_attention.drawing import figure as drawing
 
 PICTURES = Path(__file__).parents[1] / "pictures"
-REVIEWS = """film,date,document
-별빛 아래,2026-03-02,배우는 좋은데 영화는 별로
-별빛 아래,2026-03-05,"재밌게 봤어요, 두 번 봄ㅋㅋㅋ"
-별빛 아래,2026-03-09,
-긴 겨울,2026-04-01,나무랄 데 없는 연출
-긴 겨울,2026-04-02,=cmd|' /C calc'!A0 지루해서 나왔다
-"""
-STYLE = """
-@font-face {{ font-family: nanum; src: url(data:font/woff;base64,{font}); }}
-body {{ margin: 0; padding: 16px; width: max-content; background: #fff; font: 15px nanum, sans-serif; }}
-pre {{ margin: 0; padding: 16px 20px; border-radius: 8px; background: #1d2129; color: #e6e6e6;
-      font: 14px/1.55 "DejaVu Sans Mono", "Liberation Mono", nanum, monospace; }}
-pre b {{ color: #8fd18f; font-weight: normal; }}
-table {{ border-collapse: collapse; margin: 14px 0; }}
-td, th {{ border: 1px solid #c4c8cf; padding: 4px 10px; text-align: left; font-weight: normal; }}
-th {{ background: #eef0f3; }}
-"""
+# Of 256 colours of a picture, which has more where its letters have edges
+KEPT = 160
+# A window whose picture can still be read on a phone
+WIDTH = 520
+WINDOW: dict[str, Any] = {
+    "viewport": {"width": WIDTH, "height": 800},
+    "device_scale_factor": 1.25,
+    "color_scheme": "light",
+}
+REVIEW = "배우는 좋은데 영화는 별로"
+HEATMAP = "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
+# Sentences with a telling word, a negation, an idiom or two clauses that disagree
+SENTENCES = [
+    "배우는 좋은데 영화는 정말 별로",
+    "나무랄 데 없는 영화",
+    "돈 주고 볼 영화는 아니에요",
+    "기대 안 했는데 생각보다 훨씬 좋았어요",
+    "전작보다 못하다",
+    "시간 가는 줄 모르고 봤네요",
+    "잠이 솔솔 오는 명작ㅋㅋ",
+    "재미없지 않아요",
+]
+BOTH, ENGLISH = ("en", "ko"), ("en",)
+COMMANDS = {
+    "heatmap": (BOTH, ["explain", HEATMAP, "--picture", "matrix", "--output"]),
+    "words": (
+        BOTH,
+        ["explain", REVIEW, *(f"--method={name}" for name in ("contribution", "attention", "erasure")), "--output"],
+    ),
+    "contributions": (
+        ENGLISH,
+        ["explain", *SENTENCES, "--method", "attention", "--method", "contribution", "--output"],
+    ),
+    "heads": (ENGLISH, ["fill", "주인공의 [MASK]에 소름이 돋았다", "--heads"]),
+    "reading": (ENGLISH, ["read", "screenshot.png", "--explain"]),
+}
 
 
-def typed(command, folder):
-    """Run a command line as if typed; return the terminal's lines as HTML, a bar of progress as it ended."""
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": programs, "COLUMNS": "100"}
-    # a terminal of its own, for which progress is drawn
-    shown = subprocess.run(
-        ["script", "-qec", command, "/dev/null"],
-        cwd=folder,
-        env=environment,
-        check=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-    ).stdout.decode()
-    lines = [line.rstrip("\r").rpartition("\r")[2].replace("\x1b[A", "") for line in shown.split("\n")]
-    return "\n".join([f"<b>$ {html.escape(command)}</b>", *(html.escape(line) for line in lines if line.strip())])
+def named(name, language="en"):
+    """Return the path of a picture for the pages of a language."""
+    return PICTURES / f"{name}{'' if language == 'en' else f'.{language}'}.png"
 
 
-def terminal(folder, *commands):
-    return "<pre>" + "\n".join(typed(command, folder) for command in commands) + "</pre>"
+def save(picture, path):
+    """Write a picture, given as the bytes or the path of one, as a small PNG."""
+    image = Image.open(io.BytesIO(picture) if isinstance(picture, bytes) else picture).convert("RGB")
+    with_palette(image).save(path, optimize=True)
 
 
-def sheet(frame):
-    return frame.to_html(index=False, na_rep="", border=0)
+def save_figure(figure, path):
+    drawing.save_figure(figure, path)
+    save(path, path)
 
 
-def shoot(browser, name, body):
-    font = base64.b64encode(font_of({*body, *"가"})).decode()
-    page = browser.new_page(device_scale_factor=1.5, viewport={"width": 1200, "height": 200})
-    page.set_content(f"<meta charset=utf-8><style>{STYLE.format(font=font)}</style><body>{body}")
-    page.evaluate("document.fonts.ready")
-    page.locator("body").screenshot(path=PICTURES / name)
-    page.close()
-
-
-def of_tables(browser, folder):
-    (folder / "reviews.csv").write_text(REVIEWS, encoding="utf-8")
-    shown = terminal(folder, "nsmc-attention predict --input reviews.csv --output scored.csv")
-    shoot(browser, "tables.png", shown + sheet(pandas.read_csv(folder / "scored.csv", dtype=str)))
-
-
-def of_bulk(browser, folder):
-    """The 50,000 official test reviews in four files, by two workers."""
-    (folder / "reviews").mkdir()
-    reviews = tables.load_reviews("nsmc", "test").frame
-    for start in range(0, len(reviews), 12_500):
-        reviews[start : start + 12_500].to_parquet(folder / "reviews" / f"{start // 12_500}.parquet")
-    shoot(
-        browser,
-        "bulk.png",
-        terminal(
-            folder,
-            'nsmc-attention bulk "reviews/*.parquet" --output scored --workers 2',
-            "ls scored",
-            "rm scored/0002-*",
-            'nsmc-attention bulk "reviews/*.parquet" --output scored --workers 2',
-        ),
+def with_palette(image):
+    """Return an RGB image with 256 colours: its KEPT most frequent, which are shades with a meaning, as they are."""
+    codes, places, counts = numpy.unique(
+        numpy.asarray(image) @ (1 << 16, 1 << 8, 1), return_inverse=True, return_counts=True
     )
+    colors = numpy.stack([codes >> 16, codes >> 8 & 255, codes & 255], axis=-1).astype("uint8")
+    frequent = colors[numpy.argsort(-counts)]
+    others = Image.fromarray(frequent[None, KEPT:]).quantize(256 - KEPT, Image.Quantize.MAXCOVERAGE)
+    palette = numpy.concatenate([frequent[:KEPT], numpy.array(others.getpalette()).reshape(-1, 3)])
+    nearest = cKDTree(palette).query(colors)[1].astype("uint8")
+    done = Image.fromarray(nearest[places].reshape(image.size[::-1]), "P")
+    done.putpalette(palette.astype("uint8").tobytes())
+    return done
 
 
-def of_tools(browser, folder):
-    frame = pandas.read_csv(folder / "reviews.csv", keep_default_na=False)[["film", "document"]]
-    code = '<pre><b>&gt;&gt;&gt; frame.join(score_column(frame["document"]).round(4))</b></pre>'
-    shoot(browser, "tools.png", code + sheet(frame.join(score_column(frame["document"]).round(4))))
+def screenshot(text):
+    image = Image.new("RGB", (440, 60), "#202020")
+    font = ImageFont.truetype(str(drawing.font_file()), 30)
+    ImageDraw.Draw(image).text((16, 12), text, font=font, fill="#e6e6e6")
+    return image
 
 
 def main():
-    with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
-        folder = Path(name)
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        of_tables(browser, folder)
-        of_tools(browser, folder)
-        of_bulk(browser, folder)
-        browser.close()
+    with tempfile.TemporaryDirectory() as folder:
+        screenshot("정말 재미있는 영화ㅋㅋㅋ").save(f"{folder}/screenshot.png")
+        for name, (languages, arguments) in COMMANDS.items():
+            for language in languages:
+                command = [sys.executable, "-m", "nsmc_attention", *arguments, "drawn.png", "--language", language]
+                subprocess.run(command, cwd=folder, check=True)
+                save(f"{folder}/drawn.png", named(name, language))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""What docs/tour.md shows: its spreadsheet of reviews, and a picture of each of its three steps.
+"""What docs/tour.md shows: its spreadsheet of reviews, the report and the heatmap.
 
     python -m docs.make.tour     # apt install chromium; pip install '.[test]'
 
-Writes docs/reviews.csv (the packaged sample's reviews, with invented films and dates) and in docs/pictures report.png,
-tour-model.png and tour-notebook.png, by the commands and the code of the page.
+Writes docs/reviews.csv (the packaged sample's reviews, with invented films and dates) and in docs/pictures report.png
+and tour-notebook.png, by the command and the code of the page.
 """
 
-import html
+import base64
+import os
 import re
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ from playwright.sync_api import sync_playwright
 
 from nsmc_attention.reviews import nsmc
 
-from .pictures import PICTURES, shoot
+from .pictures import BOTH, PICTURES, WIDTH, WINDOW, named, save
 
 DOCS = PICTURES.parent
 # Films, and which part of the negative and of the positive reviews is theirs
@@ -36,7 +37,7 @@ FILMS = {
 
 
 def blocks(language):
-    page = (DOCS / "tour.md").read_text(encoding="utf-8")
+    page = (DOCS / "tour.md").read_text(encoding="utf-8").replace("\\\n", "")
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
 
 
@@ -56,35 +57,30 @@ def of_report(browser, folder):
     subprocess.run(
         f"{sys.executable} -m nsmc_attention {command.partition(' ')[2]}", shell=True, cwd=folder, check=True
     )
-    page = browser.new_page(viewport={"width": 920, "height": 1250}, color_scheme="light")
+    page = browser.new_page(**WINDOW)
     page.goto((folder / "report.html").as_uri())
-    page.screenshot(path=PICTURES / "report.png")
+    bottom = page.locator("section").first.bounding_box()
+    clip = {"x": 0, "y": 0, "width": WIDTH, "height": bottom["y"] + bottom["height"]}
+    save(page.screenshot(clip=clip, full_page=True), named("report"))
 
 
-def of_model(browser, folder, code):
-    shown = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, check=True, stdout=subprocess.PIPE, encoding="utf-8"
-    )
-    shoot(browser, "tour-model.png", f"<pre>{html.escape(code)}\n<b>{html.escape(shown.stdout.rstrip())}</b></pre>")
-
-
-def of_notebook(browser, folder, code):
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code.rstrip())])
+def of_notebook(folder, code, language):
+    os.environ["NSMC_ATTENTION_LANGUAGE"] = language
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(code)])
     NotebookClient(notebook, resources={"metadata": {"path": str(folder)}}).execute()
     (output,) = [each["data"] for each in notebook.cells[0].outputs if "data" in each]
-    picture = f'<img width="560" src="data:image/png;base64,{output["image/png"]}">'
-    shoot(browser, "tour-notebook.png", f"<pre><b>[1]:</b>\n{html.escape(code.rstrip())}</pre><p>{picture}")
+    save(base64.b64decode(output["image/png"]), named("tour-notebook", language))
 
 
 def main():
     write_reviews(DOCS / "reviews.csv")
-    (model,), (notebook,) = blocks("python"), blocks("py")
+    (notebook,) = blocks("py")
     with tempfile.TemporaryDirectory() as name, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         of_report(browser, Path(name))
-        of_model(browser, Path(name), model)
-        of_notebook(browser, Path(name), notebook)
         browser.close()
+        for language in BOTH:
+            of_notebook(name, notebook, language)
 
 
 if __name__ == "__main__":

@@ -57,9 +57,9 @@ def interval(mean: Optional[Mapping[str, Any]]) -> str:
 
 def save_plot(results: Results, path: Union[str, Path]) -> None:
     """Draw tau with erasure and gradients beside published figures, and AOPC beside the random order's; see `save_figure`."""
-    with new_figure((12, 2.2 + 0.42 * (len(results) + len(PUBLISHED))), columns=2) as (figure, grid):
+    with new_figure((6, 4.4 + 0.84 * (len(results) + len(PUBLISHED))), 2) as (figure, grid):
         draw_taus(grid[0, 0], results)
-        draw_aopc(grid[0, 1], results)
+        draw_aopc(grid[1, 0], results)
         for axes in grid.flat:
             axes.grid(axis="x", alpha=0.3)
             axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))

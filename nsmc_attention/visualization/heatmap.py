@@ -46,7 +46,7 @@ def draw_heatmap(
     if isinstance(weights, Prediction):
         if weights.error or weights.score is None:
             raise DataError(f"heatmap: {weights.error}")
-        title = title or f"{weights.label} {100 * weights.score:.1f} %"
+        title = title or f"{word(str(weights.label))} {100 * weights.score:.1f} %"
         if tokens is queries is None:
             return draw_matrices(weights.matrices(title))
         return draw_heatmap(weights.weights, tokens or weights.tokens, title, queries, weights.axes)

@@ -92,12 +92,13 @@ panel.queries) shades the words by its row of the matrix. */
 function wordsOf(panel, say) {
   const line = element("div", "words"), letters = Array.from(panel.text), frame = element("div");
   let legend = element("span");
-  let end = 0, chosen = -1;
+  let end = 0, chosen = -1, whole;
   line.lang = "ko";
   const words = panel.offsets.map(([start, stop]) => {
-    if (start > end) line.append(letters.slice(end, start).join(""));
+    // what is written without a gap is one line's, where it fits
+    if (start > end || !whole) line.append(letters.slice(end, start).join(""), whole = element("span", "whole"));
     const word = buttonOf(letters.slice(start, stop).join(""));
-    line.append(word);
+    whole.append(word);
     end = stop;
     return word;
   });
@@ -171,6 +172,8 @@ function tableOf(matrix, queries, keys, title, largest = Math.max(...matrix.map(
 
 // Pixels: the largest and smallest side of a cell, and the room of a name; the share of the window that a matrix may take
 const SIDE = 23, SMALLEST_SIDE = 2, NAME = 13, SHARE = .85;
+// The length of the longest name in rem, at most 4.5
+const longest = names => `${Math.min(4.5, .5 + .75 * Math.max(...names.map(name => Array.from(name).length)))}rem`;
 
 /* The matrix as wide as its frame, with the names that have room, of the largest weights first; a button zooms in. */
 function matrixOf(panel) {
@@ -183,6 +186,8 @@ function matrixOf(panel) {
   zoom.type = "button";
   legend.append(zoom);
   frame.classList.add("fits");
+  frame.style.setProperty("--name", longest(queries));
+  frame.style.setProperty("--head", longest(panel.tokens));
   const fit = () => {
     const { offsetWidth, offsetHeight } = table.rows[0].cells[0];
     const across = (frame.clientWidth - offsetWidth - NAME) / columns.length;

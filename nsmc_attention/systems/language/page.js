@@ -73,10 +73,17 @@ function candidateOf({ token, text, probability }, place) {
 /* The tokens that were read, shaded, and a button for the heads behind them. */
 function attendedOf(blank, tokens, values) {
   const meaning = element("div", "say", say.maskAttended);
-  let end = -1;
-  const offsets = tokens.map(token => [end + 1, end += 1 + Array.from(token).length]);
+  let place = 0, line = "";
+  const count = text => Array.from(text).length;
+  // a gap where the text has one, or where a token is not as it is written
+  const offsets = tokens.map(token => {
+    const found = blank.indexOf(token, place);
+    if (line && found !== place) line += " ";
+    if (found >= 0) place = found + token.length;
+    return [count(line), count(line += token)];
+  });
   meaning.setAttribute("aria-live", "polite");
-  return [wordsOf({ text: tokens.join(" "), offsets, tokens, values, signed: false }, meaning), meaning,
+  return [wordsOf({ text: line, offsets, tokens, values, signed: false }, meaning), meaning,
     headsOpener($("mask-attended"), tokens, "fill", { inputs: blank })];
 }
 

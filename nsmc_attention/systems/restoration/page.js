@@ -82,7 +82,7 @@ function drawAttention() {
   $("attend").disabled = !restored?.text;
   $("attended").textContent = !attended ? "" : error ? translate(error) : line;
   $("attention").setAttribute("aria-busy", false);
-  $("attention").replaceChildren(...(shown ? [matrixOf({ tokens: letters(source), queries: letters(text), matrix: weights })] : []));
+  $("attention").replaceChildren(...(shown ? [matrixOf({ tokens: letters(source), queries: letters(text), matrix: weights, zoom: say.zoom })] : []));
 }
 
 /* A change as one pair, what is the same as a pair for each word, of which the upper one is not read aloud. */

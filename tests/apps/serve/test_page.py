@@ -49,6 +49,16 @@ def test_a_word_shows_its_row_and_the_matrix_opens(page):
     assert page.locator("#answer th").count() == 2 * page.locator("#answer .word").count(), "no empty heading"
 
 
+@pytest.mark.parametrize("device", ["phone-dark"], indirect=True)
+def test_a_line_ends_between_words_and_only_a_word_longer_than_a_line_is_broken(page):
+    lines = "words => words.map(word => new Set([...word.children].map(part => part.offsetTop)).size)"
+    for text in (10 * "배우들의 연기는 훌륭했지만 이야기가 너무 늘어졌네요. ", 60 * "😀", 100 * "아까웠네요"):
+        page.fill("#text", text)
+        expect(page.locator("#answer .words")).to_have_text(text.strip())
+        counts = page.locator("#answer .whole").evaluate_all(lines)
+        assert (max(counts) == 1) == (" " in text) and len(counts) == len(text.split())
+
+
 def test_a_hop_shades_the_words_by_its_row(open_page, tiny_structured):
     expected, page = load_classifier(tiny_structured).predict(TEXT), open_page(bundle=tiny_structured)
     page.fill("#text", TEXT)
@@ -155,6 +165,7 @@ def test_the_attention_behind_a_correction_opens_as_a_matrix(tiny_page, tiny_wri
     rows, columns = (page.locator(f"#attention {part} th").all_inner_texts() for part in ("tbody", "thead"))
     assert "".join(rows) == expected.text.replace(" ", "␣") and "".join(columns) == source.replace(" ", "␣")
     assert page.locator("#attention tbody td").count() == expected.weights.size
+    assert page.locator("#attention .zoom").text_content() == "확대"
     assert page.locator("#answer").bounding_box()["y"] < page.locator("#attention").bounding_box()["y"]
     page.evaluate("restored.text = '다른 글'; drawAttention()")
     expect(page.locator("#attended")).to_contain_text(
@@ -205,6 +216,7 @@ def test_a_blank_is_filled_by_candidates_that_are_tried_in_the_sentence(tiny_pag
     page.hover("#mask-attended .word >> nth=0")
     expect(sentence).to_have_text(expected.candidates[1].text)
     assert page.locator("#mask-attended .word").all_inner_texts() == [*expected.tokens]
+    expect(page.locator("#mask-attended .words")).to_have_text(text)
     assert page.inner_text("#mask-attended .say") == f"{expected.tokens[0]}: {expected.attended[0]:.3f}"
 
 
