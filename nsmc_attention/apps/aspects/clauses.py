@@ -52,8 +52,9 @@ def read_words(path: Union[str, Path, None]) -> Pairs:
         if path and not any(re.search("[가-힣]", word) for word in aspects if aspects[word] != NONE):
             raise DataError(f"{path}: expected Korean words of an aspect, found none of {len(aspects)} words in Hangul")
     except DataError as problem:
-        expected = re.sub("expected (a header and )?reviews", "expected the columns word and aspect", str(problem))
-        raise DataError(f"--aspects-file {expected}") from problem
+        line = re.sub("expected (a header and )?reviews", "expected the columns word and aspect", str(problem))
+        advice = "" if "expected" in line else "; expected a table with the columns word and aspect"
+        raise DataError(f"--aspects-file {line}{advice}") from problem
     return tuple(aspects.items())
 
 
@@ -110,8 +111,7 @@ def clauses(text: str, words: Words) -> list[Clause]:
     for place, letter in enumerate(letters[:-1]):
         if letter in "eE" and spans[place][1] == spans[place + 1][0]:
             letters[place] = "c"  # a sentence ends before a space
-    for place in names:
-        letters[place] = "@"
+    letters = ["@" if place in names else letter for place, letter in enumerate(letters)]
     for each in PATTERNS["except"].finditer(text):
         first, last, noun = starts.get(each.start()), ends.get(each.end()), ends.get(len(text[: each.start()].rstrip()))
         if first is not None and last is not None and noun is not None and letters[noun] in "@jkghpnow":

@@ -54,7 +54,7 @@ def report(
     tables as csv, which the page offers too. Groups have stars where a system rates groups (`registry.modules`).
     Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
     `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
-    DataError if the table cannot be read, lacks a column, has dates of another order, or no review with a word;
+    DataError if the table or `aspects_file` cannot be read, lacks a column, has dates of another order, or no review with a word;
     ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
     files.
     """
@@ -108,7 +108,7 @@ def mentions_of(views: Any, explainer: Explainer, texts: list[str], words: Any) 
     for row, judged in enumerate(views.AspectReader(explainer.classifier, words)(texts) if able else ()):
         for name, odds in views.by_name(judged).items():
             best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
-            rows.append((row, name, odds, best.label, 1 / (1 + math.exp(-odds)), best.start, best.end))
+            rows.append((row, name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end))
     return pandas.DataFrame(rows, columns=["row", "aspect", "odds", "label", "probability", "start", "end"])
 
 

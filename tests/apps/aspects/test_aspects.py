@@ -281,3 +281,11 @@ def test_a_process_of_its_own_loads_the_same_reader(reader):
     assert hash(reference) == hash(AspectReader(reader.scorer).reference)
     texts = ["연기는 좋은데 스토리가 별로", ""]
     assert reference.load("cpu", 1).rows(texts) == reader.rows(texts)
+
+
+def test_a_long_review_that_praises_a_thousand_times_is_reported(command, tmp_path, write):
+    table = write(("document",), ("연기는 좋은데 스토리가 별로. " * 625,), ("음악이 최고",), name="a.csv")
+    done = command("report", table, "--output", tmp_path / "a.html", "--tables", tmp_path / "tables")
+    assert done.returncode == 0, done.stderr
+    found = (tmp_path / "tables/aspects.csv").read_text(encoding="utf-8-sig")
+    assert {line.split(",")[0] for line in found.splitlines()[1:]} == {"연기", "이야기", "음악"}
