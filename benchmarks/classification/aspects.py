@@ -8,7 +8,7 @@ reader: `first`, `second`, and `marks` by both. aspect_sentences.tsv has sentenc
 development half was looked at and the report half was not. An aspect counts once a review, with the side of its clauses.
 
 goods_sentences.tsv has sentences about shops, restaurants and apps, with the aspects of goods_words.tsv; their development
-half was looked at, the report half was written afterwards. With KOTE's comments (`benchmarks.classification.adapting`), those
+half was looked at, the report half was only scored. With KOTE's comments (`benchmarks.classification.adapting`), those
 of 40 characters at most are judged, by the distance of their log-odds from 0: from SURE on, an aspect of goods has a side.
 """
 

@@ -59,8 +59,7 @@ class AspectReader(AddedColumns):
         return [*map(self.columns, self([str(record.get("restored", record["text"])) for record in records]))]
 
     def columns(self, found: Iterable[tuple[Aspect, float]]) -> Row:
-        sides = {name: LABELS[odds > 0] for name, odds in by_name(found).items()}
-        return tuple(map(sides.get, self.added))
+        return tuple(map({name: LABELS[odds > 0] for name, odds in by_name(found).items()}.get, self.added))
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         if self.scorer is not self.classifier:

@@ -30,8 +30,8 @@ PRESENT, STOPS, EMPTY = ("은", "는", "ᆫ", "던"), frozenset(".!?…~;ㅋㅎ�
 # The end of a clause, but not in 보고 싶다 or 좋은 데가; an ending that 다 can replace; what sets a noun apart
 CUT = re.compile(r"(?:[x.,]|[basBAS](?!v)|(?<=t)d(?![jkghp])|[eE](?![jkghpuvBASE]))[j.,]*")
 JOINING, APART = re.compile("[basdBAS][j,.]*$"), re.compile("[@p][jo]")
-# A word that praises (p) or blames (b) goods, and one that turns it round before (n) or after it
-WORTH = re.compile("(n?)([pb])([^pb]{0,3}d|[^pb]?n(?![pb]))?")
+# A word that praises (p) or blames (b) goods, and one that turns it round before (n) or after it (d); 없다 of an aspect itself
+WORTH, LACK = re.compile("(n?)([pb])([^pb]{0,3}d|[^pb]?n(?![pb]))?"), re.compile("[.]?d")
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -127,6 +127,7 @@ def clauses(text: str, words: Words) -> list[Clause]:
         ending = JOINING.search(code[first:last]) if own else None
         turned = [each for each in WORTH.finditer(worths, first, last) if each.start(2) not in names]
         out.update(range(first + ending.start(), last) if ending else (), *(range(*each.span()) for each in turned))
+        out.update(k for place in own if (lack := LACK.match(worths, place + 1, last)) for k in range(*lack.span()))
         worth = sum(1 if (each[2] == "p") ^ bool(each[1]) ^ bool(each[3]) else -1 for each in turned)
         kind = "o" if "@o" in code[first:last] and kind != "x" else kind
         tail = tuple(filter(None, (stems[first + ending.start()], "다"))) if ending else ()

@@ -217,6 +217,9 @@ def test_of_goods_few_sides_are_wrong_and_most_are_right(goods):
         ("배송", None),
         ("배송이 오늘 왔어요", None),
         ("어제 배송을 시켰다", None),
+        ("포장이 없어요", None),
+        ("포장이 없어서 쾌적해요", "pos"),
+        ("배송 오류가 해결됐어요", "pos"),
     ],
 )
 def test_of_goods_a_side_needs_a_word_that_says_it(goods, text, side):
