@@ -1,23 +1,32 @@
 """How many aspects are found, and how many sides of those are right.
 
-    NSMC_ATTENTION_DATA=... python -m benchmarks.classification.aspects [--wrong] [BUNDLE]
+    NSMC_ATTENTION_DATA=... python -m benchmarks.classification.aspects [--wrong] [--comments FOLDER/val.tsv] [BUNDLE]
 
 aspects.tsv names 400 reviews of 20 characters or more, drawn with seed 60 from the 7,500 of the official training file that
 the packaged classifier has not learnt from, with the aspects that each praises (+) or blames (-) by two readings of one
 reader: `first`, `second`, and `marks` by both. aspect_sentences.tsv has sentences written for this project. Of both, the
 development half was looked at and the report half was not. An aspect counts once a review, with the side of its clauses.
+
+goods_sentences.tsv has sentences about shops, restaurants and apps, with the aspects of goods_words.tsv; their development
+half was looked at, the report half was only scored. With KOTE's comments (`benchmarks.classification.adapting`), those
+of 40 characters at most are judged, by the distance of their log-odds from 0: from SURE on, an aspect of goods has a side.
 """
 
 import argparse
 from collections import Counter
 from pathlib import Path
 
-from nsmc_attention import load_classifier
+import numpy
+
+from nsmc_attention import Classifier, load_classifier
 from nsmc_attention._io.tab_separated import read_rows
-from nsmc_attention.apps.aspects.aspects import AspectReader, by_name
+from nsmc_attention.apps.aspects.aspects import GOODS_WEIGHTS, AspectReader, by_name
+from nsmc_attention.apps.aspects.clauses import read_words
+from nsmc_attention.evaluation.calibration import log_odds
 from nsmc_attention.reviews import nsmc
 
 FOLDER = Path(__file__).parent
+BINS, LONGEST, SURE = (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 99.0), 40, GOODS_WEIGHTS[2]
 Marks = dict[str, bool]
 
 
@@ -43,7 +52,41 @@ def line(name: str, counts: Counter[str]) -> str:
     return f"| {name} | {named} | {shares} | {counts['right']} of {named} |"
 
 
-def main(bundle: str | None, wrong: bool) -> None:
+def of_goods(classifier: Classifier, wrong: bool) -> None:
+    """Print how many aspects of goods have the right side, the wrong one, or none."""
+    rows = list(read_rows(FOLDER / "goods_sentences.tsv"))
+    reader, counts = AspectReader(classifier, read_words(FOLDER / "goods_words.tsv")), Counter[tuple[str, str]]()
+    for row, judged in zip(rows, reader([row["document"] for row in rows])):
+        named, sides = {aspect.name for aspect, _ in judged}, by_name(judged)
+        for name, praised in marks_of(row["marks"]).items():
+            decided = "undecided" if name in named else "missed"
+            kind = ("right" if (sides[name] > 0) == praised else "wrong") if name in sides else decided
+            counts[row["half"], kind] += 1
+            if wrong and kind != "right" and row["half"] == "development":
+                print(f"{kind} {name} {row['document']}")
+    print("| goods | right | wrong | undecided | missed |\n|---|---|---|---|---|")
+    for half in ("development", "report"):
+        print(
+            f"| {half} | {' | '.join(str(counts[half, kind]) for kind in ('right', 'wrong', 'undecided', 'missed'))} |"
+        )
+
+
+def of_comments(classifier: Classifier, path: Path) -> None:
+    """Print the share of short comments whose side is right, by the distance of their log-odds from 0."""
+    from .adapting import comments
+
+    frame = comments(path)
+    frame = frame[frame["review"].str.len() <= LONGEST]
+    odds, positive = log_odds(classifier.probabilities(frame["review"])), frame["label"].to_numpy() == 1
+    print("| log-odds | right of those above 0 | right of those below |\n|---|---|---|")
+    for low, high in [*zip(BINS, BINS[1:]), (SURE, BINS[-1])]:
+        inside = (abs(odds) >= low) & (abs(odds) < high)
+        sides = [positive[inside & (odds > 0)], ~positive[inside & (odds <= 0)]]
+        print(f"| {low} to {high} | {' | '.join(f'{side.sum()} of {len(side)}' for side in sides)} |")
+    print(f"{numpy.mean((odds > 0) == positive):.3f} of all {len(frame):,}")
+
+
+def main(bundle: str | None, wrong: bool, path: Path | None) -> None:
     frame = nsmc.load("nsmc", "train").frame
     texts = dict(zip(map(str, frame["id"]), frame["document"]))
     reader = AspectReader(load_classifier(bundle))
@@ -62,6 +105,9 @@ def main(bundle: str | None, wrong: bool) -> None:
         print(line(f"{'reviews' if name == 'aspects' else 'sentences'}, both", whole))
         if name == "aspects":
             print(line("second reading beside the first", agreement(rows)))
+    of_goods(reader.classifier, wrong)
+    if path:
+        of_comments(reader.classifier, path)
 
 
 def agreement(rows: list[dict[str, str]]) -> Counter[str]:
@@ -75,5 +121,6 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("bundle", nargs="?")
     parser.add_argument("--wrong", action="store_true")
+    parser.add_argument("--comments", type=Path)
     arguments = parser.parse_args()
-    main(arguments.bundle, arguments.wrong)
+    main(arguments.bundle, arguments.wrong, arguments.comments)

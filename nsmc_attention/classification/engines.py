@@ -42,9 +42,10 @@ class GraphEngine:
         """Return the weights (N, L, K, T, T) of an encoder that attends."""
         return self.graph(*arrays, outputs=(HEADS,))[0]
 
-    def contributions(self, *arrays: Numbers) -> Numbers:
-        """Return what each token adds to the log-odds of positive (N, T), of values near the token."""
-        return self.graph(*arrays, outputs=(CONTRIBUTIONS,))[0]
+    def contributions(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
+        """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
+        probability, contributions = self.graph(*arrays, outputs=("probability", CONTRIBUTIONS))
+        return probability, contributions
 
     def contexts(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
         """Return what a network above reads (N, F), and the probability of positive (N,), of a graph that has both."""

@@ -98,17 +98,18 @@ class Explainer:
         return rollout(heads, prediction.token_weights)
 
     def contributions(self, reviews: Sequence[Encoded]) -> list[Numbers]:
-        """Return what each token of each review, none of which is empty, adds to the log-odds, (T,) each, exactly.
+        """Return what each token of each review adds to the log-odds, (T,) each, exactly; ConfigError as `scored`."""
+        return self.scored(reviews)[1]
 
-        ConfigError where the log-odds are no sum over the tokens.
-        """
+    def scored(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Numbers]]:
+        """Return the probabilities (N,) too, in one pass; ConfigError where the log-odds are no sum over the tokens."""
         if not self.has_contributions:
             model: Any = self.bundle.config.model
             raise ConfigError(
                 "method contribution: expected a classifier whose values are near the token, found "
                 f"{getattr(model, 'values', model).kind}; use attention, or train with --values convolution"
             )
-        return self.classifier.score.contributions(reviews)
+        return self.classifier.score.predict_with_contributions(reviews)
 
     def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
         """Return what each token of each review adds to the log-odds, (T,) each (`gradients.GradientEngine`)."""

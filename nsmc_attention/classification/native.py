@@ -105,11 +105,10 @@ class NativeEngine:
         probability, _ = self.computed(arrays, contexts)
         return contexts[:, columns], probability
 
-    def contributions(self, *arrays: Ids) -> Floats:
-        """Return what each token adds to the log-odds (N, T), of a network whose values are near the token."""
+    def contributions(self, *arrays: Ids) -> tuple[Floats, Floats]:
+        """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
         contributions = numpy.zeros(arrays[0].shape, dtype="float32")
-        self.computed(arrays, None, contributions)
-        return contributions
+        return self.computed(arrays, None, contributions)[0], contributions
 
     def computed(self, arrays: Sequence[Ids], *beside: Optional[Floats]) -> tuple[Floats, Floats]:
         """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""

@@ -64,18 +64,24 @@ class TokenScorer:
         """Cut long reviews."""
         return Pieces.of(reviews, self.longest)
 
-    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
+    def predict_with_contributions(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
+        """Return the probabilities, as the call does, and what each token of each review adds to the log-odds, (T,) each."""
+        return self.predict_with_weights(reviews, cast("Any", self.engine).contributions, ("keys",))
+
+    def predict_with_weights(
+        self, reviews: Sequence[Encoded], compute: Any = None, axes: tuple[str, ...] = ()
+    ) -> tuple[NDArray[numpy.float64], list[Any]]:
         """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
 
         Weights have the engine's axes without padding; where these are pairs of tokens, those of a review of more than
         PAIRED tokens are means over the queries, (T,). Where a network of a fixed length gave some to the padding, rows
-        are renormalized to sum to 1.
+        are renormalized to sum to 1. `compute` returns what else is wanted, of other axes, in place of the weights.
         """
-        pieces, axes = self.pieces(reviews), self.engine.axes
+        pieces, axes = self.pieces(reviews), axes or self.engine.axes
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         weights: list[Any] = [None] * len(pieces.reviews)
         long = {owner for owner, review in enumerate(reviews) if len(review) > PAIRED and "queries" in axes}
-        for members, probability, arrays in self.run(pieces.reviews):
+        for members, probability, arrays in self.run(pieces.reviews, compute):
             probabilities[members] = probability
             for member, array in zip(members, arrays):
                 inside = slice(len(pieces.reviews[member]))
@@ -95,19 +101,10 @@ class TokenScorer:
         spans = ((offsets[end - len(piece)][0], offsets[end - 1][1]) for piece, end in zip(pieces.reviews, ends))
         return [Side(*span, probability) for span, probability in zip(spans, probabilities.tolist())]
 
-    def contributions(self, reviews: Sequence[Encoded]) -> list[Floats]:
-        """Return what each token of each review, none of which is empty, adds to the log-odds, (T,) each."""
-        pieces, engine = self.pieces(reviews), cast("Any", self.engine)
-        by_token = [numpy.zeros(0, dtype="float32")] * len(pieces.reviews)
-        for members, batch in self.batches(pieces.reviews):
-            for member, values in zip(members, engine.contributions(*batch)):
-                by_token[member] = values[: len(pieces.reviews[member])]
-        return pieces.joined(by_token, ("keys",))
-
-    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, Floats, Floats]]:
-        """Yield (members, probability, weights) over the reviews that have tokens, batched by length."""
+    def run(self, reviews: Sequence[Encoded], compute: Any = None) -> Iterator[tuple[Members, Floats, Floats]]:
+        """Yield (members, probability, weights or what `compute` returns) of the reviews with tokens, batched by length."""
         for members, batch in self.batches(reviews):
-            probability, weights = self.engine(*batch)
+            probability, weights = (compute or self.engine)(*batch)
             if not numpy.isfinite(probability).all():
                 raise BundleError(
                     "expected a probability from the network, found none that is finite: its parameters are too "
@@ -214,11 +211,11 @@ class Classifier(Predictor):
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return (label, score, probability, error) of each review."""
-        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews)]
+        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, self.score(reviews))]
 
-    def rows_of(self, reviews: Sequence[Encoded]) -> list[Row]:
-        """Return `rows` of encoded reviews."""
-        return [*map(output_row, self.score(reviews).tolist(), map(self.evidence.reason, reviews))]
+    def rows_of(self, reviews: Sequence[Encoded], probabilities: NDArray[numpy.float64]) -> list[Row]:
+        """Return `rows` of encoded reviews that the network has read."""
+        return [*map(output_row, probabilities.tolist(), map(self.evidence.reason, reviews))]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""

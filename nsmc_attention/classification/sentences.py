@@ -9,7 +9,6 @@ with spaces between, or none.
 
 import re
 from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 
 import numpy
@@ -19,7 +18,6 @@ from numpy.typing import NDArray
 from ..errors import DataError
 from ..reviews import tables
 from ..reviews.corpus import Reviews, read_bytes, sha256
-from ..reviews.data import Texts
 from ..text.encoding import Encoded, ReviewEncoder, clean
 from .batches import EncodedPart, TrainingPart
 
@@ -35,11 +33,7 @@ def read_sentences(path: Path) -> Reviews:
 
     DataError, with the row, where a column is missing, a sentence has no text or a mark is none.
     """
-    parts = list(Texts(path, text_column=COLUMNS[0]).open().parts)
-    names = dict.fromkeys(chain.from_iterable(parts))
-    for column in COLUMNS:
-        tables.require_column(names, column, path, "")
-    documents, labels, cells = (list(map(tables.as_text, tables.cells_of(parts, column))) for column in COLUMNS)
+    documents, labels, cells = tables.columns_of(path, COLUMNS)
     if not documents:
         raise DataError(f"{path}: the file has no sentences")
     signs = [marks_of(*pair, f"{path} row {row}") for row, pair in enumerate(zip(documents, cells), start=1)]

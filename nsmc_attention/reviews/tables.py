@@ -6,7 +6,7 @@
 value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -169,6 +169,29 @@ def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator
 def cells_of(parts: Iterable[TablePart], column: str) -> list[Any]:
     """Return the cells of a column in all parts, None in those that lack it."""
     return [cell for part in parts for cell in part.get(column) or [None] * part.rows]
+
+
+def columns_of(path: Path, columns: Sequence[str]) -> list[list[str]]:
+    """Return the cells of columns of all rows, as text; DataError as `open_table`, and for a column that is missing."""
+    announce(source := find_source(path))
+    parts = list(parts_of(source, text_column="lines of text"))
+    for column in columns:
+        require_column(dict.fromkeys(chain.from_iterable(parts)), column, path, "")
+    return [list(map(as_text, cells_of(parts, column))) for column in columns]
+
+
+def read_pairs(path: Path, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
+    """Return {key in small letters: value} of two columns of clean cells; DataError, with the row, for a blank or repeated one."""
+    pairs: dict[str, str] = {}
+    for row, cells in enumerate(zip(*columns_of(path, columns)), start=1):
+        key, value = map(clean, cells)
+        if not (key and value) or key.lower() in pairs:
+            found = f"{key!r} again" if key and value else f"{key or value!r} alone"
+            raise DataError(
+                f"{path} row {row}: expected {' and '.join(columns)}, each {columns[0]} once, found {found}"
+            )
+        pairs[key.lower()] = value
+    return pairs
 
 
 LABEL_HINT = "; name the one of the labels by label_column (--label-column)"

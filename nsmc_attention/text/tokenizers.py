@@ -96,6 +96,12 @@ def morphemes(text: str) -> list[tuple[str, str]]:
     return [(surface, features) for surface, _, features in (line.partition("\t") for line in lines)]
 
 
+def joined_morphemes(surface: str, features: str) -> list[tuple[str, str]]:
+    """Return (form, tag) of each morpheme of a surface: 봤, "VV+EP,*,T,봤,Inflect,VV,EP,보/VV/*+았/EP/*" -> 보 VV, 았 EP."""
+    tag, *rest = features.split(",")
+    return [(one.split("/")[0], one.split("/")[1]) for one in rest[-1].split("+")] if "+" in tag else [(surface, tag)]
+
+
 def path_cost(text: str) -> int:
     """Return what the cheapest path of a clean text costs, as MeCab has it: the smaller, the likelier is such a text."""
     if decoder := installed_decoder():

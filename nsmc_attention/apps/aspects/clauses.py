@@ -7,20 +7,20 @@ Each morpheme is a letter. Patterns of letters cut after sentences, commas, endi
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, starmap
 from pathlib import Path
 from typing import NamedTuple, Union
 
 from ..._io.tab_separated import read_rows
 from ...classification.prediction import TYPES
-from ...errors import DataError
+from ...errors import DataError, list_names
 from ...reviews import tables
-from ...reviews.data import Texts
 from ...text.encoding import clean
 from ...text.marks import composed
-from ...text.tokenizers import Span, align, morphemes
+from ...text.tokenizers import Span, align, joined_morphemes, morphemes
 
 FOLDER, NONE = Path(__file__).parent, "-"
+GOODS = {row["stem"]: row["kind"][0] for row in read_rows(FOLDER / "goods.tsv")}
 FORMS = {row["form"]: row["kind"] for row in sorted(read_rows(FOLDER / "forms.tsv"), key=lambda row: -len(row["form"]))}
 PATTERNS = {kind: re.compile("|".join(form for form in FORMS if FORMS[form] == kind)) for kind in FORMS.values()}
 # Letters of tags, others are w: @ is an aspect, x ends a word like 빼고, o is 만, d is 데; t and r come before a noun (좋은,
@@ -30,57 +30,65 @@ PRESENT, STOPS, EMPTY = ("은", "는", "ᆫ", "던"), frozenset(".!?…~;ㅋㅎ�
 # The end of a clause, but not in 보고 싶다 or 좋은 데가; an ending that 다 can replace; what sets a noun apart
 CUT = re.compile(r"(?:[x.,]|[basBAS](?!v)|(?<=t)d(?![jkghp])|[eE](?![jkghpuvBASE]))[j.,]*")
 JOINING, APART = re.compile("[basdBAS][j,.]*$"), re.compile("[@p][jo]")
+# A word that praises (p) or blames (b) goods, and one that turns it round before (n) or after it (d); 없다 of an aspect itself
+WORTH, LACK = re.compile("(n?)([pb])([^pb]{0,3}d|[^pb]?n(?![pb]))?"), re.compile("[.]?d")
+Pairs = tuple[tuple[str, str], ...]
 
 
 class Words(NamedTuple):
-    """{word in small letters: its aspect}, and what matches one in a text."""
+    """{word in small letters: its aspect}, what matches one in a text, and whether the classifier was trained on other texts."""
 
     aspects: dict[str, str]
     pattern: "re.Pattern[str]"
+    goods: bool
 
 
-def read_words(path: Union[str, Path]) -> Words:
-    """Read a table with the columns word and aspect, - for none; DataError, with the row, where it is wrong."""
-    path, aspects = Path(path), dict[str, str]()
-    parts = list(Texts(path, text_column="word").open().parts)
-    tables.require_column([*parts[0]] if parts else [], "aspect", path, "")
-    columns = (map(clean, map(tables.as_text, tables.cells_of(parts, name))) for name in ("word", "aspect"))
-    for row, (word, aspect) in enumerate(zip(*columns), start=1):
-        if not word or not aspect or word.lower() in aspects or aspect in TYPES:
-            found = f"{word!r} again or of {aspect!r}" if word and aspect else f"{word or aspect!r} alone"
-            raise DataError(f"{path} row {row}: expected a word, once, and an aspect, no output column, found {found}")
-        aspects[word.lower()] = aspect
-    if not any("가" <= letter <= "힣" for word in aspects for letter in word):
-        raise DataError(f"{path}: expected words in Hangul, found none of {len(aspects)}; the reviews are Korean")
+def read_words(path: Union[str, Path, None]) -> Pairs:
+    """Read (word, aspect), - for none, of a table with these columns; () for None. DataError, with the option, where wrong."""
+    try:
+        aspects = tables.read_pairs(Path(path), ("word", "aspect"), clean) if path else {}
+        if outputs := TYPES.keys() & aspects.values():
+            raise DataError(f"{path}: expected aspects that are no output columns, found {list_names(outputs)}")
+        if path and not any(re.search("[가-힣]", word) for word in aspects if aspects[word] != NONE):
+            raise DataError(f"{path}: expected Korean words of an aspect, found none of {len(aspects)} words in Hangul")
+    except DataError as problem:
+        line = re.sub("expected (a header and )?reviews", "expected the columns word and aspect", str(problem))
+        advice = "" if "expected" in line else "; expected a table with the columns word and aspect"
+        raise DataError(f"--aspects-file {line}{advice}") from problem
+    return tuple(aspects.items())
+
+
+def words_of(pairs: Pairs, goods: bool) -> Words:
     # the longest word counts; by first letters, which is twice as fast
-    groups = groupby(sorted(aspects, key=lambda word: (word[0], -len(word))), lambda word: re.escape(word[0]))
+    groups = groupby(sorted(dict(pairs), key=lambda word: (word[0], -len(word))), lambda word: re.escape(word[0]))
     known = (f"{first}(?:{'|'.join(re.escape(word[1:]) for word in group)})" for first, group in groups)
-    return Words(aspects, re.compile("|".join(known), re.IGNORECASE))
+    return Words(dict(pairs), re.compile("|".join(known), re.IGNORECASE), goods)
 
 
-FILMS = read_words(FOLDER / "aspects.tsv")
+FILMS = words_of(read_words(FOLDER / "aspects.tsv"), goods=False)
 
 
 class Clause(NamedTuple):
     """Characters start to end, the aspects named there, and the letter of its ending, o for one aspect and no other.
 
-    By itself it is read as 영상 화려하다 for 영상은 화려한데: without the morphemes at `left_out`, with `tail` for the ending.
+    By itself it is read as 영상 화려하다 for 영상은 화려한데: without morphemes that begin at `left_out`, with `tail` for the ending.
+    Of goods the aspects are left out, and words of GOODS: `worth` is how many praise less how many blame.
     """
 
     start: int
     end: int
     names: tuple[str, ...]
     kind: str
-    left_out: frozenset[int]
+    left_out: set[int]
     tail: tuple[str, ...]
+    worth: int
 
 
 @lru_cache(maxsize=2**14)
 def letter_of(surface: str, features: str) -> tuple[str, str]:
     """Return the letter of a morpheme as mecab-ko-dic gives it, and its stem: of 화려한데 B and 화려하."""
-    tags, *others = features.split(",")
-    *stems, form = [each.partition("/")[0] for each in others[-1].split("+")] if "+" in tags else [surface]
-    first, tag, kind = tags.split("+")[0], tags.split("+")[-1], FORMS.get(form, "")
+    (*stems, form), tags = zip(*joined_morphemes(surface, features))
+    first, tag, kind = tags[0], tags[-1], FORMS.get(form, "")
     stem = surface[: -len(form)] if surface.endswith(form) else composed("".join(stems))
     if (tag == "EC" and kind in ("but", "and", "so", "end")) or (tag == "ETN" and kind == "end"):
         return kind[0] if first in ("EC", "ETN", "VCP") else kind[0].upper(), stem
@@ -92,33 +100,40 @@ def clauses(text: str, words: Words) -> list[Clause]:
     """Return the clauses of a clean text, in order, with white space between; none of a text that names no aspect."""
     pairs, names = morphemes(text), dict[int, str]()
     spans = align(text, [surface for surface, _ in pairs])
-    starts, ends = ({span[side]: place for place, span in enumerate(spans)} for side in (0, 1))
+    starts, ends = (dict(zip(sides, range(len(spans)))) for sides in zip(*spans)) if spans else ({}, {})
     for each in words.pattern.finditer(text):
         first, last, name = starts.get(each.start()), ends.get(each.end()), words.aspects[each[0].lower()]
         if first is not None and last is not None and name != NONE:
             names.update(dict.fromkeys(range(first, last + 1), name))
     if not names:
         return []
-    letters, stems = map(list, zip(*[letter_of(*pair) for pair in pairs]))
+    letters, stems = map(list, zip(*starmap(letter_of, pairs)))
     for place, letter in enumerate(letters[:-1]):
         if letter in "eE" and spans[place][1] == spans[place + 1][0]:
             letters[place] = "c"  # a sentence ends before a space
-    for place in names:
-        letters[place] = "@"
+    letters = ["@" if place in names else letter for place, letter in enumerate(letters)]
     for each in PATTERNS["except"].finditer(text):
         first, last, noun = starts.get(each.start()), ends.get(each.end()), ends.get(len(text[: each.start()].rstrip()))
         if first is not None and last is not None and noun is not None and letters[noun] in "@jkghpnow":
             letters[first : last + 1] = "w" * (last - first) + "x"  # 하지 말고 takes nothing out
-    found = []
-    for first, last, kind in joined(text, spans, code := "".join(letters), names):
-        out = {each.end() - 1 for each in APART.finditer(code, first, last)}
-        ending = JOINING.search(code[first:last])
-        out.update(range(first + ending.start(), last) if ending else ())
-        own = tuple(dict.fromkeys(names[place] for place in range(first, last) if place in names))
+    followed = zip(pairs, [*pairs[1:], ("", "")]) if words.goods else ()
+    worths = "".join(
+        GOODS.get(joined_morphemes(*one)[0][0]) or GOODS.get(one[0] + two[0], ".") for one, two in followed
+    )
+    code, found, left_out = "".join(letters), list[Clause](), set[int]()
+    out = {each.end() - 1 for each in APART.finditer(code)}.union(names if words.goods else ())
+    for first, last, kind in joined(text, spans, code, names):
+        own = [place for place in range(first, last) if place in names]
+        ending = JOINING.search(code[first:last]) if own else None
+        turned = [each for each in WORTH.finditer(worths, first, last) if each.start(2) not in names]
+        out.update(range(first + ending.start(), last) if ending else (), *(range(*each.span()) for each in turned))
+        out.update(k for place in own if (lack := LACK.match(worths, place + 1, last)) for k in range(*lack.span()))
+        worth = sum(1 if (each[2] == "p") ^ bool(each[1]) ^ bool(each[3]) else -1 for each in turned)
         kind = "o" if "@o" in code[first:last] and kind != "x" else kind
         tail = tuple(filter(None, (stems[first + ending.start()], "다"))) if ending else ()
-        left_out = frozenset(spans[place][0] for place in out)
-        found.append(Clause(spans[first][0], spans[last - 1][1], own, kind, left_out, tail))
+        aspects = tuple(dict.fromkeys(names[place] for place in own))
+        found.append(Clause(spans[first][0], spans[last - 1][1], aspects, kind, left_out, tail, worth))
+    left_out.update(spans[place][0] for place in out)
     return found
 
 

@@ -7,9 +7,7 @@ from ...cli.declare import option
 
 
 class ReportOptions(NamedTuple):
-    aspects_file: Optional[Path] = option(
-        "words of aspects, a table with the columns word and aspect  [default: words about films]"
-    )
+    aspects_file: Optional[Path] = option("table with the columns word and aspect  [default: the words of films]")
 
 
 class ColumnOptions(NamedTuple):
@@ -18,6 +16,6 @@ class ColumnOptions(NamedTuple):
 
     def over(self, scorer: Any, model: object) -> Any:
         """Return the scorer, with aspects where they are asked for."""
-        from .aspects import AspectReader
+        from .aspects import AspectReader, read_words
 
-        return AspectReader(scorer, self.aspects_file) if self.aspects or self.aspects_file else scorer
+        return AspectReader(scorer, read_words(self.aspects_file)) if self.aspects or self.aspects_file else scorer

@@ -1,5 +1,6 @@
 """From a table of reviews to a report: score it, count it, draw it, write the page."""
 
+import math
 import sys
 from contextlib import nullcontext
 from pathlib import Path
@@ -53,7 +54,7 @@ def report(
     tables as csv, which the page offers too. Groups have stars where a system rates groups (`registry.modules`).
     Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
     `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
-    DataError if the table cannot be read, lacks a column, has dates of another order, or no review with a word;
+    DataError if the table or `aspects_file` cannot be read, lacks a column, has dates of another order, or no review with a word;
     ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
     files.
     """
@@ -65,7 +66,8 @@ def report(
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
-    rating = ability("groups") if group_by else None
+    views, rating = ability("aspects"), ability("groups") if group_by else None
+    words = views.read_words(aspects_file) if views else ()
     rater = rating.rater_of(classifier.bundle, film_bundle) if rating else None
     path, frame, stars = read(source, group_by, date_column, date_format, stars_column)
     stream = classifier.predict_stream(frame["text"])
@@ -85,23 +87,29 @@ def report(
     # trained on films alone
     rater = None if other else rater
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
-    explainer, views = Explainer(classifier), ability("aspects")
-    mentions = views.mentions(explainer, [each.text for each in predictions], aspects_file) if views else None
-    if mentions is not None and len(mentions):
-        tables["aspects"] = shares_by(mentions["aspect"], mentions, classifier.prior).sort_values(
-            "count", ascending=False
-        )
+    explainer = Explainer(classifier)
+    named = mentions_of(views, explainer, [each.text for each in predictions], words)
+    if len(named):
+        tables["aspects"] = shares_by(named["aspect"], named, classifier.prior).sort_values("count", ascending=False)
         if group_by:
-            keys = [mentions["row"].map(frame["group"]).rename("group"), mentions["aspect"]]
-            tables["aspects_by_group"] = shares_by(keys, mentions, classifier.prior)
-    content = Content(
-        frame, predictions, tables, say, explainer, group_by, rater, ratings, other, tally, stars, mentions
-    )
+            keys = [named["row"].map(frame["group"]).rename("group"), named["aspect"]]
+            tables["aspects_by_group"] = shares_by(keys, named, classifier.prior)
+    content = Content(frame, predictions, tables, say, explainer, group_by, rater, ratings, other, tally, stars, named)
     write_text(output, report_page(content, title or say["title"], path.name, classifier.bundle, language))
     if tables_to:
         write_tables(Path(tables_to), tables)
     print(f"{path}: {tally.in_words()}", file=sys.stderr)
     return tables
+
+
+def mentions_of(views: Any, explainer: Explainer, texts: list[str], words: Any) -> pandas.DataFrame:
+    """Return a row for each aspect of each text that has a side, with the place of its clearest clause, if they can be found."""
+    rows, able = [], views and explainer.has_contributions
+    for row, judged in enumerate(views.AspectReader(explainer.classifier, words)(texts) if able else ()):
+        for name, odds in views.by_name(judged).items():
+            best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
+            rows.append((row, name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end))
+    return pandas.DataFrame(rows, columns=["row", "aspect", "odds", "label", "probability", "start", "end"])
 
 
 def check_folder(folder: Path) -> None:

@@ -62,7 +62,7 @@ class Content:
     unlike: Optional[Unlike] = None
     tally: Tally = field(default_factory=Tally)
     stars: Optional[Stars] = None
-    mentions: Optional[pandas.DataFrame] = None
+    mentions: pandas.DataFrame = field(default_factory=pandas.DataFrame)
 
     def key_figures(self) -> list[Figure]:
         say, tally = self.say, self.tally
@@ -140,10 +140,9 @@ class Content:
         # few reviews have few words of which anything can be said
         most = min(WORDS, 2 + len(scored) // 20)
         yield Section("words", pair(*self.words(most)))
-        named = self.mentions is not None and len(self.mentions)
-        if named:
+        if len(self.mentions):
             yield self.aspects(self.mentions)
-        if not named or len(self.tables["words_by_attention"]):
+        if not len(self.mentions) or len(self.tables["words_by_attention"]):
             yield Section("attention", pair(*self.attended_words(most)))
         counts, _ = numpy.histogram(scored["probability"].astype(float), BINS, (0, 1))
         chart = f'<div class="bins">{histogram(counts.tolist(), self.say["certainty"])}</div>'

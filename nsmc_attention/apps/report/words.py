@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ...text.tokenizers import Span, align, morphemes
+from ...text.tokenizers import Span, align, joined_morphemes, morphemes
 
 # Verbs that say nothing by themselves
 LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하다".split())
@@ -16,19 +16,10 @@ def content_words(text: str) -> list[tuple[int, int, str]]:
     """
     pairs = morphemes(text)
     spans = align(text, [surface for surface, _ in pairs])
-    stems = [first_morpheme(surface, features) for surface, features in pairs]
+    stems = [joined_morphemes(surface, features)[0] for surface, features in pairs]
     words = [dictionary_form(*stem, *after) for stem, after in zip(stems, [*stems[1:], ("", "")])]
     join_pieces(spans, [tag for _, tag in stems], words, text)
     return [(start, end, word) for (start, end), word in zip(spans, words)]
-
-
-def first_morpheme(surface: str, features: str) -> tuple[str, str]:
-    """Return form and tag of a surface's first morpheme: 봤, "VV+EP,*,T,봤,Inflect,VV,EP,보/VV/*+았/EP/*" -> 보, VV."""
-    tag, *rest = features.split(",")
-    if "+" not in tag:
-        return surface, tag
-    form, _, tag = rest[-1].split("+")[0].rpartition("/")[0].partition("/")
-    return form, tag
 
 
 def dictionary_form(form: str, tag: str, next_form: str, next_tag: str) -> str:

@@ -1,4 +1,5 @@
 import csv
+import re
 from collections import Counter
 from pathlib import Path
 
@@ -9,13 +10,15 @@ from nsmc_attention import Aspect, aspects, load_classifier, predict
 from nsmc_attention._io.tab_separated import read_rows
 from nsmc_attention.apps.aspects import aspects as reading
 from nsmc_attention.apps.aspects.aspects import AspectReader
-from nsmc_attention.apps.aspects.clauses import FILMS, FOLDER, FORMS, clauses, read_words
+from nsmc_attention.apps.aspects.clauses import FILMS, FOLDER, FORMS, GOODS, clauses, read_words
+from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.evaluation.calibration import log_odds
 from nsmc_attention.reviews import nsmc
 from nsmc_attention.text.encoding import clean
 
-SENTENCES = Path(__file__).parents[3] / "benchmarks/classification/aspect_sentences.tsv"
+MARKED = Path(__file__).parents[3] / "benchmarks/classification"
+SENTENCES = MARKED / "aspect_sentences.tsv"
 
 
 @pytest.fixture(scope="module")
@@ -77,13 +80,15 @@ def test_contributions_of_clauses_and_the_constant_add_up_to_the_log_odds(reader
     monkeypatch.setattr(
         AspectReader,
         "judged",
-        lambda self, text, parts, own, alone: (sums.append((text, own)), judged(self, text, parts, own, alone))[1],
+        lambda self, text, parts, own, *rest: (sums.append((text, own)), judged(self, text, parts, own, *rest))[1],
     )
+    probability, (added,) = Explainer(reader.classifier).scored(reader.classifier.encoder.encode_many(["영화"]))
+    constant = log_odds(probability)[0] - added.sum()
     found = {text: each for text, each in zip(texts, reader(texts)) if each}
     assert len(found) > 200 and {text for text, _ in sums} == set(found)
     whole = log_odds(reader.classifier.probabilities([text for text, _ in sums]), 1e-7)
     # float32 tells no probabilities apart that are nearer to 0 or 1
-    totals = numpy.clip([reader.bias + sum(own) for _, own in sums], *log_odds([0, 1], 1e-7))
+    totals = numpy.clip([constant + sum(own) for _, own in sums], *log_odds([0, 1], 1e-7))
     assert numpy.allclose(totals, whole, atol=2e-3)
     for text, own in sums:
         named = {}
@@ -123,6 +128,7 @@ def test_every_word_of_the_list_is_found_and_has_a_reason():
     assert all(FILMS.pattern.fullmatch(word) for word in FILMS.aspects)
     # the forms are patterns as they are
     assert not set("".join(FORMS)) & set(".?*+|()[]")
+    assert set(GOODS.values()) == set("pbnd") and all(row["reason"] for row in read_rows(FOLDER / "goods.tsv"))
 
 
 @pytest.fixture
@@ -149,20 +155,94 @@ def test_words_of_ones_own_replace_those_of_films(write):
 @pytest.mark.parametrize(
     "rows, message",
     [
-        ([("word", "aspect"), ("배송", "배송"), ("배송", "가격")], r"row 2: expected a word, once.*'배송' again"),
-        ([("word", "aspect"), ("배송", "배송"), ("가격", "")], "row 2: .*'가격' alone"),
-        ([("word", "aspect"), ("배송", "label")], "row 1: .*no output column, found .*'label'"),
-        ([("word", "aspect"), ("delivery", "배송"), ("price", "가격")], "expected words in Hangul, found none of 2"),
-        ([("word", "aspect")], "expected words in Hangul|no row|empty"),
-        ([], "empty"),
-        ([("word", "topic"), ("배송", "배송")], "aspect"),
-        ([("단어", "aspect"), ("배송", "배송")], "word"),
+        ([("word", "aspect"), ("배송", "배송"), ("배송", "가격")], "row 2: expected .* word once, found '배송' again"),
+        ([("word", "aspect"), ("배송", "배송"), ("가격", "")], "row 2: .*, found '가격' alone"),
+        ([("word", "aspect"), ("배송", "label")], "expected aspects that are no output columns, found label"),
+        ([("word", "aspect"), ("delivery", "배송"), ("price", "가격")], "expected Korean words .* found none of 2"),
+        ([("word", "aspect"), ("배송", "-")], "expected Korean words of an aspect, found none of 1"),
+        ([("word", "aspect")], "expected Korean words of an aspect, found none of 0"),
+        ([], "the file is empty; expected the columns word and aspect"),
+        ([("word", "topic"), ("배송", "배송")], "expected a column 'aspect', found word, topic"),
+        ([("단어", "aspect"), ("배송", "배송")], "expected a column 'word', found 단어, aspect"),
     ],
 )
 def test_a_wrong_list_is_refused_in_one_line(write, rows, message):
-    with pytest.raises(DataError, match=message) as refused:
-        read_words(write(*rows))
-    assert "\n" not in str(refused.value)
+    path = write(*rows)
+    with pytest.raises(DataError, match=f"^--aspects-file {re.escape(str(path))}.*{message}") as refused:
+        aspects("배송이 빠르다", words=path)
+    assert "\n" not in str(refused.value) and "--text-column" not in str(refused.value)
+
+
+def test_lines_of_text_are_no_list(tmp_path):
+    (tmp_path / "words.txt").write_text("배송\n가격\n", encoding="utf-8")
+    with pytest.raises(DataError, match="--aspects-file .*expected a column 'word', found lines of text"):
+        read_words(tmp_path / "words.txt")
+
+
+@pytest.mark.parametrize("command_line", ["report {table} --output {out}", "predict --input {table} --output {out}"])
+def test_a_wrong_list_is_refused_before_anything_is_scored(command, tmp_path, write, command_line):
+    table, out = write(("document",), ("연기는 좋은데 스토리가 별로",), name="a.csv"), tmp_path / "out.html"
+    words = write(("word", "aspect"), ("배송", "배송"), ("배송", "가격"))
+    done = command(*command_line.format(table=table, out=out).split(), "--aspects-file", words)
+    assert done.returncode == 2 and not out.exists()
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"error: --aspects-file {words} row 2: expected word and aspect")
+
+
+@pytest.fixture(scope="module")
+def goods():
+    return AspectReader(load_classifier(), read_words(MARKED / "goods_words.tsv"))
+
+
+def test_of_goods_few_sides_are_wrong_and_most_are_right(goods):
+    """95 of 100 of those with a side are right; where the classifier knows too little there is none."""
+    rows = list(read_rows(MARKED / "goods_sentences.tsv"))
+    counts = Counter()
+    for row, found in zip(rows, goods([row["document"] for row in rows])):
+        odds = reading.by_name(found)
+        for name, praised in ((mark[:-1], mark[-1] == "+") for mark in row["marks"].split()):
+            counts[(odds[name] > 0) == praised if name in odds else "undecided"] += 1
+    assert counts[True] >= 0.75 * counts.total() and counts[False] <= 0.05 * (counts[True] + counts[False])
+
+
+@pytest.mark.parametrize(
+    "text, side",
+    [
+        ("배송이 빨라요", "pos"),
+        ("배송이 빠르지 않아요", "neg"),
+        ("배송이 안 늦었어요", "pos"),
+        ("포장이 별로", "neg"),
+        ("배송은 추천 안 해요", "neg"),
+        ("배송이 더 빨랐으면 좋겠어요", "neg"),
+        ("배송", None),
+        ("배송이 오늘 왔어요", None),
+        ("어제 배송을 시켰다", None),
+        ("포장이 없어요", None),
+        ("포장이 없어서 쾌적해요", "pos"),
+        ("배송 오류가 해결됐어요", "pos"),
+    ],
+)
+def test_of_goods_a_side_needs_a_word_that_says_it(goods, text, side):
+    (name,) = {word for word in ("배송", "포장") if word in text}
+    assert {aspect.name: aspect.label and aspect.label[:3] for aspect, _ in goods([text])[0]} == {name: side}
+
+
+def test_the_side_of_goods_does_not_depend_on_what_they_are_called(goods):
+    """Of a film, 서비스는 좋다 is not praise: the words beside it in reviews of films speak against it."""
+    for said, side in [("정말 좋아요", "positive"), ("최악이에요", "negative"), ("비싸요", "negative")]:
+        assert {goods([f"{name}가 {said}"])[0][0][0].label for name in ("서비스", "커피", "국물", "속도")} == {side}
+
+
+def test_a_clause_beside_it_alone_gives_goods_no_side(goods):
+    """In a review of a film an unclear clause has the side of the review, or the other one beside a "but"."""
+    for text in ("배송은 어제 왔는데 포장이 최악", "배송은 어제 왔고 포장이 최고예요. 최고 최고"):
+        sides = {aspect.name: aspect.label for aspect, _ in goods([text])[0]}
+        assert sides["배송"] is None and sides["포장"] is not None
+
+
+def test_goods_are_read_with_their_words_only_by_the_packaged_classifier(goods, tiny_convolution):
+    adapted = AspectReader(load_classifier(tiny_convolution), goods.own)
+    assert goods.words.goods and not adapted.words.goods and not AspectReader(goods.scorer).words.goods
 
 
 def test_a_classifier_whose_log_odds_are_no_sum_is_refused(bundle_folder):
@@ -204,3 +284,11 @@ def test_a_process_of_its_own_loads_the_same_reader(reader):
     assert hash(reference) == hash(AspectReader(reader.scorer).reference)
     texts = ["연기는 좋은데 스토리가 별로", ""]
     assert reference.load("cpu", 1).rows(texts) == reader.rows(texts)
+
+
+def test_a_long_review_that_praises_a_thousand_times_is_reported(command, tmp_path, write):
+    table = write(("document",), ("연기는 좋은데 스토리가 별로. " * 625,), ("음악이 최고",), name="a.csv")
+    done = command("report", table, "--output", tmp_path / "a.html", "--tables", tmp_path / "tables")
+    assert done.returncode == 0, done.stderr
+    found = (tmp_path / "tables/aspects.csv").read_text(encoding="utf-8-sig")
+    assert {line.split(",")[0] for line in found.splitlines()[1:]} == {"연기", "이야기", "음악"}
