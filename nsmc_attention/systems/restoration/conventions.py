@@ -20,7 +20,7 @@ from .foreign import LINE
 
 HERE = Path(__file__).parent
 # A text says how its writer spaces words if it has one space for so many characters, or is short
-SPARSE, SHORT = 7, 12
+SPARSE, SHORT = 7, 8
 SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
 # Syllables whose final laughs (닼, and before ㅎ 닿), and what they are without it; 부엌 and 녘 are words
 LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES} for final in "ㅋㅎ"}
