@@ -174,7 +174,7 @@ def wrapped(words):
 TEMPLATE = """# Mistakes of the packaged model
 
 The packaged model misclassifies {wrong:,} of the {total:,} official test reviews (its accuracy is {accuracy:.2f} %).
-`python -m docs.make.mistakes` writes this page. The option `--texts` prints the reviews, which are not part of this project.
+`python -m docs.make.mistakes` writes this page; `--texts` prints the misclassified reviews instead.
 
 ## Confidence
 
