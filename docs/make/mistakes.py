@@ -171,10 +171,10 @@ def wrapped(words):
     return textwrap.fill(", ".join(words), 110)
 
 
-TEMPLATE = """# Where the packaged model errs
+TEMPLATE = """# Mistakes of the packaged model
 
 The packaged model misclassifies {wrong:,} of the {total:,} official test reviews (its accuracy is {accuracy:.2f} %).
-`python -m docs.make.mistakes` writes this page; `--texts` prints these reviews, which are not copied into this project.
+`python -m docs.make.mistakes` writes this page; `--texts` prints the misclassified reviews instead.
 
 ## Confidence
 
@@ -199,7 +199,7 @@ model. Of the {sure:,} reviews with at least 95 % confidence, {sure_accuracy:.2f
 
 ![Accuracy by year](pictures/year.png)
 
-The row 2005 includes earlier years.
+The row for 2005 includes earlier years.
 
 {year}
 
@@ -209,16 +209,16 @@ The row 2005 includes earlier years.
 
 ## Label noise
 
-- The texts of {both:,} test reviews have both labels in the test file. Any model misclassifies at least {hopeless:,} of them.
+- The texts of {both:,} test reviews occur with both labels in the test file. Any model misclassifies at least {hopeless:,} of them.
 - The texts of {shared:,} test reviews are also in the training file. Without these reviews, the accuracy is {unshared:.2f} %.
 - For {against:,} test reviews, the same text always has the opposite label in the training file.
 - With more than 95 % confidence, the model predicts `positive` for {praise:,} reviews with 1 to 4 stars ({one_star:,} of them
-  have one star), and `negative` for {blame:,} reviews with 9 or 10 stars. Many of these low ratings come with plain
-  praise, as if the reviewer had confused the ends of the scale.
+  have one star), and `negative` for {blame:,} reviews with 9 or 10 stars. Many of the reviews with low ratings
+  contain plain praise, as if the reviewer had confused the two ends of the scale.
 
 ## The most confident mistakes
 
-The ids of the {shown} misclassified reviews with the highest confidence:
+These are the ids of the {shown} misclassified reviews with the highest confidence:
 {ids}.
 """
 
