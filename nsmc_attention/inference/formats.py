@@ -20,13 +20,15 @@ from .parquet import ParquetSpool, output_prefix
 from .scored_rows import Columns, ScoredRows
 
 Write = Callable[[ScoredRows], object]
+# What the columns of a classifier and a restorer begin with
+OWN = ("label", "score", "probability", "restore", "share", "error")
 # (file, names of the table's columns, `Scorer.types`, verbatim) -> context of a function that writes ScoredRows
 Writer = Callable[..., AbstractContextManager[Write]]
 
 
 @contextmanager
 def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
-    """One line a text: label, score, text; the restored text alone if it is not classified."""
+    """One line a text: label, score, text, and columns that others add; the restored text alone if it is not classified."""
 
     def write(rows: ScoredRows) -> None:
         for text, result in zip(rows.texts, rows.results):
@@ -34,11 +36,11 @@ def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verba
             shown = clean(values.get("restored", text))
             if values.get("error"):
                 shown = f"-\t-\t{shown}\t{values['error']}"
-            elif "label_by_share" in values:
-                probability = values["probability_by_share"]
-                shown = f"{values['label_by_share']}\t{max(probability, 1 - probability):.4f}\t{shown}"
             elif "label" in values:
-                shown = f"{values['label']}\t{values['score']:.4f}\t{shown}"
+                end = "_by_share" * ("label_by_share" in values)
+                label, probability = values["label" + end], values["probability" + end]
+                added = [f"\t{name}: {value}" for name, value in values.items() if value and not name.startswith(OWN)]
+                shown = f"{label}\t{max(probability, 1 - probability):.4f}\t{shown}{''.join(added)}"
             print(shown, file=file)
 
     yield write
@@ -48,10 +50,7 @@ def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verba
 def csv_writer(
     delimiter: str, file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool
 ) -> Iterator[Write]:
-    """The table's columns, then the output columns.
-
-    Probabilities have 6 digits; further ones depend on the other reviews of a batch.
-    """
+    """The table's columns, then the output columns. Further digits of probabilities depend on the batch."""
     marked = list if verbatim else as_cells
     table = table_writer(file, delimiter)
     table.writerow([*marked(names), *output_names(names, types)])

@@ -265,6 +265,12 @@ def test_predict_adds_a_column_for_each_aspect(command, tmp_path):
     assert not rows[2]["predicted_연기"] and rows[2]["predicted_label"] == "positive"
 
 
+def test_a_line_of_text_ends_with_the_aspects(command):
+    done = command("predict", "연기는 좋은데 이야기가 별로", "좋다", "--aspects")
+    first, second = (line.split("\t") for line in done.stdout.splitlines())
+    assert first[3:] == ["연기: positive", "이야기: negative"] and second[2:] == ["좋다"]
+
+
 def test_predict_refuses_a_missing_list_in_one_line(command, tmp_path):
     done = command("predict", "연기가 좋다", "--aspects-file", tmp_path / "none.csv")
     assert done.returncode == 2 and done.stderr.count("\n") == 1 and "none.csv" in done.stderr
