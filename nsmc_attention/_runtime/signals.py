@@ -2,6 +2,7 @@
 
 import signal
 import sys
+import warnings
 from contextlib import contextmanager
 from importlib import import_module
 from types import FrameType
@@ -22,10 +23,7 @@ class Ended(SystemExit):
 
 @contextmanager
 def as_exceptions() -> Iterator[None]:
-    """Let the first SIGINT or SIGTERM raise Ended; later ones are ignored.
-
-    Signals already ignored (nohup, &) stay ignored. Main thread only.
-    """
+    """Let the first SIGINT or SIGTERM raise Ended, unless it is ignored (nohup, &); later ones are. Main thread only."""
     before = {number: handler for number in ENDINGS if (handler := signal.getsignal(number)) is not signal.SIG_IGN}
     for number in before:
         signal.signal(number, end)
@@ -42,6 +40,8 @@ def end(number: int, frame: Optional[FrameType]) -> NoReturn:
     for ending in ENDINGS:
         signal.signal(ending, signal.SIG_IGN)
     received.append(number)
+    # Cython warns if the exception comes while it prepares a module
+    warnings.simplefilter("ignore")
     raise Ended(128 + number)
 
 

@@ -192,6 +192,20 @@ with signals.as_exceptions():
     assert (done.returncode, done.stderr) == (143, "")
 
 
+def test_a_library_cannot_warn_of_a_signal():
+    code = """
+import os, signal, warnings
+from nsmc_attention._runtime import signals
+with signals.as_exceptions():
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        warnings.warn("Cython module failed to patch module with custom type", RuntimeWarning)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (143, "")
+
+
 def test_a_signal_that_the_shell_ignores_stays_ignored():
     code = """
 import os, signal
