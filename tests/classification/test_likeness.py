@@ -141,7 +141,8 @@ def test_other_bundles_are_not_spoken_of(command, table, bundle_folder):
 
 
 @pytest.mark.parametrize(
-    "language, said", [("ko", "모델이 학습한 영화 리뷰와 다른 텍스트입니다"), ("en", "unlike the film reviews that the model")]
+    "language, said",
+    [("ko", "모델이 학습한 영화 리뷰와 다른 텍스트입니다"), ("en", "unlike the film reviews that the model")],
 )
 def test_a_report_says_it_at_the_top_and_in_its_language(classifier, table, tmp_path, language, said, capsys):
     page = tmp_path / "report.html"
