@@ -112,5 +112,5 @@ def remark(classifier: Classifier, texts: Sequence[str]) -> Optional[str]:
     foreign = sum(not HANGUL.search(text) for text in written)
     if not classifier.bundle.packaged or 2 * foreign <= len(written):
         return None
-    count = f"{foreign:,} of {len(written):,} text{'s' * (len(written) != 1)} {'has' if foreign == 1 else 'have'}"
-    return f"{count} no Hangul: the classifier knows Korean only; most get no label"
+    count = f"{foreign:,} of {len(texts):,} text{'s' * (len(texts) != 1)} {'has' if foreign == 1 else 'have'}"
+    return f"{count} no Hangul: the classifier knows Korean and a few English words; other texts get no label"

@@ -122,8 +122,9 @@ def test_few_texts_with_hangul_or_without_letters_are_not(command, table, texts)
     assert not remarks(command("predict", "--input", table(texts))) and not command("predict", *texts).stderr
 
 
-def test_texts_without_a_letter_are_not_counted(classifier):
-    assert (remark(classifier, ["good", "", "10/10"]) or "").startswith("1 of 1 ")
+def test_texts_without_a_letter_do_not_hide_foreign_ones(classifier):
+    assert (remark(classifier, ["good", "", "10/10"]) or "").startswith("1 of 3 ")
+    assert not remark(classifier, ["", "10/10", "좋다"])
 
 
 def test_lines_of_standard_input_are_spoken_of_after_the_last(command):
