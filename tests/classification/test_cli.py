@@ -102,4 +102,7 @@ def test_evaluate_and_report_read_a_classifier_with_hops(command, tiny_structure
 
 def test_the_card_says_what_the_rows_of_the_weights_are(tiny_structured):
     card = model_card(LAYOUT, load_bundle(tiny_structured, LAYOUT).manifest)
-    assert "(structured, 3 hops)" in card and "`weights` (N, 3, T) float32, row i is how much hop i attends to" in card
+    assert (
+        "(structured, 3 hops)" in card
+        and "`weights` (N, 3, T) float32: row i has the attention weights of hop i." in card
+    )

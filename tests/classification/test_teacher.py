@@ -48,7 +48,7 @@ def test_the_bundle_names_its_teacher_and_the_run_goes_on_with_no_other(small, s
     packaged = load_classifier().bundle
     assert bundle.manifest["data"]["teacher"] == {"name": packaged.name, "fingerprint": packaged.fingerprint}
     assert bundle.manifest["command"].endswith("--teacher pretrained")
-    assert "probability by pretrained (knowledge distillation" in bundle.read("README.md").decode()
+    assert "probability predicted by pretrained (knowledge distillation" in bundle.read("README.md").decode()
     assert read_settings(out)["teacher"] == packaged.fingerprint
     for other in (bundle.folder, None):
         with pytest.raises(ConfigError, match="cannot resume with another --teacher"):

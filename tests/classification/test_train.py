@@ -162,7 +162,7 @@ def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_fol
     bundle = train("sample", config, run, quiet=True, data_dir=stars_folder)
     found = bundle.manifest["data"]["pretraining"]
     assert found["left_out_by_text"] == 3 and found["kept"] == 180
-    assert "stars of 180 raw reviews" in (run / "bundle" / "README.md").read_text(encoding="utf-8")
+    assert "star ratings of 180 of " in (run / "bundle" / "README.md").read_text(encoding="utf-8")
     assert [record["epoch"] for record in history(run / "pretraining")] == [1, 2]
     before = parameters(run)
     for stage in resume:
