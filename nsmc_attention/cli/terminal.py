@@ -53,7 +53,7 @@ def piece(side: "Side", text: str) -> str:
 def dispute(phrase: "Phrase", text: str) -> str:
     """Return the line about a phrase whose contribution is not what erasing it changes."""
     said, erased = f"{phrase.contribution:+.2f}", f"{phrase.erasure:+.2f}"
-    return f"with care: {text[phrase.start : phrase.end]!r} contributes {said}, but erasing it changes the log-odds by {erased}"
+    return f"with care: {text[phrase.start : phrase.end]!r} contributes {said}, but the erasure method gives {erased}"
 
 
 def words(attribution: "Attribution", colors: bool) -> str:
