@@ -5,7 +5,8 @@
 The reviews were drawn by pattern: they have signs, numerals, Latin letters, laughter, titles, addresses, names, counters, masked
 words or slang, are 6 to 45 characters long and have a space for every seven. Each half was read whole by one reader; errors
 were corrected by hand (`edits`: start:end:text of the review, from the left), and a space was set behind a mark that ends a
-sentence. No review is in the official test file. --changed prints what is changed.
+sentence. No review is in the official test file. --changed prints what is changed. The last line tells what becomes of the
+reviews with errors as they were typed: how many are restored exactly, left as typed, or otherwise changed.
 """
 
 import argparse
@@ -28,25 +29,29 @@ def corrected(text: str, edits: str) -> str:
     return text
 
 
-def right_texts() -> dict[tuple[str, str], list[str]]:
-    """Return the texts of each (half, kind)."""
+def right_texts() -> dict[tuple[str, str], list[tuple[str, str]]]:
+    """Return the reviews of each (half, kind): as it was typed, and corrected."""
     frame = raw.load(raw.find(None), [nsmc.load("nsmc", "test").frame]).frame
     texts = dict(zip(map(str, frame["id"]), frame["document"]))
-    found: dict[tuple[str, str], list[str]] = {}
+    found: dict[tuple[str, str], list[tuple[str, str]]] = {}
     for row in read_rows(RIGHT):
-        text = corrected(clean(texts[row["id"]]), row["edits"])
-        found.setdefault((row["half"], row["kind"]), []).append(text)
+        typed = clean(texts[row["id"]])
+        found.setdefault((row["half"], row["kind"]), []).append((typed, corrected(typed, row["edits"])))
     return found
 
 
 def main(bundle: str | None, shown: bool) -> None:
     restorer, counts = load_restorer(bundle), Counter[tuple[str, str, bool]]()
-    for (half, kind), texts in right_texts().items():
-        for text, restored in zip(texts, restorer.restore_many(texts)):
+    wrong = {half: Counter[str]() for half in ("dev", "test")}
+    for (half, kind), pairs in right_texts().items():
+        for (typed, text), restored in zip(pairs, restorer.restore_many([text for _, text in pairs])):
             counts[half, kind, restored.text != text] += 1
             counts[half, "all", restored.text != text] += 1
             if shown and restored.text != text:
                 print(f"{half}, {kind}: {text} -> {restored.text}")
+            if typed != text:
+                found = restorer(typed).text
+                wrong[half]["exactly" if found == text else "left as typed" if found == typed else "otherwise"] += 1
     print("| kind | dev: texts | changed | test: texts | changed |\n|---|---|---|---|---|")
     for kind in [*sorted({kind for _, kind, _ in counts} - {"all"}), "all"]:
         cells = [kind]
@@ -54,6 +59,7 @@ def main(bundle: str | None, shown: bool) -> None:
             changed, whole = counts[half, kind, True], counts[half, kind, True] + counts[half, kind, False]
             cells += [str(whole), f"{changed} ({100 * changed / max(1, whole):.1f} %)"]
         print("| " + " | ".join(cells) + " |")
+    print("\nreviews with errors, as typed: " + "; ".join(f"{half} {dict(counts)}" for half, counts in wrong.items()))
 
 
 if __name__ == "__main__":

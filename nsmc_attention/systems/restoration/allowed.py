@@ -1,11 +1,11 @@
-"""Changes that the rules allow but do not require, or that are in doubt. A text without any other change stays as typed.
+"""Changes that the rules allow but do not require, and others that are not to be believed: a text of these alone stays as typed.
 
 감정이입, 보여주다 and 볼만하다 are right with a space and without one. The editor learned one of the two and would change the
-other. If a text also has a real error, the optional changes are made with it.
+other. What the rules leave open, usage and the editor's probability are weighed together (`usage.log_odds`).
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,12 +14,13 @@ import numpy
 from ..._io.tab_separated import read_rows
 from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, mecab_tags
-from ..sequences.characters import DELETE, KEEP, SPACE
+from ..sequences.characters import KEEP, SPACE, Characters
 from .conventions import SYLLABLES, is_telling
-from .decisions import DOUBTED_GAP, DOUBTED_SPACE, DOUBTED_TAG, LIKELY, Decisions
+from .decisions import SURE, Decisions
+from .usage import BELIEVED, UNLIKELY, log_odds, of_letters, of_probability, usage
 
-# What begins a vowel that is drawn out, marks that end a sentence, titles behind a name, and tags of words in the dictionary
-DRAWN, ENDS, TITLES, CONTENT = "ㅇ", ".,!?…", "씨님", ("NN", "MA", "VA")
+# Marks that end a sentence, and tags of words in the dictionary
+ENDS, CONTENT = ".,!?…", ("NN", "MA", "VA")
 # The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
 QUOTED = re.compile(r"""[<〈《「『][^>〉》」』]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
 # What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
@@ -31,63 +32,60 @@ TERMS = {
 Morpheme = tuple[int, str]
 
 
-def keep_right_texts(decided: Decisions, texts: Sequence[str], starts: Sequence[int]) -> Decisions:
-    """Return the decisions, without changes to the texts that are right: those whose changes are all open.
+def keep_right_texts(
+    decided: Decisions, texts: Sequence[str], starts: Sequence[int], characters: Characters
+) -> Decisions:
+    """Return the decisions without changes to texts that are right, those of which no change is to be believed.
 
-    The decisions are for the letters of clean texts, each of which begins at one of `starts`. A text with few spaces does not show
-    how its writer sets them. Without MeCab nothing is taken back.
+    In other texts unlikely changes of spaces are left out. The decisions are for the letters of clean texts, each of which begins
+    at one of `starts`. A text with few spaces does not show how its writer sets them. Without MeCab nothing is taken back.
     """
     replaced = decided.tags != KEEP
     changed = numpy.logical_or.reduceat(replaced | (decided.has_space != decided.had_space), starts)
-    sure = numpy.logical_or.reduceat(replaced & (decided.of_tags >= LIKELY), starts)
-    doubtful = numpy.flatnonzero(changed & ~sure).tolist()
-    if not doubtful or not has_dictionary():
+    sure = numpy.logical_or.reduceat(replaced & (decided.of_tags >= SURE), starts)
+    telling = [number for number in numpy.flatnonzero(changed).tolist() if is_telling(texts[number])]
+    if not telling or not has_dictionary():
         return decided
     tags, follows, stops = decided.tags.copy(), decided.has_space.copy(), [*starts[1:], len(replaced)]
-    for number in doubtful:
-        text, own = texts[number], slice(starts[number], stops[number])
-        if is_telling(text) and is_right(text, Decisions._make(each[own] for each in decided)):
+    for number in telling:
+        own = slice(starts[number], stops[number])
+        found = evidence(texts[number], Decisions._make(each[own] for each in decided), characters)
+        weighed = [(own.start + place, kind, log_odds(kind, values)) for place, kind, values in found]
+        unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
+        follows[unlikely] = decided.had_space[unlikely]
+        if not sure[number] and all(odds < BELIEVED[kind] for _, kind, odds in weighed):
             tags[own], follows[own] = KEEP, decided.had_space[own]
     return decided._replace(tags=tags, has_space=follows)
 
 
-def is_right(text: str, decided: Decisions) -> bool:
-    """Return whether all changes that were decided of a text are open."""
+def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[tuple[int, str, list[float]]]:
+    """Yield of each change that was decided of a text the number of its letter, its kind, and what `WEIGHTS` weigh."""
     morphemes = [(-1, "")] * len(text)
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, tag)] * (end - start)
+    letters, tags = text.replace(SPACE, ""), decided.tags.tolist()
     places = [place for place, character in enumerate(text) if character != SPACE]
     quoted = {place for title in QUOTED.finditer(text) for place in range(*title.span())}
-    return all(
-        letter_is_open(text, place, morphemes, tag, of_tag)
-        for place, tag, of_tag in zip(places, decided.tags.tolist(), decided.of_tags.tolist())
-        if tag != KEEP
-    ) and all(
-        place in quoted or space_is_open(text, place, beside, morphemes, has, of_space)
-        for place, beside, had, has, of_space in zip(
-            places, places[1:], decided.had_space.tolist(), decided.has_space.tolist(), decided.of_spaces.tolist()
-        )
-        if has != had
-    )
+    for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
+        # a word of the dictionary stays: 동감 for 감동
+        if not (morphemes[places[number]][1].startswith(CONTENT) and morphemes.count(morphemes[places[number]]) > 1):
+            of_usage = of_letters(letters, tags, number, characters)
+            yield number, "letter", [of_probability(float(decided.of_tags[number])), *of_usage]
+    changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
+    spaces = usage().log_odds([letters]).tolist() if changed else []
+    for number in changed:
+        place, beside, put_in = places[number], places[number + 1], bool(decided.has_space[number])
+        is_open = place in quoted or space_is_open(text, place, beside, morphemes, put_in)
+        of_usage = spaces[number] if put_in else -spaces[number]
+        weighed = [of_probability(float(decided.of_spaces[number])), is_open, of_usage]
+        # a dependent noun (42항), or what 안 or 못 denies
+        (_, tag), (_, after) = morphemes[place], morphemes[beside]
+        apart = not is_open and (after.startswith("NNB") or tag == "MAG" and text[place] in "안못")
+        yield number, *(("space", [*weighed, apart]) if put_in else ("gap", weighed))
 
 
-def letter_is_open(text: str, place: int, morphemes: Sequence[Morpheme], tag: int, probability: float) -> bool:
-    """Return whether a letter is in doubt: one that is left out, though no vowel is drawn out, or one of a dictionary's word."""
-    if probability < DOUBTED_TAG:
-        return True
-    if tag == DELETE:
-        (_, vowel, _), (initial, same, _) = parts(text[place - 1 : place]), parts(text[place])
-        return initial != DRAWN or same != vowel or text[place] == "여"
-    of_word = morphemes[place]
-    return text[place] in TITLES or of_word[1].startswith(CONTENT) and morphemes.count(of_word) > 1
-
-
-def space_is_open(
-    text: str, place: int, beside: int, morphemes: Sequence[Morpheme], put_in: bool, probability: float
-) -> bool:
-    """Return whether a space between the letters at two places is in doubt, or may be there, and may not."""
-    if probability < (DOUBTED_SPACE if put_in else DOUBTED_GAP):
-        return True
+def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[Morpheme], put_in: bool) -> bool:
+    """Return whether a space between the letters at two places may be there, and may not."""
     left, right = text[place], text[beside]
     if not (is_syllable(left) and is_syllable(right)):
         # only a mark that ends a Korean sentence, and stands where it should, asks for a space

@@ -22,8 +22,7 @@ class RestorerCharacters(Characters):
         known = Characters.from_dict(values, where).known
         junctions = Junctions.from_dict(values["junctions"]) if "junctions" in values else None
         if "junctions" in values and junctions is None:
-            found = "found something else, as of an older version"
-            raise BundleError(f"{where}: expected junctions, {found}; give it new ones: recipes/junctions.py")
+            raise BundleError(f"{where}: expected junctions, found other values; fit new ones: recipes/junctions.py")
         return cls(known, junctions)
 
     def to_dict(self) -> dict[str, Any]:

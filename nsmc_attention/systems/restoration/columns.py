@@ -7,7 +7,6 @@ import pandas
 from ...classification.columns import Texts, spark_schema, with_index
 from .restorer import TYPES, Restorer, packaged_restorer
 
-# What restore_column returns, as Spark's pandas_udf wants it
 RESTORED_SCHEMA = spark_schema(TYPES)
 
 

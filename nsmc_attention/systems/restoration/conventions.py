@@ -1,8 +1,8 @@
 """What the editor has to leave as typed: signs between words, numerals with their units, laughing finals, slang.
 
 conventions.tsv has a rule a row, with its reason. Its pattern has a `_` where a space may be: `joined`, there is none;
-`always`, it stays as typed; `typed`, it does in a text whose spaces say how its writer meant it. slang.txt has words that no
-dictionary has; they stay as they are where a word begins.
+`apart`, there is one; `always`, it stays as typed; `typed`, it does in a text whose spaces say how its writer meant it.
+slang.txt has words that no dictionary has; they stay as they are where a word begins.
 """
 
 import re
@@ -54,7 +54,7 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
     codes = codes_of(text)
     is_letter = (codes != ord(SPACE)) & (codes != ord(LINE))
     letters, numbers = codes[is_letter], numpy.cumsum(is_letter)
-    tags, follows, had = decided.tags.copy(), decided.has_space.copy(), decided.had_space
+    tags, follows, sure = decided.tags.copy(), decided.has_space.copy(), decided.of_spaces.copy()
     # a letter that was read as another one is not changed
     laughs = letters != codes_of(LINE.join(read))[is_letter]
     tags[laughs] = KEEP
@@ -69,11 +69,12 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
         tags[first : last + 1] = KEEP
     for what, place in gaps(text):
         letter = numbers[place] - 1
-        if what == "joined":
-            follows[letter] = False
+        if what in ("joined", "apart"):
+            follows[letter] = what == "apart"
+            sure[letter] = 1
         else:
             typed[letter] |= what == "always" or tells[letter]
-    return decided._replace(tags=tags, has_space=numpy.where(typed, had, follows))
+    return decided._replace(tags=tags, has_space=numpy.where(typed, decided.had_space, follows), of_spaces=sure)
 
 
 def is_telling(text: str) -> bool:

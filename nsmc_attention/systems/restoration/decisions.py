@@ -19,8 +19,6 @@ MOST = SURE - 0.01
 SHARE, MORE = 0.35, 0.8
 # The least of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
-# Below these a letter, an added space and a removed one are in doubt in a text that is right otherwise; from LIKELY on no letter is
-DOUBTED_TAG, DOUBTED_SPACE, DOUBTED_GAP, LIKELY = 0.85, 0.9, 0.75, 0.95
 SMALLEST = 1e-9
 
 
@@ -57,8 +55,8 @@ def decide(
     tags, of_tags = believed_tags(tags, certainty, least)
     # float32 as a change's probability is given, so that both are compared to the same least one
     has_space, of_spaces = space_follows(had_space, spaces.astype("float32"), CERTAIN_SPACE if least is None else least)
-    logs = log_probability(of_tags) + log_probability(of_spaces)
-    return Decisions(tags, had_space, has_space, of_tags, of_spaces, logs)
+    logs = [numpy.log(numpy.maximum(each, SMALLEST)) for each in (of_tags, of_spaces)]
+    return Decisions(tags, had_space, has_space, of_tags, of_spaces, sum(logs))
 
 
 def joint(tags: Tags, certainty: Probabilities, ends: NDArray[numpy.int64]) -> Probabilities:
@@ -88,7 +86,3 @@ def space_follows(had_space: Flags, spaces: Probabilities, least: float) -> tupl
     of_other = numpy.where(had_space, 1 - spaces, spaces)
     changes = of_other.astype("float64") >= least
     return had_space ^ changes, numpy.where(changes, of_other, 1 - of_other)
-
-
-def log_probability(probability: Probabilities) -> Probabilities:
-    return numpy.log(numpy.maximum(probability, SMALLEST))

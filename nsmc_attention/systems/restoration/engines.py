@@ -14,6 +14,7 @@ from ..._runtime.processes import cores, in_threads
 from ...inference.engines import PRECISIONS, chosen_engine, companion_engine
 from ...inference.sessions import PIECE, load_graphs
 from ...model.graphs import Sizes
+from ...native.kernels import is_built
 from ..sequences.characters import Characters
 from ..sequences.graphs import most_written
 from . import native
@@ -93,7 +94,7 @@ def load_restorer_engine(
     "auto" is native where the extension was built and the bundle fits it, else onnx where the bundle has its models, else
     gluon; on a GPU gluon.
     """
-    if name == "auto" and device != "gpu" and native.runs(bundle):
+    if name == "auto" and device != "gpu" and is_built() and native.misfit(bundle) is None:
         name = "native"
     has_graphs = next(iter(bundle.config.graphs)) in bundle.manifest["files"]
     chosen = chosen_engine(name, device, has_graphs, ("native", "onnx", "gluon"))

@@ -23,7 +23,6 @@ from ...native.kernels import (
     gates_of,
     import_network,
     in_blocks,
-    is_built,
     kernel_name,
     other_kind,
 )
@@ -47,11 +46,6 @@ def misfit(bundle: RestorerBundle) -> Optional[str]:
     if table > LARGEST_TABLE:
         return f"expected a table of rows times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
     return None
-
-
-def runs(bundle: RestorerBundle) -> bool:
-    """Return whether there is the extension, and it computes a restorer's bundle."""
-    return is_built() and misfit(bundle) is None
 
 
 class NativeEditor:

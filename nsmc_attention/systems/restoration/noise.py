@@ -106,7 +106,8 @@ def stretched(text: str, position: int) -> list[Edit]:
 
 def tensed(text: str, position: int) -> list[Edit]:
     """할게 as 할께, 볼 것 as 볼 껏: the consonant after a ㄹ or a stop is said tense."""
-    final, (initial, vowel, last) = before(text, position), parts(text[position])
+    # of the syllable before, a space between them or not
+    final, (initial, vowel, last) = parts(text[:position].rstrip()[-1:])[2], parts(text[position])
     if final and final in TENSING and initial in TENSE:
         return [Edit(position, position + 1, joined(TENSE[initial], vowel, last))]
     return []
@@ -156,11 +157,6 @@ def exchanged_syllables(text: str, position: int) -> list[Edit]:
     if not within_word(text, position) or text[position] == text[position - 1]:
         return []
     return [Edit(position - 1, position + 1, text[position] + text[position - 1])]
-
-
-def before(text: str, position: int) -> str:
-    """Return the final of the syllable before a position, a space between them or not."""
-    return parts(text[:position].rstrip()[-1:])[2]
 
 
 def within_word(text: str, position: int) -> bool:

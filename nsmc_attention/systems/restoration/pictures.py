@@ -16,9 +16,8 @@ LONGEST_AXIS = 140
 def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
     """Draw a Restoration's weights, text x source, into a .png, .svg or .pdf file; spaces are ␣.
 
-    Of a writer these are its attention; of an editor, which has none, its tags, and the picture says so. DataError if there
-    is no text or the source was returned as it was, or one of them has more than LONGEST_AXIS characters; ConfigError if
-    the file has another suffix.
+    Of a writer these are its attention, of an editor its tags. DataError if there is no text, the source was returned as it
+    was, or one of them has more than LONGEST_AXIS characters; ConfigError if the file has another suffix.
     """
     path = check_suffix(path)
     check_kind("restoration", restoration, Restoration, advice="; get one from restore()")
@@ -27,8 +26,9 @@ def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
         raise DataError(f"{path}: expected a restored text to draw, found none ({restoration.error or 'all left out'})")
     longest = max(len(source), len(text))
     if longest > LONGEST_AXIS:
-        limit = f"expected a source and a text of at most {LONGEST_AXIS} characters"
-        raise DataError(f"{path}: {limit}, found {longest}; restore one sentence of it")
+        raise DataError(
+            f"{path}: expected at most {LONGEST_AXIS} characters, found {longest}; restore one sentence of it"
+        )
     rows, columns = (list(line.replace(" ", "␣")) for line in (text, source))
     figure = draw_matrices([Matrix(restoration.weights, rows, columns, "")])
     figure.axes[0].set(xlabel="source", ylabel="restored text")

@@ -13,16 +13,13 @@ from collections.abc import Iterator, Sequence
 import numpy
 from numpy.typing import NDArray
 
-from ...text.hangul import parts
-from ...text.tokenizers import has_dictionary, mecab_tags, path_cost
+from ...text.tokenizers import has_dictionary, path_cost
 from ..sequences.characters import KEEP, Characters
 from .decisions import MOST, SURE
 from .tags import tagged
 
 # Log-odds = EDITOR_WEIGHT * the editor's + COST_WEIGHT * (the cost saved / 1000, from -MOST_COST to MOST_COST) + BIAS
 EDITOR_WEIGHT, COST_WEIGHT, MOST_COST, BIAS = 0.62, 0.72, 3.0, -0.98
-UNKNOWN = "NNG", "NNP", "IC", "XR", "XPN"
-TENSE = dict(zip("ㄲㄸㅃㅆㅉ", "ㄱㄷㅂㅅㅈ"))
 # Words on each side of a change that are read with it, and most letters of them
 WORDS, MOST_LETTERS = 1, 20
 
@@ -36,14 +33,9 @@ def rescored(
 ) -> NDArray[numpy.float32]:
     """Return the probability of each tag (S,): the editor's, corrected by MeCab where a letter changes and is not SURE.
 
-    Neighbours that change are one change, as likely as the surest of them.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        Sources without spaces, of S characters together.
-    tags, certainty, follows : (S,) int32, float32, bool
-        What an editor would write in the place of each character, how sure it is, and whether a space follows.
+    Neighbours that change are one change, as likely as the surest of them. `texts` are sources without spaces, of S characters
+    together; `tags`, `certainty` and `follows` say what an editor would write in the place of each character, how sure it
+    is, and whether a space follows.
     """
     doubtful = (tags != KEEP) & (certainty < SURE)
     if not doubtful.any() or not has_dictionary():
@@ -57,33 +49,8 @@ def rescored(
         surest = float(certainty[first:last].max())
         cheaper = min(max((before - after) / 1000, -MOST_COST), MOST_COST)
         odds = EDITOR_WEIGHT * math.log(surest / (1 - surest)) + COST_WEIGHT * cheaper + BIAS
-        likely = min(1 / (1 + math.exp(-odds)), MOST)
-        # a neighbour that surely changes is no part of this change: syllables exchanged
-        alone = (
-            last - first == 1
-            and not any(tags[max(begin, first - 1) : first])
-            and not any(tags[last : min(end, last + 1)])
-        )
-        right = tagged(letters[own], changed, [False] * len(changed), characters)[0]
-        if alone and len(right) == own.stop - own.start and not is_plausible(letters[first], right, first - own.start):
-            likely = 0.0
-        found[first:last] = likely
+        found[first:last] = min(1 / (1 + math.exp(-odds)), MOST)
     return found
-
-
-def is_plausible(wrong: str, right: str, place: int) -> bool:
-    """Return whether a syllable can be mistyped for that at a place of the right words.
-
-    It is mistyped in one of its three parts, and a tense initial for a plain one not in a noun of one syllable, which an
-    unknown word is taken for.
-    """
-    one, other = parts(wrong), parts(right[place])
-    if sum(a != b for a, b in zip(one, other)) > 1:
-        return not (any(one) and any(other))
-    if TENSE.get(one[0]) != other[0]:
-        return True
-    nouns = ((start, end) for start, end, tag in mecab_tags(right) if tag in UNKNOWN)
-    return (place, place + 1) not in nouns
 
 
 def changes(doubtful: NDArray[numpy.bool_], ends: NDArray[numpy.int64]) -> Iterator[tuple[int, int, int, int]]:

@@ -39,10 +39,8 @@ from .windows import Piece, joined, pieces_of
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
 BREAK = re.compile(r"\r\n?|\n")
-# What `only` may be
-SPACING = "spacing"
-# Hypotheses that a search may follow
-BEAM = 64
+# What `only` may be; hypotheses that a search may follow
+SPACING, BEAM = "spacing", 64
 # The output columns of tables: other names than those of a prediction, which may be in the same table
 TYPES = {"restored": "string", "restore_error": "string"}
 
@@ -83,16 +81,14 @@ class Restorer(Predictor):
         verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability", "only"} else WRITER), LAYOUT)
         check_kind(verified.config.model.kind, given)
         beam, alpha, least = given.get("beam", 1), given.get("alpha", 0), given.get("min_probability", 1)
-        if not isinstance(beam, int) or not 1 <= beam <= BEAM:
-            raise ConfigError(f"beam: expected 1 to {BEAM}, found {beam!r}")
-        if not isinstance(alpha, (int, float)) or not 0 <= alpha < math.inf:
-            raise ConfigError(f"alpha: expected a number of at least 0, found {alpha!r}")
-        if not isinstance(least, (int, float)) or not 0.5 <= least <= 1:
-            raise ConfigError(
-                f"min_probability: expected a number from 0.5, where a change is as likely as none, to 1, found {least!r}"
-            )
-        if given.get("only", SPACING) != SPACING:
-            raise ConfigError(f"only: expected {SPACING}, found {given['only']!r}")
+        for name, is_right, expected in (
+            ("beam", isinstance(beam, int) and 1 <= beam <= BEAM, f"1 to {BEAM}"),
+            ("alpha", isinstance(alpha, (int, float)) and 0 <= alpha < math.inf, "a number of at least 0"),
+            ("min_probability", isinstance(least, (int, float)) and 0.5 <= least <= 1, "a number from 0.5 to 1"),
+            ("only", given.get("only", SPACING) == SPACING, SPACING),
+        ):
+            if not is_right:
+                raise ConfigError(f"{name}: expected {expected}, found {given[name]!r}")
         return cls.from_bundle(verified, engine, device, **given)
 
     @property
@@ -135,18 +131,13 @@ class Restorer(Predictor):
         """Return the hypotheses of a writer's search for one text, at most `beam`, the best first."""
         if self.bundle.config.model.kind == "editor":
             raise ConfigError("n_best: expected a writer's bundle, found an editor's, which makes one text")
-        piece = self.piece(text, "n_best")
-        if not KOREAN.search(piece.text):
-            return self.restore_many([text])
-        return [joined(piece.text, [piece], [self.written(piece, best)]) for best in self.hypotheses([piece])[0]]
-
-    def piece(self, text: str, where: str) -> Piece:
-        """Return a text that is read at once; DataError, in which the caller is `where`, for another one."""
         text = clean(check_text(text))
         pieces = list(pieces_of(text, self.longest))
         if len(pieces) != 1:
-            raise DataError(f"{where}: expected a text of 1 to {self.longest} characters, found {len(text)}")
-        return pieces[0]
+            raise DataError(f"n_best: expected a text of 1 to {self.longest} characters, found {len(text)}")
+        if not KOREAN.search(text):
+            return self.restore_many([text])
+        return [joined(text, pieces, [self.written(pieces[0], best)]) for best in self.hypotheses(pieces)[0]]
 
     def in_batches(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the Restoration of each piece, in order; pieces of similar length are read together, Korean ones alone."""
@@ -171,11 +162,9 @@ class Restorer(Predictor):
         tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
         ends = numpy.cumsum(lengths)
         letters = [text.replace(SPACE, "") for text in texts]
-        if self.only:
-            tags = numpy.full_like(tags, KEEP)
         draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
         if self.only:
-            draft = draft._replace(tags=tags)
+            draft = draft._replace(tags=numpy.full_like(tags, KEEP))
         # the last of a character's rows marks the space that follows it
         decided = decide(
             ids[:, :, -1][inside] != PADDING, draft.tags, draft.certainty, draft.spaces, self.min_probability
@@ -186,7 +175,7 @@ class Restorer(Predictor):
     def edited(self, pieces: Sequence[Piece], parts: Sequence[slice], decided: Decisions) -> list[Restoration]:
         """Return the Restoration of each piece by the decisions of its part; the piece itself where these go too far."""
         starts, texts = [part.start for part in parts], [piece.text for piece in pieces]
-        decided = keep_right_texts(keep_foreign(decided, texts), texts, starts)
+        decided = keep_right_texts(keep_foreign(decided, texts), texts, starts, self.characters)
         counts = numpy.add.reduceat(decided.tags != KEEP, starts, dtype="int64").tolist()
         scores = numpy.add.reduceat(decided.log_probability, starts).tolist()
         found, restored = [], with_spaces(texts, decided)

@@ -62,7 +62,7 @@ def test_a_space_is_open_where_the_rules_allow_both(text, words, is_open):
     morphemes = [(-1, "")] * len(text)
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, tag)] * (end - start)
-    assert space_is_open(text, place, place + 1, morphemes, True, 1.0) == is_open
+    assert space_is_open(text, place, place + 1, morphemes, True) == is_open
 
 
 @pytest.mark.parametrize("words", ["'정말재미있다'고 했다", '"정말재밌다"라고 했다'])

@@ -79,7 +79,8 @@ def packaged(least):
 def test_a_change_below_the_least_probability_is_left_out_and_nothing_else_changes(text, least):
     changed, certain = (packaged(each)(text) for each in (0.5, least))
     assert all(least <= change.probability <= 1 for change in certain.changes)
-    if changed.error is None:
+    # where what is left is not to be believed, the text stays as typed
+    if changed.error is None and certain.changes:
         assert places_of(certain) <= places_of(changed)
         assert all(change in certain.changes for change in changed.changes if change.probability >= least)
 
@@ -107,7 +108,7 @@ def test_no_more_texts_are_read_than_a_window_holds(restorer):
     "bundle, least, message",
     [
         (WRITER, 0.7, "expected an editor's bundle, found a writer's"),
-        (EDITOR, 0.4, "min_probability: expected a number from 0.5, .* to 1, found 0.4"),
+        (EDITOR, 0.4, "min_probability: expected a number from 0.5 to 1, found 0.4"),
         (EDITOR, float("nan"), "found nan"),
         (EDITOR, "0.7", "found '0.7'"),
     ],
@@ -141,7 +142,7 @@ def test_what_an_editor_has_not_is_refused(tiny_editor, options, message):
         ("여기서봤어요https://naver.me/abCD12 꼭보세요", "여기서 봤어요 https://naver.me/abCD12 꼭 보세요"),
         ("메일은 hong.gildong@example.com 으로보내주세요", "메일은 hong.gildong@example.com 으로 보내 주세요"),
         ("#정말조앗다 #해시태그 @name 정말재미있다", "#정말조앗다 #해시태그 @name 정말 재미있다"),
-        ("CGV에서 I told you 9.5점IMAX로보세요", "CGV에서 I told you 9.5점 IMAX로 보세요"),
+        ("CGV에서 I told you 9.5점IMAX로보세요 꼭보세요", "CGV에서 I told you 9.5점 IMAX로 보세요 꼭 보세요"),
     ],
 )
 def test_what_is_not_korean_is_kept(beam, source, restored):

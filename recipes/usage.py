@@ -1,0 +1,166 @@
+"""What `restore` knows of how people type, usage.json, and the weights by which it believes a change (systems/restoration/usage.py).
+
+    NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.usage FOLDER/train.txt
+
+usage.json is of the raw star reviews that have a space for every seven letters, without those of the official test file and of
+benchmarks/restoration/right.tsv: regressions on the spaces as they were typed, and counts of three letters. The weights are
+fitted to the packaged editor's changes: of 34,000 clean sentences with noise (a change is right if it brings the sentence
+back) and of the half "dev" of right.tsv (every change is wrong), which get SHARE of the whole weight beside the others' 1.
+It prints the weights, and for some least log-odds how many texts of "dev" are changed, each by weights without its fifth.
+"""
+
+import argparse
+import json
+import resource
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+import numpy
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from benchmarks.restoration.restoring import LONG, SHORT, joined
+from benchmarks.restoration.right import RIGHT, right_texts
+from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention.reviews import nsmc, raw
+from nsmc_attention.systems.restoration import restorer as restoring
+from nsmc_attention.systems.restoration import usage as weighing
+from nsmc_attention.systems.restoration.allowed import evidence
+from nsmc_attention.systems.restoration.conventions import is_telling
+from nsmc_attention.systems.restoration.decisions import Decisions
+from nsmc_attention.systems.restoration.junctions import Junctions, fitted, hash_of
+from nsmc_attention.systems.restoration.noise import typed
+from nsmc_attention.systems.restoration.tags import tags_of
+from nsmc_attention.systems.restoration.usage import SCALE, TRIGRAM, WEIGHTS
+from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
+from nsmc_attention.text.encoding import clean
+
+FILE = Path(weighing.__file__).with_name("usage.json")
+# At how many places three letters must be to be counted; sentences with noise, and those put together; folds of "dev"
+FEWEST, SENTENCES, JOINED, FOLDS = 30, 30_000, 4_000, 5
+# The whole weight of the changes of right texts beside that of all others, and the strength of the penalty, as scikit-learn's C
+SHARE, PENALTY = 0.3, 0.3
+SEED = 7
+
+
+class Change(NamedTuple):
+    """A change that the editor would make: the number of its text, its kind, its evidence, whether it is right."""
+
+    text: int
+    kind: str
+    evidence: list[float]
+    is_right: bool
+
+
+def reviews() -> list[str]:
+    """Return the raw reviews whose spaces say how their writers set them."""
+    frame = raw.load(raw.find(None), [nsmc.load("nsmc", "test").frame]).frame
+    held_out = {row["id"] for row in read_rows(RIGHT)}
+    texts = dict.fromkeys(clean(text) for text in frame["document"][~frame["id"].astype(str).isin(held_out)])
+    return [text for text in texts if text and is_telling(text)]
+
+
+def usage_of(texts: Sequence[str]) -> Junctions:
+    """Return what usage.json has of reviews."""
+    spaces, counts = fitted(map(split_spaces, texts)), Counter[str]()
+    for text in texts:
+        letters = f"{SPACE}{text.replace(SPACE, '')}{SPACE}"
+        counts.update(letters[start : start + TRIGRAM] for start in range(len(letters) - TRIGRAM + 1))
+    common = {key: count for key, count in counts.items() if count >= FEWEST}
+    logs = {hash_of(key): round(SCALE * float(numpy.log(1 + count))) for key, count in common.items()}
+    print(f"{len(texts):,} reviews, {len(spaces.weights):,} weights of spaces, {len(common):,} counts of letters")
+    return Junctions.of({**logs, **spaces.by_hash}, spaces.junction, spaces.inside)
+
+
+def changes(sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
+    """Yield what the packaged editor would change of the sources whose spaces say how their writers set them."""
+    editor = restoring.load_restorer()
+    decisions = dict[str, Decisions]()
+
+    def remember(decided: Decisions, texts: Sequence[str], starts: Sequence[int], _: object) -> Decisions:
+        stops = [*starts[1:], len(decided.tags)]
+        for text, start, stop in zip(texts, starts, stops):
+            decisions[text] = Decisions._make(each[start:stop] for each in decided)
+        return decided
+
+    # nobody else is given what is decided of a text
+    with patch.object(restoring, "keep_right_texts", remember):
+        editor.restore_many(sources)
+    for number, (source, target) in enumerate(zip(sources, targets)):
+        decided = decisions.get(source)
+        if decided is None or not is_telling(source):
+            continue
+        tags, spaces = tags_of(source, target, editor.characters) if source != target else ([], [])
+        for place, kind, values in evidence(source, decided, editor.characters):
+            wanted = place < len(tags) and (
+                tags[place] == decided.tags[place] if kind == "letter" else spaces[place] == decided.has_space[place]
+            )
+            yield Change(number, kind, values, wanted)
+
+
+def noisy(path: Path) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield (sources, targets) with the noise of training and other noise, short and long."""
+    random = numpy.random.RandomState(SEED)
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = [lines[number] for number in random.permutation(len(lines))]
+    short = [line for line in lines if SHORT[0] <= len(line) <= SHORT[1]]
+    for targets in (short[:SENTENCES], [text for text in joined(short[SENTENCES:]) if len(text) <= LONG[1]][:JOINED]):
+        yield [typed(text, random, unseen=bool(number % 2)) for number, text in enumerate(targets)], targets
+
+
+def weights_of(right: Sequence[Change], others: Sequence[Change], kind: str) -> list[float]:
+    """Return the constant and the weights of a kind."""
+    share = SHARE * len(others) / len(right)
+    own = [(each, weight) for some, weight in ((right, share), (others, 1.0)) for each in some if each.kind == kind]
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=PENALTY, max_iter=1000))
+    rows: NDArray[numpy.float64] = numpy.array([each.evidence for each, _ in own], "float64")
+    model.fit(rows, [each.is_right for each, _ in own], logisticregression__sample_weight=[weight for _, weight in own])
+    scaler, regression = model[0], model[-1]
+    weights = regression.coef_[0] / scaler.scale_
+    return [float(regression.intercept_[0] - weights @ scaler.mean_), *weights.tolist()]
+
+
+def scores(right: Sequence[Change], others: Sequence[Change], judged: Sequence[Change]) -> dict[int, float]:
+    """Return of each text that has a judged change the largest log-odds of one."""
+    weights = {kind: weights_of(right, others, kind) for kind in WEIGHTS}
+    found = dict[int, float]()
+    for text, kind, values, _ in judged:
+        odds = float(numpy.dot(weights[kind], [1.0, *values]))
+        found[text] = max(odds, found.get(text, odds))
+    return found
+
+
+def main(sentences: Path) -> None:
+    begun = time.process_time()
+    FILE.write_text(json.dumps(usage_of(reviews()).to_dict()) + "\n", encoding="utf-8")
+    weighing.usage.cache_clear()
+    dev = [text for (half, _), pairs in right_texts().items() if half == "dev" for _, text in pairs]
+    right = list(changes(dev, dev))
+    others = [change for pair in noisy(sentences) for change in changes(*pair)]
+    for kind in WEIGHTS:
+        print(f'"{kind}":', tuple(round(weight, 2) for weight in weights_of(right, others, kind)))
+    held_out = [
+        odds
+        for fold in range(FOLDS)
+        for odds in scores(
+            [each for each in right if each.text % FOLDS != fold],
+            others,
+            [each for each in right if each.text % FOLDS == fold],
+        ).values()
+    ]
+    for least in numpy.arange(1.5, 3, 0.1):
+        print(f"{least:.1f}: {sum(odds >= least for odds in held_out)} of {len(dev)} right texts")
+    spent, most = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"{spent:.0f} s of processor time, at most {most:.1f} GiB of memory; {FILE.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("sentences", type=Path)
+    main(parser.parse_args().sentences)
