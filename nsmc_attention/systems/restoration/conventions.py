@@ -45,7 +45,8 @@ def rules() -> list[tuple[str, "re.Pattern[str]"]]:
 @lru_cache(maxsize=1)
 def slang() -> "re.Pattern[str]":
     words = sorted((HERE / "slang.txt").read_text(encoding="utf-8").split(), key=len, reverse=True)
-    return re.compile(f"(?<![가-힣])(?:{'|'.join(words)})")
+    # most places are skipped by their first letter
+    return re.compile(f"(?<![가-힣])(?=[{''.join({word[0] for word in words})}])(?:{'|'.join(words)})")
 
 
 def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:

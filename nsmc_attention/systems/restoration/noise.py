@@ -106,7 +106,6 @@ def stretched(text: str, position: int) -> list[Edit]:
 
 def tensed(text: str, position: int) -> list[Edit]:
     """할게 as 할께, 볼 것 as 볼 껏: the consonant after a ㄹ or a stop is said tense."""
-    # of the syllable before, a space between them or not
     final, (initial, vowel, last) = parts(text[:position].rstrip()[-1:])[2], parts(text[position])
     if final and final in TENSING and initial in TENSE:
         return [Edit(position, position + 1, joined(TENSE[initial], vowel, last))]
