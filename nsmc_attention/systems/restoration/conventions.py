@@ -2,7 +2,7 @@
 
 conventions.tsv has a rule a row, with its reason. Its pattern has a `_` where a space may be: `joined`, there is none;
 `apart`, there is one; `always`, it stays as typed; `typed`, it does in a text whose spaces say how its writer meant it.
-slang.txt has words that no dictionary has; they stay as they are where a word begins.
+slang.txt has words that no dictionary has; they stay as they are, those of two letters where a word begins.
 """
 
 import re
@@ -45,8 +45,9 @@ def rules() -> list[tuple[str, "re.Pattern[str]"]]:
 @lru_cache(maxsize=1)
 def slang() -> "re.Pattern[str]":
     words = sorted((HERE / "slang.txt").read_text(encoding="utf-8").split(), key=len, reverse=True)
+    long, short = ("|".join(word for word in words if (len(word) > 2) == is_long) for is_long in (True, False))
     # most places are skipped by their first letter
-    return re.compile(f"(?<![가-힣])(?=[{''.join({word[0] for word in words})}])(?:{'|'.join(words)})")
+    return re.compile(f"(?=[{''.join({word[0] for word in words})}])(?:{long}|(?<![가-힣])(?:{short}))")
 
 
 def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:

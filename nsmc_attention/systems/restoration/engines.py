@@ -4,13 +4,13 @@ engine.tag(source_ids, source_length) -> tags (N, S), certainty (N, S), spaces (
 engine.begin(source_ids, source_length) -> source, state;  engine.step(ids, source, state): a `search.Decoder`
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
 import numpy
 
 from ..._runtime.aliases import Numbers
-from ..._runtime.processes import cores, in_threads
+from ..._runtime.processes import cores
 from ...inference.engines import PRECISIONS, chosen_engine, companion_engine
 from ...inference.sessions import PIECE, load_graphs
 from ...model.graphs import Sizes
@@ -30,17 +30,13 @@ WRITER_LENGTH = 48
 class RestorerEngine:
     """Runs the graphs of an editor or a writer, or a `native.NativeEditor` in place of an editor's graph.
 
-    `batch_size` texts are read at once, and several batches by `each` at the same time, a thread each.
+    `batch_size` texts are read at once, and several batches at the same time, by a thread each.
     """
 
     def __init__(self, graphs: Mapping[str, Any], threads: int = 1):
         self.graphs, first = graphs, next(iter(graphs.values()))
         self.name, self.batch_size = first.name, first.batch_size
         self.threads = threads
-
-    def each(self, run: Callable[[Any], Any], batches: Sequence[Any]) -> Iterable[Any]:
-        """Return run(batch) of each batch, in order."""
-        return in_threads(self.threads, run, batches)
 
     def size_of_batches(self, texts: int) -> int:
         """Return how many of so many texts are read at once: `batch_size`, but PIECE where a thread would have no work."""

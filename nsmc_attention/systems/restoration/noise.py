@@ -186,7 +186,6 @@ KINDS: dict[str, Kind] = {
     "stretched": stretched,
     # 재미있었다 as 재미잇엇다
     "finals": other_letters(finals=SIMPLER_FINALS),
-    # 재미 as 제미
     "vowels": other_letters(vowels=OTHER_VOWELS),
     "liaison": liaison,
     "confused_words": confused_words,

@@ -9,12 +9,14 @@ must be surer. The weights were fitted by logistic regression (benchmarks/restor
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import ne
 
 import numpy
 from numpy.typing import NDArray
 
+from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, path_cost
-from ..sequences.characters import KEEP, Characters
+from ..sequences.characters import END, KEEP, Characters
 from .decisions import MOST, SURE
 from .tags import tagged
 
@@ -49,7 +51,11 @@ def rescored(
         surest = float(certainty[first:last].max())
         cheaper = min(max((before - after) / 1000, -MOST_COST), MOST_COST)
         odds = EDITOR_WEIGHT * math.log(surest / (1 - surest)) + COST_WEIGHT * cheaper + BIAS
-        found[first:last] = min(1 / (1 + math.exp(-odds)), MOST)
+        # a syllable is mistyped in one of its three parts
+        one, other = parts(letters[first]), parts(characters.character(int(tags[first])) if tags[first] > END else "")
+        alone = numpy.count_nonzero(tags[max(begin, first - 1) : min(end, last + 1)]) == 1
+        unlike = alone and any(one) and any(other) and sum(map(ne, one, other)) > 1
+        found[first:last] = 0 if unlike else min(1 / (1 + math.exp(-odds)), MOST)
     return found
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ..._runtime.aliases import Record
 from ...inference.notebook import shortened
 
-Pair = tuple[str, str]
 # A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
 # NaN where none is known
 Segment = tuple[str, str, float]
@@ -106,7 +105,7 @@ class Restoration:
         return self.text != self.source
 
     @property
-    def segments(self) -> list[Pair]:
+    def segments(self) -> list[tuple[str, str]]:
         """Pairs of source and text side by side; the two differ if the pair was changed.
 
         All first ones are the source, all second ones the text.

@@ -15,6 +15,7 @@ from typing import Any, Optional, Union
 import numpy
 
 from ..._runtime.aliases import Numbers, Record
+from ..._runtime.processes import in_threads
 from ...bundle.format import load_bundle
 from ...errors import ConfigError, DataError
 from ...inference.engines import DeviceName, EngineName
@@ -145,8 +146,8 @@ class Restorer(Predictor):
         order.sort(key=lambda number: len(pieces[number].letters))
         size = self.engine.size_of_batches(len(order))
         batches = [order[start : start + size] for start in range(0, len(order), size)]
-        results = self.engine.each(self.run, [[pieces[number] for number in batch] for batch in batches])
-        restored = dict(zip(order, chain.from_iterable(results)))
+        texts = [[pieces[number] for number in batch] for batch in batches]
+        restored = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.run, texts))))
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
     def inputs(self, pieces: Sequence[Piece], read: Sequence[str] = ()) -> tuple[Numbers, Numbers]:

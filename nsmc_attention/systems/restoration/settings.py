@@ -93,8 +93,4 @@ class RestoreConfig(TaskConfig):
         return self.model.network(rows, vocab_size, self.text.max_length)
 
 
-RESTORE_PRESETS = {
-    "editor": RestoreConfig(),
-    # sequence to sequence with attention
-    "writer": RestoreConfig(model=WriterConfig()),
-}
+RESTORE_PRESETS = {"editor": RestoreConfig(), "writer": RestoreConfig(model=WriterConfig())}
