@@ -19,9 +19,9 @@ from .junctions import NEAREST, Junctions, hash_of, unpacked
 # mean count of the letters as typed, then as changed; for a space those of whether the rules leave it open (allowed), of the
 # log-odds that reviews have it, and of whether words are surely apart
 WEIGHTS: dict[str, tuple[float, ...]] = {
-    "letter": (-1.67, 0.95, 0.6, -0.47, -0.05, 0.42),
-    "space": (0.13, 0.42, -2.84, 0.34, 1.48),
-    "gap": (-1.49, 0.76, -5.16, 0.12),
+    "letter": (-1.81, 0.97, 0.75, -0.45, -0.13, 0.47),
+    "space": (0.14, 0.42, -2.86, 0.34, 1.46),
+    "gap": (-1.48, 0.75, -5.14, 0.12),
 }
 # The least log-odds of a change by which a text is not right; below UNLIKELY no space changes in any text
 BELIEVED, UNLIKELY = {"letter": 1.8, "space": 2.3, "gap": 1.0}, -2.0

@@ -74,4 +74,4 @@ def test_what_the_editor_reads_has_the_same_length_and_no_laughing_final():
 
 def test_each_rule_marks_a_space_and_slang_has_no_word_twice():
     assert all(pattern.groups and what in ("joined", "apart", "always", "typed") for what, pattern in rules())
-    assert slang().search("완전 갑분싸") and not slang().search("비싸패")
+    assert slang().search("완전 갑분싸") and slang().search("완전갑분싸였다") and not slang().search("비싸패")
