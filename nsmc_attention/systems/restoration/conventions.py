@@ -19,8 +19,8 @@ from .decisions import Decisions
 from .foreign import LINE
 
 HERE = Path(__file__).parent
-# A text says how its writer spaces words if it has one space for so many characters, or is short
-SPARSE, SHORT = 7, 8
+# A text says how its writer spaces words if it has one space for so many characters, but those of NO_WORD, or is short
+SPARSE, SHORT, NO_WORD = 7, 8, re.compile("[~<>/A-Za-z]+")
 SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
 # Syllables whose final laughs (닼, and before ㅎ 닿), and what they are without it; 부엌 and 녘 are words
 LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES} for final in "ㅋㅎ"}
@@ -81,7 +81,7 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
 
 def is_telling(text: str) -> bool:
     """Return whether the spaces of a text say how its writer meant it."""
-    return text.count(SPACE) * SPARSE + SHORT >= len(text.replace("~", ""))
+    return text.count(SPACE) * SPARSE + SHORT >= len(NO_WORD.sub("", text))
 
 
 def gaps(text: str) -> Iterator[tuple[str, int]]:

@@ -146,8 +146,8 @@ class Restorer(Predictor):
         order.sort(key=lambda number: len(pieces[number].letters))
         size = self.engine.size_of_batches(len(order))
         batches = [order[start : start + size] for start in range(0, len(order), size)]
-        texts = [[pieces[number] for number in batch] for batch in batches]
-        restored = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.run, texts))))
+        parts = [[pieces[number] for number in batch] for batch in batches]
+        restored = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.run, parts))))
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
     def inputs(self, pieces: Sequence[Piece], read: Sequence[str] = ()) -> tuple[Numbers, Numbers]:

@@ -37,7 +37,10 @@ def test_people_write_a_compound_as_one_word_and_a_particle_apart_from_the_next(
     assert joined < 0 < apart
 
 
-@pytest.mark.parametrize("text", ["현재진행형으로 영향을 받는다", "이런 이야기는 흔하디흔하지", "다시 한번 보고 싶다"])
+@pytest.mark.parametrize(
+    "text",
+    ["현재진행형으로 영향을 받는다", "<i>인생영화</i>입니다", "이런 이야기는 흔하디흔하지", "다시 한번 보고 싶다"],
+)
 def test_what_most_people_join_stays_one_word(text):
     assert restore(text).text == text
 
