@@ -32,7 +32,8 @@ from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.systems.restoration import restorer as restoring
 from nsmc_attention.systems.restoration import usage as weighing
 from nsmc_attention.systems.restoration.allowed import evidence
-from nsmc_attention.systems.restoration.conventions import is_telling
+from nsmc_attention.systems.restoration.conventions import SHORT as FEW
+from nsmc_attention.systems.restoration.conventions import SPARSE
 from nsmc_attention.systems.restoration.decisions import Decisions
 from nsmc_attention.systems.restoration.junctions import Junctions, fitted, hash_of
 from nsmc_attention.systems.restoration.noise import typed
@@ -63,7 +64,12 @@ def reviews() -> list[str]:
     frame = raw.load(raw.find(None), [nsmc.load("nsmc", "test").frame]).frame
     held_out = {row["id"] for row in read_rows(RIGHT)}
     texts = dict.fromkeys(clean(text) for text in frame["document"][~frame["id"].astype(str).isin(held_out)])
-    return [text for text in texts if text and is_telling(text)]
+    return [text for text in texts if text and has_spaces(text)]
+
+
+def has_spaces(text: str) -> bool:
+    """Return whether a text has a space for every seven characters, or is short."""
+    return text.count(SPACE) * SPARSE + FEW >= len(text.replace("~", ""))
 
 
 def usage_of(texts: Sequence[str]) -> Junctions:
@@ -94,7 +100,7 @@ def changes(sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
         editor.restore_many(sources)
     for number, (source, target) in enumerate(zip(sources, targets)):
         decided = decisions.get(source)
-        if decided is None or not is_telling(source):
+        if decided is None or not has_spaces(source):
             continue
         tags, spaces = tags_of(source, target, editor.characters) if source != target else ([], [])
         for place, kind, values in evidence(source, decided, editor.characters):

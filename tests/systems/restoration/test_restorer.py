@@ -140,7 +140,7 @@ def test_what_an_editor_has_not_is_refused(tiny_editor, options, message):
         ("This movie was great", "This movie was great"),
         ("Très bien 👍 映画!", "Très bien 👍 映画!"),
         ("여기서봤어요https://naver.me/abCD12 꼭보세요", "여기서 봤어요 https://naver.me/abCD12 꼭 보세요"),
-        ("메일은 hong.gildong@example.com 으로보내주세요", "메일은 hong.gildong@example.com 으로 보내 주세요"),
+        ("메일은 hong.gildong@example.com 으로보내주세요", "메일은 hong.gildong@example.com 으로 보내주세요"),
         ("#정말조앗다 #해시태그 @name 정말재미있다", "#정말조앗다 #해시태그 @name 정말 재미있다"),
         ("CGV에서 I told you 9.5점IMAX로보세요 꼭보세요", "CGV에서 I told you 9.5점 IMAX로 보세요 꼭 보세요"),
     ],
