@@ -1,12 +1,12 @@
-"""What `restore` knows of how people type, usage.json, and the weights by which it believes a change (systems/restoration/usage.py).
+"""usage.json of `restore`, which describes how people type, and the weights of its regressions (systems/restoration/usage.py).
 
     NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.usage FOLDER/train.txt
 
-usage.json is of the raw star reviews that have a space for every seven letters, without those of the official test file and of
-benchmarks/restoration/right.tsv: regressions on the spaces as they were typed, and counts of three letters. The weights are
-fitted to the packaged editor's changes: of 34,000 clean sentences with noise (a change is right if it brings the sentence
-back) and of the half "dev" of right.tsv (every change is wrong), which get SHARE of the whole weight beside the others' 1.
-It prints the weights, and for some least log-odds how many texts of "dev" are changed, each by weights without its fifth.
+usage.json is made from the raw star reviews with a space for every seven letters, except those of the official test file and
+of benchmarks/restoration/right.tsv. It has regressions on the spaces as they were typed, and counts of three letters. The
+weights are fitted to the changes of the packaged editor in 34,000 clean sentences with noise (a change is correct if it
+restores the sentence) and in the half "dev" of right.tsv (no change is correct; SHARE is its total weight). The script
+prints the weights, and how many texts of "dev" would be changed for several minimum log-odds (in cross-validation).
 """
 
 import argparse
@@ -43,9 +43,9 @@ from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.text.encoding import clean
 
 FILE = Path(weighing.__file__).with_name("usage.json")
-# At how many places three letters must be to be counted; sentences with noise, and those put together; folds of "dev"
+# Minimum count of three letters; numbers of noisy sentences and of joined ones; folds of the cross-validation
 FEWEST, SENTENCES, JOINED, FOLDS = 30, 30_000, 4_000, 5
-# The whole weight of the changes of right texts beside that of all others, and the strength of the penalty, as scikit-learn's C
+# Total weight of the changes to correct texts, relative to the others; C of scikit-learn
 SHARE, PENALTY = 0.3, 0.3
 SEED = 7
 
@@ -60,7 +60,7 @@ class Change(NamedTuple):
 
 
 def reviews() -> list[str]:
-    """Return the raw reviews whose spaces say how their writers set them."""
+    """Return the raw reviews that have spaces, without those that are held out."""
     frame = raw.load(raw.find(None), [nsmc.load("nsmc", "test").frame]).frame
     held_out = {row["id"] for row in read_rows(RIGHT)}
     texts = dict.fromkeys(clean(text) for text in frame["document"][~frame["id"].astype(str).isin(held_out)])
@@ -73,7 +73,7 @@ def has_spaces(text: str) -> bool:
 
 
 def usage_of(texts: Sequence[str]) -> Junctions:
-    """Return what usage.json has of reviews."""
+    """Return the content of usage.json for these reviews."""
     spaces, counts = fitted(map(split_spaces, texts)), Counter[str]()
     for text in texts:
         letters = f"{SPACE}{text.replace(SPACE, '')}{SPACE}"
@@ -85,7 +85,7 @@ def usage_of(texts: Sequence[str]) -> Junctions:
 
 
 def changes(sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
-    """Yield what the packaged editor would change of the sources whose spaces say how their writers set them."""
+    """Yield the changes of the packaged editor to the sources that have spaces."""
     editor = restoring.load_restorer()
     decisions = dict[str, Decisions]()
 
@@ -95,7 +95,7 @@ def changes(sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
             decisions[text] = Decisions._make(each[start:stop] for each in decided)
         return decided
 
-    # nobody else is given what is decided of a text
+    # the restorer does not return its decisions
     with patch.object(restoring, "keep_right_texts", remember):
         editor.restore_many(sources)
     for number, (source, target) in enumerate(zip(sources, targets)):
@@ -133,7 +133,7 @@ def weights_of(right: Sequence[Change], others: Sequence[Change], kind: str) -> 
 
 
 def scores(right: Sequence[Change], others: Sequence[Change], judged: Sequence[Change]) -> dict[int, float]:
-    """Return of each text that has a judged change the largest log-odds of one."""
+    """Return the maximum log-odds of the judged changes of each text."""
     weights = {kind: weights_of(right, others, kind) for kind in WEIGHTS}
     found = dict[int, float]()
     for text, kind, values, _ in judged:

@@ -1,7 +1,7 @@
-"""Changes that the rules allow but do not require, and others that are not to be believed: a text of these alone stays as typed.
+"""Optional and unlikely changes. A text stays as typed unless at least one of its changes is likely.
 
-감정이입, 보여주다 and 볼만하다 are right with a space and without one. The editor learned one of the two and would change the
-other. What the rules leave open, usage and the editor's probability are weighed together (`usage.log_odds`).
+감정이입, 보여주다 and 볼만하다 are correct with and without a space. The editor learned one of the two forms and would change the
+other. `usage.log_odds` combines the spelling rules, usage and the editor's probability.
 """
 
 import re
@@ -17,7 +17,7 @@ from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import KEEP, SPACE, Characters
 from .conventions import SYLLABLES, is_telling
 from .decisions import SURE, Decisions
-from .usage import BELIEVED, UNLIKELY, log_odds, of_letters, of_probability, usage
+from .usage import LIKELY, UNLIKELY, log_odds, of_letters, of_probability, usage
 
 # Marks that end a sentence, and tags of words in the dictionary
 ENDS, CONTENT = ".,!?…", ("NN", "MA", "VA")
@@ -35,10 +35,10 @@ Morpheme = tuple[int, str]
 def keep_right_texts(
     decided: Decisions, texts: Sequence[str], starts: Sequence[int], characters: Characters
 ) -> Decisions:
-    """Return the decisions without changes to texts that are right, those of which no change is to be believed.
+    """Return the decisions without the changes to texts that have no likely change, and without unlikely spaces in others.
 
-    In other texts unlikely changes of spaces are left out. The decisions are for the letters of clean texts, each of which begins
-    at one of `starts`. A text with few spaces does not show how its writer sets them. Without MeCab nothing is taken back.
+    `decided` has a value for each letter of the clean `texts`, which begin at `starts`. Texts with few spaces are not checked,
+    because they do not show how their writer sets spaces. Without MeCab, no text is checked.
     """
     replaced = decided.tags != KEEP
     changed = numpy.logical_or.reduceat(replaced | (decided.has_space != decided.had_space), starts)
@@ -53,13 +53,13 @@ def keep_right_texts(
         weighed = [(own.start + place, kind, log_odds(kind, values)) for place, kind, values in found]
         unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
         follows[unlikely] = decided.had_space[unlikely]
-        if not sure[number] and all(odds < BELIEVED[kind] for _, kind, odds in weighed):
+        if not sure[number] and all(odds < LIKELY[kind] for _, kind, odds in weighed):
             tags[own], follows[own] = KEEP, decided.had_space[own]
     return decided._replace(tags=tags, has_space=follows)
 
 
 def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[tuple[int, str, list[float]]]:
-    """Yield of each change that was decided of a text the number of its letter, its kind, and what `WEIGHTS` weigh."""
+    """Yield the number of the letter, the kind and the evidence (see `usage.WEIGHTS`) of each change to a text."""
     morphemes = [(-1, "")] * len(text)
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, tag)] * (end - start)
@@ -81,11 +81,11 @@ def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[
         # a dependent noun (42항), or what 안 or 못 denies
         (_, tag), (_, after) = morphemes[place], morphemes[beside]
         apart = not is_open and (after.startswith("NNB") or tag == "MAG" and text[place] in "안못")
-        yield number, *(("space", [*weighed, apart]) if put_in else ("gap", weighed))
+        yield number, *(("added", [*weighed, apart]) if put_in else ("removed", weighed))
 
 
 def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[Morpheme], put_in: bool) -> bool:
-    """Return whether a space between the letters at two places may be there, and may not."""
+    """Return whether the rules allow both a space and no space between the letters at two places."""
     left, right = text[place], text[beside]
     if not (is_syllable(left) and is_syllable(right)):
         # only a mark that ends a Korean sentence, and stands where it should, asks for a space

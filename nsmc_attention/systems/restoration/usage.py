@@ -1,7 +1,7 @@
-"""Is a change of a text that may be right to be believed? Logistic regressions, also on how people type.
+"""Log-odds that a change to a text is correct: logistic regressions on the editor's probability and on usage.
 
-The editor learned standard Korean. usage.json says what writers of raw reviews do: the log-odds of a space (`Junctions` of
-their reviews), and how often three letters follow each other. recipes/usage.py makes both it and WEIGHTS.
+usage.json describes 576,833 raw reviews: the log-odds of a space (`Junctions`, fitted to the spaces as they were typed) and the
+counts of three consecutive letters. recipes/usage.py writes usage.json and prints WEIGHTS.
 """
 
 import json
@@ -15,29 +15,29 @@ from pathlib import Path
 from ..sequences.characters import DELETE, END, SPACE, Characters
 from .junctions import NEAREST, Junctions, hash_of, unpacked
 
-# Of a change of each kind: a constant, the weight of the log-odds of its probability; for a letter those of the least and the
-# mean count of the letters as typed, then as changed; for a space those of whether the rules leave it open (allowed), of the
-# log-odds that reviews have it, and of whether words are surely apart
+# For each kind of change: a constant, and the weight of the log-odds of its probability. For a letter, then the weights of the
+# minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
+# log-odds of this change in reviews, and (added spaces only) of whether the rules always require a space
 WEIGHTS: dict[str, tuple[float, ...]] = {
     "letter": (-1.81, 0.97, 0.75, -0.45, -0.13, 0.47),
-    "space": (0.14, 0.42, -2.86, 0.34, 1.46),
-    "gap": (-1.48, 0.75, -5.14, 0.12),
+    "added": (0.14, 0.42, -2.86, 0.34, 1.46),
+    "removed": (-1.48, 0.75, -5.14, 0.12),
 }
-# The least log-odds of a change by which a text is not right; below UNLIKELY no space changes in any text
-BELIEVED, UNLIKELY = {"letter": 1.8, "space": 2.3, "gap": 1.0}, -2.0
-# The largest log-odds of a probability; letters in a row, and how many times log(1 + their count) is stored
+# A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
+LIKELY, UNLIKELY = {"letter": 1.8, "added": 2.3, "removed": 1.0}, -2.0
+# The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
 LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
 
 
 @lru_cache(maxsize=1)
 def usage() -> Junctions:
-    """Return the log-odds of spaces in raw reviews; its keys of three letters have their counts (`SCALE`)."""
+    """Return the log-odds of spaces in raw reviews; keys of three letters have SCALE * log(1 + count)."""
     values = json.loads(Path(__file__).with_name("usage.json").read_bytes())
     return Junctions(*unpacked(b85decode(values["keys"])), values["junction"], values["inside"])
 
 
 def log_odds(kind: str, evidence: Sequence[float]) -> float:
-    """Return the log-odds that a change of a kind is right, by the values of its WEIGHTS but the constant."""
+    """Return the log-odds that a change is correct; `evidence` has a value for each weight after the constant."""
     constant, *weights = WEIGHTS[kind]
     return constant + sum(map(mul, weights, evidence))
 
@@ -47,7 +47,7 @@ def of_probability(probability: float) -> float:
 
 
 def of_letters(letters: str, tags: Sequence[int], place: int, characters: Characters) -> list[float]:
-    """Return the usage of the letters around a place of a text without spaces: as typed and as its tags write them."""
+    """Return the minimum and the mean of the log counts around a letter, as typed and then as changed by the tags."""
     units = [
         characters.character(tag) if tag > END else "" if tag == DELETE else letter
         for letter, tag in zip(letters, tags)

@@ -1,4 +1,4 @@
-"""Whether a change is believed depends on its probability and on what people type, and only listed mistakes need neither."""
+"""Changes are made if they are likely, judging by their probability and by how people type."""
 
 import pytest
 from hypothesis import given
@@ -8,11 +8,11 @@ from nsmc_attention import load_restorer, restore
 from nsmc_attention.systems.restoration.usage import WEIGHTS, log_odds, of_letters, of_probability, usage
 from nsmc_attention.systems.sequences.characters import KEEP
 
-EVIDENCE = {"letter": 5, "space": 4, "gap": 3}
+EVIDENCE = {"letter": 5, "added": 4, "removed": 3}
 
 
 @given(some.sampled_from(sorted(WEIGHTS)), some.floats(0.5, 1), some.floats(0.5, 1), some.data())
-def test_what_is_more_probable_is_believed_more(kind, one, other, data):
+def test_log_odds_rise_with_the_probability(kind, one, other, data):
     rest = data.draw(some.lists(some.floats(-9, 9), min_size=EVIDENCE[kind], max_size=EVIDENCE[kind]))[1:]
     odds = [log_odds(kind, [of_probability(each), *rest]) for each in sorted((one, other))]
     assert odds == sorted(odds) and len(WEIGHTS[kind]) == 1 + EVIDENCE[kind]
