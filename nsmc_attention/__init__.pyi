@@ -20,8 +20,6 @@ from .classification.train import train as train
 from .errors import NsmcError as NsmcError
 from .evaluation.share import Share as Share
 from .registry import load as load
-from .reviews.corpus import Reviews as Reviews
-from .reviews.tables import load_reviews as load_reviews
 from .systems.films.rater import FilmRater as FilmRater
 from .systems.films.rater import film as film
 from .systems.films.rater import load_film as load_film
@@ -43,6 +41,8 @@ from .systems.restoration.restoration import Restoration as Restoration
 from .systems.restoration.restorer import Restorer as Restorer
 from .systems.restoration.restorer import load_restorer as load_restorer
 from .systems.restoration.restorer import restore as restore
+from .tables.corpus import Reviews as Reviews
+from .tables.tables import load_reviews as load_reviews
 from .version import __version__ as __version__
 from .visualization.heatmap import draw_heatmap as draw_heatmap
 from .visualization.heatmap import save_heatmap as save_heatmap

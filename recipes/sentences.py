@@ -22,7 +22,7 @@ import pandas
 
 from nsmc_attention import load_classifier
 from nsmc_attention.evaluation.behaviour import cases
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 from .negations import sentences as from_templates
 

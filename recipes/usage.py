@@ -28,7 +28,6 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.restoration.restoring import LONG, SHORT, joined
 from benchmarks.restoration.right import RIGHT, right_texts
 from nsmc_attention._io.tab_separated import read_rows
-from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.systems.restoration import restorer as restoring
 from nsmc_attention.systems.restoration import usage as weighing
 from nsmc_attention.systems.restoration.allowed import evidence
@@ -40,6 +39,7 @@ from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.tags import tags_of
 from nsmc_attention.systems.restoration.usage import SCALE, TRIGRAM, WEIGHTS
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
+from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean
 
 FILE = Path(weighing.__file__).with_name("usage.json")

@@ -26,7 +26,7 @@ from nsmc_attention._runtime.processes import cores
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.registry import system
-from nsmc_attention.reviews.data import Labelled
+from nsmc_attention.tables.data import Labelled
 from nsmc_attention.text.tokenizers import pip_mecab
 from nsmc_attention.training.runs import Run
 

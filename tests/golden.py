@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.evaluation.behaviour import cases
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 GOLDEN = Path(__file__).parent / "golden.jsonl"
 STRANGE = (

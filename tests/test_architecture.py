@@ -13,14 +13,14 @@ import pytest
 
 import nsmc_attention
 from nsmc_attention import registry
-from nsmc_attention.reviews.nsmc import sample_folder
+from nsmc_attention.tables.nsmc import sample_folder
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 TESTS = Path(__file__).parent
 WINGS = [folder.replace(".", "/") for folder in registry.WINGS]
 # From the ground up: a folder imports from those before it. One that is not here is still in no circle
 ORDER = """
-    _io _runtime, native, text drawing, model reviews, evaluation bundle, training inference, classification,
+    _io _runtime, native, text drawing, model tables, evaluation bundle, training inference, classification,
     visualization, cli, apps/aspects apps/report apps/bulk apps/serve, systems/sequences,
     systems/restoration systems/language systems/films systems/reading
 """
@@ -280,7 +280,7 @@ def test_downloads_are_made_in_one_place():
         for path in MODULES
         if any(word in path.read_text(encoding="utf-8") for word in words)
     }
-    assert named == {"reviews/nsmc.py"}
+    assert named == {"tables/nsmc.py"}
 
 
 def test_progress_bars_are_made_in_one_place():

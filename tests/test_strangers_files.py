@@ -29,7 +29,7 @@ from nsmc_attention.errors import BundleError, DataError
 from nsmc_attention.model.graph_files import with_numbers
 from nsmc_attention.model.parameters import NGRAM_TABLE, parsed, read_gluon_file
 from nsmc_attention.registry import load
-from nsmc_attention.reviews import raw, tables
+from nsmc_attention.tables import raw, tables
 
 FUZZ = Path(__file__).parent / "fuzz"
 PACKAGE = Path(nsmc_attention.__file__).parent

@@ -23,7 +23,7 @@ from nsmc_attention._io.tab_separated import read_rows
 from nsmc_attention.apps.aspects.aspects import GOODS_WEIGHTS, AspectReader, by_name
 from nsmc_attention.apps.aspects.clauses import read_words
 from nsmc_attention.evaluation.calibration import log_odds
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 FOLDER = Path(__file__).parent
 BINS, LONGEST, SURE = (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 99.0), 40, GOODS_WEIGHTS[2]

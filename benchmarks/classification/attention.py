@@ -22,7 +22,7 @@ from nsmc_attention.drawing.figure import new_figure, printable
 from nsmc_attention.evaluation.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
 from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.text.tokenizers import mecab_tags
 from nsmc_attention.visualization.faithfulness import interval, save_plot
 

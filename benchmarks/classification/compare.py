@@ -28,9 +28,9 @@ from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.classification.train import split, tokenized, train_classifier
 from nsmc_attention.errors import ConfigError, did_you_mean, list_names
 from nsmc_attention.evaluation.metrics import HEADLINE, headline
-from nsmc_attention.reviews.corpus import Reviews
-from nsmc_attention.reviews.data import Labelled
-from nsmc_attention.reviews.tables import CORPORA
+from nsmc_attention.tables.corpus import Reviews
+from nsmc_attention.tables.data import Labelled
+from nsmc_attention.tables.tables import CORPORA
 from nsmc_attention.training.runs import Run, saved_settings
 
 

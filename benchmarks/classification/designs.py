@@ -32,8 +32,8 @@ from nsmc_attention.classification.settings import preset
 from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import correlation
 from nsmc_attention.model.encoders import GRU
-from nsmc_attention.reviews import nsmc, raw
-from nsmc_attention.reviews.tables import load_reviews
+from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.tables.tables import load_reviews
 from nsmc_attention.text.encoding import Encoded
 
 from ..contest.contestants import NativeScoring, Workload

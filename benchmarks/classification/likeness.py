@@ -21,8 +21,8 @@ from nsmc_attention import load_classifier
 from nsmc_attention.classification.likeness import Traits, word_ranks
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import NGRAM_TABLE
-from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.systems.films.vectors import ReviewReader
+from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.ngrams import ngram_ids
 
 from .adapting import comments

@@ -12,8 +12,8 @@ import numpy
 
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.evaluation.metrics import metrics
-from nsmc_attention.reviews import nsmc
 from nsmc_attention.systems.restoration.noise import KINDS, edited, edits
+from nsmc_attention.tables import nsmc
 
 # Initials, finals and vowels that need the shift key, and what is typed without it
 SHIFTED = {

@@ -18,7 +18,7 @@ import pandas
 from nsmc_attention import load_classifier
 from nsmc_attention.evaluation import share as estimation
 from nsmc_attention.evaluation.share import Evidence, Share, shrunk
-from nsmc_attention.reviews import nsmc, raw
+from nsmc_attention.tables import nsmc, raw
 
 from .adapting import comments
 

@@ -6,7 +6,7 @@ pip install torch && python -m benchmarks.contest --data nsmc
 import argparse
 import json
 
-from nsmc_attention.reviews import tables
+from nsmc_attention.tables import tables
 
 from .comparisons import HEADER, benchmark, show
 

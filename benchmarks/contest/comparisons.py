@@ -46,7 +46,7 @@ def benchmark(reviews, repetitions=5, report=print, only="", clock="perf_counter
 
     Parameters
     ----------
-    reviews : reviews.corpus.Reviews
+    reviews : tables.corpus.Reviews
         Whose lengths the first two comparisons have.
     repetitions : int
         Rounds in which every contestant runs once.

@@ -28,8 +28,6 @@ from sklearn.isotonic import IsotonicRegression
 
 from nsmc_attention.classification.predictor import Classifier, load_classifier
 from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.reviews import nsmc, raw
-from nsmc_attention.reviews.data import Texts
 from nsmc_attention.systems.films import reviews as films
 from nsmc_attention.systems.films.objective import MIN_OTHERS_EVAL, Case, FilmVectors
 from nsmc_attention.systems.films.pooling import Pool
@@ -38,6 +36,8 @@ from nsmc_attention.systems.films.rows import rate_table
 from nsmc_attention.systems.films.settings import FilmConfig
 from nsmc_attention.systems.films.train import SEVERAL, split, train_films
 from nsmc_attention.systems.films.vectors import cached_vectors
+from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.tables.data import Texts
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.runs import Run
 

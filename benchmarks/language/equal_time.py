@@ -32,11 +32,11 @@ from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.train import read_inputs, tokenized
 from nsmc_attention.evaluation.metrics import headline
 from nsmc_attention.model.parameters import snapshot
-from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.systems.language.lending import init as init_from_language_model
 from nsmc_attention.systems.language.masking import MASK, Masker, Tokens
 from nsmc_attention.systems.language.objective import HiddenBatches, MaskedObjective, new_network
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
+from nsmc_attention.tables import nsmc, tables
 from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.preprocessing import build_vocab
 from nsmc_attention.training.initial import Beginning

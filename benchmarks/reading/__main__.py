@@ -30,7 +30,6 @@ from PIL import Image
 
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.reviews.nsmc import load
 from nsmc_attention.systems.reading.boxes import Box, Gray, cut_out
 from nsmc_attention.systems.reading.decoding import ctc_path
 from nsmc_attention.systems.reading.drawing import Degradation, Style, degraded, draw, ink_box
@@ -43,6 +42,7 @@ from nsmc_attention.systems.reading.texts import lines_of, review_line
 from nsmc_attention.systems.reading.train import MOST_DEV
 from nsmc_attention.systems.sequences.edits import edit_distance
 from nsmc_attention.systems.sequences.parts import hold_out
+from nsmc_attention.tables.nsmc import load
 from nsmc_attention.text.encoding import clean
 
 UNSEEN = ("NotoSansCJK", "NotoSerifCJK", "gulim", "SquareRound", "Barunpen")

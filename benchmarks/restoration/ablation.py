@@ -17,12 +17,12 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy
 
-from nsmc_attention.reviews.data import Texts
 from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.systems.restoration.tags import character_error
 from nsmc_attention.systems.restoration.train import train_restorer
+from nsmc_attention.tables.data import Texts
 from nsmc_attention.training.runs import Run
 
 SENTENCES, LONGEST, TEST = 13_000, 24, 1000

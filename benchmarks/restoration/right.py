@@ -14,8 +14,8 @@ from collections import Counter
 from pathlib import Path
 
 from nsmc_attention._io.tab_separated import read_rows
-from nsmc_attention.reviews import nsmc, raw
 from nsmc_attention.systems.restoration.restorer import load_restorer
+from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean
 
 RIGHT = Path(__file__).parent / "right.tsv"

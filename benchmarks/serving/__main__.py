@@ -27,7 +27,7 @@ import uvloop
 
 from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.classification.predictor import packaged
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
 
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -25,7 +25,7 @@ from nsmc_attention.classification.predictor import WINDOW, Classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.inference.scoring import score_table, table_parts
-from nsmc_attention.reviews import tables
+from nsmc_attention.tables import tables
 from nsmc_attention.text.encoding import clean
 
 from ..contest.rounds import processor_times

@@ -18,7 +18,7 @@ from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.predictor import TokenScorer
 from nsmc_attention.classification.system import LAYOUT
-from nsmc_attention.reviews import tables
+from nsmc_attention.tables import tables
 
 from ..contest import comparisons
 from ..contest.contestants import CONTESTANTS

@@ -1,7 +1,7 @@
 """Mutation testing: one change at each place of a module, by the operators of cosmic-ray; which do the tests notice?
 
     pip install cosmic-ray
-    python -m benchmarks.tests.mutation [PART...] [--share 1.0] [--at reviews/raw.py:31]
+    python -m benchmarks.tests.mutation [PART...] [--share 1.0] [--at tables/raw.py:31]
 
 Prints each change that no test noticed as it is found, and at the end a Markdown table. The package is changed in a
 copy. Each change is tried in a fork of a process that has imported what is slow to import.
@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PARTS = {
     "reviews": (
         "reviews",
-        [f"tests/reviews/test_{name}.py" for name in ("damaged", "tables", "nsmc", "raw")]
+        [f"tests/tables/test_{name}.py" for name in ("damaged", "tables", "nsmc", "raw")]
         + ["tests/test_strangers_files.py"],
     ),
     "text": (

@@ -17,7 +17,7 @@ from scipy.stats import binomtest
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.drawing.figure import new_figure
 from nsmc_attention.evaluation.metrics import metrics
-from nsmc_attention.reviews import nsmc, raw
+from nsmc_attention.tables import nsmc, raw
 
 from .pictures import PICTURES, named, save_figure
 

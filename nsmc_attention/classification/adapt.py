@@ -23,11 +23,11 @@ from ..errors import ConfigError
 from ..evaluation.calibration import calibrated, temperature
 from ..inference.engines import DeviceName, parameters_of
 from ..model.parameters import NGRAM_TABLE, Arrays, round_tables, wide_scale
-from ..reviews import nsmc
-from ..reviews.corpus import Reviews, read_bytes, sha256
-from ..reviews.data import Labelled
-from ..reviews.labelled import labelled_rows
-from ..reviews.raw import folded
+from ..tables import nsmc
+from ..tables.corpus import Reviews, read_bytes, sha256
+from ..tables.data import Labelled
+from ..tables.labelled import labelled_rows
+from ..tables.raw import folded
 from ..text.encoding import ReviewEncoder
 from ..training.description import in_words, manifest_of, options
 from ..training.runs import Run

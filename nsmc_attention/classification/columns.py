@@ -17,7 +17,7 @@ from ..inference.parquet import output_columns
 from ..inference.reference import Scorer, text_column_of
 from ..inference.scoring import tally_of
 from ..registry import ability
-from ..reviews.tables import as_text
+from ..tables.tables import as_text
 from .prediction import TYPES
 from .predictor import Classifier, packaged
 from .share import LabelsByShare, require_share, share_given

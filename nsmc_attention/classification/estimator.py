@@ -23,7 +23,7 @@ from ..bundle.format import read_contents
 from ..errors import ConfigError, DataError, did_you_mean
 from ..inference.engines import DeviceName
 from ..inference.reference import predictor_of
-from ..reviews.labels import positive_of
+from ..tables.labels import positive_of
 from ..training.config import SHORT_NAMES
 from .predictor import Classifier
 from .settings import Config, PresetName

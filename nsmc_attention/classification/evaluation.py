@@ -14,8 +14,8 @@ from .._runtime.aliases import Record
 from .._runtime.progress import progress_bar
 from ..errors import BundleError, ConfigError, MissingPackage, check_kind
 from ..evaluation.metrics import metrics
-from ..reviews.corpus import Reviews
-from ..reviews.tables import CORPORA
+from ..tables.corpus import Reviews
+from ..tables.tables import CORPORA
 from .columns import corrected
 from .predictor import Classifier
 from .system import ClassifierBundle

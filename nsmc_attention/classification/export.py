@@ -17,7 +17,7 @@ from ..errors import BundleError, ConfigError
 from ..inference.sessions import OnnxGraph
 from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
-from ..reviews import nsmc
+from ..tables import nsmc
 from ..text.encoding import ReviewEncoder
 from .engines import GraphEngine, load_engine
 from .settings import Config

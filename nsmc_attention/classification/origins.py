@@ -13,7 +13,7 @@ from ..bundle.format import AnyBundle
 from ..errors import ConfigError
 from ..evaluation.calibration import log_odds
 from ..registry import modules, system
-from ..reviews.corpus import Reviews
+from ..tables.corpus import Reviews
 from ..text.encoding import ReviewEncoder
 from ..training.initial import Beginning, check_sizes, first_bundle
 from . import lending

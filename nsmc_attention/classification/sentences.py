@@ -16,8 +16,8 @@ import pandas
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..reviews import tables
-from ..reviews.corpus import Reviews, read_bytes, sha256
+from ..tables import tables
+from ..tables.corpus import Reviews, read_bytes, sha256
 from ..text.encoding import Encoded, ReviewEncoder, clean
 from .batches import EncodedPart, TrainingPart
 

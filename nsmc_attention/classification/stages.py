@@ -23,7 +23,7 @@ from ..inference.sessions import GluonGraph, OnnxGraph
 from ..model import parameters
 from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot
-from ..reviews.corpus import Reviews
+from ..tables.corpus import Reviews
 from ..text.encoding import ReviewEncoder
 from ..text.ngrams import SHARED, SMALLEST
 from ..training.checkpoint import Progress

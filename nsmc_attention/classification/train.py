@@ -16,9 +16,9 @@ from .._runtime.mxnet_types import Network
 from ..bundle.format import Manifest, load_bundle
 from ..errors import BundleError, DataError
 from ..inference.engines import DeviceName
-from ..reviews import nsmc, raw, tables
-from ..reviews.corpus import Reviews
-from ..reviews.data import Labelled
+from ..tables import nsmc, raw, tables
+from ..tables.corpus import Reviews
+from ..tables.data import Labelled
 from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version

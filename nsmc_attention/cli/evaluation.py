@@ -8,7 +8,7 @@ from typing import Optional
 import click
 
 from ..errors import ConfigError
-from ..reviews.data import Labelled
+from ..tables.data import Labelled
 from .declare import TextCommand, choices, command, option, text_argument
 from .options import BUNDLE, DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Added, Heads, Model, labelled, of_systems
 
@@ -123,7 +123,7 @@ def hops(
     nsmc-attention hops --data reviews.csv --bundle runs/structured/bundle --fewest 5 --json
     """
     from ..classification import evaluation
-    from ..reviews.data import Texts
+    from ..tables.data import Texts
 
     texts = Texts(data, data_dir, text_column=text_column, encoding=encoding).read()[1]
     statistics = evaluation.hops(model.load(), texts, limit, fewest)

@@ -10,14 +10,14 @@ import click
 
 from .. import registry
 from ..errors import ConfigError
-from ..reviews.data import Labelled, Texts
-from ..reviews.encodings import ENCODINGS
+from ..tables.data import Labelled, Texts
+from ..tables.encodings import ENCODINGS
 from .declare import Declared, Group, argument, choices, group_of, option
 
 if TYPE_CHECKING:
     from ..classification.predictor import Classifier
     from ..inference.reference import Scorer
-    from ..reviews.sources import Source
+    from ..tables.sources import Source
     from ..visualization.pictures import Attending
 
 # Texts that something may be remarked on
@@ -199,7 +199,7 @@ class Scoring(NamedTuple):
             return None, None
         if texts not in ((), ("-",)):
             return texts, None
-        from ..reviews.sources import find_source, source_lines
+        from ..tables.sources import find_source, source_lines
 
         source = find_source("-", encoding=self.encoding)
         return (source_lines(source), None) if source.kind == "lines" else (None, source)
@@ -255,7 +255,7 @@ def strange(texts: list[str]) -> Optional[str]:
     """Return `oddities.oddity`, whose import takes as long as the prediction of one text, of several."""
     if len(texts) < 2:
         return None
-    from ..reviews.oddities import oddity
+    from ..tables.oddities import oddity
 
     return oddity(texts)
 

@@ -11,8 +11,8 @@ import click
 from .._runtime.signals import Ended
 from ..errors import ConfigError
 from ..registry import SYSTEMS, system, systems
-from ..reviews.data import Labelled
 from ..system import System
+from ..tables.data import Labelled
 from .declare import argument, choices, command, option
 from .options import BUNDLE, DEVICE, INIT_FROM, Added, labelled, labelled_table, of_systems, values_of
 from .settings import TrainCommand, settings_options
@@ -31,7 +31,7 @@ def fetch(
     nsmc: the official files, verified by sha256. raw: the archive with all star reviews (47 MB and more), on
     which the preset `extended` is pretrained.
     """
-    from ..reviews import nsmc, raw
+    from ..tables import nsmc, raw
 
     paths = [raw.find(data_dir)] if corpus == "raw" else [nsmc.find(part, data_dir) for part in nsmc.FILES]
     print(*paths, sep="\n")

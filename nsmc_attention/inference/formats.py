@@ -82,7 +82,7 @@ def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verb
 @contextmanager
 def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
     """A workbook of one sheet: the table's columns, then the output columns, numbers of these with 6 digits."""
-    from ..reviews.xlsx import written_sheet
+    from ..tables.xlsx import written_sheet
 
     with written_sheet(file, verbatim) as append:
         append([*names, *output_names(names, types)])

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Callable, Optional, Union
 
 from ..errors import DataError
-from ..reviews.bounded_lines import PIECE, check_columns, cut
-from ..reviews.parquet import require_parquet
+from ..tables.bounded_lines import PIECE, check_columns, cut
+from ..tables.parquet import require_parquet
 from .scored_rows import ScoredRows
 
 if TYPE_CHECKING:

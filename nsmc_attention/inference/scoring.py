@@ -22,8 +22,8 @@ from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import can_start_workers, cores, workers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
-from ..reviews.bounded_lines import BINARY, cut, emptied, say_once
-from ..reviews.data import File, open_file
+from ..tables.bounded_lines import BINARY, cut, emptied, say_once
+from ..tables.data import File, open_file
 from ..text.encoding import clean
 from .formats import WRITERS, Writer
 from .reference import Row, Scorer, worker_scorer
@@ -33,8 +33,8 @@ from .tally import Tally
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ..reviews.sources import Source
-    from ..reviews.tables import Table, TablePart
+    from ..tables.sources import Source
+    from ..tables.tables import Table, TablePart
 
 PathLike = Union[str, Path]
 # Rows that are written at a time, and lines that are read
@@ -87,7 +87,7 @@ def score_lines(
 
 
 def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[ScoredRows]:
-    """Yield scored lines; about `reviews.bounded_lines.PIECE` bytes are held at a time."""
+    """Yield scored lines; about `tables.bounded_lines.PIECE` bytes are held at a time."""
     for texts in cut(lines, WINDOW, sys.getsizeof):
         if style == "jsonl":
             yield ScoredRows({}, texts, scorer.objects(texts, weights))
@@ -296,7 +296,7 @@ def tally_table(scorer: Scorer, source: File, processes: Optional[int] = None) -
 
 
 def texts_of(part: "TablePart", text_column: str) -> list[str]:
-    from ..reviews import tables
+    from ..tables import tables
 
     cells = part[text_column]
     return cells if set(map(type, cells)) == {str} else [tables.as_text(cell) for cell in cells]

@@ -25,10 +25,10 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from ..errors import ConfigError, DataError
-from ..reviews.sources import Source
-from ..reviews.tables import as_text
-from ..reviews.workbook import UNPACKED, BoundedArchive, opened_book
-from ..reviews.xlsx import READ, cell_text, numbered_rows, sheet_part
+from ..tables.sources import Source
+from ..tables.tables import as_text
+from ..tables.workbook import UNPACKED, BoundedArchive, opened_book
+from ..tables.xlsx import READ, cell_text, numbered_rows, sheet_part
 from .parquet import output_prefix
 
 if TYPE_CHECKING:

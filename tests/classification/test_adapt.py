@@ -20,7 +20,7 @@ from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.cli import run
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 GOODS = "신발 가방 모자 시계 우산 이불 책상 의자 냄비 접시 수건 장갑".split()
 # words that say nothing about a film

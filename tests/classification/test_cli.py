@@ -12,7 +12,7 @@ from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.visualization.faithfulness import as_text
 
 TEXT, HOPS = "배우는 좋은데 영화는 정말 별로", 3

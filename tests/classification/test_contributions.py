@@ -19,8 +19,8 @@ from nsmc_attention.classification.network import shared_with_next
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.reviews import nsmc
-from nsmc_attention.reviews.data import Texts
+from nsmc_attention.tables import nsmc
+from nsmc_attention.tables.data import Texts
 from nsmc_attention.text.ngrams import SHARED
 from nsmc_attention.visualization.faithfulness import as_text
 from nsmc_attention.visualization.pictures import save_attributions

@@ -17,7 +17,7 @@ from nsmc_attention.classification.estimator import positive_label
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 SIZES = {"embedding_size": 8, "hidden_size": 8, "attention_units": 4, "ngram_buckets": 500, "erasure_reviews": 0}
 SMALL = {**SIZES, "epochs": 2, "batch_size": 32, "learning_rate": 0.02, "dev_fraction": 0.1}

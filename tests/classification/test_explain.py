@@ -7,7 +7,7 @@ from nsmc_attention.classification.explain import Explainer, explain, explain_ma
 from nsmc_attention.classification.gradients import GradientEngine, integration_points
 from nsmc_attention.classification.predictor import TokenScorer, load_classifier
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 TEXT = "배우는 좋은데 영화는 정말 별로"
 

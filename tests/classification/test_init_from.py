@@ -16,12 +16,12 @@ from nsmc_attention.classification.train import train, train_classifier
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import snapshot
-from nsmc_attention.reviews import nsmc
-from nsmc_attention.reviews.data import Labelled, Texts
 from nsmc_attention.systems.language.system import LAYOUT as LANGUAGE_LAYOUT
 from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.systems.restoration.system import LAYOUT as RESTORATION_LAYOUT
 from nsmc_attention.systems.restoration.train import train_restorer
+from nsmc_attention.tables import nsmc
+from nsmc_attention.tables.data import Labelled, Texts
 from nsmc_attention.training.initial import first_bundle
 from nsmc_attention.training.runs import Run
 

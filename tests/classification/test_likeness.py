@@ -18,7 +18,7 @@ from nsmc_attention.classification.likeness import (
     unlike,
 )
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.text.symbols import ENTRIES
 
 FILMS = nsmc.load("sample", "test").documents

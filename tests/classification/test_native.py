@@ -20,8 +20,8 @@ from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.native.kernels import VARIABLE
-from nsmc_attention.reviews import tables
 from nsmc_attention.systems.language.model import load_language_model
+from nsmc_attention.tables import tables
 from nsmc_attention.text.ngrams import NGRAMS
 
 # .ci/run builds the extension; elsewhere it is optional

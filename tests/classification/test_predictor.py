@@ -11,7 +11,7 @@ from nsmc_attention.classification import native
 from nsmc_attention.classification.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
 from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import BundleError
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +156,7 @@ import sys
 for name in ("mxnet", "gluonnlp", *(["onnx"] if {packaged} else [])):
     sys.modules[name] = None
 from nsmc_attention import load_classifier, evaluate, save_heatmap
-from nsmc_attention.reviews import tables
+from nsmc_attention.tables import tables
 classifier = load_classifier(None if {packaged} else {str(bundle_folder)!r}, "onnx")
 save_heatmap(classifier.predict("정말 재미있는 영화"), {str(tmp_path / "a.png")!r})
 print(evaluate(classifier, tables.load_reviews("sample", "test"))["n"])

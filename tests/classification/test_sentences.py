@@ -20,7 +20,7 @@ from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import NGRAM_TABLE, initialize_from
 from nsmc_attention.model.tracing import parameter_shapes
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.training.runs import Run, read_settings
 
 VERBS = ("재미있", "좋", "감동적이", "웃기", "예쁘", "멋지", "신나", "슬프")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.training.runs import warn_if_small
 
 SMALL = [

@@ -7,7 +7,7 @@ from nsmc_attention import load_classifier
 from nsmc_attention.classification.batches import TrainingPart
 from nsmc_attention.classification.train import train
 from nsmc_attention.errors import BundleError, ConfigError
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.training.runs import read_settings
 
 

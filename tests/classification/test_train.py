@@ -16,7 +16,7 @@ from nsmc_attention.classification.settings import TrainingConfig
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.classification.train import train
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
 from nsmc_attention.training.runs import Run, read_settings

@@ -6,7 +6,7 @@ from sklearn.metrics import log_loss
 
 from nsmc_attention.classification.wide import continue_wide, fit_wide, log_odds, presence
 from nsmc_attention.evaluation.calibration import temperature
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.text.tokenizers import tokenizer
 
 BUCKETS = 2**14

@@ -21,7 +21,7 @@ from nsmc_attention.classification.explain import explain
 from nsmc_attention.cli import commands, run
 from nsmc_attention.cli.app import COMMANDS
 from nsmc_attention.cli.terminal import ATTENTION, NEGATIVE, POSITIVE, WHITE, has_colors, shade, words
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 SENTENCE = "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
 

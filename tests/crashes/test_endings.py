@@ -20,7 +20,7 @@ from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
 

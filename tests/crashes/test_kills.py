@@ -26,7 +26,7 @@ from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.training.checkpoint import read_arrays
 
 # About as long as the longest command takes
@@ -247,7 +247,7 @@ def fetch(child, tmp_path):
     threading.Thread(target=server.serve_forever, daemon=True).start()
     hashes = {part: nsmc.sha256((source / name).read_bytes()) for part, name in nsmc.FILES.items()}
     also = (
-        "from nsmc_attention.reviews import nsmc\n"
+        "from nsmc_attention.tables import nsmc\n"
         f"nsmc.ADDRESS, nsmc.SHA256 = 'http://127.0.0.1:{server.server_port}/', {hashes}\n"
     )
 

@@ -4,7 +4,7 @@ import pytest
 from nsmc_attention.classification.evaluation import evaluate
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.evaluation.metrics import expected_calibration_error, metrics
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 
 def test_figures_of_a_case_counted_by_hand():

@@ -43,7 +43,7 @@ from nsmc_attention.classification.settings import LABELS, preset
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.reviews import nsmc, raw, tables
+from nsmc_attention.tables import nsmc, raw, tables
 
 mxnet = import_mxnet()
 

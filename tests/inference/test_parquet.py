@@ -5,7 +5,7 @@ from nsmc_attention.classification.prediction import TYPES
 from nsmc_attention.errors import DataError
 from nsmc_attention.inference.formats import WRITERS
 from nsmc_attention.inference.scored_rows import ScoredRows
-from nsmc_attention.reviews import bounded_lines
+from nsmc_attention.tables import bounded_lines
 
 UNKNOWN = [[None] * len(TYPES)]
 

@@ -21,8 +21,8 @@ from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.cli import run
 from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
 from nsmc_attention.inference.scoring import line_parts, row_stream, score_lines, score_table, table_parts
-from nsmc_attention.reviews import nsmc, tables
-from nsmc_attention.reviews.data import Texts
+from nsmc_attention.tables import nsmc, tables
+from nsmc_attention.tables.data import Texts
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import dedent
 
 import nsmc_attention
-from nsmc_attention.reviews.nsmc import sample_folder
+from nsmc_attention.tables.nsmc import sample_folder
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 PAGE = (PACKAGE.parent / "docs" / "changing-attention.md").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ from nsmc_attention.apps.report.words import content_words
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.native import SWITCH, dictionary
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.text import ngrams, tokenizers
 from nsmc_attention.text.encoding import clean
 

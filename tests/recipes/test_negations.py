@@ -5,7 +5,7 @@ import re
 import pytest
 
 from nsmc_attention.evaluation.behaviour import cases
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from recipes.negations import IDIOM, NEGATED, Sentence, letters, runs, sentences
 
 COUNT = 700

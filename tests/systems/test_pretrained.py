@@ -13,7 +13,6 @@ from nsmc_attention.classification.evaluation import evaluate
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.reviews import nsmc
 from nsmc_attention.systems.films.system import LAYOUT as FILMS_LAYOUT
 from nsmc_attention.systems.reading.drawing import Style, draw
 from nsmc_attention.systems.reading.fonts import korean_faces
@@ -23,6 +22,7 @@ from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.systems.restoration.spelling import well_spelt
 from nsmc_attention.systems.restoration.system import WRITER
 from nsmc_attention.systems.sequences.edits import edit_distance
+from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
 
 

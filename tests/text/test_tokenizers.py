@@ -92,7 +92,7 @@ def test_threads_do_not_read_each_other_s_tokens():
     import sys
     from concurrent.futures import ThreadPoolExecutor
 
-    from nsmc_attention.reviews import nsmc
+    from nsmc_attention.tables import nsmc
 
     texts = nsmc.load("sample", "test").documents * 3
     split, interval = tokenizer("mecab"), sys.getswitchinterval()

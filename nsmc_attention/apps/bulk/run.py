@@ -30,10 +30,10 @@ from ...inference.reference import Reference, Scorer, worker_scorer
 from ...inference.scoring import MARK, marks, open_output, table_parts, texts_of
 from ...inference.tally import Tally
 from ...registry import ability
-from ...reviews import tables
-from ...reviews.bounded_lines import PIECE
-from ...reviews.parquet import row_groups
-from ...reviews.sources import SUFFIXES, Source, Span, find_source
+from ...tables import tables
+from ...tables.bounded_lines import PIECE
+from ...tables.parquet import row_groups
+from ...tables.sources import SUFFIXES, Source, Span, find_source
 
 try:
     from distributed import Client

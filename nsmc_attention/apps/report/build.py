@@ -20,9 +20,9 @@ from ...errors import ColumnError, ConfigError, DataError, did_you_mean, list_na
 from ...evaluation.attention_statistics import by_word, token_table
 from ...inference.tally import Tally
 from ...registry import ability
-from ...reviews.data import File, open_file
-from ...reviews.stars import Stars, star_column, stars_of
-from ...reviews.tables import TablePart, as_text, require_column
+from ...tables.data import File, open_file
+from ...tables.stars import Stars, star_column, stars_of
+from ...tables.tables import TablePart, as_text, require_column
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
 from .statistics import ORDERS, date_of, distinctive_words, extreme_reviews, shares_by

@@ -9,7 +9,7 @@ import click
 from ...cli import options
 from ...cli.declare import command, option
 from ...cli.options import Added, Model, of_systems, refuse_all_without, table, values_of
-from ...reviews.data import Texts
+from ...tables.data import Texts
 
 
 @command()

@@ -14,7 +14,7 @@ from ...classification.prediction import Prediction
 from ...classification.system import LAYOUT, ClassifierBundle
 from ...inference.rating import GroupRater, GroupRating
 from ...inference.tally import Tally
-from ...reviews.stars import FEW, MANY, Stars
+from ...tables.stars import FEW, MANY, Stars
 from ...version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
 from .sections import Example, ExampleList, Figure, Section

@@ -24,9 +24,9 @@ from ...errors import DataError
 from ...evaluation.share import Share
 from ...inference.reference import Scorer
 from ...inference.scoring import MARK, table_parts, tally_of, texts_of
-from ...reviews import tables
-from ...reviews.bounded_lines import BINARY
-from ...reviews.sources import Source, kind_of
+from ...tables import tables
+from ...tables.bounded_lines import BINARY
+from ...tables.sources import Source, kind_of
 from .guard import Limits
 
 MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}

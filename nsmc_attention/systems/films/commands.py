@@ -7,7 +7,7 @@ from typing import Optional
 from ...cli import options
 from ...cli.declare import command, option
 from ...cli.options import TaskModel, table
-from ...reviews.data import Texts
+from ...tables.data import Texts
 from .options import CLASSIFIER
 
 

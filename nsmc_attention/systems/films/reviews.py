@@ -11,8 +11,8 @@ import pandas
 from numpy.typing import NDArray
 
 from ...errors import ConfigError, DataError
-from ...reviews import nsmc, raw, tables
-from ...reviews.data import Texts
+from ...tables import nsmc, raw, tables
+from ...tables.data import Texts
 from ...text.encoding import clean
 
 # Names by which a column is found, in lower case

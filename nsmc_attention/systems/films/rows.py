@@ -11,13 +11,13 @@ from ...errors import DataError
 from ...inference.formats import WRITERS
 from ...inference.scored_rows import ScoredRows
 from ...inference.scoring import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss, style_of
-from ...reviews.bounded_lines import cut
-from ...reviews.data import File, open_file
+from ...tables.bounded_lines import cut
+from ...tables.data import File, open_file
 from .rater import SHOWN, FilmRater
 from .rating import Rating
 
 if TYPE_CHECKING:
-    from ...reviews.tables import Table, TablePart
+    from ...tables.tables import Table, TablePart
 
 # The columns of a film after its name, and their types
 TYPES = {"reviews": "int64", "stars": "double", "stars_low": "double", "stars_high": "double"}
@@ -70,7 +70,7 @@ def rate_table(
     Raises
     ------
     DataError
-        As `reviews.tables.open_table`; there is no such column, or no row that names a film.
+        As `tables.tables.open_table`; there is no such column, or no row that names a film.
     ConfigError
         The style is of another kind.
     """
@@ -92,7 +92,7 @@ def rate_table(
 
 def named(table: "Table", group_by: str, rated: Rated) -> Iterator[tuple[str, str]]:
     """Yield (film, text) of the rows that name a film, and count the others; DataError where none does."""
-    from ...reviews import tables
+    from ...tables import tables
 
     path, empty = table.source.path, True
     for part in table.parts:
@@ -107,7 +107,7 @@ def named(table: "Table", group_by: str, rated: Rated) -> Iterator[tuple[str, st
 
 def names_of(part: "TablePart", group_by: str, where: Path) -> list[Optional[str]]:
     """Return the film of each row, None where it names none; DataError if there is no such column."""
-    from ...reviews import tables
+    from ...tables import tables
 
     tables.require_column(part, group_by, where, "; name the one of the films by group_by (--group-by)")
     return [tables.as_text(value).strip() or None for value in part[group_by]]

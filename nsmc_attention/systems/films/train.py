@@ -16,8 +16,8 @@ from ..._runtime.mxnet_types import Network
 from ...bundle.format import load_bundle
 from ...classification.system import LAYOUT as CLASSIFIER
 from ...errors import DataError
-from ...reviews import nsmc
-from ...reviews.data import Texts
+from ...tables import nsmc
+from ...tables.data import Texts
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.runs import Run, network_files, warn_if_small
 from . import reviews as films

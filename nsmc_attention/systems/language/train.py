@@ -16,8 +16,8 @@ from ..._runtime.aliases import Record
 from ..._runtime.mxnet_types import Network
 from ...errors import DataError
 from ...model.parameters import set_parameters
-from ...reviews import nsmc, raw
-from ...reviews.data import Texts
+from ...tables import nsmc, raw
+from ...tables.data import Texts
 from ...text.encoding import ReviewEncoder, clean
 from ...text.token_cache import cached_tokens
 from ...text.tokenizers import mecab_tags, tokenizer, tokenizer_version

@@ -6,7 +6,7 @@ from typing import Union
 
 from ...errors import DataError
 from ...model.parameters import set_parameters
-from ...reviews.data import Texts
+from ...tables.data import Texts
 from ...text.encoding import clean
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.initial import check_sizes, first_bundle

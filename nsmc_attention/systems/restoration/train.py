@@ -9,7 +9,7 @@ from typing import Any, Union
 from ..._runtime.mxnet_types import Network
 from ...errors import ConfigError, DataError
 from ...model.parameters import Arrays, set_parameters
-from ...reviews.data import Texts
+from ...tables.data import Texts
 from ...text.encoding import clean
 from ...text.tokenizers import has_dictionary
 from ...training.description import command, digest, manifest_of, run_settings

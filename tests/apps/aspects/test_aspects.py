@@ -14,7 +14,7 @@ from nsmc_attention.apps.aspects.clauses import FILMS, FOLDER, FORMS, GOODS, cla
 from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.evaluation.calibration import log_odds
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
 
 MARKED = Path(__file__).parents[3] / "benchmarks/classification"

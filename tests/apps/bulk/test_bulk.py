@@ -27,8 +27,8 @@ from nsmc_attention.classification.system import LAYOUT  # noqa: E402
 from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.reference import Reference  # noqa: E402
-from nsmc_attention.reviews import nsmc, tables  # noqa: E402
-from nsmc_attention.reviews.sources import find_source  # noqa: E402
+from nsmc_attention.tables import nsmc, tables  # noqa: E402
+from nsmc_attention.tables.sources import find_source  # noqa: E402
 
 
 @pytest.fixture(scope="module")

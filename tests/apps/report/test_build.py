@@ -10,8 +10,8 @@ from nsmc_attention.apps.report.build import report
 from nsmc_attention.apps.report.page import phrases
 from nsmc_attention.classification.predictor import Classifier, load_classifier
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.reviews import nsmc, tables
-from nsmc_attention.reviews.data import Texts
+from nsmc_attention.tables import nsmc, tables
+from nsmc_attention.tables.data import Texts
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.contest import comparisons
 from benchmarks.contest.contestants import CONTESTANTS, Workload, review_flop
 from benchmarks.contest.rounds import Comparison, compare
-from nsmc_attention.reviews import nsmc
+from nsmc_attention.tables import nsmc
 
 # PyTorch and OpenVINO are not installed with the core, and a compiler may be missing
 CORE = [name for name in CONTESTANTS if not any(word in name for word in ("PyTorch", "OpenVINO", "native"))]

@@ -3,9 +3,9 @@
 import pytest
 
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.reviews import nsmc, raw
-from nsmc_attention.reviews.data import Texts
 from nsmc_attention.systems.films import reviews as films
+from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.tables.data import Texts
 
 ROWS = ["가,9,정말 좋다", "나,2,별로다", "가,8.5,최고", ",7,이름 없는 영화", "나,1, ", " 가 ,10,다시 봤다"]
 

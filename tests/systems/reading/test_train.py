@@ -4,9 +4,9 @@ import pytest
 
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.errors import DataError
-from nsmc_attention.reviews.data import Texts
 from nsmc_attention.systems.reading.system import LAYOUT
 from nsmc_attention.systems.reading.train import FEWEST, train_reader
+from nsmc_attention.tables.data import Texts
 from nsmc_attention.training.runs import Run
 
 

@@ -11,11 +11,11 @@ from nsmc_attention.apps.bulk.run import bulk
 from nsmc_attention.classification import evaluation as judgement
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.scoring import row_stream, score_lines, score_table
-from nsmc_attention.reviews import nsmc, tables
 from nsmc_attention.systems.restoration.columns import RESTORED_SCHEMA
 from nsmc_attention.systems.restoration.corrections import SURE, over
 from nsmc_attention.systems.restoration.restoration import BLANK
 from nsmc_attention.systems.restoration.restorer import TYPES
+from nsmc_attention.tables import nsmc, tables
 
 TEXTS = ["배우들연기가 정말조앗는데", "", "=1+1 별로", "재밋다"]
 

@@ -16,13 +16,13 @@ from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.inference.sessions import PIECE
 from nsmc_attention.native.kernels import VARIABLE
-from nsmc_attention.reviews import tables
 from nsmc_attention.systems.restoration.engines import EDITOR_LENGTHS, RestorerEngine
 from nsmc_attention.systems.restoration.native import HEADS, NativeEditor, kernel_arrays, parameter_shapes
 from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreConfig
 from nsmc_attention.systems.restoration.system import LAYOUT
 from nsmc_attention.systems.sequences.characters import padded
 from nsmc_attention.systems.sequences.settings import Stack
+from nsmc_attention.tables import tables
 from nsmc_attention.text.encoding import clean
 
 # .ci/run builds the extension; elsewhere it is optional

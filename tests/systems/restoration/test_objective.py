@@ -6,12 +6,12 @@ import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.reviews import nsmc
 from nsmc_attention.systems.restoration.objective import OBJECTIVES, NoisyBatches, dev_pairs, train_network
 from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS
 from nsmc_attention.systems.restoration.spelling import well_spelt
 from nsmc_attention.systems.restoration.train import begin_with
 from nsmc_attention.systems.sequences.characters import Characters
+from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.initial import initialize
 from nsmc_attention.training.runs import Run

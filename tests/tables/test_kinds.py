@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.reviews import json_tables, oddities, tables
-from nsmc_attention.reviews.json_tables import json_items
-from nsmc_attention.reviews.quotes import encloses, read_letters, read_quoted, swallowed
-from nsmc_attention.reviews.sources import find_source
+from nsmc_attention.tables import json_tables, oddities, tables
+from nsmc_attention.tables.json_tables import json_items
+from nsmc_attention.tables.quotes import encloses, read_letters, read_quoted, swallowed
+from nsmc_attention.tables.sources import find_source
 from nsmc_attention.text.encoding import clean
 
 ROWS = [

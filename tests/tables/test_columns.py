@@ -5,8 +5,8 @@ import pandas
 import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.reviews import tables
-from nsmc_attention.reviews.columns import LESSER_COLUMNS, TEXT_COLUMNS, known_in
+from nsmc_attention.tables import tables
+from nsmc_attention.tables.columns import LESSER_COLUMNS, TEXT_COLUMNS, known_in
 
 TEXTS = ["배우 연기가 참 좋았어요", "지루해서 중간에 나왔다", "음악이 정말 마음에 듭니다"]
 

@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.reviews import labels, sources, tables
-from nsmc_attention.reviews.data import Labelled
-from nsmc_attention.reviews.sources import delimiter_of, find_source, size_of
-from nsmc_attention.reviews.xlsx import numbered_rows, written_sheet
+from nsmc_attention.tables import labels, sources, tables
+from nsmc_attention.tables.data import Labelled
+from nsmc_attention.tables.sources import delimiter_of, find_source, size_of
+from nsmc_attention.tables.xlsx import numbered_rows, written_sheet
 
 ROWS = [
     {"영화": "가", "리뷰": "정말 재미있는 영화, 최고; 정말로", "평점": "10"},

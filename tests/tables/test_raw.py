@@ -10,7 +10,7 @@ import pandas
 import pytest
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.reviews import nsmc, raw
+from nsmc_attention.tables import nsmc, raw
 
 
 def review(number, text, stars=8, film=1):

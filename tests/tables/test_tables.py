@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.reviews import csv_tables, parquet, tables
-from nsmc_attention.reviews.bounded_lines import LINE, PIECE
-from nsmc_attention.reviews.sources import Source, find_source
+from nsmc_attention.tables import csv_tables, parquet, tables
+from nsmc_attention.tables.bounded_lines import LINE, PIECE
+from nsmc_attention.tables.sources import Source, find_source
 
 ROWS = [
     {"document": '"따옴표", 쉼표', "film": "A", "label": "1"},

@@ -5,9 +5,9 @@ import csv
 import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.reviews.data import Labelled
-from nsmc_attention.reviews.labelled import labelled_rows
-from nsmc_attention.reviews.labels import polarities
+from nsmc_attention.tables.data import Labelled
+from nsmc_attention.tables.labelled import labelled_rows
+from nsmc_attention.tables.labels import polarities
 
 OPINIONS = "긍정 부정 중립 긍정".split()
 STARS = "5 1 3 4".split()

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.reviews import nsmc, raw, tables
-from nsmc_attention.reviews.data import Texts
-from nsmc_attention.reviews.sources import find_source
 from nsmc_attention.systems.films import reviews as films
+from nsmc_attention.tables import nsmc, raw, tables
+from nsmc_attention.tables.data import Texts
+from nsmc_attention.tables.sources import find_source
 
 HEAD = "id\tdocument\tlabel\n"
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import ColumnError, DataError
-from nsmc_attention.reviews.stars import looks_rated, plain_name, star, star_column, star_columns, stars_of
+from nsmc_attention.tables.stars import looks_rated, plain_name, star, star_column, star_columns, stars_of
 
 COUNTS = "하나 둘 셋 넷 다섯".split()
 
