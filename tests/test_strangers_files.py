@@ -29,7 +29,8 @@ from nsmc_attention.errors import BundleError, DataError
 from nsmc_attention.model.graph_files import with_numbers
 from nsmc_attention.model.parameters import NGRAM_TABLE, parsed, read_gluon_file
 from nsmc_attention.registry import load
-from nsmc_attention.tables import raw, tables
+from nsmc_attention.tables import raw
+from nsmc_attention.tables.table import open_table
 
 FUZZ = Path(__file__).parent / "fuzz"
 PACKAGE = Path(nsmc_attention.__file__).parent
@@ -268,7 +269,7 @@ def test_a_folder_of_films_with_a_link_or_a_pipe_is_refused(tmp_path):
 def test_a_message_is_one_line_that_steers_no_terminal(tmp_path):
     (tmp_path / "a.csv").write_text('"a\x1b[2J\nb",c\n1,2\n', encoding="utf-8")
     with pytest.raises(DataError) as problem:
-        list(tables.open_table(tmp_path / "a.csv").parts)
+        list(open_table(tmp_path / "a.csv").parts)
     assert str(problem.value).isprintable() and "a [2J b" in str(problem.value)
 
 

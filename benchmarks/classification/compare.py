@@ -30,7 +30,7 @@ from nsmc_attention.errors import ConfigError, did_you_mean, list_names
 from nsmc_attention.evaluation.metrics import HEADLINE, headline
 from nsmc_attention.tables.corpus import Reviews
 from nsmc_attention.tables.data import Labelled
-from nsmc_attention.tables.tables import CORPORA
+from nsmc_attention.tables.labelled import CORPORA
 from nsmc_attention.training.runs import Run, saved_settings
 
 

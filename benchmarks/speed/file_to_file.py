@@ -25,7 +25,8 @@ from nsmc_attention.classification.predictor import WINDOW, Classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.inference.scoring import score_table, table_parts
-from nsmc_attention.tables import tables
+from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables.table import Table, open_table
 from nsmc_attention.text.encoding import clean
 
 from ..contest.rounds import processor_times
@@ -60,18 +61,18 @@ def stages(path, classifiers):
     """Yield (stage, work, its results) of a csv file of reviews, in order; work is done by its first call too."""
     first = next(iter(classifiers.values()))
     encode = first.bundle.codec.encode_many
-    parts = list(tables.open_table(path).parts)
+    parts = list(open_table(path).parts)
     texts = [text for part in parts for text in part["document"]]
     windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
     encoded, rows = [*map(encode, windows)], first.rows(texts)
-    table = tables.open_table(path)
+    table = open_table(path)
 
     def write():
         known: Any = Known(first, rows)
-        again = tables.Table(table.source, table.text_column, iter(parts))
+        again = Table(table.source, table.text_column, iter(parts))
         deque(table_parts(known, again, io.StringIO(), "csv", processes=1), maxlen=0)
 
-    yield "read the table", lambda: deque(tables.open_table(path).parts, maxlen=0)
+    yield "read the table", lambda: deque(open_table(path).parts, maxlen=0)
     yield "clean", lambda: [clean(text) for text in texts]
     yield "text to tokens and ids, cleaning included", lambda: deque(map(encode, windows), maxlen=0)
     for name, classifier in classifiers.items():
@@ -167,7 +168,7 @@ def on_cores(count, allowed):
 
 
 def main(given):
-    documents = tables.load_reviews(given.data, "test").documents
+    documents = load_reviews(given.data, "test").documents
     allowed = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reviews.csv"

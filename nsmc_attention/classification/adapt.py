@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from .._io.atomic import write_text
-from .._io.spreadsheets import as_csv
 from .._runtime.aliases import Record
 from ..bundle.format import load_bundle
 from ..errors import ConfigError
@@ -28,6 +27,7 @@ from ..tables.corpus import Reviews, read_bytes, sha256
 from ..tables.data import Labelled
 from ..tables.labelled import labelled_rows
 from ..tables.raw import folded
+from ..tables.writers import as_csv
 from ..text.encoding import ReviewEncoder
 from ..training.description import in_words, manifest_of, options
 from ..training.runs import Run

@@ -12,12 +12,11 @@ from typing import Any, Optional, Union
 import pandas
 
 from ..errors import ConfigError, DataError
-from ..inference.formats import output_names
-from ..inference.parquet import output_columns
 from ..inference.reference import Scorer, text_column_of
 from ..inference.scoring import tally_of
 from ..registry import ability
-from ..tables.tables import as_text
+from ..tables.parts import as_text
+from ..tables.writers import output_columns, output_names
 from .prediction import TYPES
 from .predictor import Classifier, packaged
 from .share import LabelsByShare, require_share, share_given

@@ -19,7 +19,7 @@ from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..model.graphs import AXES
-from ..tables.bounded_lines import cut
+from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
 from .engines import Engine, load_engine
 from .evidence import Evidence

@@ -16,8 +16,9 @@ import pandas
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..tables import tables
 from ..tables.corpus import Reviews, read_bytes, sha256
+from ..tables.labelled import label_numbers
+from ..tables.table import columns_of
 from ..text.encoding import Encoded, ReviewEncoder, clean
 from .batches import EncodedPart, TrainingPart
 
@@ -33,7 +34,7 @@ def read_sentences(path: Path) -> Reviews:
 
     DataError, with the row, where a column is missing, a sentence has no text or a mark is none.
     """
-    documents, labels, cells = tables.columns_of(path, COLUMNS)
+    documents, labels, cells = columns_of(path, COLUMNS)
     if not documents:
         raise DataError(f"{path}: the file has no sentences")
     signs = [marks_of(*pair, f"{path} row {row}") for row, pair in enumerate(zip(documents, cells), start=1)]
@@ -46,7 +47,7 @@ def label_probabilities(labels: Sequence[str], path: Path) -> NDArray[numpy.floa
     try:
         numbers = numpy.array(labels, dtype="float64")
     except ValueError:
-        return numpy.array(tables.label_numbers([*labels], path), dtype="float64")
+        return numpy.array(label_numbers([*labels], path), dtype="float64")
     if not ((numbers >= 0) & (numbers <= 1)).all():
         place = int(numpy.flatnonzero(~((numbers >= 0) & (numbers <= 1)))[0])
         raise DataError(f"{path} row {place + 1}: expected a label from 0 to 1, found {labels[place][:30]!r}")

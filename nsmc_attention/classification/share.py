@@ -19,7 +19,7 @@ from ..evaluation.share import Evidence, Share, by_odds, odds_of
 from ..inference.reference import AddedColumns, Row
 from ..inference.scoring import tally_of
 from ..inference.tally import Tally
-from ..tables.tables import is_missing
+from ..tables.parts import is_missing
 from .predictor import WINDOW, Classifier, packaged
 from .settings import LABELS
 

@@ -16,9 +16,10 @@ from .._runtime.mxnet_types import Network
 from ..bundle.format import Manifest, load_bundle
 from ..errors import BundleError, DataError
 from ..inference.engines import DeviceName
-from ..tables import nsmc, raw, tables
+from ..tables import nsmc, raw
 from ..tables.corpus import Reviews
 from ..tables.data import Labelled
+from ..tables.labelled import load_reviews
 from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
@@ -104,7 +105,7 @@ def train_classifier(
     tokenizer(config.text.tokenizer)
     origins = Origins.opened(config, init_from, teacher, sentences)
     reviews = source.load("train")
-    dev_reviews = tables.load_reviews(valid, **{**source.columns, "sheet": None}) if valid else None
+    dev_reviews = load_reviews(valid, **{**source.columns, "sheet": None}) if valid else None
     settings: Record = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
         "columns": reviews.columns,

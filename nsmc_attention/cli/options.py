@@ -11,13 +11,13 @@ import click
 from .. import registry
 from ..errors import ConfigError
 from ..tables.data import Labelled, Texts
-from ..tables.encodings import ENCODINGS
+from ..tables.source import ENCODINGS
 from .declare import Declared, Group, argument, choices, group_of, option
 
 if TYPE_CHECKING:
     from ..classification.predictor import Classifier
     from ..inference.reference import Scorer
-    from ..tables.sources import Source
+    from ..tables.source import Source
     from ..visualization.pictures import Attending
 
 # Texts that something may be remarked on
@@ -199,7 +199,7 @@ class Scoring(NamedTuple):
             return None, None
         if texts not in ((), ("-",)):
             return texts, None
-        from ..tables.sources import find_source, source_lines
+        from ..tables.source import find_source, source_lines
 
         source = find_source("-", encoding=self.encoding)
         return (source_lines(source), None) if source.kind == "lines" else (None, source)

@@ -22,19 +22,21 @@ from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import can_start_workers, cores, workers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
-from ..tables.bounded_lines import BINARY, cut, emptied, say_once
 from ..tables.data import File, open_file
+from ..tables.parts import cut, emptied
+from ..tables.source import BINARY, say_once
+from ..tables.workbook import why_not_kept
+from ..tables.writers import WRITERS, ScoredRows, Writer, kept_writer
 from ..text.encoding import clean
-from .formats import WRITERS, Writer
 from .reference import Row, Scorer, worker_scorer
-from .scored_rows import ScoredRows
 from .tally import Tally
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ..tables.sources import Source
-    from ..tables.tables import Table, TablePart
+    from ..tables.parts import TablePart
+    from ..tables.source import Source
+    from ..tables.table import Table
 
 PathLike = Union[str, Path]
 # Rows that are written at a time, and lines that are read
@@ -87,7 +89,7 @@ def score_lines(
 
 
 def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[ScoredRows]:
-    """Yield scored lines; about `tables.bounded_lines.PIECE` bytes are held at a time."""
+    """Yield scored lines; about `tables.parts.PART_BYTES` bytes are held at a time."""
     for texts in cut(lines, WINDOW, sys.getsizeof):
         if style == "jsonl":
             yield ScoredRows({}, texts, scorer.objects(texts, weights))
@@ -110,11 +112,12 @@ def score_table(
 
     The style (text, csv, tsv, jsonl, parquet, xlsx) is by default that of the output's suffix. `processes` workers (None:
     one a core) share a table of more than one chunk, unless the output is jsonl. Csv, tsv and xlsx cells that a
-    spreadsheet would compute are marked (see `spreadsheets`), unless verbatim. Csv and tsv begin with a byte-order mark,
+    spreadsheet would compute are marked (see `tables.writers`), unless verbatim. Csv and tsv begin with a byte-order mark,
     without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
     `look` is called with the texts of the table's first part before they are scored.
-    A workbook that becomes one is kept as it is, with the output columns added to the sheet (see `workbooks`). DataError
-    where the output replaces the workbook that is read and cannot keep it; ConfigError where Excel would not open it.
+    A workbook that becomes one keeps its formats, with the output columns added to the sheet, where openpyxl can save all
+    that is in it. DataError where the output replaces the workbook that is read and cannot keep it; ConfigError where its
+    name has macros that it has not.
     """
     style = style_of(output, style, weights, macros=True)
     with open_output(output, style) as file:
@@ -143,27 +146,24 @@ def refuse_loss(source: "Source", output: PathLike, style: Optional[str] = None)
     replaced = not source.stream and os.path.exists(output) and os.path.samefile(source.path, output)
     if style is None and replaced:
         raise DataError(f"{output}: would lose the reviews; name another --output")
-    if style == "xlsx":
-        from .workbooks import check_macros
-
-        check_macros(source, output)
+    suffix, macros = Path(output).suffix.lower(), source.path.suffix.lower() == ".xlsm"
+    if style == "xlsx" and suffix in (".xlsx", ".xlsm") and macros != (suffix == ".xlsm"):
+        found = "may have macros" if macros else "has no macros"
+        raise ConfigError(f"{output}: {source.path} {found}; name an --output with .{'xlsm' if macros else 'xlsx'}")
     if replaced and source.kind == "xlsx":
-        from .workbooks import why_not_kept
-
-        if reason := why_not_kept(source) if style == "xlsx" else f"would lose its formats, written as {style}":
+        reason = why_not_kept(source) if style == "xlsx" else f"would lose its formats, written as {style}"
+        if reason:
             raise DataError(f"{output}: the workbook {reason}; name another --output")
 
 
 def writer_of(table: "Table", style: str) -> Writer:
-    """Return what writes a table's parts in a style; of a workbook that cannot be kept as it is, stderr says so."""
+    """Return what writes a table's parts in a style; of a workbook that openpyxl cannot save whole, stderr says so."""
     if style != "xlsx" or table.source.kind != "xlsx":
         return WRITERS[style]
-    from .workbooks import kept_workbook, why_not_kept
-
     if reason := why_not_kept(table.source):
-        say_once(f"{table.source.path}: {reason}; formats and other sheets are left out")
+        say_once(f"{table.source.path}: {reason}; a new workbook has the values alone")
         return WRITERS[style]
-    return partial(kept_workbook, table.source, table.text_column)
+    return partial(kept_writer, table.source)
 
 
 def table_parts(
@@ -197,7 +197,7 @@ def table_parts(
     else:
         stream = row_stream(scorer, windows(), processes)
     with_cells = ((held.popleft(), *scored) for scored in stream)
-    scored_rows = (ScoredRows(part, texts, results, part.types) for part, texts, results in with_cells)
+    scored_rows = (ScoredRows(part, texts, results, part.types, part.numbers) for part, texts, results in with_cells)
     return write_parts(scorer, scored_rows, names, file, style, verbatim, writer)
 
 
@@ -218,7 +218,7 @@ def write_parts(
             for start in range(0, len(window.texts) or 1, step):
                 rows, few = slice(start, start + step), list(islice(results, step))
                 columns = {name: cells[rows] for name, cells in window.columns.items()}
-                write(ScoredRows(columns, window.texts[rows], few, window.types))
+                write(ScoredRows(columns, window.texts[rows], few, window.types, window.numbers[rows]))
                 labelled, wrong = outcomes(scorer, few)
                 probabilities += labelled
                 errors += wrong
@@ -296,10 +296,10 @@ def tally_table(scorer: Scorer, source: File, processes: Optional[int] = None) -
 
 
 def texts_of(part: "TablePart", text_column: str) -> list[str]:
-    from ..tables import tables
+    from ..tables.parts import as_text
 
     cells = part[text_column]
-    return cells if set(map(type, cells)) == {str} else [tables.as_text(cell) for cell in cells]
+    return cells if set(map(type, cells)) == {str} else [as_text(cell) for cell in cells]
 
 
 def style_of(output: PathLike, style: Optional[str], weights: bool = False, macros: bool = False) -> str:

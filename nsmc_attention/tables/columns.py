@@ -4,10 +4,10 @@ names, some rows -> TextColumn (a name, and a note where its name alone does not
 """
 
 import json
-import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from typing import Optional
@@ -34,44 +34,76 @@ NAMED = frozenset(TEXT_COLUMNS) | LESSER_COLUMNS
 # Names of columns beside the texts, by which a header is known
 OTHER_COLUMNS = names_of("others")
 KNOWN = NAMED | OTHER_COLUMNS
-NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*(?:e[+-]?[0-9]+)?%?", re.IGNORECASE)
-DATE = re.compile(
-    r"\d{2,4}\s*[-./년]\s*\d{1,2}\s*[-./월]\s*\d{1,2}\s*[일.]?(?:[\sT,]*(?:오전|오후|AM|PM)?\s*\d{1,2}:\d{2}[\d:.+Z]*(?:\s*(?:오전|오후|AM|PM))?)?|"
-    r"\d{1,2}:\d{2}(?::\d{2})?",
-    re.IGNORECASE,
-)
-LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
-# Letters and digits without a space, of which three are digits; or hexadecimal with dashes
-CODE = re.compile(r"(?=(?:\D*\d){3})[A-Za-z0-9_:#=@./+-]+|[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}")
-SYLLABLE = re.compile("[가-힣]")
-SENTENCE_END = re.compile(r"(?:[다요죠네까음함임됨지]|[ㅋㅎㅠㅜ]|[.!?~…])[\s.!?~…ㅋㅎㅠㅜ^]*$")
-# Rows by which a column is judged, and characters of a cell
-JUDGED, LONGEST = 500, 4096
+# Ends of names of texts, as in 상세리뷰, and parts of the names of replies to them
+ENDS = tuple(name for name in NAMED if len(name) > 1)
+REPLIES = ("답글", "답변", "답댓글", "사장", "판매자", "점주", "관리자", "reply", "response", "answer", "owner")
+DATE_LETTERS = frozenset("0123456789-./:,()+년월일시분초오전후요화수목금토 TZampAMP")
+LINKS = ("http://", "https://", "www.")
+# Letters of a name, of a value, and of a text that are looked at
+NAME, VALUE, JUDGED_LETTERS = 100, 400, 2000
+# Rows by which a column is judged
+JUDGED = 500
 TEXT_HINT = "; name the one of the texts by text_column (--text-column NAME or NUMBER)"
 
 
 def normalized(name: str) -> str:
-    """Return a name in lower case, without spaces, underscores, dashes, brackets and byte-order marks."""
-    return re.sub(r"[\W_]+", "", unicodedata.normalize("NFC", name)).lower()
+    """Return a name in lower case, its letters and digits alone."""
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFC", name[:NAME]))).lower()
+
+
+def forms_of(name: str) -> tuple[str, str]:
+    """Return a name `normalized`, with and without what stands in brackets."""
+    return normalized(name), normalized(name[:NAME].translate(OPENING).partition("(")[0])
+
+
+OPENING = str.maketrans("[<（", "(((")
 
 
 def known_in(name: str, names: Collection[str]) -> bool:
     """Return whether a name, with or without what is in brackets, is one of `names`."""
-    return normalized(name) in names or normalized(re.sub(r"[(\[<（].*?[)\]>）]", "", name)) in names
+    return any(form in names for form in forms_of(name))
+
+
+def is_number(cell: str) -> bool:
+    """Return whether a cell is a number, as 3, -1.5, 1,200 or 85%."""
+    digits = cell.strip().rstrip("%").replace(",", "")
+    try:
+        float(digits)
+    except ValueError:
+        return False
+    return digits.isascii() and "_" not in digits and any(map(str.isdigit, digits))
 
 
 def is_value(cell: str) -> bool:
     """Return whether a cell is a number, date, address or code: never a review, and no column's name."""
-    return len(cell) <= LONGEST and any(kind.fullmatch(cell) for kind in (NUMBER, DATE, LINK, CODE))
+    if len(cell) > VALUE or is_number(cell):
+        return len(cell) <= VALUE
+    letters, digits = set(cell), sum(map(str.isdecimal, cell))
+    if letters <= DATE_LETTERS and digits > 2:
+        return True
+    one_word = not any(map(str.isspace, cell))
+    return one_word and (cell.lower().startswith(LINKS) or cell.isascii() and digits > 2)
+
+
+def syllables_in(cell: str) -> int:
+    return sum("가" <= letter <= "힣" for letter in cell)
 
 
 def is_sentence(cell: str) -> bool:
     """Return whether a cell reads like a sentence: Hangul of several words and an end, or many words."""
-    cell = cell[-LONGEST:]
-    words, syllables = len(cell.split()), len(SYLLABLE.findall(cell))
+    cell = cell[-JUDGED_LETTERS:].strip()
+    words, syllables = len(cell.split()), syllables_in(cell)
     if syllables < 4:
         return words > 3 and not is_value(cell)
-    return words > 3 or words > 1 and (syllables > 11 or bool(SENTENCE_END.search(cell)))
+    end = cell.rstrip(" .!?~…ㅋㅎㅠㅜ^")
+    return words > 3 or words > 1 and (syllables > 11 or end != cell or end[-1] in "다요죠네까음함임됨지")
+
+
+def is_printed(cell: object) -> bool:
+    """Return whether a cell is an object or a list, or the print of one: {"id": 1}, ['좋다', '별로']."""
+    if not isinstance(cell, str):
+        return isinstance(cell, (dict, list, tuple))
+    return cell.startswith(("['", '["', "[{", "{'", '{"')) and cell.endswith(("]", "}"))
 
 
 def filled_texts(cells: Iterable[object]) -> Iterator[str]:
@@ -79,53 +111,44 @@ def filled_texts(cells: Iterable[object]) -> Iterator[str]:
     return filter(None, (str(cell).strip() for cell in cells if cell is not None and cell == cell))
 
 
-@dataclass(frozen=True)
 class Profile:
-    """The cells of a column that are not blank: shares of values and sentences, mean syllables, words, distinct cells."""
+    """The cells of a column that are not blank: shares of values and sentences, mean syllables and words."""
 
-    count: int
-    values: float
-    sentences: float
-    syllables: float
-    words: float
-    distinct: float
+    def __init__(self, cells: Sequence[object]):
+        self.texts = [text[:JUDGED_LETTERS] for text in filled_texts(cells[:JUDGED])]
+        self.count, self.printed = len(self.texts), 2 * sum(map(is_printed, cells[:JUDGED])) > len(self.texts)
+        self.distinct = len(set(self.texts)) / (self.count or 1)
 
-    @classmethod
-    def of(cls, cells: Iterable[object]) -> "Profile":
-        if not (texts := [text[:LONGEST] for text in filled_texts(cells)]):
-            return cls(0, 0, 0, 0, 0, 0)
-        return cls(
-            len(texts),
-            fmean(is_value(text) for text in texts),
-            fmean(is_sentence(text) for text in texts),
-            fmean(len(SYLLABLE.findall(text)) for text in texts),
-            fmean(len(text.split()) for text in texts),
-            len(set(texts)) / len(texts),
-        )
+    def mean(self, values: Iterable[float]) -> float:
+        return fmean(values) if self.texts else 0.0
+
+    @cached_property
+    def values(self) -> float:
+        return self.mean(map(is_value, self.texts))
+
+    @cached_property
+    def sentences(self) -> float:
+        return self.mean(map(is_sentence, self.texts))
+
+    @cached_property
+    def syllables(self) -> float:
+        return self.mean(map(syllables_in, self.texts))
+
+    @cached_property
+    def words(self) -> float:
+        return self.mean(len(text.split()) for text in self.texts)
 
     @property
     def may_be_text(self) -> bool:
         """Whether nothing speaks against texts: not mostly numbers, dates, addresses, codes, nor a few categories."""
         few = self.count > 9 and self.distinct < 0.2 and self.words < 1.5
-        return self.values <= 0.5 and not few
+        return self.values <= 0.5 and not few and not self.printed
 
     @property
     def has_sentences(self) -> bool:
         """Whether most cells can be nothing but texts."""
         repeated = self.count > 9 and self.distinct < 0.3
         return self.may_be_text and self.sentences >= 0.4 and not repeated
-
-
-class Profiles(dict[str, Profile]):
-    """The Profile of each column of some rows, made when it is asked for."""
-
-    def __init__(self, columns: Columns):
-        super().__init__()
-        self.columns = columns
-
-    def __missing__(self, name: str) -> Profile:
-        self[name] = Profile.of(self.columns[name][:JUDGED])
-        return self[name]
 
 
 @dataclass(frozen=True)
@@ -180,41 +203,42 @@ def no_column(
 def choose_text(columns: Columns, column: object, where: object) -> TextColumn:
     """Return the column of the texts: `column`, or where it is None the one that is found by name and by its cells.
 
-    A known name is taken where its cells may be texts, and another column where only that one has sentences. ColumnError
-    where two columns are as good as each other, or none has texts.
+    The best kind of name decides (a usual one, another known one, one that ends with a known one, none) among the columns
+    whose cells may be texts. ColumnError where two columns are as good as each other, or none has texts.
     """
     if column is not None:
         return TextColumn(find_column(columns, str(column), where))
-    profiles = Profiles(columns)
+    profiles = {name: Profile(cells) for name, cells in columns.items()}
+    reply = [name for name in columns if any(word in normalized(name) for word in REPLIES)]
     plain = [name for name in columns if normalized(name) in TEXT_COLUMNS]
     named = [name for name in columns if name not in plain and known_in(name, NAMED)]
-    for names in (plain, plain + named):
+    ending = [name for name in columns if any(form.endswith(ENDS) for form in forms_of(name)) and name not in reply]
+    for names in (plain, plain + named, ending):
         textual = [name for name in names if not profiles[name].count or profiles[name].may_be_text]
-        if len(textual) > 1:
-            textual = plainly(textual, profiles) or textual
+        textual = [name for name in textual if name not in reply] or textual
+        textual = plainly(textual, profiles) or textual
         if len(textual) > 1:
             raise no_column(columns, textual, where)
         if textual:
             return said(textual[0], len(plain + named) > 1)
-    return by_content(profiles, plain + named, where)
+    return by_content({name: each for name, each in profiles.items() if name not in reply}, plain + named, where)
 
 
-def by_content(profiles: Profiles, refused: Sequence[str], where: object) -> TextColumn:
+def by_content(profiles: Mapping[str, Profile], refused: Sequence[str], where: object) -> TextColumn:
     """Return the only column of texts, judged by the cells alone; `refused` have a known name, but no texts."""
-    columns = profiles.columns
-    others = [name for name in columns if name not in refused and profiles[name].count]
+    others = [name for name in profiles if name not in refused and profiles[name].count]
     sentences = [name for name in others if profiles[name].has_sentences]
-    textual = plainly(sentences, profiles) or sentences or only_texts(profiles, others, len(columns) == 1)
+    textual = plainly(sentences, profiles) or sentences or only_texts(profiles, others)
     if len(textual) > 1 or not (textual or refused):
-        raise no_column(columns, textual, where)
+        raise no_column(profiles, textual, where)
     # of a refused one, `refuse_values` says what is in it
     return said((textual or refused)[0], True)
 
 
-def only_texts(profiles: Mapping[str, Profile], names: Sequence[str], alone: bool) -> list[str]:
+def only_texts(profiles: Mapping[str, Profile], names: Sequence[str]) -> list[str]:
     """Return the only column that has texts beside numbers and the like, as a list; short ones only if it is alone."""
     texts = [name for name in names if profiles[name].may_be_text and not known_in(name, OTHER_COLUMNS)]
-    least = 1 if alone else 4
+    least = 1 if len(profiles) == 1 else 4
     wordy = [name for name in texts if profiles[name].syllables >= least or profiles[name].words >= 2]
     return wordy if len(texts) == 1 else []
 
@@ -237,10 +261,20 @@ def said(column: str, several: bool) -> TextColumn:
 
 
 def refuse_values(columns: Columns, column: str, where: object) -> None:
-    """Raise DataError where a column has nothing but numbers, dates, addresses or codes; a single one may be a review."""
-    texts = list(filled_texts(columns[column]))
-    if len(texts) > 1 and all(map(is_value, texts)):
-        others = [name for name in columns if name != column]
-        kind = "numbers" if all(map(NUMBER.fullmatch, texts)) else "dates, links or codes"
-        found = f"found {kind} in column {column!r} ({texts[0][:20]}); the others are {list_names(others)}"
-        raise ColumnError(f"{where}: expected reviews, {found}{TEXT_HINT}", columns)
+    """Raise DataError for a column of objects or lists, or of nothing but numbers, dates, addresses or codes.
+
+    A single value may be a review.
+    """
+    cells = [cell for cell in columns[column][:JUDGED] if cell is not None and cell != ""]
+    printed = [cell for cell in cells if is_printed(cell)]
+    texts = list(filled_texts(cells))
+    if printed and (2 * len(printed) >= len(cells) or any(not isinstance(cell, str) for cell in printed)):
+        kind, first = "objects or lists", str(printed[0])
+    elif len(texts) > 1 and all(map(is_value, texts)):
+        kind, first = ("numbers" if all(map(is_number, texts)) else "dates, links or codes"), texts[0]
+    else:
+        return
+    others = list_names([name for name in columns if name != column])
+    advice = f"; the others are {others}" if others else ""
+    found = f"found {kind} in column {column!r} ({first[:20]}){advice}"
+    raise ColumnError(f"{where}: expected reviews, {found}{TEXT_HINT}", columns)

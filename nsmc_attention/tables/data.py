@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 if TYPE_CHECKING:
     from .corpus import Reviews
-    from .tables import Table
+    from .table import Table
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class Texts:
 
     def open(self) -> "Table":
         """Open the file, see `tables.open_table`."""
-        from . import tables
-        from .sources import find_source
+        from .source import find_source
+        from .table import open_table
 
         source = self.source or find_source(self.data, self.kind, self.encoding, self.sheet, self.header)
-        return tables.open_table(source, self.text_column)
+        return open_table(source, self.text_column)
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -43,13 +43,15 @@ class Texts:
 
     def read(self) -> tuple[str, Iterable[str]]:
         """Return the name of the data and its reviews; of a corpus those of its train file."""
-        from . import nsmc, tables
+        from . import nsmc
+        from .labelled import CORPORA, refuse_columns
+        from .parts import as_text
 
-        if self.data in tables.CORPORA:
-            tables.refuse_columns(self.data, self.text_column, sheet=self.sheet)
+        if self.data in CORPORA:
+            refuse_columns(self.data, self.text_column, sheet=self.sheet)
             return str(self.data), nsmc.load(str(self.data), "train", self.data_dir).documents
         table = self.open()
-        texts = (tables.as_text(cell) for part in table.parts for cell in part[table.text_column])
+        texts = (as_text(cell) for part in table.parts for cell in part[table.text_column])
         return Path(self.data).name, texts
 
 
@@ -71,6 +73,6 @@ class Labelled(Texts):
 
     def load(self, part: str) -> "Reviews":
         """Return the reviews; of a corpus those of its `part`, "train" or "test"."""
-        from . import tables
+        from .labelled import load_reviews
 
-        return tables.load_reviews(self.data, part, self.data_dir, kind=self.kind, **self.columns)
+        return load_reviews(self.data, part, self.data_dir, kind=self.kind, **self.columns)

@@ -10,16 +10,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
-from typing import Optional
+from typing import Callable, Optional, Union
 
 import pandas
 
-from ..errors import ColumnError, ConfigError, DataError, list_names
+from ..errors import ColumnError, ConfigError, DataError, list_names, nearest
 from ..text.encoding import clean
-from . import labels, stars, tables
+from . import labels, stars
+from .columns import LABEL_COLUMNS, find_column, require_column
 from .corpus import Reviews, read_bytes, sha256
 from .data import Labelled
+from .parts import as_text, cells_of
+from .source import announce, find_source
+from .table import columns_of, open_table
 
+CORPORA = ("nsmc", "sample")
+LABEL_HINT = "; name the one of the labels by label_column (--label-column)"
 Columns = Mapping[str, Sequence[str]]
 
 
@@ -46,7 +52,7 @@ def labelled_rows(source: Labelled, stars_column: Optional[str] = None) -> Label
     table, path = source.open(), Path(source.data)
     parts = list(table.parts)
     names = list(dict.fromkeys(chain.from_iterable(parts)))
-    cells = {name: list(map(tables.as_text, tables.cells_of(parts, name))) for name in names}
+    cells = {name: list(map(as_text, cells_of(parts, name))) for name in names}
     others = {name: cells[name] for name in names if name != table.text_column}
     choice = choose(others, names, source.label_column, stars_column, path)
     read = read_stars if choice.of_stars else read_labels
@@ -71,9 +77,9 @@ def choose(
     if label_column is not None and stars_column is not None:
         found = f"{label_column!r} and {stars_column!r}"
         raise ConfigError(f"{path}: expected a column of labels or one of stars, found {found}; leave one of them out")
-    for name, hint in ((label_column, tables.LABEL_HINT), (stars_column, STARS_HINT)):
+    for name, hint in ((label_column, LABEL_HINT), (stars_column, STARS_HINT)):
         if name is not None:
-            tables.require_column(names, name, path, hint)
+            require_column(names, name, path, hint)
             return LabelColumn(name, of_stars=name == stars_column)
     for columns, of_stars, how in candidates(others):
         if columns:
@@ -105,7 +111,7 @@ def filled(cells: Sequence[str]) -> bool:
 
 
 def is_called_label(name: str) -> bool:
-    return name.strip().lower() in tables.LABEL_COLUMNS or stars.plain_name(name) in labels.NAMES
+    return name.strip().lower() in LABEL_COLUMNS or stars.plain_name(name) in labels.NAMES
 
 
 def may_be_called_label(name: str) -> bool:
@@ -194,3 +200,95 @@ def usable(frame: pandas.DataFrame) -> tuple[pandas.DataFrame, dict[str, int]]:
     written = labelled[labelled["document"].map(clean) != ""]
     kept = written.drop_duplicates("document")
     return kept, {"without_text": len(labelled) - len(written), "repeated": len(written) - len(kept)}
+
+
+def read_pairs(path: Path, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
+    """Return {key in small letters: value} of two columns of clean cells; DataError, with the row, for a blank or repeated one."""
+    pairs: dict[str, str] = {}
+    for row, cells in enumerate(zip(*columns_of(path, columns)), start=1):
+        key, value = map(clean, cells)
+        if not (key and value) or key.lower() in pairs:
+            found = f"{key!r} again" if key and value else f"{key or value!r} alone"
+            raise DataError(
+                f"{path} row {row}: expected {' and '.join(columns)}, each {columns[0]} once, found {found}"
+            )
+        pairs[key.lower()] = value
+    return pairs
+
+
+def label_numbers(labels: list[str], path: Path, positive: Optional[str] = None) -> list[int]:
+    """Return 1 for each positive label and 0 for each other one; DataError, with the row, as `labels.positive_of`."""
+    from .labels import first_unknown, plain_label, positive_of
+
+    try:
+        chosen = plain_label(positive_of(labels, positive))
+    except DataError as problem:
+        row = "" if positive else f" row {first_unknown(labels)}"
+        raise DataError(f"{path}{row}: {problem}") from problem
+    return [int(plain_label(label) == chosen) for label in labels]
+
+
+def load_reviews(
+    data: Union[str, Path],
+    part: str = "test",
+    data_dir: Optional[Union[str, Path]] = None,
+    text_column: Optional[str] = None,
+    label_column: Optional[str] = None,
+    encoding: Optional[str] = None,
+    positive: Optional[str] = None,
+    sheet: Optional[str] = None,
+    kind: Optional[str] = None,
+    header: Optional[str] = None,
+) -> "Reviews":
+    """Load labelled reviews: the `part` "train" or "test" of "nsmc" or "sample", or a file.
+
+    Columns that are not named are found; `positive` is the positive label where `labels.positive_of` does not know it. A
+    file with the NSMC header is read by the strict reader of `nsmc`. DataError as `open_table`, and for other labels,
+    with their row; ConfigError for other columns of NSMC's.
+    """
+    import pandas
+
+    from . import nsmc
+    from .corpus import Reviews, read_bytes, sha256
+
+    if data in CORPORA:
+        refuse_columns(data, text_column, label_column, positive, sheet)
+        return nsmc.load(data, part, data_dir)
+    path = Path(data)
+    if not path.is_file():
+        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file' + nearest(data, CORPORA)}")
+    source = find_source(path, kind, encoding=encoding, sheet=sheet, header=header)
+    if source.kind == "nsmc":
+        announce(source)
+        refuse_columns(path, text_column, label_column, positive)
+        return nsmc.read(path, encoding=source.encoding)
+    table = open_table(source, text_column)
+    parts = list(table.parts)
+    names = dict.fromkeys(chain.from_iterable(parts))
+    require_column(names, table.text_column, path)
+    label_column = find_column(names, label_column, path, LABEL_COLUMNS, LABEL_HINT)
+    labels, documents = (list(map(as_text, cells_of(parts, name))) for name in (label_column, table.text_column))
+    if not documents:
+        raise DataError(f"{path}: the file has no reviews")
+    frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
+    options = {"text": table.text_column, "label": label_column, "positive": positive}
+    options.update(encoding=encoding, sheet=sheet, header=header)
+    named = {name: value for name, value in options.items() if value is not None}
+    return Reviews(frame, path.name, sha256(read_bytes(path)), named)
+
+
+def refuse_columns(
+    where: object,
+    text_column: Optional[str],
+    label_column: Optional[str] = None,
+    positive: Optional[str] = None,
+    sheet: Optional[str] = None,
+) -> None:
+    """Raise ConfigError where other names are given for the columns or labels of the NSMC files, or a sheet."""
+    if sheet is not None:
+        raise ConfigError(f"{where}: has no sheets; leave --sheet out, found {sheet!r}")
+    options = [("--text-column", text_column, "document"), ("--label-column", label_column, "label")]
+    for option, name, official in [*options, ("--positive", positive, "1")]:
+        if name not in (None, official):
+            expected = f"expected {option} {official}, found {name!r}"
+            raise ConfigError(f"{where}: has the columns of the NSMC files; {expected}")

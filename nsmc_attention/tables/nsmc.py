@@ -14,8 +14,8 @@ import pandas
 from .._io.atomic import replaced_file
 from ..errors import DataError
 from .corpus import Reviews, read_bytes, sha256
-from .encodings import require_encoding
-from .sources import NSMC_HEADER as HEADER
+from .source import NSMC_HEADER as HEADER
+from .source import encoding_of
 
 ADDRESS = "https://raw.githubusercontent.com/e9t/nsmc/master/"
 FILES = {"train": "ratings_train.txt", "test": "ratings_test.txt"}
@@ -104,7 +104,7 @@ def read(path: Union[str, Path], name: Optional[str] = None, encoding: str = "ut
     try:
         lines = content.decode(encoding).removeprefix("\ufeff").removesuffix("\n").split("\n")
     except UnicodeDecodeError:
-        require_encoding(io.BytesIO(content), path, encoding)
+        encoding_of(io.BytesIO(content), path, encoding)
         raise
     rows = [line.rstrip("\r").split("\t") for line in lines]
     if rows[0] != HEADER:

@@ -1,26 +1,176 @@
-"""An Excel workbook (.xlsx) as an archive of bounded parts, and its sheets. By openpyxl."""
+"""An Excel workbook (.xlsx): its sheets and the rows of one, read by python-calamine, and written by openpyxl."""
 
+import datetime
+import itertools
+import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Optional, Union
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+from typing import IO, Any, Optional
+from xml.etree import ElementTree
 
 from ..errors import DataError, MissingPackage, list_names, nearest
+from .source import Source
 
-if TYPE_CHECKING:
-    from openpyxl.reader.excel import ExcelReader
+# Of a sheet, by Excel: rows, and characters of a cell
+ROWS, LONGEST_CELL = 2**20, 32_767
+# Parts of a workbook that openpyxl saves again
+KEPT = tuple(
+    "[Content_Types].xml _rels/ docProps/ xl/_rels/ xl/workbook.xml xl/styles.xml xl/theme/ xl/sharedStrings.xml xl/worksheets/ "
+    "xl/calcChain.xml xl/comments xl/drawings/vmlDrawing xl/drawings/commentsDrawing xl/legacyDrawing xl/printerSettings/ "
+    "xl/tables/ xl/vbaProject".split()
+)
+# Cells of the rectangle that a sheet fills: a row for each of Excel's, of 16 columns
+MOST_CELLS = 2**24
+READ, OVERLAP = 2**20, 2**16
+# Cells with a value, and formulas without one, as programs but Excel write them
+CELL = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>')
+FORMULA = re.compile(CELL.pattern + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
+Row = tuple[int, list[object]]
 
-# Bytes after unpacking: of a part that is read row by row, and of one that is parsed whole
-UNPACKED, PART = 2**29, 2**20
-# What is raised for a damaged archive, and by openpyxl for a damaged workbook
-UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, OSError)
-DAMAGE = (*UNREADABLE, LookupError, ValueError, TypeError, AttributeError, SyntaxError, ArithmeticError, RuntimeError)
+
+@dataclass
+class Sheet:
+    """The rows of a sheet, each with its number in Excel.
+
+    `merged` has {column, from 0: {number of a row: value}} of cells that are merged with one above; `uncomputed` are the
+    (column, number) of formulas without a value.
+    """
+
+    rows: Iterator[Row]
+    merged: dict[int, dict[int, object]] = field(default_factory=dict)
+    uncomputed: set[tuple[int, int]] = field(default_factory=set)
 
 
-def require_excel() -> Any:
+@contextmanager
+def opened_book(source: Source) -> Iterator[Any]:
+    """Open a workbook; DataError, also within the `with` block, where it cannot be read."""
+    try:
+        import python_calamine
+    except ImportError as problem:
+        raise MissingPackage("xlsx", "python_calamine") from problem
+    try:
+        if source.stream:
+            source.stream.seek(0)
+        with python_calamine.load_workbook(source.stream or source.path) as book:
+            yield book
+    except python_calamine.PasswordError:
+        raise DataError(f"{source.path}: is protected by a password; save it without one") from None
+    except (
+        python_calamine.CalamineError,
+        zipfile.BadZipFile,
+        zlib.error,
+        SyntaxError,
+        LookupError,
+        OSError,
+        ValueError,
+    ) as problem:
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise DataError(f"{source.path}: not a readable xlsx file: {reason}; save it again in Excel") from problem
+
+
+def with_sheet(source: Source, name: Optional[str]) -> Source:
+    """Return a Source with the sheet of a name, None for the first visible one; DataError where there is none."""
+    with opened_book(source) as book:
+        from python_calamine import SheetTypeEnum, SheetVisibleEnum
+
+        sheets = book.sheets_metadata
+    tables = [sheet.name for sheet in sheets if sheet.typ == SheetTypeEnum.WorkSheet]
+    visible = [sheet.name for sheet in sheets if sheet.visible == SheetVisibleEnum.Visible and sheet.name in tables]
+    if name is None and tables:
+        name = (visible or tables)[0]
+    if name not in tables:
+        found = list_names(map(repr, tables)) if tables else "none"
+        expected = f"expected a sheet{f' {name!r}' if name else ''}, found {found}{nearest(name, tables)}"
+        raise DataError(f"{source.path}: {expected}; name one by sheet (--sheet)")
+    return replace(source, sheet=str(name), other_sheets=tuple(sheet.name for sheet in sheets if sheet.name != name))
+
+
+@contextmanager
+def opened_sheet(source: Source) -> Iterator[Sheet]:
+    """Open the sheet of a Source; DataError where it is too large or damaged."""
+    with opened_book(source) as book:
+        uncomputed = check_sheet(source)
+        sheet = book.get_sheet_by_name(source.sheet)
+        yield Sheet(rows_of(sheet), merged_below(sheet), uncomputed)
+
+
+def rows_of(sheet: Any) -> Iterator[Row]:
+    """Yield (number, cells) of all rows; a blank cell is None, a whole number an int, as Excel shows it."""
+    # these are left out of the rows
+    left = [None] * (sheet.start or (0, 0))[1]
+    for number, row in enumerate(sheet.iter_rows(), start=1):
+        yield number, left + [None if cell == "" else plain_number(cell) for cell in row]
+
+
+def plain_number(cell: object) -> object:
+    """Return a cell's value, a number with the 15 digits that Excel shows."""
+    if not isinstance(cell, float):
+        return cell
+    return int(cell) if cell.is_integer() and abs(cell) < 10**15 else float(f"{cell:.15g}")
+
+
+def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
+    """Return {column: {number of a row: value}} of the cells that are merged with one above."""
+    merged: dict[int, dict[int, object]] = {}
+    ranges = [(*first, *last) for first, last in sheet.merged_cell_ranges or () if last[0] > first[0]]
+    tops: dict[int, list[object]] = {top + 1: [] for top, *_ in ranges}
+    for number, row in rows_of(sheet) if ranges else ():
+        if number in tops:
+            tops[number] = row
+    for top, left, bottom, _ in ranges:
+        value = tops[top + 1][left] if left < len(tops[top + 1]) else None
+        merged.setdefault(left, {}).update(dict.fromkeys(range(top + 2, bottom + 2), value))
+    return merged
+
+
+def check_sheet(source: Source) -> set[tuple[int, int]]:
+    """Return the (column, number) of formulas without a value; DataError for a sheet that fills too large a rectangle.
+
+    calamine makes every cell of the rectangle, so that a few cells far apart would take all memory.
+    """
+    rows, columns, uncomputed = 0, 0, set[tuple[int, int]]()
+    with zipfile.ZipFile(source.stream or source.path) as archive, archive.open(part_of(archive, source.sheet)) as part:
+        data = b""
+        while block := part.read(READ):
+            data = data[-OVERLAP:] + block
+            letters, numbers = zip(*CELL.findall(data)) if CELL.search(data) else ((), ())
+            columns = max([columns, *map(column_number, set(letters))])
+            rows = max(rows, max(map(int, numbers), default=0))
+            if rows * columns > MOST_CELLS:
+                expected = f"expected at most {MOST_CELLS:,} cells between the first and the last of sheet"
+                raise DataError(
+                    f"{source.path}: {expected} {source.sheet!r}, found {rows * columns:,}; remove far ones"
+                )
+            uncomputed |= {(column_number(letter) - 1, int(number)) for letter, number in FORMULA.findall(data)}
+    return uncomputed
+
+
+def column_number(letters: bytes) -> int:
+    """Return the number of a column, from 1: 27 for AA."""
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - 64
+    return number
+
+
+def part_of(archive: zipfile.ZipFile, sheet: str) -> str:
+    """Return the name of the part of an archive that holds a sheet; KeyError for none."""
+    relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
+    targets = {relation.get("Id"): relation.get("Target", "") for relation in relations}
+    for element in ElementTree.fromstring(archive.read("xl/workbook.xml")).iter():
+        if element.tag.endswith("}sheet") and element.get("name") == sheet:
+            target = next(targets[value] for name, value in element.items() if name.endswith("}id"))
+            return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
+    raise KeyError(sheet)
+
+
+def require_openpyxl() -> Any:
     """Import openpyxl; MissingPackage names the extra that installs it."""
     try:
         import openpyxl
@@ -29,65 +179,100 @@ def require_excel() -> Any:
     return openpyxl
 
 
-class BoundedArchive(zipfile.ZipFile):
-    """The parts of a workbook; DataError for one that unpacks to much more than a small file should."""
+@contextmanager
+def new_workbook(
+    file: IO[bytes], marked: Optional[Callable[[object], object]]
+) -> Iterator[Callable[[list[Any]], None]]:
+    """Yield what appends a row to a workbook of one sheet; text is never computed, and stays so where it is `marked`.
 
-    def getinfo(self, name: str) -> zipfile.ZipInfo:
-        part = super().getinfo(name)
-        if part.file_size > UNPACKED or part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-            expected = f"expected at most {UNPACKED:,} bytes, stored or deflated, in {name}"
-            raise DataError(f"{self.filename}: {expected}, found {part.file_size:,}")
-        return part
-
-    def read(self, name: Union[str, zipfile.ZipInfo], pwd: Optional[bytes] = None) -> bytes:
-        size = self.getinfo(str(name)).file_size
-        if size > PART:
-            raise DataError(f"{self.filename}: expected at most {PART:,} bytes in {name}, found {size:,}")
-        return super().read(name, pwd)
-
-
-def choose_sheet(path: Path, stream: Optional[BinaryIO] = None, name: Optional[str] = None) -> tuple[str, list[str]]:
-    """Return the name of the sheet to read, None for the first visible one, and those of all others.
-
-    DataError, with the names there are, where the workbook has no such sheet.
+    DataError for more rows, or longer text, than Excel takes.
     """
-    with opened_book(path, stream) as book:
-        every = list(book.parser.find_sheets())
-        tables = [sheet for sheet, part in every if "worksheet" in part.Type and part.target in book.valid_files]
-    names = [str(sheet.name) for sheet in tables]
-    if name is None:
-        name = next((str(sheet.name) for sheet in tables if sheet.state == "visible"), "".join(names[:1]))
-    if name not in names:
-        expected = f"expected a sheet{f' {name!r}' if name else ''}, found {list_names(names) if names else 'none'}"
-        raise DataError(f"{path}: {expected}{nearest(name, names) if name else ''}; name one by sheet (--sheet)")
-    return name, [str(sheet.name) for sheet, _ in every if sheet.name != name]
+    book = require_openpyxl().Workbook(write_only=True)
+    sheet = book.create_sheet("reviews")
+    sheet.freeze_panes = "A2"
+    count = itertools.count(1)
+
+    def append(row: list[Any]) -> None:
+        if (number := next(count)) > ROWS:
+            raise DataError(f"xlsx: expected at most {ROWS:,} rows, found more; write --format csv")
+        sheet.append([written_cell(sheet, value, number, marked) for value in row])
+
+    yield append
+    book.save(file)
+
+
+def written_cell(sheet: Any, value: Any, row: int, marked: Optional[Callable[[object], object]]) -> Any:
+    """Return a cell for openpyxl: numbers and dates as they are where Excel has them, all else as text."""
+    from openpyxl.cell import WriteOnlyCell
+
+    if isinstance(value, (int, float)) and abs(value) < 10**15 or value is None or value == "":
+        return value
+    if isinstance(value, datetime.date) and value.year >= 1900 and getattr(value, "tzinfo", None) is None:
+        return value
+    cell = WriteOnlyCell(sheet)
+    as_text_cell(cell, str(value), row)
+    # what Excel makes of an apostrophe before the text
+    cell.quotePrefix = marked is not None and marked(str(value)) != str(value)
+    return cell
+
+
+def as_text_cell(cell: Any, text: str, row: int) -> None:
+    """Put a text into a cell, without characters that XML lacks; DataError if it is too long."""
+    if len(text) > LONGEST_CELL:
+        expected = f"expected at most {LONGEST_CELL:,} characters in a cell"
+        raise DataError(f"xlsx row {row}: {expected}, found {len(text):,}; write --format csv")
+    cell.value = "".join(letter if letter.isprintable() or letter in "\t\r\n" else letter_of(letter) for letter in text)
+    # not "f", a formula, nor "e", an error
+    cell.data_type = "s"
+
+
+def letter_of(letter: str) -> str:
+    return "\ufffd" if letter < " " or "\ud800" <= letter <= "\udfff" or letter in "\ufffe\uffff" else letter
+
+
+def why_not_kept(source: Source) -> str:
+    """Return what openpyxl would lose of a workbook when it saves it, or nothing."""
+    with zipfile.ZipFile(source.stream or source.path) as archive:
+        others = [name for name in archive.namelist() if not name.startswith(KEPT)]
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
+        if others:
+            return f"has {PurePosixPath(others[0]).parent.name or others[0]}, which would be lost"
+        extended = any(b"<extLst" in archive.read(name) for name in sheets)
+    return "has formats of newer versions of Excel, which would be lost" if extended else ""
 
 
 @contextmanager
-def opened_book(path: Path, stream: Optional[BinaryIO]) -> Iterator["ExcelReader"]:
-    """Open a workbook as openpyxl's ExcelReader that has read the list of sheets, nothing else.
+def kept_workbook(source: Source, file: IO[bytes], names: Sequence[str]) -> Iterator[Callable[..., None]]:
+    """Yield what takes the numbers of rows and their results; at the end the user's workbook is written, with the results
+    in columns called `names` right of all that is in the sheet. Excel computes its formulas anew when it opens it."""
+    openpyxl = require_openpyxl()
+    if source.stream:
+        source.stream.seek(0)
+    macros = source.path.suffix.lower() == ".xlsm"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        book = openpyxl.load_workbook(source.stream or source.path, keep_vba=macros, rich_text=True)
+    sheet = book[source.sheet]
+    column, first = sheet.max_column + 1, 0
 
-    `openpyxl.load_workbook` parses styles, themes, charts and pictures whole before their sizes can be checked.
-    DataError, also within the `with` block, where it cannot be read.
-    """
-    require_excel()
-    from openpyxl.reader.excel import ExcelReader
+    def write(numbers: Sequence[int], results: Iterable[Sequence[Any]]) -> None:
+        nonlocal first
+        for number, values in zip(numbers, results):
+            if not first:
+                first = max(number - 1, 1)
+                fill(first, names)
+            if any(cell.value is not None for cell in sheet[number]):
+                fill(number, values)
 
-    try:
-        with nullcontext(stream) if stream else open(path, "rb") as file:
-            file.seek(0)
-            if file.read(4) == b"\xd0\xcf\x11\xe0":
-                reason = "found an old .xls, or one protected by a password"
-                raise DataError(f"{path}: expected an .xlsx file, {reason}; save it as .xlsx without a password")
-            with BoundedArchive(file) as archive:
-                archive.filename = str(path)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    book = ExcelReader(file, read_only=True, data_only=True, keep_links=False)
-                    book.archive = archive
-                    book.read_manifest()
-                    book.read_workbook()
-                yield book
-    except DAMAGE as problem:
-        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
-        raise DataError(f"{path}: not a readable xlsx file: {reason}") from problem
+    def fill(number: int, values: Sequence[Any]) -> None:
+        for place, value in enumerate(values, start=column):
+            cell = sheet.cell(number, place)
+            if isinstance(value, str):
+                as_text_cell(cell, value, number)
+            else:
+                cell.value = round(value, 6) if isinstance(value, float) else value
+            if number == first:
+                cell._style = copy(sheet.cell(number, column - 1)._style)
+
+    yield write
+    book.save(file)

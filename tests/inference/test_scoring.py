@@ -21,7 +21,9 @@ from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.cli import run
 from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
 from nsmc_attention.inference.scoring import line_parts, row_stream, score_lines, score_table, table_parts
-from nsmc_attention.tables import nsmc, tables
+from nsmc_attention.tables import nsmc
+from nsmc_attention.tables.parts import PART_ROWS, TablePart
+from nsmc_attention.tables.table import Table, open_table
 from nsmc_attention.tables.data import Texts
 
 
@@ -46,7 +48,7 @@ def score_rows(classifier, tmp_path):
 @pytest.fixture
 def table(tmp_path):
     """More rows than one piece, so that workers score it; every hundredth is blank."""
-    return write_table(tmp_path / "many.csv", tables.PART_ROWS + 100)
+    return write_table(tmp_path / "many.csv", PART_ROWS + 100)
 
 
 def write_table(path, size):
@@ -180,7 +182,7 @@ LATE = {"document": "", "a": "x"}
 
 UNLIKE = [
     ([{**LATE, "a": [0]}, LATE], "column 'a'"),
-    ([{**LATE, "a": [0]}] * tables.PART_ROWS + [LATE], "a column"),
+    ([{**LATE, "a": [0]}] * PART_ROWS + [LATE], "a column"),
     *(([{"document": "", "n": value}], "") for value in ({}, [2**53 + 1, 0.5])),
 ]
 
@@ -192,7 +194,7 @@ def test_what_parquet_cannot_hold_is_one_line(score_rows, tmp_path, rows, where)
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-@pytest.mark.parametrize("rows", [1, tables.PART_ROWS])
+@pytest.mark.parametrize("rows", [1, PART_ROWS])
 def test_numbers_beside_a_text_are_texts_in_parquet(score_rows, rows):
     given = [{"document": "", "n": value} for value in (5, 1.5, None, True) for _ in range(rows)]
     given += [{"document": "좋다", "n": "\ud83d"}]
@@ -202,12 +204,12 @@ def test_numbers_beside_a_text_are_texts_in_parquet(score_rows, rows):
 
 def test_parquet_answers_stand_beside_a_column_that_comes_late(score_rows):
     """A user's own label in the second piece is not taken for an answer; half a surrogate pair is no character."""
-    rows = [{"document": "좋다" if row in (0, tables.PART_ROWS) else ""} for row in range(tables.PART_ROWS + 1)]
+    rows = [{"document": "좋다" if row in (0, PART_ROWS) else ""} for row in range(PART_ROWS + 1)]
     rows[-1].update(label="mine", other="\ud83d", **{"k\ud83d": 1})
     found = pyarrow.parquet.read_table(score_rows(rows, "out.parquet", processes=1))
     answers = [f"predicted_{name}" for name in ("label", "score", "probability", "error")]
     assert found.column_names == ["document", "label", "other", "k?", *answers]
-    first, last = found.slice(0, 1).to_pylist()[0], found.slice(tables.PART_ROWS, 1).to_pylist()[0]
+    first, last = found.slice(0, 1).to_pylist()[0], found.slice(PART_ROWS, 1).to_pylist()[0]
     assert (first["label"], last["label"], last["other"], last["k?"]) == (None, "mine", "?", 1)
     assert first["predicted_label"] == last["predicted_label"] in ("positive", "negative")
 
@@ -263,13 +265,13 @@ def end_workers():
 def test_a_worker_that_is_killed_is_one_line(classifier):
     def pieces():
         for _ in range(3):
-            yield tables.TablePart({"document": ["정말 좋다"] * tables.PART_ROWS})
+            yield TablePart({"document": ["정말 좋다"] * PART_ROWS})
         end_workers()
         while True:
-            yield tables.TablePart({"document": ["정말 좋다"]})
+            yield TablePart({"document": ["정말 좋다"]})
 
     with pytest.raises(NsmcError, match="a worker process was killed, .*begin again"):
-        list(table_parts(classifier, tables.Table(None, "document", pieces()), io.StringIO(), "csv", processes=2))
+        list(table_parts(classifier, Table(None, "document", pieces()), io.StringIO(), "csv", processes=2))
 
 
 @pytest.mark.parametrize("style, processes", [("jsonl", 1), ("csv", 1), ("csv", 2)])
@@ -279,11 +281,11 @@ def test_few_parts_of_a_table_are_held_at_once(classifier, style, processes):
 
     def read():
         for _ in range(70):
-            part = tables.TablePart({"document": ["좋다"]})
+            part = TablePart({"document": ["좋다"]})
             parts.append(weakref.ref(part))
             yield part
 
-    table = tables.Table(None, "document", read())
+    table = Table(None, "document", read())
     tallies = table_parts(classifier, table, io.StringIO(), style, processes=processes)
     held = [sum(part() is not None for part in parts) for _ in tallies]
     assert len(parts) == 70 and max(held) <= 2 * processes + 1
@@ -342,7 +344,7 @@ def test_ten_formats_give_equal_predictions_with_a_mark_for_people(office, class
 
 def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(score_rows):
     rows = [{"리뷰": "=1+1 좋다", "평점": 5}, {"리뷰": None, "평점": None}]
-    (part,) = tables.open_table(score_rows(rows, "out.xlsx")).parts
+    (part,) = open_table(score_rows(rows, "out.xlsx")).parts
     first, second = (dict(zip(part, row)) for row in zip(*part.values()))
     assert first["리뷰"] == "=1+1 좋다" and first["평점"] == 5 and isinstance(first["probability"], float)
     assert second["error"] == "blank: no word to score" and second["label"] is None

@@ -18,7 +18,7 @@ from nsmc_attention.inference.scored_rows import ScoredRows
 from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.inference.workbooks import Splice, kept_workbook
 from nsmc_attention.tables.data import Texts
-from nsmc_attention.tables.sources import find_source
+from nsmc_attention.tables.source import find_source
 
 TYPES = {"label": "string", "score": "double", "error": "string"}
 SHEET1 = "xl/worksheets/sheet1.xml"

@@ -5,7 +5,7 @@ import pandas
 import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.tables import tables
+from nsmc_attention.tables.table import open_table
 from nsmc_attention.tables.columns import LESSER_COLUMNS, TEXT_COLUMNS, known_in
 
 TEXTS = ["배우 연기가 참 좋았어요", "지루해서 중간에 나왔다", "음악이 정말 마음에 듭니다"]
@@ -27,7 +27,7 @@ def table(tmp_path):
                 for row in rows:
                     sheet.append(row)
             book.save(path)
-        opened = tables.open_table(path, **options)
+        opened = open_table(path, **options)
         rows = [dict(zip(part, row)) for part in opened.parts for row in zip(*part.values())]
         return opened, rows
 

@@ -6,19 +6,22 @@ import pytest
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.films import reviews as films
-from nsmc_attention.tables import nsmc, raw, tables
+from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables.table import open_table
+from nsmc_attention.tables.rows import spans
 from nsmc_attention.tables.data import Texts
-from nsmc_attention.tables.sources import find_source
+from nsmc_attention.tables.source import find_source
 
 HEAD = "id\tdocument\tlabel\n"
 
 
 def chunks(path):
-    return list(tables.open_table(path).parts)
+    return list(open_table(path).parts)
 
 
 def spans(path):
-    return list(tables.spans(find_source(path), 1))
+    return list(spans(find_source(path), 1))
 
 
 def film_reviews(path):
@@ -68,11 +71,11 @@ DAMAGED = [
     ),
     (film_reviews, "a,b,review\n1,2,좋다\n", "expected one column called film, .*; found a, b, review; name the one"),
     (film_reviews, "film,b,review\n1,2,좋다\n", "expected one column called stars, .*name the one of the stars by"),
-    (tables.load_reviews, "document,label\n", "a.csv: the file has no reviews"),
-    (tables.load_reviews, "document,film\n가,1\n", "expected one column called label, .*; found document, film"),
-    (tables.load_reviews, f"document,label\n가,{'z' * 100}\n", f"row 1: expected labels 0 and 1, .*'{'z' * 20}'$"),
+    (load_reviews, "document,label\n", "a.csv: the file has no reviews"),
+    (load_reviews, "document,film\n가,1\n", "expected one column called label, .*; found document, film"),
+    (load_reviews, f"document,label\n가,{'z' * 100}\n", f"row 1: expected labels 0 and 1, .*'{'z' * 20}'$"),
     *(
-        (tables.load_reviews, f"document,label\n가,1\n나,{label}\n", f"csv row 2: .*found '1', '{label}'; name the")
+        (load_reviews, f"document,label\n가,1\n나,{label}\n", f"csv row 2: .*found '1', '{label}'; name the")
         for label in ("2", "", "positive", "0.5")
     ),
     (chunks, "id,label\n가,1\n", "expected one column called document, .*후기; found id, label; name the one"),
@@ -115,7 +118,7 @@ NAMES = {nsmc.read: "a.txt", archive: "a.zip", folder: "a.json"}
     "read, name, content, message",
     [
         *((read, NAMES.get(read, "a.csv"), *rest) for read, *rest in DAMAGED),
-        *((tables.load_reviews, *row) if row[1] == "\n\n" else (chunks, *row) for row in KINDS),
+        *((load_reviews, *row) if row[1] == "\n\n" else (chunks, *row) for row in KINDS),
     ],
 )
 def test_a_damaged_file_is_refused_with_its_line(tmp_path, read, name, content, message):

@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.tables import json_tables, oddities, tables
-from nsmc_attention.tables.json_tables import json_items
-from nsmc_attention.tables.quotes import encloses, read_letters, read_quoted, swallowed
-from nsmc_attention.tables.sources import find_source
+from nsmc_attention.tables import oddities
+from nsmc_attention.tables.table import open_table
+from nsmc_attention.tables.source import find_source
 from nsmc_attention.text.encoding import clean
 
 ROWS = [
@@ -36,7 +35,7 @@ JSON = {
 
 
 def rows_of(path, **options):
-    return [dict(zip(part, row)) for part in tables.open_table(path, **options).parts for row in zip(*part.values())]
+    return [dict(zip(part, row)) for part in open_table(path, **options).parts for row in zip(*part.values())]
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -17,10 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.tables import labels, sources, tables
+from nsmc_attention.tables import labels, source as sources
+from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables.table import open_table
+from nsmc_attention.tables.rows import parts_of, spans
 from nsmc_attention.tables.data import Labelled
-from nsmc_attention.tables.sources import delimiter_of, find_source, size_of
-from nsmc_attention.tables.xlsx import numbered_rows, written_sheet
+from nsmc_attention.tables.source import delimiter_of, find_source
 
 ROWS = [
     {"영화": "가", "리뷰": "정말 재미있는 영화, 최고; 정말로", "평점": "10"},
@@ -39,7 +41,7 @@ def write(folder, encoding, delimiter, rows=ROWS, name="reviews.csv"):
 
 
 def rows_of(path, **options):
-    return records(tables.open_table(path, **options).parts)
+    return records(open_table(path, **options).parts)
 
 
 def records(parts):
@@ -50,8 +52,8 @@ def records(parts):
 @pytest.mark.parametrize("rows", [1, 2])
 def test_spans_of_bytes_have_the_same_rows_in_every_encoding(tmp_path, office, rows):
     source = pickle.loads(pickle.dumps(find_source(write(tmp_path, *office))))
-    cuts = list(tables.spans(source, rows))
-    found = [row for span in cuts for row in records(tables.parts_of(source, span=span))]
+    cuts = list(spans(source, rows))
+    found = [row for span in cuts for row in records(parts_of(source, span=span))]
     assert found == ROWS and len(cuts) == -(-len(ROWS) // rows)
     assert cuts[-1].end == source.path.stat().st_size
 
@@ -201,7 +203,7 @@ def test_which_sheet_is_read_is_said_and_another_can_be_named(two_sheets, capsys
     assert rows_of(two_sheets) == [{"리뷰": "좋다", "label": 1}]
     assert capsys.readouterr().err == f"{two_sheets}: read as sheet '3월', not '4월', '차트'; name one by --sheet\n"
     assert rows_of(two_sheets, sheet="4월") == [{"리뷰": "별로", "label": 0}]
-    assert tables.load_reviews(two_sheets, sheet="4월").columns["sheet"] == "4월"
+    assert load_reviews(two_sheets, sheet="4월").columns["sheet"] == "4월"
     assert capsys.readouterr().err == ""
 
 
@@ -210,7 +212,7 @@ def test_a_sheet_that_is_not_there_is_refused_with_those_that_are(two_sheets):
         rows_of(two_sheets, sheet="4웓")
     for source in (write(two_sheets.parent, "utf-8", ","), "nsmc"):
         with pytest.raises(ConfigError, match="leave (--sheet|it) out"):
-            tables.load_reviews(source, "train", sheet="4월")
+            load_reviews(source, "train", sheet="4월")
 
 
 def test_a_workbook_from_a_stream_is_read_as_its_file_is(two_sheets, monkeypatch):
@@ -336,7 +338,7 @@ def test_other_labels_need_the_positive_one_to_be_named():
 def test_labels_in_words_are_those_in_numbers(tmp_path, names):
     rows = [{"리뷰": text, "label": names[number]} for text, number in (("별로", 0), ("좋다", 1), ("최고", 1))]
     path = write(tmp_path, "cp949", ";", rows)
-    reviews = tables.load_reviews(path, positive="dull" if "dull" in names else None)
+    reviews = load_reviews(path, positive="dull" if "dull" in names else None)
     assert reviews.labels.tolist() == [0, 1, 1] and reviews.columns["text"] == "리뷰"
 
 

@@ -14,9 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.tables import csv_tables, parquet, tables
-from nsmc_attention.tables.bounded_lines import LINE, PIECE
-from nsmc_attention.tables.sources import Source, find_source
+import nsmc_attention
+from nsmc_attention.tables.parts import as_text
+from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables.table import open_table
+from nsmc_attention.tables.rows import parts_of, spans
+from nsmc_attention.tables.columns import require_column
+from nsmc_attention.tables.parts import PART_BYTES
+from nsmc_attention.tables.source import Source, find_source
 
 ROWS = [
     {"document": '"따옴표", 쉼표', "film": "A", "label": "1"},
@@ -53,7 +58,7 @@ def test_lines_are_the_same_in_blocks_of_any_size(text, size):
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_every_format_gives_the_same_rows_untouched_also_from_a_pipe(tmp_path, kind):
     assert rows_of(write(tmp_path, kind), rows=2) == ROWS
-    reviews = tables.load_reviews(tmp_path / f"table.{kind}")
+    reviews = load_reviews(tmp_path / f"table.{kind}")
     assert reviews.labels.tolist() == [1, 0, 1] and reviews.name == f"table.{kind}"
     # as <(zcat reviews.csv.gz) of a shell is one
     pipe, content = tmp_path / "pipe", (tmp_path / f"table.{kind}").read_bytes()
@@ -69,20 +74,20 @@ def test_every_format_gives_the_same_rows_untouched_also_from_a_pipe(tmp_path, k
 def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text('첫째\n\n셋째, "열린', encoding="utf-8-sig")
-    assert [piece["document"] for piece in tables.open_table(path).parts] == [["첫째", "", '셋째, "열린']]
+    assert [piece["document"] for piece in open_table(path).parts] == [["첫째", "", '셋째, "열린']]
     path.write_text('id\tdocument\tlabel\n1\t"열린\t1\n', encoding="utf-8-sig")
-    assert [list(piece) for piece in tables.open_table(path).parts] == [["id", "document", "label"]]
+    assert [list(piece) for piece in open_table(path).parts] == [["id", "document", "label"]]
 
 
 def test_missing_cells_are_empty_text():
     cells = ("가", None, float("nan"), pandas.NA, pandas.NaT, 3, "나".encode(), numpy.array([1, 2]))
-    assert [tables.as_text(cell) for cell in cells] == ["가", "", "", "", "", "3", "나", "[1 2]"]
+    assert [as_text(cell) for cell in cells] == ["가", "", "", "", "", "3", "나", "[1 2]"]
     with pytest.raises(DataError, match="expected UTF-8 text in a column of bytes, found b'.xb0.xa1'"):
-        tables.as_text("가".encode("cp949"))
+        as_text("가".encode("cp949"))
 
 
 def rows_of(path, **options):
-    return [dict(zip(part, row)) for part in tables.open_table(path, **options).parts for row in zip(*part.values())]
+    return [dict(zip(part, row)) for part in open_table(path, **options).parts for row in zip(*part.values())]
 
 
 @pytest.mark.parametrize(
@@ -100,21 +105,21 @@ def test_a_blank_row_keeps_its_place_but_at_the_end(tmp_path, name, content):
         (tmp_path / name).write_text(content, encoding="utf-8")
     else:
         pandas.DataFrame(content).to_excel(tmp_path / name, index=False, header=False)
-    assert [tables.as_text(row["document"]) for row in rows_of(tmp_path / name)] == ["가", "", "나"]
+    assert [as_text(row["document"]) for row in rows_of(tmp_path / name)] == ["가", "", "나"]
     source = find_source(tmp_path / name)
     if source.kind != "xlsx":
-        parts = [part for span in tables.spans(source, 1) for part in tables.parts_of(source, span=span)]
-        assert [tables.as_text(cell) for part in parts for cell in part["document"]] == ["가", "", "나"]
+        parts = [part for span in spans(source, 1) for part in parts_of(source, span=span)]
+        assert [as_text(cell) for part in parts for cell in part["document"]] == ["가", "", "나"]
 
 
 def test_a_table_without_rows_has_its_columns(tmp_path):
     (tmp_path / "a.csv").write_text("document,film\n", encoding="utf-8")
     pandas.DataFrame({"document": [], "film": []}).to_parquet(tmp_path / "a.parquet")
     for path in (tmp_path / "a.csv", tmp_path / "a.parquet"):
-        (piece,) = tables.open_table(path).parts
+        (piece,) = open_table(path).parts
         assert list(piece) == ["document", "film"] and not piece.rows
         with pytest.raises(DataError, match="expected a column 'text'"):
-            list(tables.open_table(path, "text").parts)
+            list(open_table(path, "text").parts)
 
 
 @pytest.mark.parametrize(
@@ -165,12 +170,12 @@ def test_a_line_has_at_most_so_many_characters(tmp_path, name, head):
 def test_what_is_held_at_a_time_is_bounded(tmp_path):
     path = tmp_path / "a.txt"
     path.write_text(("a" * (2**24 - 1) + "\n") * 3 + "b\n", encoding="utf-8")
-    assert [piece.rows for piece in tables.open_table(path).parts] == [2, 2]
+    assert [piece.rows for piece in open_table(path).parts] == [2, 2]
     (tmp_path / "b.txt").write_text("a\n" * 9000, encoding="utf-8")
-    assert [piece.rows for piece in tables.open_table(tmp_path / "b.txt").parts] == [8192, 808]
+    assert [piece.rows for piece in open_table(tmp_path / "b.txt").parts] == [8192, 808]
     path = tmp_path / "c.parquet"
     pandas.DataFrame({"document": ["a" * 2**24] * 3, "list": [[1], [2], [3]], "n": [1, 2, 3]}).to_parquet(path)
-    assert [piece.rows for piece in tables.open_table(path).parts] == [2, 1]
+    assert [piece.rows for piece in open_table(path).parts] == [2, 1]
 
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
@@ -212,7 +217,7 @@ def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, option):
     (tmp_path / "a.txt").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
     for data in ("sample", tmp_path / "a.txt"):
         with pytest.raises(ConfigError, match="has the columns of the NSMC files; expected --.*, found 'y'"):
-            tables.load_reviews(data, "test", **{option: "y"})
+            load_reviews(data, "test", **{option: "y"})
 
 
 def test_a_column_of_parquet_without_a_value_is_read(tmp_path):
@@ -221,9 +226,9 @@ def test_a_column_of_parquet_without_a_value_is_read(tmp_path):
 
 
 def test_a_column_that_is_not_there_names_the_nearest():
-    tables.require_column(["film"], "film", "a.csv")
+    require_column(["film"], "film", "a.csv")
     with pytest.raises(DataError, match="a.csv: expected a column 'flim', found film; did you mean 'film'.$"):
-        tables.require_column(["film"], "flim", "a.csv", hint="")
+        require_column(["film"], "flim", "a.csv", hint="")
 
 
 def test_keys_that_a_row_lacks_are_none_and_numbers_stay(tmp_path):
@@ -239,10 +244,10 @@ def test_a_row_of_many_lines_and_fields_is_bounded_as_one_line_is(tmp_path, betw
     header = "document,film" if "," in between else "document"
     path.write_text(f'{header}\n"{half}{between}{half}"\n', encoding="utf-8")
     with pytest.raises(DataError, match=f"a.csv line {line}: expected at most 16,777,216 characters"):
-        next(tables.open_table(path).parts)
+        next(open_table(path).parts)
     rows = f'"{half}{between}"\n' * 3
     path.write_text(f"{header}\n{rows}", encoding="utf-8")
-    assert sum(part.rows for part in tables.open_table(path).parts) == 3, "the bound is of one row"
+    assert sum(part.rows for part in open_table(path).parts) == 3, "the bound is of one row"
 
 
 @pytest.mark.parametrize(
@@ -271,7 +276,7 @@ def test_text_within_a_value_of_parquet_counts(tmp_path):
     values = pyarrow.StructArray.from_arrays([shared("x" * 100_000, 1000)], ["inside"])
     table = pyarrow.table({"document": ["좋다"] * 1000, "values": values})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
-    pieces = [piece["values"] for piece in tables.open_table(tmp_path / "a.parquet").parts]
+    pieces = [piece["values"] for piece in open_table(tmp_path / "a.parquet").parts]
     assert [len(piece) for piece in pieces] == [334, 334, 332] and pieces[2][331] == {"inside": "x" * 100_000}
 
 
@@ -280,9 +285,9 @@ def test_parts_of_many_short_cells_have_few_bytes(tmp_path, kind):
     """Two characters are 51 bytes: parts of 8192 rows of 2000 columns would have a gigabyte."""
     names = ["document", *(f"c{number}" for number in range(1999))]
     path = write(tmp_path, kind, [{**dict.fromkeys(names, "10"), "document": "좋다"}] * 400)
-    parts = list(tables.open_table(path, "document").parts)
+    parts = list(open_table(path, "document").parts)
     assert sum(part.rows for part in parts) == 400 and len(parts) > 1
-    assert max(tables.memory([*part.values()]) for part in parts) < 1.01 * PIECE
+    assert max(tables.memory([*part.values()]) for part in parts) < 1.01 * PART_BYTES
     assert tables.memory(["가", {"b": [1]}]) == sum(map(sys.getsizeof, [[0, 0], "가", {"b": 0}, [1], 1]))
 
 
@@ -295,7 +300,7 @@ def test_a_large_value_that_rows_of_parquet_share_is_not_decoded_for_all_at_once
     table = pyarrow.table({"document": ["좋다"] * 256, "n": range(256), "value": values})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet", store_schema=store_schema)
     before = pyarrow.total_allocated_bytes()
-    pieces = tables.open_table(tmp_path / "a.parquet").parts
+    pieces = open_table(tmp_path / "a.parquet").parts
     first = next(pieces)
     assert pyarrow.total_allocated_bytes() - before < 1.5 * parquet.DENSE
     assert list(map(len, first["value"])) == [1] * first_row + [4_000_000] * 9

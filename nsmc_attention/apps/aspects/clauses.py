@@ -14,7 +14,7 @@ from typing import NamedTuple, Union
 from ..._io.tab_separated import read_rows
 from ...classification.prediction import TYPES
 from ...errors import DataError, list_names
-from ...tables import tables
+from ...tables.labelled import read_pairs
 from ...text.encoding import clean
 from ...text.marks import composed
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
@@ -46,7 +46,7 @@ class Words(NamedTuple):
 def read_words(path: Union[str, Path, None]) -> Pairs:
     """Read (word, aspect), - for none, of a table with these columns; () for None. DataError, with the option, where wrong."""
     try:
-        aspects = tables.read_pairs(Path(path), ("word", "aspect"), clean) if path else {}
+        aspects = read_pairs(Path(path), ("word", "aspect"), clean) if path else {}
         if outputs := TYPES.keys() & aspects.values():
             raise DataError(f"{path}: expected aspects that are no output columns, found {list_names(outputs)}")
         if path and not any(re.search("[가-힣]", word) for word in aspects if aspects[word] != NONE):

@@ -30,10 +30,10 @@ from ...inference.reference import Reference, Scorer, worker_scorer
 from ...inference.scoring import MARK, marks, open_output, table_parts, texts_of
 from ...inference.tally import Tally
 from ...registry import ability
-from ...tables import tables
-from ...tables.bounded_lines import PIECE
-from ...tables.parquet import row_groups
-from ...tables.sources import SUFFIXES, Source, Span, find_source
+from ...tables import rows as table_rows
+from ...tables.parts import PART_BYTES, TablePart
+from ...tables.source import SUFFIXES, Source, Span, find_source
+from ...tables.table import Table, open_table, with_column
 
 try:
     from distributed import Client
@@ -114,7 +114,7 @@ def bulk(
     rows : int
         Rows of a partition at most; one of text has about 32 MiB at most too. A workbook is one partition.
     verbatim : bool
-        Do not mark cells of csv and tsv that a spreadsheet would compute (see `_io.spreadsheets`).
+        Do not mark cells of csv and tsv that a spreadsheet would compute (see `tables.writers`).
     restore : bool or path
         Restore what is in doubt, and classify that: True, or the bundle of a restorer.
     group_by, film_bundle : str or None
@@ -135,7 +135,7 @@ def bulk(
     states = [[str(path), *state_of(path)] for path in files]
     columns = (text_column, encoding, group_by, sheet, header)
     partitions = [part for number, path in enumerate(files) for part in split(path, number, style, rows, *columns)]
-    plan = {"sources": states, "rows": rows, "partition_bytes": PIECE, "style": style, "group_by": group_by}
+    plan = {"sources": states, "rows": rows, "partition_bytes": PART_BYTES, "style": style, "group_by": group_by}
     settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim, "sheet": sheet}
     settings["header"] = header
     check_plan(folder, {**plan, **settings, **fingerprints(rater or model)})
@@ -241,16 +241,11 @@ def split(
     """Yield the Partitions of a file; no row is cut, however many lines it has."""
     state, source = state_of(path), find_source(path, encoding=encoding, sheet=sheet, header=header)
     # reads the first rows only
-    table = tables.open_table(source, text_column)
+    table = open_table(source, text_column)
     source, text_column = table.source, table.text_column
     for part in islice(table.parts, 1 if group_by else 0):
         groups().names_of(part, str(group_by), path)
-    spans: Iterable[Optional[Span]] = [None]
-    if source.kind == "parquet":
-        spans = (Span(*groups) for groups in row_groups(source, rows))
-    elif source.kind not in ("xlsx", "json"):
-        spans = tables.spans(source, rows)
-    for index, span in enumerate(spans):
+    for index, span in enumerate(table_rows.spans(source, rows)):
         yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{index:05d}.{style}", state, group_by)
 
 
@@ -309,7 +304,7 @@ def pool_partition(
     """Return the Tally of rows scored for the output, none if there is one, and what is known of each film."""
     names: "deque[Optional[str]]" = deque()
 
-    def named() -> Iterator[tables.TablePart]:
+    def named() -> Iterator[TablePart]:
         for part in parts_of(partition):
             names.extend(groups().names_of(part, str(partition.group_by), partition.source.path))
             yield part
@@ -326,17 +321,17 @@ def pool_partition(
     return Tally(), scorer.pools
 
 
-def parts_of(partition: Partition) -> Iterator[tables.TablePart]:
+def parts_of(partition: Partition) -> Iterator[TablePart]:
     source, column = partition.source, partition.text_column
-    return tables.with_column(tables.parts_of(source, span=partition.span, text_column=column), column, source.path)
+    return with_column(table_rows.parts_of(source, span=partition.span, text_column=column), column, source.path)
 
 
 def write_output(
-    scorer: Scorer, partition: Partition, parts: Iterator[tables.TablePart], folder: str, verbatim: bool
+    scorer: Scorer, partition: Partition, parts: Iterator[TablePart], folder: str, verbatim: bool
 ) -> Tally:
     """Write a Partition's output; return the Tally of its rows."""
     check_state(partition)
-    output, table = Path(folder) / partition.output, tables.Table(partition.source, partition.text_column, parts)
+    output, table = Path(folder) / partition.output, Table(partition.source, partition.text_column, parts)
     style = output.suffix[1:]
     with open_output(output, style) as file:
         if marks(style, partition.source, output):

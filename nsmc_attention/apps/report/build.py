@@ -9,7 +9,6 @@ from typing import Any, Optional, Union
 import pandas
 
 from ..._io.atomic import refuse_links, require_place, vacant, write_text
-from ..._io.spreadsheets import as_csv
 from ..._runtime.processes import can_start_workers, cores, workers
 from ..._runtime.progress import progress_bar
 from ...classification.explain import Explainer
@@ -20,9 +19,11 @@ from ...errors import ColumnError, ConfigError, DataError, did_you_mean, list_na
 from ...evaluation.attention_statistics import by_word, token_table
 from ...inference.tally import Tally
 from ...registry import ability
+from ...tables.columns import require_column
 from ...tables.data import File, open_file
+from ...tables.parts import TablePart, as_text
 from ...tables.stars import Stars, star_column, stars_of
-from ...tables.tables import TablePart, as_text, require_column
+from ...tables.writers import as_csv
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
 from .statistics import ORDERS, date_of, distinctive_words, extreme_reviews, shares_by

@@ -200,7 +200,8 @@ def film(
 
 def pairs_of(frame: Any, group_by: str, text_column: Optional[str] = None) -> Iterator[Pair]:
     """Return (film, review) of the rows of a DataFrame that name a film."""
-    from ...tables.tables import as_text, require_column
+    from ...tables.columns import require_column
+    from ...tables.parts import as_text
 
     if not is_frame(frame):
         raise DataError(f"film: expected a DataFrame with the column {group_by!r}, found {type(frame).__name__}")

@@ -11,8 +11,11 @@ import pandas
 from numpy.typing import NDArray
 
 from ...errors import ConfigError, DataError
-from ...tables import nsmc, raw, tables
+from ...tables import nsmc, raw
+from ...tables.columns import STAR_COLUMNS, find_column
 from ...tables.data import Texts
+from ...tables.labelled import refuse_columns
+from ...tables.parts import as_text, cells_of
 from ...text.encoding import clean
 
 # Names by which a column is found, in lower case
@@ -57,14 +60,14 @@ def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[s
     """Read "nsmc", the raw star reviews without those of the official test file, or a table, whose rows without a film
     are left out.
 
-    ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `tables.open_table`, and
+    ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `open_table`, and
     for stars that are no numbers, with their row.
     """
     data = source.data
     if data == "sample":
         raise ConfigError("train --task film: expected nsmc or a table with columns of films and stars, found sample")
     if data == "nsmc":
-        tables.refuse_columns(data, source.text_column, sheet=source.sheet)
+        refuse_columns(data, source.text_column, sheet=source.sheet)
         for option, given in (("--group-by", group_by), ("--stars-column", stars_column)):
             if given is not None:
                 raise ConfigError(f"nsmc: has films and stars of its own; leave {option} out, found {given!r}")
@@ -73,10 +76,10 @@ def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[s
     table, path = source.open(), Path(data)
     parts = list(table.parts)
     names = dict.fromkeys(chain.from_iterable(parts))
-    group_by = tables.find_column(names, group_by, path, FILM_COLUMNS, FILM_HINT)
-    stars_column = tables.find_column(names, stars_column, path, tables.STAR_COLUMNS, STAR_HINT)
-    texts, films = (list(map(tables.as_text, tables.cells_of(parts, name))) for name in (table.text_column, group_by))
-    cells = enumerate(tables.cells_of(parts, stars_column), start=1)
+    group_by = find_column(names, group_by, path, FILM_COLUMNS, FILM_HINT)
+    stars_column = find_column(names, stars_column, path, STAR_COLUMNS, STAR_HINT)
+    texts, films = (list(map(as_text, cells_of(parts, name))) for name in (table.text_column, group_by))
+    cells = enumerate(cells_of(parts, stars_column), start=1)
     stars = [number(value, f"{path} row {row}") for row, value in cells]
     return of_films(path.name, texts, stars, list(map(str.strip, films)))
 
@@ -84,7 +87,7 @@ def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[s
 def number(value: object, where: str) -> float:
     """Return a cell as a number of stars; DataError where it is none."""
     try:
-        stars = float(tables.as_text(value))
+        stars = float(as_text(value))
     except ValueError:
         stars = float("nan")
     if not abs(stars) < 1e6:

@@ -8,16 +8,16 @@ from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
 from ..._runtime.progress import progress_bar
 from ...errors import DataError
-from ...inference.formats import WRITERS
-from ...inference.scored_rows import ScoredRows
 from ...inference.scoring import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss, style_of
-from ...tables.bounded_lines import cut
 from ...tables.data import File, open_file
+from ...tables.parts import cut
+from ...tables.writers import WRITERS, ScoredRows
 from .rater import SHOWN, FilmRater
 from .rating import Rating
 
 if TYPE_CHECKING:
-    from ...tables.tables import Table, TablePart
+    from ...tables.parts import TablePart
+    from ...tables.table import Table
 
 # The columns of a film after its name, and their types
 TYPES = {"reviews": "int64", "stars": "double", "stars_low": "double", "stars_high": "double"}
@@ -92,7 +92,7 @@ def rate_table(
 
 def named(table: "Table", group_by: str, rated: Rated) -> Iterator[tuple[str, str]]:
     """Yield (film, text) of the rows that name a film, and count the others; DataError where none does."""
-    from ...tables import tables
+    from ...tables.parts import as_text
 
     path, empty = table.source.path, True
     for part in table.parts:
@@ -100,17 +100,18 @@ def named(table: "Table", group_by: str, rated: Rated) -> Iterator[tuple[str, st
             rated.nameless += name is None
             if name is not None:
                 empty = False
-                yield name, tables.as_text(text)
+                yield name, as_text(text)
     if empty:
         raise DataError(f"{path}: expected rows that name a film in column {group_by!r}, found none")
 
 
 def names_of(part: "TablePart", group_by: str, where: Path) -> list[Optional[str]]:
     """Return the film of each row, None where it names none; DataError if there is no such column."""
-    from ...tables import tables
+    from ...tables.columns import require_column
+    from ...tables.parts import as_text
 
-    tables.require_column(part, group_by, where, "; name the one of the films by group_by (--group-by)")
-    return [tables.as_text(value).strip() or None for value in part[group_by]]
+    require_column(part, group_by, where, "; name the one of the films by group_by (--group-by)")
+    return [as_text(value).strip() or None for value in part[group_by]]
 
 
 def shown_in(style: str) -> int:

@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from ...inference.formats import WRITERS
 from ...inference.reference import Scorer
-from ...inference.scored_rows import ScoredRows
 from ...inference.scoring import open_output, style_of
+from ...tables.writers import WRITERS, ScoredRows
 from .reading import Line, Reading
 
 COLUMNS = ("picture", "line", "left", "top", "right", "bottom", "letter_probability", "text")

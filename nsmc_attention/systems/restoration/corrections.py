@@ -13,7 +13,7 @@ from ..._runtime.aliases import Record
 from ...bundle.format import load_bundle
 from ...classification.predictor import WINDOW, Classifier
 from ...inference.reference import Reference, Row, check_texts
-from ...tables.bounded_lines import cut
+from ...tables.parts import cut
 from ...text.encoding import clean
 from .engines import engine_beside
 from .restorer import Restorer, packaged_restorer

@@ -20,7 +20,7 @@ from ...bundle.format import load_bundle
 from ...errors import ConfigError, DataError
 from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor, Row, check_text, check_texts
-from ...tables.bounded_lines import cut
+from ...tables.parts import cut
 from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, in_rows
 from ..sequences.graphs import most_written

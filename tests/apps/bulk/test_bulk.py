@@ -28,7 +28,9 @@ from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.reference import Reference  # noqa: E402
 from nsmc_attention.tables import nsmc, tables  # noqa: E402
-from nsmc_attention.tables.sources import find_source  # noqa: E402
+from nsmc_attention.tables.table import open_table
+from nsmc_attention.tables.rows import parts_of, spans
+from nsmc_attention.tables.source import find_source  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -68,11 +70,10 @@ def score(bundle_folder, capsys):
 def rows_of(path, kind, rows, column="document"):
     """Return the reviews of each span of a file."""
     source = find_source(path, kind)
-    spans = list(tables.spans(source, rows))
+    spans = list(spans(source, rows))
     assert all(one.end == other.start for one, other in zip(spans, spans[1:]))
     return [
-        [text for piece in tables.parts_of(source, span=span, text_column=column) for text in piece[column]]
-        for span in spans
+        [text for piece in parts_of(source, span=span, text_column=column) for text in piece[column]] for span in spans
     ]
 
 
@@ -92,7 +93,7 @@ def test_spans_have_the_rows_that_predict_reads(data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "a.csv"
         path.write_bytes((lead + end.join([header, *rows]) + end).encode())
-        expected = [text for piece in tables.open_table(path, "b").parts for text in piece["b"]]
+        expected = [text for piece in open_table(path, "b").parts for text in piece["b"]]
         size = data.draw(st.integers(1, 3))
         found = rows_of(path, "csv", size, "b")
     assert len(expected) == len(rows) and sum(found, []) == expected and max(map(len, found)) <= size
@@ -110,7 +111,7 @@ def test_spans_of_lines_are_whole_lines(tmp_path, kind):
 def test_a_span_of_long_rows_has_few(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("document\n" + ("가" * 5_000_000 + "\n") * 5, encoding="utf-8")
-    assert [span.end - span.start for span in tables.spans(find_source(path, "csv"), 100)] == [45_000_003, 30_000_002]
+    assert [span.end - span.start for span in spans(find_source(path, "csv"), 100)] == [45_000_003, 30_000_002]
 
 
 def test_lines_stay_lines_and_the_output_is_one_table(score, tmp_path):

@@ -10,7 +10,8 @@ from nsmc_attention.apps.report.build import report
 from nsmc_attention.apps.report.page import phrases
 from nsmc_attention.classification.predictor import Classifier, load_classifier
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.tables import nsmc, tables
+from nsmc_attention.tables import nsmc
+from nsmc_attention.tables.parts import PART_ROWS
 from nsmc_attention.tables.data import Texts
 
 
@@ -174,7 +175,7 @@ def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_p
 
 
 def test_a_column_of_jsonl_may_come_late(classifier, tmp_path):
-    lines = ['{"document": "좋다"}'] * tables.PART_ROWS + ['{"document": "별로", "film": "가", "date": "2020.1.2"}'] * 3
+    lines = ['{"document": "좋다"}'] * PART_ROWS + ['{"document": "별로", "film": "가", "date": "2020.1.2"}'] * 3
     (tmp_path / "a.jsonl").write_text("\n".join(lines), encoding="utf-8")
     found = report(classifier, tmp_path / "a.jsonl", tmp_path / "r.html", "film", "date")
     assert found["groups"]["count"].to_dict() == {"가": 3} and found["months"].index.tolist() == ["2020-01"]

@@ -15,7 +15,10 @@ from nsmc_attention.systems.restoration.columns import RESTORED_SCHEMA
 from nsmc_attention.systems.restoration.corrections import SURE, over
 from nsmc_attention.systems.restoration.restoration import BLANK
 from nsmc_attention.systems.restoration.restorer import TYPES
-from nsmc_attention.tables import nsmc, tables
+from nsmc_attention.tables import nsmc
+from nsmc_attention.tables.parts import as_text
+from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables.table import open_table
 
 TEXTS = ["배우들연기가 정말조앗는데", "", "=1+1 별로", "재밋다"]
 
@@ -41,7 +44,7 @@ def table(tmp_path):
 @pytest.mark.parametrize("style", ["csv", "tsv", "jsonl", "parquet", "xlsx"])
 def test_a_restored_table_has_its_own_columns_first_and_every_row(restorer, table, tmp_path, style):
     found = score_table(restorer, table, tmp_path / f"out.{style}")
-    (part,) = tables.open_table(tmp_path / f"out.{style}", "document").parts
+    (part,) = open_table(tmp_path / f"out.{style}", "document").parts
     assert (found.tally.rows, found.tally.errors) == (4, 1)
     own = ["restored", "document", "n"]
     assert list(part)[:3] == own and part["n"] == list("abcd")
@@ -52,9 +55,9 @@ def test_a_restored_table_has_its_own_columns_first_and_every_row(restorer, tabl
     else:
         assert list(part)[3:] == ["predicted_restored", "predicted_restore_error"], "one is taken"
         # the first character of what a spreadsheet would compute
-        shown = [tables.as_text(cell).lstrip("'") for cell in part["predicted_restored"]]
+        shown = [as_text(cell).lstrip("'") for cell in part["predicted_restored"]]
         assert shown == [text.lstrip("'") for text in expected]
-        assert [tables.as_text(cell) for cell in part["predicted_restore_error"]] == ["", BLANK, "", ""]
+        assert [as_text(cell) for cell in part["predicted_restore_error"]] == ["", BLANK, "", ""]
 
 
 def test_workers_give_the_rows_of_this_process(both):
@@ -89,7 +92,7 @@ def prediction_of(both, text):
 
 
 def test_what_is_in_doubt_is_restored_and_classified_again(both):
-    documents = tables.load_reviews("sample", "test").documents
+    documents = load_reviews("sample", "test").documents
     found = both.probabilities(documents)
     asked = both.classifier.probabilities(documents)
     assert found.tolist() == pytest.approx([prediction_of(both, text).probability for text in documents], abs=1e-6)

@@ -14,7 +14,7 @@ from nsmc_attention import load_restorer, native
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
 from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.inference.sessions import PIECE
+from nsmc_attention.inference.sessions import PART_BYTES
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.systems.restoration.engines import EDITOR_LENGTHS, RestorerEngine
 from nsmc_attention.systems.restoration.native import HEADS, NativeEditor, kernel_arrays, parameter_shapes
@@ -22,7 +22,7 @@ from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreCon
 from nsmc_attention.systems.restoration.system import LAYOUT
 from nsmc_attention.systems.sequences.characters import padded
 from nsmc_attention.systems.sequences.settings import Stack
-from nsmc_attention.tables import tables
+from nsmc_attention.tables.labelled import load_reviews
 from nsmc_attention.text.encoding import clean
 
 # .ci/run builds the extension; elsewhere it is optional
@@ -165,7 +165,7 @@ def test_of_equal_tags_the_first_is_chosen():
 @pytest.fixture(scope="module")
 def texts():
     """Real and mixed texts of 1 to four times as many characters as those of the training."""
-    documents = list(filter(None, map(clean, tables.load_reviews("sample", "test").documents)))
+    documents = list(filter(None, map(clean, load_reviews("sample", "test").documents)))
     whole = "".join(documents).replace(" ", "")
     return [*documents[:40], *MIXED, *(whole[: READ * part // 3] for part in range(1, 4))]
 
@@ -287,4 +287,4 @@ def test_without_the_extension_or_with_another_version_onnx_runtime_is_used(monk
 
 def test_batches_are_large_where_that_leaves_no_thread_without_work() -> None:
     engine = RestorerEngine({"model.onnx": SimpleNamespace(name="native", batch_size=1000)}, 2)
-    assert [engine.size_of_batches(texts) for texts in (1, 100, 2000, 9000)] == [PIECE, PIECE, 500, 1000]
+    assert [engine.size_of_batches(texts) for texts in (1, 100, 2000, 9000)] == [PART_BYTES, PART_BYTES, 500, 1000]

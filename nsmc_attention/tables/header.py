@@ -1,0 +1,128 @@
+"""The row of a table that names its columns, found by the first rows; titles above it are left out.
+
+first rows -> Header (row, names)
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+from ..errors import ConfigError, DataError
+from .columns import KNOWN, NAMED, is_sentence, is_value, known_in, syllables_in
+
+# Rows in which a header is sought, and below which it is judged
+SEARCHED, FIRST_ROWS = 10, 20
+# The end of a survey's question, which is a name as well as a sentence
+QUESTIONS = ("주세요", "주십시오", "바랍니다", "니까", "나요", "까요", "인가요")
+ADVICE = "name its row by header (--header ROW), or say --header none and the texts' column by --text-column NUMBER"
+Rows = Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Header:
+    """The names of a table's columns, and how many rows stand before its first review; `row` is 0 for no header."""
+
+    row: int
+    names: tuple[str, ...]
+    before: int
+    note: str = ""
+
+
+def header_row(header: Optional[object]) -> Optional[int]:
+    """Return the row of `--header`, 0 for none; ConfigError for what is neither."""
+    if header is None:
+        return None
+    text = str(header).strip().lower()
+    if text == "none":
+        return 0
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigError(f"--header: expected a row from 1, or none, found {str(header)[:40]!r}")
+    return int(text)
+
+
+def header_of(rows: Rows, given: Optional[int], where: object) -> Header:
+    """Return the Header of a table by its first rows, blank ones included; `given` is its row, 0 for none.
+
+    DataError for a table without a row, without the row that is given, or whose first row may be names or a review.
+    """
+    filled = [number for number, row in enumerate(rows, start=1) if any(row)]
+    if given is None and not filled:
+        raise DataError(f"{where}: the file is empty; expected a header and reviews")
+    if given and given not in filled:
+        raise DataError(f"{where}: expected a header in row {given} (--header), found a blank or no row there")
+    row = below_titles(rows, filled) if given is None else given
+    if given is None and not names_are_certain(rows, row, where):
+        row = 0
+    if row:
+        note = f"the header is row {row}" if given is None and row != filled[0] else ""
+        return Header(row, tuple(rows[row - 1]), row, note)
+    names = tuple(f"column {number}" for number in range(1, max(map(len, rows), default=0) + 1))
+    note = f"no header, so its columns are called {', '.join(names[:3])}{', ...' * (len(names) > 3)}"
+    return Header(0, names, filled[0] - 1 if given is None else 0, note if given is None else "")
+
+
+def is_name(cell: str) -> bool:
+    return len(cell) <= 40 and not is_value(cell) and (known_in(cell, KNOWN) or not is_sentence(cell))
+
+
+def names_columns(row: Sequence[str]) -> bool:
+    """Return whether cells look like names of columns, of which one is known."""
+    cells = [cell for cell in row if cell]
+    return all(map(is_name, cells)) and len(set(cells)) == len(cells) and any(known_in(cell, KNOWN) for cell in cells)
+
+
+def below_titles(rows: Rows, filled: Sequence[int]) -> int:
+    """Return the row of the header below a title or a date: the first row of names that has more cells than those."""
+    first, most = [cell for cell in rows[filled[0] - 1] if cell], 0
+    named = any(known_in(cell, NAMED) for cell in first)
+    if len(first) > 1 and (named or names_columns(first) and len(first) > 2):
+        return filled[0]
+    for number in filled[:SEARCHED]:
+        cells = [cell for cell in rows[number - 1] if cell]
+        wider, most = len(cells) > most, max(most, len(cells))
+        if number == filled[0] or not wider or not all(map(is_name, cells)):
+            continue
+        # one known name may be a title, too, where two are below it
+        if names_columns(cells) and (not named or sum(known_in(cell, KNOWN) for cell in cells) > 1):
+            return number
+        if len(first) == 1 and not named and any(has_values_below(rows, number)):
+            return number
+    return filled[0]
+
+
+def columns_below(rows: Rows, number: int) -> Iterator[tuple[str, list[str]]]:
+    """Yield (cell, those below it) for each column of a row in which both have something."""
+    for place, cell in enumerate(rows[number - 1]):
+        under = [row[place] for row in rows[number:] if place < len(row) and row[place]]
+        if cell and under:
+            yield cell, under
+
+
+def has_values_below(rows: Rows, number: int) -> Iterator[bool]:
+    """Yield for each column of a row whether it has only numbers or dates below a cell that is neither."""
+    return (not is_value(cell) and all(map(is_value, under)) for cell, under in columns_below(rows, number))
+
+
+def names_are_certain(rows: Rows, number: int, where: object) -> bool:
+    """Return whether a row names the columns, and is no data like the rows below it; DataError where it may be either."""
+    cells, columns = [cell for cell in rows[number - 1] if cell], list(columns_below(rows, number))
+    counted = cells == [str(place) for place in range(len(cells))]
+    if any(known_in(cell, KNOWN) for cell in cells) or counted or any(has_values_below(rows, number)):
+        return True
+    if not columns:
+        return not (any(map(is_value, cells)) and any(map(is_sentence, cells)))
+    if any(is_value(cell) and all(map(is_value, under)) for cell, under in columns):
+        return False
+    above_texts = [cell for cell, under in columns if sum(map(is_sentence, under)) * 2 >= len(under)]
+    if any(is_sentence(cell) and not cell.rstrip(" .?)").endswith(QUESTIONS) for cell in above_texts):
+        return False
+    if doubtful := next(filter(may_be_review, above_texts), ""):
+        raise DataError(f"{where} row {number}: found no known name of a column, but {doubtful[:30]!r}; {ADVICE}")
+    return True
+
+
+def may_be_review(cell: str) -> bool:
+    """Return whether a cell above sentences may be a short review: Hangul of several words, or with the end of one."""
+    if not syllables_in(cell) or len(cell) < 2:
+        return False
+    return any(map(str.isspace, cell)) or len(cell) > 12 or cell[-1] in "다요네죠음임.!?~ㅋㅎㅠㅜ"

@@ -1,0 +1,353 @@
+"""The rows of a Source, by its kind: by csv, json, python-calamine and pyarrow.
+
+    csv, tsv    lines -> records ->  header, parts of rows       lines, jsonl, json, parquet -> parts of rows
+    xlsx        sheet -> records -/
+
+A record is (number of the row as Excel or an editor shows it, its cells).
+"""
+
+import csv
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, dropwhile, islice
+from pathlib import Path
+from typing import Any, Optional, TextIO
+
+from ..errors import DataError, MissingPackage
+from .columns import TEXT_COLUMNS, normalized
+from .header import FIRST_ROWS, Header, header_of
+from .parts import PART_BYTES, PART_ROWS, TablePart, cut, emptied, is_nan
+from .source import FIELDS, Source, Span, open_text, reader_of, say_once
+from .workbook import opened_sheet
+
+Record = tuple[int, Sequence[object]]
+COLUMNS = 2000
+AS_LINES = "write one object a line: jq -c '.[]' FILE > FILE.jsonl, or to_json(orient='records', lines=True) of pandas"
+
+
+def parts_of(
+    source: Source, rows: int = PART_ROWS, span: Optional[Span] = None, text_column: Optional[str] = None
+) -> Iterator[TablePart]:
+    """Yield a source's rows, or those of a span, in parts of at most `rows` rows; `text_column` names lines."""
+    column = text_column or TEXT_COLUMNS[0]
+    readers: dict[str, Callable[..., Iterator[TablePart]]] = {"jsonl": read_jsonl, "parquet": read_parquet}
+    readers.update(xlsx=read_xlsx, lines=partial(read_lines, column), json=partial(read_json, column))
+    return readers.get(source.kind, read_csv)(source, rows, span)
+
+
+def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+    with open_text(source, span) as file:
+        records = csv_records(file, source, span.rows if span else 0)
+        header = Header(0, span.names, 0) if span else None
+        yield from grid_parts(records, source, rows, header)
+
+
+def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+    with opened_sheet(source) as sheet:
+        for part in grid_parts(sheet.rows, source, rows):
+            names = dict(enumerate(part))
+            part.merged = {names[column]: below for column, below in sheet.merged.items() if column in names}
+            part.uncomputed = {(names[column], number) for column, number in sheet.uncomputed if column in names}
+            yield part
+
+
+def csv_records(lines: Iterable[str], source: Source, before: int = 0) -> Iterator[Record]:
+    """Yield the records of csv, tsv or nsmc; DataError, with its line, for a quote that is not closed."""
+    reader, begun = reader_of(lines, source.delimiter, source.quoted), 1
+    try:
+        for number, row in enumerate(reader, start=before + 1):
+            begun = reader.line_num + 1
+            yield number, row
+    except csv.Error as problem:
+        advice = 'end the field with ", and write a quote within it as ""'
+        raise DataError(
+            f"{source.path} line {begun}: expected each quote to be closed, found {problem}; {advice}"
+        ) from problem
+
+
+def filled(records: Iterable[Record], width: int) -> Iterator[Record]:
+    """Yield records up to the last that is not blank: that has as many cells of csv as there are columns, or a value."""
+    blank: list[Record] = []
+    for number, row in records:
+        if len(row) < width and not any(map(str.strip, row)) or all(cell is None for cell in row):
+            blank.append((number, []))
+            continue
+        yield from emptied(blank)
+        yield number, row
+
+
+def grid_parts(
+    records: Iterable[Record], source: Source, rows: int, header: Optional[Header] = None
+) -> Iterator[TablePart]:
+    """Yield parts of the rows below the header, which is found if it is None; at least one, as a table has columns.
+
+    DataError where two columns have one name, or a row has other fields than the header.
+    """
+    if header is None:
+        records = iter(records)
+        first = list(islice(records, max(FIRST_ROWS, source.header or 0)))
+        header = header_of([texts_in(row) for _, row in first], source.header, source.path)
+        records = chain(first[header.before :], records)
+    names = list(header.names)
+    if header.row:
+        # with the spaces that others may name them by
+        cells = ["" if cell is None else str(cell) for cell in first[header.row - 1][1]]
+        last = max(place for place, cell in enumerate(cells) if cell.strip())
+        names = [cell if cell.strip() else f"column {place}" for place, cell in enumerate(cells[: last + 1], start=1)]
+    check_columns(names, f"{source.path} row {header.row or 1}")
+    if header.note:
+        say_once(f"{source.path}: {header.note}")
+    pieces = cut(fitting(filled(records, len(names)), names, source), rows, weight)
+    for piece in chain(emptied([next(pieces, [])]), pieces):
+        part = TablePart(zip(names, map(list, zip(*(row for _, row in piece)) if piece else [()] * len(names))))
+        part.numbers = [number for number, _ in piece]
+        yield part
+
+
+def fitting(records: Iterable[Record], names: list[str], source: Source) -> Iterator[Record]:
+    """Yield records with as many cells as there are names, but for those that repeat the names."""
+    width, blank, repeated = len(names), None if source.kind == "xlsx" else "", 0
+    for number, row in records:
+        if len(row) != width:
+            beyond = any(cell is not None and cell != "" for cell in row[width:])
+            if beyond or row and len(row) < width and source.kind != "xlsx":
+                found = f"expected {width} cells as in the header, found {len(row)}"
+                advice = "; name every column, or its row by header (--header ROW or none)" * beyond
+                raise DataError(f"{source.path} row {number}: {found}{advice}")
+            row = [*row[:width], *[blank] * (width - len(row))]
+        if row == names:
+            repeated += 1
+        else:
+            yield number, row
+    if repeated:
+        rows = "row that repeats" if repeated == 1 else "rows that repeat"
+        say_once(f"{source.path}: left out {repeated:,} {rows} the header")
+
+
+def weight(record: Record) -> int:
+    """Return about the bytes of a record."""
+    return 60 * len(record[1]) + sum(len(cell) for cell in record[1] if isinstance(cell, str))
+
+
+def texts_in(row: Iterable[object]) -> list[str]:
+    return ["" if cell is None else str(cell).strip() for cell in row]
+
+
+def check_columns(names: Collection[str], where: object) -> None:
+    """Raise DataError for too many columns, or for one that is there twice."""
+    if len(names) > COLUMNS:
+        raise DataError(f"{where}: expected at most {COLUMNS:,} columns, found {len(names):,}")
+    if len(set(names)) < len(names):
+        raise DataError(f"{where}: expected each column once, found {Counter(names).most_common(1)[0][0]!r} twice")
+
+
+def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+    number = span.rows if span else 0
+    with open_text(source, span) as file:
+        for piece in cut(file, rows, len):
+            part = TablePart({text_column: [line.rstrip("\r\n") for line in piece]})
+            part.numbers = range(number + 1, number + 1 + len(piece))
+            number += len(piece)
+            yield part
+
+
+def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+    with open_text(source, span) as file:
+        lines = enumerate(file, start=1 + (span.rows if span else 0))
+        numbered = filled(((number, [line] if line.strip() else []) for number, line in lines), 1)
+        if not span:
+            numbered = dropwhile(lambda record: not record[1], numbered)
+        yield from object_parts((parsed(row, number, source.path) for number, row in numbered), rows, source.path)
+
+
+def parsed(row: Sequence[Any], number: int, path: Path) -> tuple[int, object]:
+    try:
+        return number, json.loads(row[0]) if row else {}
+    except (ValueError, RecursionError) as problem:
+        found = f"expected a JSON object, found {row[0].strip()[:40]!r}"
+        raise DataError(f"{path} line {number}: {found}") from problem
+
+
+def read_json(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+    with open_text(source) as file:
+        try:
+            value = json.load(file)
+        except (ValueError, RecursionError) as problem:
+            where = f"{source.path} line {getattr(problem, 'lineno', 1)}"
+            raise DataError(f"{where}: expected one JSON list or object, found none; {AS_LINES}") from problem
+    values = rows_of(value, source.path)
+    objects = ({text_column: row} if isinstance(row, str) else row for row in values)
+    yield from object_parts(enumerate(objects, start=1), rows, source.path)
+
+
+def rows_of(value: Any, path: Path) -> Sequence[Any]:
+    """Return the rows of a JSON value: a list, the only list of objects in an object, its columns, or itself.
+
+    An answer of a server has its rows in a list, beside a status and a message. DataError where there are several lists of
+    objects, or an object is no row by itself, as it has no usual name of a text.
+    """
+    if isinstance(value, list):
+        return value
+    if not isinstance(value, dict):
+        raise DataError(f"{path}: expected a JSON list or object, found {type(value).__name__}; {AS_LINES}")
+    lists = dict(lists_in(value))
+    if len(lists) > 1:
+        expected = f"expected one list of objects, found {len(lists)} ({', '.join([*lists][:3])})"
+        raise DataError(f"{path}: {expected}; {AS_LINES}")
+    columns, nested = list(value.values()), [cell for cell in value.values() if isinstance(cell, (dict, list))]
+    if lists:
+        return next(iter(lists.values()))
+    if all(isinstance(cell, list) for cell in columns) and len(set(map(len, columns))) == 1:
+        return [dict(zip(value, cells)) for cells in zip(*columns)]
+    if all(isinstance(cell, dict) for cell in columns) and columns:
+        return rows_of_objects(value)
+    if all(isinstance(cell, str) for cell in columns) and all(map(str.isdecimal, value)):
+        return columns
+    if len(nested) == 1 and not usual_text(value):
+        return rows_of(nested[0], path)
+    if usual_text(value):
+        return [value]
+    raise DataError(
+        f"{path}: expected a JSON list of objects, found one object ({', '.join([*value][:5])}); {AS_LINES}"
+    )
+
+
+def usual_text(value: dict[str, object]) -> bool:
+    """Return whether an object has a text with a usual name."""
+    return any(normalized(name) in TEXT_COLUMNS and isinstance(cell, str) for name, cell in value.items())
+
+
+def lists_in(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, list[object]]]:
+    """Yield (where, list) of the lists of objects in an object and the objects in it."""
+    for name, cell in value.items():
+        if isinstance(cell, list) and cell and all(isinstance(row, dict) for row in cell):
+            yield path + name, cell
+        elif isinstance(cell, dict):
+            yield from lists_in(cell, f"{path}{name}.")
+
+
+def rows_of_objects(value: dict[str, dict[str, object]]) -> list[object]:
+    """Return the rows of an object of objects: rows by their index, or columns by theirs, as pandas writes them."""
+    if all(map(str.isdecimal, value)) and not all(map(str.isdecimal, next(iter(value.values())))):
+        return list(value.values())
+    keys = dict.fromkeys(key for column in value.values() for key in column)
+    return [{name: column.get(key) for name, column in value.items()} for key in keys]
+
+
+def object_parts(numbered: Iterable[tuple[int, Any]], rows: int, path: Path) -> Iterator[TablePart]:
+    """Yield parts of objects, values unchanged but NaN, which is None, as is what a row lacks; DataError for another value."""
+
+    def checked() -> Iterator[tuple[int, dict[str, object]]]:
+        for number, value in numbered:
+            if not isinstance(value, dict):
+                raise DataError(
+                    f"{path} row {number}: expected a JSON object, found {type(value).__name__}; {AS_LINES}"
+                )
+            yield number, value
+
+    for piece in cut(checked(), rows, lambda pair: 60 * len(pair[1]) + sum(map(letters_in, pair[1].values()))):
+        names = dict.fromkeys(chain.from_iterable(row for _, row in piece))
+        check_columns(names, path)
+        cells = {name: [row.get(name) for _, row in piece] for name in names}
+        part = TablePart((name, [None if is_nan(cell) else cell for cell in column]) for name, column in cells.items())
+        part.numbers = [number for number, _ in piece]
+        yield part
+
+
+def letters_in(value: object) -> int:
+    """Return about the bytes of a value and of everything in it."""
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
+    return len(value) if isinstance(value, str) else 60 + sum(map(letters_in, inside))
+
+
+def require_parquet() -> Any:
+    """Import pyarrow.parquet; MissingPackage names the extra that installs it."""
+    try:
+        import pyarrow.parquet
+    except ImportError as problem:
+        raise MissingPackage("parquet", "pyarrow") from problem
+    return pyarrow.parquet
+
+
+def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+    parquet, number = require_parquet(), 1
+    from pyarrow import ArrowException
+
+    try:
+        with parquet.ParquetFile(source.stream or source.path) as file:
+            names = file.schema_arrow.names
+            check_columns(names, source.path)
+            empty = TablePart((name, []) for name in names)
+            groups = list(range(span.start, span.end) if span else range(file.num_row_groups))
+            # a value that all rows share is small in the file
+            first = next(file.iter_batches(8, groups), None) if groups else None
+            weight_of_row = letters_in(first.to_pydict()) // (first.num_rows or 1) if groups and first else 0
+            most = max(8, PART_BYTES // (weight_of_row + 1))
+            batches = file.iter_batches(min(rows, most), groups) if groups else ()
+            for part in chain((TablePart(batch.to_pydict()) for batch in batches), [empty]):
+                part.types = dict(zip(names, file.schema_arrow.types))
+                part.numbers = range(number, number + part.rows)
+                number += part.rows
+                if part.rows or number == 1:
+                    yield part
+    except (ArrowException, OSError, ValueError, OverflowError, LookupError) as problem:
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0]
+        raise DataError(f"{source.path}: not a readable parquet file: {reason}") from problem
+
+
+def spans(source: Source, rows: int) -> Iterator[Optional[Span]]:
+    """Cut a file between its rows into Spans of at most `rows` rows and about PART_BYTES bytes; at least one.
+
+    None is the whole file, where it cannot be cut: a workbook, one JSON value, a packed file.
+    """
+    if source.kind == "parquet":
+        yield from group_spans(source, rows)
+    elif source.kind in ("xlsx", "json") or source.packed:
+        yield None
+    else:
+        with open_text(source) as text:
+            yield from text_spans(Measured(text, source), source, rows)
+
+
+class Measured:
+    """The lines of a text, with the `position` in bytes behind the last one."""
+
+    def __init__(self, text: TextIO, source: Source):
+        self.text, self.codec, self.position = text, source.encoding, source.mark
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self.text:
+            self.position += len(line.encode(self.codec))
+            yield line
+
+
+def text_spans(lines: Measured, source: Source, rows: int) -> Iterator[Span]:
+    records: Iterable[Any] = csv_records(lines, source) if source.kind in FIELDS else enumerate(lines, start=1)
+    names, skipped = tuple[str, ...](), 0
+    if source.kind in FIELDS:
+        part = next(read_csv(source, 1, None))
+        names, skipped = tuple(part), (part.numbers[0] if part.numbers else 2) - 1
+    start, begun, number, cuts = lines.position, skipped, 0, 0
+    for number, record in records:
+        if number <= skipped:
+            start = lines.position
+        elif (number - begun >= rows or lines.position - start >= PART_BYTES) and any(map(str.strip, record)):
+            yield Span(start, lines.position, names, begun)
+            start, begun, cuts = lines.position, number, cuts + 1
+    # a table without rows is one Span too
+    if number > begun or not cuts:
+        yield Span(start, lines.position, names, begun)
+
+
+def group_spans(source: Source, rows: int) -> Iterator[Span]:
+    """Yield Spans of consecutive row groups with about `rows` rows together."""
+    with require_parquet().ParquetFile(source.path) as file:
+        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
+    first = total = 0
+    for group, size in enumerate(sizes):
+        total += size
+        if total >= rows or group == len(sizes) - 1:
+            yield Span(first, group + 1)
+            first, total = group + 1, 0

@@ -1,0 +1,136 @@
+"""The user's own table: csv, tsv, jsonl, json, parquet, xlsx or plain lines, from a file or stdin, every column unchanged.
+
+    path -> Source (its kind, encoding, delimiter) -> Table (its text column, its rows in parts)
+
+Every value of csv and tsv stays text: no NA, no guessed numbers. Memory does not grow with the rows of a text file.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Optional, Union
+
+from ..errors import DataError, list_names
+from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values, require_column
+from .oddities import oddity
+from .parts import PART_ROWS, TablePart, as_text, cells_of, emptied
+from .rows import parts_of
+from .source import Source, announce, find_source
+
+# Texts of the first part on which something may be remarked
+REMARKED = 1000
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that is being read: where from, which column has the texts, and its rows, in order."""
+
+    source: Source
+    text_column: str
+    parts: Iterator[TablePart]
+
+
+def open_table(
+    path: Union[str, Path, Source],
+    text_column: Optional[object] = None,
+    rows: int = PART_ROWS,
+    kind: Optional[str] = None,
+    encoding: Optional[str] = None,
+    note: Callable[[Source], object] = announce,
+    sheet: Optional[str] = None,
+    header: Optional[object] = None,
+) -> Table:
+    """Open a table, whose parts have at most `rows` rows.
+
+    Parameters
+    ----------
+    path : path, str or Source
+        A file, or "-" for stdin, which is streamed (json, parquet and xlsx are read whole).
+    text_column : str, int or None
+        The column of the texts, a name or a number from 1; None finds it by `columns.choose_text`.
+    kind, encoding, sheet, header : str or None
+        As of `source.find_source`; what is None is found. Of a workbook, that is the first visible sheet with texts.
+    note : callable
+        Called once with the Source: it says on stderr what is not as the file's name promises.
+
+    Raises
+    ------
+    DataError
+        Also while the parts are read: the file is missing, empty, of no known kind or encoding, or malformed (with its
+        row); no column is the text's, or it has numbers, objects or lists.
+    """
+    source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet, header)
+    try:
+        table = likeliest_sheet(source, None if text_column is None else str(text_column), rows)
+    except DataError:
+        note(source)
+        raise
+    note(table.source)
+    return table
+
+
+def likeliest_sheet(source: Source, text_column: Optional[str], rows: int) -> Table:
+    """Return the Table of a Source; of a workbook whose first sheet has no column of a known name, that of the only other
+    sheet that has, or has texts. DataError where several others have, and the first has no texts."""
+    if source.kind != "xlsx" or not source.guessed or not source.other_sheets:
+        return opened(source, text_column, rows)
+    names, tables, problem = (source.sheet, *source.other_sheets), list[Table](), None
+    for name in names:
+        sheet = replace(source, sheet=name, other_sheets=tuple(other for other in names if other != name))
+        try:
+            tables.append(opened(sheet, text_column, rows))
+        except DataError as error:
+            problem = problem or error
+            continue
+        if name == source.sheet and known_in(tables[-1].text_column, NAMED):
+            return tables[-1]
+    if not tables and problem:
+        raise problem
+    best = [table for table in tables if known_in(table.text_column, NAMED)] or tables
+    if len(best) > 1 and tables[0].source.sheet != source.sheet:
+        found = list_names(repr(table.source.sheet) for table in best)
+        raise DataError(f"{source.path}: expected one sheet with reviews, found {found}; name one by sheet (--sheet)")
+    return best[0] if len(best) == 1 else tables[0]
+
+
+def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
+    """Return the Table of a Source, whose remarks say which column has the texts where its name does not."""
+    parts = parts_of(source, rows, text_column=text_column)
+    first = next(parts, None)
+    column, remarks = text_column or TEXT_COLUMNS[0], [*source.remarks]
+    if first is not None and source.kind != "lines":
+        chosen = choose_text(first, text_column, source.path)
+        column = chosen.name
+        refuse_values(first, column, source.path)
+        remarks += filter(None, [chosen.note])
+    with suppress(DataError):
+        cells = first.get(column, [])[:REMARKED] if first else []
+        remarks += filter(None, [oddity([as_text(cell) for cell in cells])])
+    every = parts if first is None else chain(emptied([first]), parts)
+    return Table(replace(source, remarks=tuple(remarks)), column, with_column(every, column, source.path))
+
+
+def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator[TablePart]:
+    """Yield parts, merged cells of other columns filled; DataError for a part that lacks the column, as rows of jsonl
+    may, or for a text that is a formula without a value."""
+    for part in parts:
+        require_column(part, column, path)
+        for name, below in part.merged.items():
+            if name != column:
+                part[name] = [below.get(number, cell) for number, cell in zip(part.numbers, part[name])]
+        if number := next((number for number in part.numbers if (column, number) in part.uncomputed), 0):
+            advice = "save it again in Excel, or as text if it is a review that begins with ="
+            found = f"expected a value in column {column!r}, found a formula not computed yet"
+            raise DataError(f"{path} row {number}: {found}; {advice}")
+        yield part
+
+
+def columns_of(path: Path, columns: Sequence[str]) -> list[list[str]]:
+    """Return the cells of columns of all rows, as text; DataError as `open_table`, and for a column that is missing."""
+    announce(source := find_source(path))
+    parts = list(parts_of(source, text_column="lines of text"))
+    for column in columns:
+        require_column(dict.fromkeys(chain.from_iterable(parts)), column, path, "")
+    return [list(map(as_text, cells_of(parts, column))) for column in columns]

@@ -1,0 +1,345 @@
+"""The rows of a table with their output columns, written part by part as text, csv, tsv, jsonl, parquet or xlsx.
+
+    with WRITERS[style](file, names of the table's columns, types of the output columns, verbatim) as write:
+        write(ScoredRows(...))
+
+What a format holds at its end (parquet, xlsx) is written when the block ends without an error. A cell of csv, tsv or xlsx
+that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unless `verbatim`.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from itertools import repeat
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Optional
+
+from ..errors import DataError
+from ..text.encoding import clean
+from .columns import is_number
+from .rows import require_parquet
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+    from .source import Source
+
+# The cells of a table's columns
+Columns = Mapping[str, Sequence[object]]
+# What the columns of a classifier and a restorer begin with
+OWN = ("label", "score", "probability", "restore", "share", "error")
+# Letters that nobody sees before a formula: spaces, signs of direction and width, fillers
+UNSEEN = "' \0\t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180e\u2800\u3000"
+UNSEEN += "\u3164\ufeff\uffa0" + "".join(map(chr, [*range(0x2000, 0x2010), *range(0x2028, 0x2030)]))
+UNSEEN += "".join(map(chr, [0x205F, *range(0x2060, 0x2070), *range(0xFE00, 0xFE10)]))
+# By which formulas begin, and by which some locales separate cells
+SIGNS, SEPARATORS = "=+-@＝＋－＠", ",;\t"
+# Rows of a row group of parquet
+GROUP = 2**16
+
+
+class ScoredRows(NamedTuple):
+    """Some rows: the cells of the table's columns, the texts, and what the scorer makes of each.
+
+    `results` are objects for jsonl, else rows of output columns; `types` those of the table's columns, if known, and
+    `numbers` those of the rows.
+    """
+
+    columns: Columns
+    texts: Sequence[str]
+    results: Iterable[Any]
+    types: Mapping[str, object] = {}
+    numbers: Sequence[int] = ()
+
+
+Write = Callable[[ScoredRows], object]
+# (file, names of the table's columns, `Scorer.types`, verbatim) -> context of a function that writes ScoredRows
+Writer = Callable[..., AbstractContextManager[Write]]
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet would compute a text, or read it as more than one cell."""
+    seen = text.lstrip(UNSEEN)
+    if seen[:1] and seen[0] in SIGNS:
+        return not is_number(text)
+    return any(letter in text[: len(text) - len(seen)] for letter in "\t\r\n")
+
+
+def as_cell(value: object) -> object:
+    """Return a cell's value, with an apostrophe before a formula; numbers and other types unchanged.
+
+    To undo it, remove an apostrophe behind which `is_formula`.
+    """
+    return f"'{value}" if isinstance(value, str) and value and is_formula(value) else value
+
+
+def as_cells(column: Sequence[object]) -> list[object]:
+    """Return `as_cell` of each cell of a column."""
+    # most begin with a syllable
+    return [cell if isinstance(cell, str) and "가" <= cell[:1] <= "힣" else as_cell(cell) for cell in column]
+
+
+class ShortLineEnds:
+    """A file for a csv.writer whose rows end in `terminator`, instead of which `end` is written.
+
+    A csv.writer quotes the cells that contain a character of its line terminator: here, all that could be read as several.
+    """
+
+    def __init__(self, file: IO[str], end: str, delimiter: str = ","):
+        self.file, self.end = file, end
+        # without the delimiter, whose cells are quoted in any case: Python 3.13 refuses it there
+        self.terminator = SEPARATORS.replace(delimiter, "") + "\r\n"
+
+    def write(self, row: str) -> object:
+        return self.file.write(row[: -len(self.terminator)] + self.end)
+
+
+def as_csv(table: "pandas.DataFrame") -> str:
+    """Return a DataFrame as csv for a spreadsheet: values, column names and a named index marked by `as_cell`, 6 digits.
+
+    NUL characters, which no reader of csv takes and Python 3.10 does not write, are left out.
+    """
+
+    def shown_as(value: object) -> object:
+        return as_cell(value.replace("\0", "") if isinstance(value, str) else value)
+
+    shown = table.rename(index=shown_as, columns=shown_as)
+    shown = shown.apply(lambda column: column.map(shown_as) if column.dtype == object else column)
+    text = io.StringIO(newline="")
+    lines, named = ShortLineEnds(text, "\r\n"), any(table.index.names)
+    shown.to_csv(lines, index=named, float_format="%.6g", lineterminator=lines.terminator)
+    return "\ufeff" + text.getvalue()
+
+
+@contextmanager
+def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
+    """One line a text: label, score, text, and columns that others add; the restored text alone if it is not classified."""
+
+    def line(text: str, values: dict[str, Any]) -> str:
+        shown = clean(values.get("restored", text))
+        if values.get("error"):
+            return f"-\t-\t{shown}\t{values['error']}"
+        if "label" not in values:
+            return shown
+        end = "_by_share" if "label_by_share" in values else ""
+        label, probability = values["label" + end], values["probability" + end]
+        added = [f"\t{name}: {value}" for name, value in values.items() if value and not name.startswith(OWN)]
+        return f"{label}\t{max(probability, 1 - probability):.4f}\t{shown}{''.join(added)}"
+
+    def write(rows: ScoredRows) -> None:
+        for text, result in zip(rows.texts, rows.results):
+            print(line(text, dict(zip(types, result))), file=file)
+
+    yield write
+
+
+@contextmanager
+def csv_writer(
+    delimiter: str, file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool
+) -> Iterator[Write]:
+    """The table's columns, then the output columns. Further digits of probabilities depend on the batch."""
+    marked = list if verbatim else as_cells
+    lines = ShortLineEnds(file, "\n", delimiter)
+    table = csv.writer(lines, delimiter=delimiter, lineterminator=lines.terminator)
+    table.writerow([*marked(names), *output_names(names, types)])
+
+    def write(rows: ScoredRows) -> None:
+        cells = [*ordered(rows.columns, names, "csv"), *map(figures, zip(*rows.results))]
+        table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
+
+    yield write
+
+
+@contextmanager
+def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
+    """One object a line: the table's columns, then those of `Scorer.objects`."""
+    prefix = output_prefix(names, types)
+
+    def write(rows: ScoredRows) -> None:
+        lines, table = [], zip(*rows.columns.values()) if rows.columns else repeat(())
+        for cells, result in zip(table, rows.results):
+            values = dict(zip(rows.columns, cells))
+            for name, value in result.items():
+                values[unique_name(prefix + name if name in types else name, rows.columns)] = value
+            lines.append(as_json(values) + "\n")
+        file.writelines(lines)
+
+    yield write
+
+
+@contextmanager
+def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
+    """A workbook of one sheet: the table's columns, then the output columns, numbers of these with 6 digits."""
+    from .workbook import new_workbook
+
+    with new_workbook(file, as_cell if not verbatim else None) as append:
+        append([*names, *output_names(names, types)])
+
+        def write(rows: ScoredRows) -> None:
+            for row, result in zip(zip(*ordered(rows.columns, names, "xlsx")), rows.results):
+                append([*row, *map(six_digits, result)])
+
+        yield write
+
+
+@contextmanager
+def kept_writer(
+    source: "Source", file: IO[bytes], names: list[str], types: Mapping[str, str], verbatim: bool
+) -> Iterator[Write]:
+    """The user's own workbook, with the output columns right of all that is in its sheet."""
+    from .workbook import kept_workbook
+
+    with kept_workbook(source, file, output_names(names, types)) as fill:
+        yield lambda rows: fill(rows.numbers, rows.results)
+
+
+@contextmanager
+def parquet_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
+    """The table's columns, of the types that all rows have together, then the output columns.
+
+    DataError if parquet has no type for a column.
+    """
+    parquet, tables, outputs = require_parquet(), list["pyarrow.Table"](), list["pyarrow.Table"]()
+    import pyarrow
+
+    def write(rows: ScoredRows) -> None:
+        columns = {encodable(name): as_array(name, cells, rows.types.get(name)) for name, cells in rows.columns.items()}
+        tables.append(pyarrow.table(columns))
+        results = output_columns(rows.results, types)
+        outputs.append(pyarrow.table({name: as_array(name, results[name], kind) for name, kind in types.items()}))
+
+    yield write
+    try:
+        table, output = joined(tables), joined(outputs)
+        for name, column in zip(output_names(table.column_names, types), output.columns):
+            table = table.append_column(name, column)
+        parquet.write_table(table, file, row_group_size=GROUP)
+    except pyarrow.ArrowException as problem:
+        raise no_type("a column", problem) from problem
+
+
+def joined(tables: "list[pyarrow.Table]") -> "pyarrow.Table":
+    """Return tables below each other; a column is text where it has texts in one and other values in another."""
+    import pyarrow
+
+    texts = {field.name for table in tables for field in table.schema if pyarrow.types.is_string(field.type)}
+    for index, table in enumerate(tables):
+        for field in table.schema:
+            if field.name in texts and pyarrow.types.is_primitive(field.type):
+                column = pyarrow.array(as_texts(table[field.name].to_pylist()), pyarrow.string())
+                tables[index] = tables[index].set_column(table.column_names.index(field.name), field.name, column)
+    return pyarrow.concat_tables(tables, promote_options="permissive")
+
+
+def as_array(name: str, values: Sequence[object], kind: Any) -> "pyarrow.Array":
+    """Return a column's values as an array of a type, or of the one that they have; texts beside numbers make all texts."""
+    import pyarrow
+
+    try:
+        return pyarrow.array(values, kind)
+    except UnicodeEncodeError:
+        return as_array(name, list(map(encodable, values)), kind)
+    except (pyarrow.ArrowException, TypeError, OverflowError) as problem:
+        if kind is not None:
+            # not every type can be made from Python's values again
+            return as_array(name, values, None)
+        if str in set(map(type, values)) and not any(isinstance(value, (dict, list)) for value in values):
+            return pyarrow.array(as_texts(values), pyarrow.string())
+        raise no_type(f"column {name!r}", problem) from problem
+
+
+def no_type(where: str, problem: Exception) -> DataError:
+    expected = f"parquet: expected values of one type that parquet has in {where}, found others"
+    return DataError(f"{expected} ({str(problem)[:120]}); write --format jsonl or csv")
+
+
+def as_texts(values: Iterable[object]) -> list[Optional[str]]:
+    return [None if value is None else str(encodable(value)) for value in values]
+
+
+def encodable(value: object) -> Any:
+    """Return a text with a question mark for each lone surrogate; other values as they are."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+WRITERS: dict[str, Writer] = {
+    "text": text_writer,
+    "csv": partial(csv_writer, ","),
+    "tsv": partial(csv_writer, "\t"),
+    "jsonl": jsonl_writer,
+    "parquet": parquet_writer,
+    "xlsx": xlsx_writer,
+}
+
+
+def output_columns(rows: Iterable[Sequence[object]], columns: Iterable[str]) -> dict[str, list[object]]:
+    """Return {name: list} of the output columns for N rows of their values."""
+    rows = list(rows)
+    return {name: [row[index] for row in rows] for index, name in enumerate(columns)}
+
+
+def output_prefix(names: Iterable[str], columns: Iterable[str]) -> str:
+    """Return a prefix that keeps the output columns from clashing with the table's."""
+    names, columns, prefix = set(names), tuple(columns), ""
+    while {prefix + name for name in columns} & names:
+        prefix += "predicted_"
+    return prefix
+
+
+def output_names(names: Sequence[str], types: Mapping[str, str]) -> list[str]:
+    """Return the output columns as a table with these columns calls them."""
+    prefix = output_prefix(names, types)
+    return [prefix + name for name in types]
+
+
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """Prefix a name with `predicted_` until it is not taken."""
+    while name in taken:
+        name = f"predicted_{name}"
+    return name
+
+
+def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[object]]:
+    """Return the cells of the columns called names, None where one is missing; DataError for a column of another name."""
+    if new := [name for name in columns if name not in names]:
+        raise DataError(f"{style}: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
+    missing = [None] * max(map(len, columns.values()))
+    return [columns.get(name, missing) for name in names]
+
+
+def as_json(values: dict[str, object]) -> str:
+    """Return a dict as one line of JSON; NaN and infinite numbers, which JSON lacks, become null."""
+    try:
+        return json.dumps(values, ensure_ascii=False, default=plain, allow_nan=False)
+    except ValueError:
+        finite = json.loads(json.dumps(values, default=plain), parse_constant=lambda _: None)
+        return json.dumps(finite, ensure_ascii=False)
+
+
+def six_digits(value: object) -> object:
+    return round(value, 6) if isinstance(value, float) else value
+
+
+def figures(column: Sequence[object]) -> list[object]:
+    """Return an output column as csv has it, where numbers have 6 digits."""
+    return [f"{value:.6f}" if isinstance(value, float) else value for value in column]
+
+
+def plain_cells(column: Sequence[object]) -> Sequence[object]:
+    """Return `plain` of a column's cells, nothing for None; a column of texts as it is, which most are."""
+    if set(map(type, column)) == {str}:
+        return column
+    return ["" if cell is None else plain(cell) for cell in column]
+
+
+def plain(value: object) -> object:
+    """Return a cell as csv and JSON hold it: bytes as their text if they are UTF-8, other objects as their str."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError:
+            return str(value)
+    return value if isinstance(value, (str, int, float, bool)) else str(value)
