@@ -34,6 +34,8 @@ NAMED = frozenset(TEXT_COLUMNS) | LESSER_COLUMNS
 # Names of columns beside the texts, by which a header is known
 OTHER_COLUMNS = names_of("others")
 KNOWN = NAMED | OTHER_COLUMNS
+# Of these one is in the header of every table of reviews
+ROLES = NAMED | {*LABEL_COLUMNS, *STAR_COLUMNS}
 # Ends of names of texts, as in 상세리뷰, and parts of the names of replies to them
 ENDS = tuple(name for name in NAMED if len(name) > 1)
 REPLIES = ("답글", "답변", "답댓글", "사장", "판매자", "점주", "관리자", "reply", "response", "answer", "owner")
@@ -62,6 +64,12 @@ OPENING = str.maketrans("[<（", "(((")
 def known_in(name: str, names: Collection[str]) -> bool:
     """Return whether a name, with or without what is in brackets, is one of `names`."""
     return any(form in names for form in forms_of(name))
+
+
+def ends_known(name: str) -> bool:
+    """Return whether a name ends with a known one of texts, as 상세리뷰, and is not that of a reply."""
+    forms = forms_of(name)
+    return any(form.endswith(ENDS) for form in forms) and not any(word in forms[0] for word in REPLIES)
 
 
 def is_number(cell: str) -> bool:
@@ -212,7 +220,7 @@ def choose_text(columns: Columns, column: object, where: object) -> TextColumn:
     reply = [name for name in columns if any(word in normalized(name) for word in REPLIES)]
     plain = [name for name in columns if normalized(name) in TEXT_COLUMNS]
     named = [name for name in columns if name not in plain and known_in(name, NAMED)]
-    ending = [name for name in columns if any(form.endswith(ENDS) for form in forms_of(name)) and name not in reply]
+    ending = list(filter(ends_known, columns))
     for names in (plain, plain + named, ending):
         textual = [name for name in names if not profiles[name].count or profiles[name].may_be_text]
         textual = [name for name in textual if name not in reply] or textual
@@ -221,7 +229,8 @@ def choose_text(columns: Columns, column: object, where: object) -> TextColumn:
             raise no_column(columns, textual, where)
         if textual:
             return said(textual[0], len(plain + named) > 1)
-    return by_content({name: each for name, each in profiles.items() if name not in reply}, plain + named, where)
+    refused = plain + named or [name for name in columns if profiles[name].printed]
+    return by_content({name: each for name, each in profiles.items() if name not in reply}, refused, where)
 
 
 def by_content(profiles: Mapping[str, Profile], refused: Sequence[str], where: object) -> TextColumn:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from ..errors import ConfigError, DataError
-from .columns import KNOWN, NAMED, is_sentence, is_value, known_in, syllables_in
+from .columns import KNOWN, NAMED, ends_known, is_sentence, is_value, known_in, syllables_in
 
 # Rows in which a header is sought, and below which it is judged
 SEARCHED, FIRST_ROWS = 10, 20
@@ -107,7 +107,8 @@ def names_are_certain(rows: Rows, number: int, where: object) -> bool:
     """Return whether a row names the columns, and is no data like the rows below it; DataError where it may be either."""
     cells, columns = [cell for cell in rows[number - 1] if cell], list(columns_below(rows, number))
     counted = cells == [str(place) for place in range(len(cells))]
-    if any(known_in(cell, KNOWN) for cell in cells) or counted or any(has_values_below(rows, number)):
+    known = any(known_in(cell, KNOWN) or ends_known(cell) for cell in cells)
+    if known or counted or any(has_values_below(rows, number)):
         return True
     if not columns:
         return not (any(map(is_value, cells)) and any(map(is_sentence, cells)))

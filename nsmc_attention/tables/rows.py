@@ -1,9 +1,7 @@
 """The rows of a Source, by its kind: by csv, json, python-calamine and pyarrow.
 
-    csv, tsv    lines -> records ->  header, parts of rows       lines, jsonl, json, parquet -> parts of rows
-    xlsx        sheet -> records -/
-
-A record is (number of the row as Excel or an editor shows it, its cells).
+csv, tsv, xlsx -> rows of cells -> header, parts of rows
+lines, jsonl, json, parquet     -> parts of rows
 """
 
 import csv
@@ -11,7 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, dropwhile, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Optional, TextIO
 
@@ -20,9 +18,9 @@ from .columns import TEXT_COLUMNS, normalized
 from .header import FIRST_ROWS, Header, header_of
 from .parts import PART_BYTES, PART_ROWS, TablePart, cut, emptied, is_nan
 from .source import FIELDS, Source, Span, open_text, reader_of, say_once
-from .workbook import opened_sheet
+from .workbook import opened_sheet, shown
 
-Record = tuple[int, Sequence[object]]
+Row = list[Any]
 COLUMNS = 2000
 AS_LINES = "write one object a line: jq -c '.[]' FILE > FILE.jsonl, or to_json(orient='records', lines=True) of pandas"
 
@@ -39,96 +37,121 @@ def parts_of(
 
 def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with open_text(source, span) as file:
-        records = csv_records(file, source, span.rows if span else 0)
         header = Header(0, span.names, 0) if span else None
-        yield from grid_parts(records, source, rows, header)
+        yield from grid_parts(csv_records(file, source), source, rows, header, span.rows if span else 0)
 
 
 def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with opened_sheet(source) as sheet:
         for part in grid_parts(sheet.rows, source, rows):
             names = dict(enumerate(part))
+            for name in part:
+                part[name] = shown(part[name])
             part.merged = {names[column]: below for column, below in sheet.merged.items() if column in names}
             part.uncomputed = {(names[column], number) for column, number in sheet.uncomputed if column in names}
             yield part
 
 
-def csv_records(lines: Iterable[str], source: Source, before: int = 0) -> Iterator[Record]:
-    """Yield the records of csv, tsv or nsmc; DataError, with its line, for a quote that is not closed."""
+def csv_records(lines: Iterable[str], source: Source) -> Iterator[Row]:
+    """Yield the rows of csv, tsv or nsmc; DataError, with its line, for a quote that is not closed."""
     reader, begun = reader_of(lines, source.delimiter, source.quoted), 1
     try:
-        for number, row in enumerate(reader, start=before + 1):
+        for row in reader:
             begun = reader.line_num + 1
-            yield number, row
+            yield row
     except csv.Error as problem:
         advice = 'end the field with ", and write a quote within it as ""'
-        raise DataError(
-            f"{source.path} line {begun}: expected each quote to be closed, found {problem}; {advice}"
-        ) from problem
-
-
-def filled(records: Iterable[Record], width: int) -> Iterator[Record]:
-    """Yield records up to the last that is not blank: that has as many cells of csv as there are columns, or a value."""
-    blank: list[Record] = []
-    for number, row in records:
-        if len(row) < width and not any(map(str.strip, row)) or all(cell is None for cell in row):
-            blank.append((number, []))
-            continue
-        yield from emptied(blank)
-        yield number, row
+        found = f"expected each quote to be closed, found {problem}"
+        raise DataError(f"{source.path} line {begun}: {found}; {advice}") from problem
 
 
 def grid_parts(
-    records: Iterable[Record], source: Source, rows: int, header: Optional[Header] = None
+    records: Iterator[Row], source: Source, rows: int, header: Optional[Header] = None, before: int = 0
 ) -> Iterator[TablePart]:
     """Yield parts of the rows below the header, which is found if it is None; at least one, as a table has columns.
 
-    DataError where two columns have one name, or a row has other fields than the header.
+    `before` is the number of rows before. DataError where two columns have one name, or a row has other cells.
     """
+    first = list(islice(records, max(FIRST_ROWS, source.header or 0)))
     if header is None:
-        records = iter(records)
-        first = list(islice(records, max(FIRST_ROWS, source.header or 0)))
-        header = header_of([texts_in(row) for _, row in first], source.header, source.path)
-        records = chain(first[header.before :], records)
-    names = list(header.names)
-    if header.row:
-        # with the spaces that others may name them by
-        cells = ["" if cell is None else str(cell) for cell in first[header.row - 1][1]]
-        last = max(place for place, cell in enumerate(cells) if cell.strip())
-        names = [cell if cell.strip() else f"column {place}" for place, cell in enumerate(cells[: last + 1], start=1)]
+        header = header_of([texts_in(row) for row in first], source.header, source.path)
+        before = header.before
+        first, names = first[before:], names_in(header, first)
+        if header.note:
+            say_once(f"{source.path}: {header.note}")
+    else:
+        names = list(header.names)
     check_columns(names, f"{source.path} row {header.row or 1}")
-    if header.note:
-        say_once(f"{source.path}: {header.note}")
-    pieces = cut(fitting(filled(records, len(names)), names, source), rows, weight)
-    for piece in chain(emptied([next(pieces, [])]), pieces):
-        part = TablePart(zip(names, map(list, zip(*(row for _, row in piece)) if piece else [()] * len(names))))
-        part.numbers = [number for number, _ in piece]
-        yield part
+    weight = sum(60 * len(row) + sum(map(len, filter(is_text, row))) for row in first) // (len(first) or 1)
+    most = min(rows, max(16, PART_BYTES // (weight + 1)))
+    records, grid, empty = chain(emptied(first), records), Grid(names, source, before), True
+    while chunk := list(islice(records, most)):
+        for part in grid.parts(chunk):
+            empty = False
+            yield part
+    if empty:
+        yield grid.part([], [])
+    if grid.repeated:
+        kind = "row that repeats" if grid.repeated == 1 else "rows that repeat"
+        say_once(f"{source.path}: left out {grid.repeated:,} {kind} the header")
 
 
-def fitting(records: Iterable[Record], names: list[str], source: Source) -> Iterator[Record]:
-    """Yield records with as many cells as there are names, but for those that repeat the names."""
-    width, blank, repeated = len(names), None if source.kind == "xlsx" else "", 0
-    for number, row in records:
-        if len(row) != width:
-            beyond = any(cell is not None and cell != "" for cell in row[width:])
-            if beyond or row and len(row) < width and source.kind != "xlsx":
-                found = f"expected {width} cells as in the header, found {len(row)}"
-                advice = "; name every column, or its row by header (--header ROW or none)" * beyond
-                raise DataError(f"{source.path} row {number}: {found}{advice}")
-            row = [*row[:width], *[blank] * (width - len(row))]
-        if row == names:
-            repeated += 1
-        else:
-            yield number, row
-    if repeated:
-        rows = "row that repeats" if repeated == 1 else "rows that repeat"
-        say_once(f"{source.path}: left out {repeated:,} {rows} the header")
+def names_in(header: Header, first: Sequence[Row]) -> list[str]:
+    """Return the names of columns as they stand in the header's row, up to the last; a blank one is "column 3"."""
+    if not header.row:
+        return list(header.names)
+    cells = ["" if cell is None else str(cell) for cell in first[header.row - 1]]
+    last = max(place for place, cell in enumerate(cells) if cell.strip())
+    return [cell if cell.strip() else f"column {place}" for place, cell in enumerate(cells[: last + 1], start=1)]
 
 
-def weight(record: Record) -> int:
-    """Return about the bytes of a record."""
-    return 60 * len(record[1]) + sum(len(cell) for cell in record[1] if isinstance(cell, str))
+class Grid:
+    """Makes parts of rows: each with as many cells as there are names, none that repeats the names, no blank ones at the
+    end. `number` is that of the last row, `held` the blank rows behind it."""
+
+    def __init__(self, names: list[str], source: Source, number: int):
+        self.names, self.source, self.number = names, source, number
+        self.held, self.repeated = list[tuple[int, Row]](), 0
+
+    def part(self, rows: Sequence[Row], numbers: Sequence[int]) -> TablePart:
+        part = TablePart(zip(self.names, map(list, zip(*rows)) if rows else ([] for _ in self.names)))
+        part.numbers = numbers
+        return part
+
+    def parts(self, rows: list[Row]) -> Iterator[TablePart]:
+        start, self.number = self.number + 1, self.number + len(rows)
+        # what nearly all parts are
+        if not self.held and set(map(len, rows)) == {len(self.names)} and self.names not in rows and any(rows[-1]):
+            yield self.part(rows, range(start, self.number + 1))
+            return
+        kept = list[tuple[int, Row]]()
+        for number, row in enumerate(rows, start):
+            fitted = self.fitted(row, number)
+            if fitted is None:
+                self.held.append((number, [""] * len(self.names)))
+            elif fitted == self.names:
+                self.repeated += 1
+            else:
+                kept += [*self.held, (number, fitted)]
+                self.held.clear()
+        if kept:
+            yield self.part([row for _, row in kept], [number for number, _ in kept])
+
+    def fitted(self, row: Row, number: int) -> Optional[Row]:
+        """Return a row with as many cells as there are names, None for a blank one; DataError where it has others."""
+        width, of_sheet = len(self.names), self.source.kind == "xlsx"
+        beyond = any(cell not in ("", None) for cell in row[width:])
+        if not beyond and (not row or (len(row) < width or of_sheet) and not any(str(cell).strip() for cell in row)):
+            return None
+        if beyond or len(row) < width and not of_sheet:
+            expected = f"expected {width} cells as in the header, found {len(row)}"
+            advice = "; name every column, or its row by header (--header ROW or none)" if beyond else ""
+            raise DataError(f"{self.source.path} row {number}: {expected}{advice}")
+        return [*row[:width], *[""] * (width - len(row))]
+
+
+def is_text(cell: object) -> bool:
+    return isinstance(cell, str)
 
 
 def texts_in(row: Iterable[object]) -> list[str]:
@@ -156,18 +179,23 @@ def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]
 def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with open_text(source, span) as file:
         lines = enumerate(file, start=1 + (span.rows if span else 0))
-        numbered = filled(((number, [line] if line.strip() else []) for number, line in lines), 1)
-        if not span:
-            numbered = dropwhile(lambda record: not record[1], numbered)
-        yield from object_parts((parsed(row, number, source.path) for number, row in numbered), rows, source.path)
+        yield from object_parts(parsed(lines, source.path), rows, source.path)
 
 
-def parsed(row: Sequence[Any], number: int, path: Path) -> tuple[int, object]:
-    try:
-        return number, json.loads(row[0]) if row else {}
-    except (ValueError, RecursionError) as problem:
-        found = f"expected a JSON object, found {row[0].strip()[:40]!r}"
-        raise DataError(f"{path} line {number}: {found}") from problem
+def parsed(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[tuple[int, object]]:
+    """Yield (number, value) of lines of JSON; a blank one between two others is an empty object."""
+    blank, begun = list[tuple[int, object]](), False
+    for number, line in lines:
+        if not line.strip():
+            blank += [(number, {})] if begun else []
+            continue
+        begun = True
+        yield from emptied(blank)
+        try:
+            yield number, json.loads(line)
+        except (ValueError, RecursionError) as problem:
+            found = f"expected a JSON object, found {line.strip()[:40]!r}"
+            raise DataError(f"{path} line {number}: {found}") from problem
 
 
 def read_json(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
@@ -188,10 +216,11 @@ def rows_of(value: Any, path: Path) -> Sequence[Any]:
     An answer of a server has its rows in a list, beside a status and a message. DataError where there are several lists of
     objects, or an object is no row by itself, as it has no usual name of a text.
     """
-    if isinstance(value, list):
+    if isinstance(value, list) and value:
         return value
     if not isinstance(value, dict):
-        raise DataError(f"{path}: expected a JSON list or object, found {type(value).__name__}; {AS_LINES}")
+        found = "an empty list" if value == [] else type(value).__name__
+        raise DataError(f"{path}: expected a JSON list of objects, found {found}; {AS_LINES}")
     lists = dict(lists_in(value))
     if len(lists) > 1:
         expected = f"expected one list of objects, found {len(lists)} ({', '.join([*lists][:3])})"
@@ -324,13 +353,13 @@ class Measured:
 
 
 def text_spans(lines: Measured, source: Source, rows: int) -> Iterator[Span]:
-    records: Iterable[Any] = csv_records(lines, source) if source.kind in FIELDS else enumerate(lines, start=1)
+    records: Iterable[Any] = csv_records(iter(lines), source) if source.kind in FIELDS else lines
     names, skipped = tuple[str, ...](), 0
     if source.kind in FIELDS:
         part = next(read_csv(source, 1, None))
         names, skipped = tuple(part), (part.numbers[0] if part.numbers else 2) - 1
     start, begun, number, cuts = lines.position, skipped, 0, 0
-    for number, record in records:
+    for number, record in enumerate(records, start=1):
         if number <= skipped:
             start = lines.position
         elif (number - begun >= rows or lines.position - start >= PART_BYTES) and any(map(str.strip, record)):

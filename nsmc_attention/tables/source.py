@@ -12,6 +12,7 @@ import gzip
 import io
 import json
 import sys
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from typing import Any, BinaryIO, Optional, TextIO, Union
 
 from ..errors import ConfigError, DataError, did_you_mean, list_names
 from ..text.encoding import ENTITY
-from .columns import KNOWN, LABEL_COLUMNS, LESSER_COLUMNS, STAR_COLUMNS, TEXT_COLUMNS, Profile, is_value, known_in
+from .columns import KNOWN, ROLES, Profile, is_value, known_in
 from .header import FIRST_ROWS, header_row, names_columns
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"}
@@ -32,7 +33,6 @@ BINARY, FIELDS = ("parquet", "xlsx"), ("csv", "tsv", "nsmc")
 NSMC_HEADER = ["id", "document", "label"]
 # What separates the fields of a csv, first the one that its name promises
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-ROLES = frozenset((*TEXT_COLUMNS, *LABEL_COLUMNS, *STAR_COLUMNS)) | LESSER_COLUMNS
 # What "-" means; messages use this name
 STDIN = Path("stdin")
 # Bytes by which kind and delimiter are found, and bytes of ASCII after which a stream is UTF-8
@@ -41,15 +41,18 @@ HEAD, ASCII = 2**16, 2**20
 ENCODINGS = {"utf-8": "utf-8", "cp949": "cp949", "euc-kr": "cp949", "utf-16": "utf-16-le"}
 NAMES = {"utf-8": "UTF-8", "cp949": "CP949", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-# What other files begin with that have the name of a table
-FOREIGN = {
-    b"PK\x03\x04": "a workbook or archive; name a workbook .xlsx, and unpack an archive",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save it as .xlsx in Excel",
-    b"\x1f\x8b": "a gzip archive; name it .csv.gz",
-    b"PAR1": "a parquet file; name it .parquet",
-    b"%PDF": "a PDF; save its table as csv",
-}
-HTML = (b"<!doctype", b"<html", b"<table", b"<?xml", b"<meta")
+# What workbooks, archives, PDFs and web pages begin with, whose name may be that of a table
+FOREIGN = (
+    b"pk\x03\x04",
+    b"\xd0\xcf\x11\xe0",
+    b"\x1f\x8b",
+    b"par1",
+    b"%pdf",
+    b"<!doctype",
+    b"<html",
+    b"<table",
+    b"<?xml",
+)
 
 
 @dataclass(frozen=True)
@@ -59,16 +62,13 @@ class Source:
     Attributes
     ----------
     kind : csv, tsv, jsonl, json (one list or object), lines, parquet, xlsx, or nsmc (tsv without quoting)
-    encoding : a codec: utf-8, cp949, utf-16-le or utf-16-be
-    mark : bytes of the byte-order mark
-    delimiter : of csv, tsv and nsmc
-    quoted : whether quotes enclose fields of csv and tsv; else they are letters
+    encoding, mark : a codec, utf-8, cp949, utf-16-le or utf-16-be, and the bytes of the byte-order mark
+    delimiter, quoted : of csv and tsv, and whether quotes enclose their fields; else they are letters
     header : the row that names the columns, if it was given, 0 for none
     sheet, other_sheets : of xlsx, the one that is read and the names of the others
     guessed : whether the encoding, or the sheet, was not given
     stream : what is read where the path cannot be opened again: stdin or a pipe
-    actual_kind : the kind, where it is not what the name promises
-    remarks : what else is to be said of how it is read
+    remarks : what is to be said of how it is read
     """
 
     path: Path
@@ -82,7 +82,6 @@ class Source:
     other_sheets: tuple[str, ...] = ()
     guessed: bool = True
     stream: Optional[BinaryIO] = None
-    actual_kind: str = ""
     remarks: tuple[str, ...] = ()
 
     @property
@@ -93,18 +92,6 @@ class Source:
     @property
     def packed(self) -> bool:
         return self.path.suffix.lower() == PACKED
-
-    @property
-    def surprises(self) -> str:
-        """A note for the user on how it is read, or nothing: "CP949, semicolon-separated"."""
-        surprises = [self.actual_kind] if self.actual_kind else []
-        surprises += [NAMES[self.encoding]] if self.guessed and self.encoding != "utf-8" else []
-        if self.kind == "csv" and (self.delimiter != "," or self.actual_kind):
-            surprises.append(f"{DELIMITERS[self.delimiter]}-separated")
-        if self.guessed and self.other_sheets:
-            others = list_names(map(repr, self.other_sheets))
-            surprises.append(f"sheet {self.sheet!r}, not {others}; name one by --sheet")
-        return ", ".join(surprises)
 
 
 @dataclass(frozen=True)
@@ -139,19 +126,22 @@ def say_once(line: str) -> None:
 
 def announce(source: Source) -> None:
     """Say on stderr how a file is read, once a file, where its name does not say so."""
-    for line in ([f"read as {source.surprises}"] if source.surprises else []) + [*source.remarks]:
+    sheets = source.guessed and source.other_sheets
+    others = (
+        f"read as sheet {source.sheet!r}, not {list_names(map(repr, sheets))}; name one by --sheet" if sheets else ""
+    )
+    for line in filter(None, (others, *source.remarks)):
         say_once(f"{source.path}: {line}")
 
 
 def kind_of(path: Union[str, Path]) -> str:
     """Return the kind of file that a name's suffix promises; DataError for an unknown one."""
     path = Path(path)
-    suffix = (path.with_suffix("") if path.suffix.lower() == PACKED else path).suffix.lower()
-    if suffix not in SUFFIXES:
-        advice = "save it as .xlsx in Excel" if suffix in (".xls", ".xlsb", ".ods") else "unpack an archive first"
-        raise DataError(
-            f"{path}: unknown kind of file {path.suffix!r}; expected one of {', '.join(SUFFIXES)}; {advice}"
-        )
+    packed = path.suffix.lower() == PACKED
+    suffix = (path.with_suffix("") if packed else path).suffix.lower()
+    if suffix not in SUFFIXES or packed and SUFFIXES[suffix] in BINARY:
+        expected = f"expected one of {', '.join(SUFFIXES)}; save a table as .csv or .xlsx, and unpack an archive"
+        raise DataError(f"{path}: unknown kind of file {path.suffix!r}; {expected}")
     return SUFFIXES[suffix]
 
 
@@ -183,14 +173,12 @@ def find_source(
     stream = None if regular else sys.stdin.buffer if path is STDIN else open(path, "rb")
     source = Source(path, kind, header=row, guessed=(sheet if kind == "xlsx" else encoding) is None)
     if kind in BINARY:
-        source = replace(source, stream=stream and io.BytesIO(stream.read()))
-        if kind == "parquet":
-            return source
         from .workbook import with_sheet
 
-        return with_sheet(source, sheet)
+        source = replace(source, stream=stream and io.BytesIO(stream.read()))
+        return with_sheet(source, sheet) if kind == "xlsx" else source
     if not stream:
-        with opened(source) as file:
+        with damage_said(source), opened(source) as file:
             return text_source(source, file, guess, encoding)
     head = b""
     while head.isascii() and len(head) < ASCII and (piece := stream.read(HEAD)):
@@ -209,48 +197,53 @@ def text_source(source: Source, file: BinaryIO, guess: bool, encoding: Optional[
 
     DataError for a file that has the name of text and is another, as a workbook called .csv.
     """
-    head = file.read(HEAD)
-    begins = head[:200].lstrip()
-    if other := next((FOREIGN[start] for start in FOREIGN if begins.startswith(start)), ""):
-        raise DataError(f"{source.path}: expected text, found {other}")
-    if begins.lower().startswith(HTML):
-        raise DataError(f"{source.path}: expected text, found a page; open it in Excel and save it as .xlsx or csv")
+    if file.read(200).lstrip().lower().startswith(FOREIGN):
+        found = "found a workbook, archive, PDF or web page; name it after its kind, or save it as csv or .xlsx"
+        raise DataError(f"{source.path}: expected text, {found}")
     codec, mark = encoding_of(file, source.path, encoding)
     file.seek(mark)
     content = file.read(HEAD)
     text, whole = content.decode(codec, "ignore"), len(content) < HEAD
     kind, delimiter = kind_in(text, whole, source, guess)
-    actual = "" if kind in (source.kind, "nsmc") else {"jsonl": "JSON Lines", "json": "JSON"}.get(kind, kind)
-    source = replace(source, kind=kind, encoding=codec, mark=mark, delimiter=delimiter, actual_kind=actual)
+    quoted = True
     if delimiter == "\t":
         file.seek(mark)
         quoted = kind != "nsmc" and quotes_enclose(io.TextIOWrapper(file, codec, errors="ignore", newline=""))
-        source = replace(source, quoted=quoted)
-    return source
+    other = {"jsonl": "JSON Lines", "json": "JSON"}.get(kind, kind) if kind not in (source.kind, "nsmc") else ""
+    separated = f"{DELIMITERS[delimiter]}-separated" if kind == "csv" and (delimiter != "," or other) else ""
+    surprises = [other, NAMES[codec] if encoding is None and codec != "utf-8" else "", separated]
+    remarks = (f"read as {', '.join(filter(None, surprises))}",) if any(surprises) else ()
+    return replace(source, kind=kind, encoding=codec, mark=mark, delimiter=delimiter, quoted=quoted, remarks=remarks)
 
 
 def encoding_of(file: BinaryIO, path: Path, given: Optional[str]) -> tuple[str, int]:
     """Return the codec and the bytes of the byte-order mark of a file: UTF-8, CP949, or UTF-16 with a mark.
 
-    `given` is an `--encoding`. Of two, the codec that fewer lines are not of; DataError, with the first of these lines.
+    `given` is an `--encoding`. If the file is in none, DataError names a byte of the codec that fewer bytes are not of.
     """
     file.seek(0)
     head = file.read(3)
     codec, mark = next(((codec, len(mark)) for mark, codec in MARKS.items() if head.startswith(mark)), ("", 0))
     if given and (wanted := codec_of(given)) and NAMES[wanted] != NAMES.get(codec):
         codec, mark = wanted, 0
-    bad: dict[str, tuple[int, int, int]] = {}
-    for each in [codec] if codec else ["utf-8", "cp949"]:
-        file.seek(mark)
-        bad[each] = bad_lines(file, each)
-        if not bad[each][0]:
-            return each, mark
-    codec = min(bad, key=lambda each: bad[each][0])
-    _, line, byte = bad[codec]
-    rest = ", which the rest of the file is" * (codec == "cp949" and not given)
-    advice = "mend or remove that byte" if rest else "save it as UTF-8 (in Excel: Save as, CSV UTF-8)"
-    advice += ", or name its encoding by encoding (--encoding)"
-    raise DataError(f"{path} line {line}: expected {NAMES[codec]} text{rest}, found byte 0x{byte:02x}; {advice}")
+    if codec.startswith("utf-16"):
+        # `open_text` says what is not of it
+        return codec, mark
+    file.seek(mark)
+    if codec in ("", "utf-8") and is_utf8(file):
+        return "utf-8", mark
+    file.seek(mark)
+    content = file.read()
+    bad = {each: content.decode(each, "replace").count("\ufffd") for each in ([codec] if codec else ["utf-8", "cp949"])}
+    codec = min(bad, key=lambda each: bad[each])
+    try:
+        content.decode(codec)
+    except UnicodeDecodeError as problem:
+        line = content.count(b"\n", 0, problem.start) + 1
+        found = f", which the rest of the file is, found byte 0x{content[problem.start]:02x}"
+        advice = "save it as UTF-8 (in Excel: Save as, CSV UTF-8), or name its encoding by encoding (--encoding)"
+        raise DataError(f"{path} line {line}: expected {NAMES[codec]} text{found}; {advice}") from problem
+    return codec, mark
 
 
 def codec_of(encoding: str) -> str:
@@ -261,23 +254,13 @@ def codec_of(encoding: str) -> str:
     return ENCODINGS[name]
 
 
-def bad_lines(file: BinaryIO, codec: str) -> tuple[int, int, int]:
-    """Return how many lines of a file are not of a codec, the number of the first of them, and its bad byte.
-
-    Lines of UTF-16, whose line ends have two bytes, are not checked here.
-    """
-    count = first = byte = number = 0
-    while not codec.startswith("utf-16") and (lines := file.readlines(HEAD)):
-        try:
-            b"".join(lines).decode(codec)
-        except UnicodeDecodeError:
-            for place, line in enumerate(lines, start=number + 1):
-                try:
-                    line.decode(codec)
-                except UnicodeDecodeError as problem:
-                    count, first, byte = count + 1, first or place, byte if first else line[problem.start]
-        number += len(lines)
-    return count, first, byte
+def is_utf8(file: BinaryIO) -> bool:
+    try:
+        while lines := file.readlines(HEAD):
+            b"".join(lines).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def kind_in(text: str, whole: bool, source: Source, guess: bool) -> tuple[str, str]:
@@ -300,33 +283,29 @@ def kind_in(text: str, whole: bool, source: Source, guess: bool) -> tuple[str, s
             )
         return kind, ""
     delimiter = delimiter_of(text, whole) if kind in ("csv", "tsv") or source.header is not None else ""
-    if kind == "csv" or kind == "lines" and delimiter:
-        return "csv", delimiter
-    if kind == "tsv" and guess and "\t" not in text and delimiter in first:
-        return "csv", delimiter
-    return kind, "\t" if kind == "tsv" else ""
+    if kind == "tsv" and (not guess or "\t" in text or delimiter not in first):
+        return "tsv", "\t"
+    return ("csv" if delimiter else kind), delimiter
 
 
 def json_kind(text: str, promised: str) -> str:
     """Return "json" for one JSON list or object over the whole text, "jsonl" for objects line by line, or nothing."""
     text = text.lstrip()
     opening = "".join(text[:20].split())[:2]
-    if opening[:1] == "[" and opening in ("[{", '["', "[["):
-        if promised == "lines" and opening != "[{":
-            try:
-                json.JSONDecoder().raw_decode(text)
-            except ValueError:
-                return ""
-        return "json"
-    if opening != '{"':
-        return ""
     first, _, rest = text.partition("\n")
     try:
-        json.loads(first)
+        if opening in ("[{", "[["):
+            return "json"
+        if opening == '["':
+            json.JSONDecoder().raw_decode(text)
+            return "json"
+        if opening == '{"':
+            json.loads(first)
+            return "jsonl" if rest.strip() or promised == "jsonl" else "json"
     except ValueError:
-        # an object of many lines, or of a very long one
-        return promised if promised == "jsonl" else "json"
-    return "jsonl" if rest.strip() or promised == "jsonl" else "json"
+        # an object of many lines, or of a very long one; or a review in brackets
+        return "json" if opening == '{"' and promised != "jsonl" or promised == "json" else ""
+    return ""
 
 
 def table_in(text: str, whole: bool) -> str:
@@ -363,28 +342,29 @@ def delimiter_of(text: str, whole: bool) -> str:
     """
     # the semicolon of an entity separates nothing
     text = ENTITY.sub("", text) if "&" in text else text
-    tables = {delimiter: first_rows(text, delimiter, whole) for delimiter in DELIMITERS}
+    tables = {delimiter: first_rows(text, delimiter, whole) or [[]] for delimiter in DELIMITERS}
     for delimiter, rows in tables.items():
-        if rows and len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):
+        if len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):
             return delimiter
     named = {mark: max([len(row) for row in rows if names_columns(row)] or [0]) for mark, rows in tables.items()}
-    first = {mark: len(rows[0]) if rows else 0 for mark, rows in tables.items()}
-    return max(DELIMITERS, key=lambda mark: (named[mark], first[mark]))
+    return max(DELIMITERS, key=lambda mark: (named[mark], len(tables[mark][0])))
 
 
 def reader_of(lines: Any, delimiter: str, quoted: bool = True) -> Any:
     """Return a csv.reader of lines whose fields are enclosed in quotes, or have them as letters."""
     # of the whole process; csv's own limit is lower than a text may be
     csv.field_size_limit(2**31 - 1)
-    return csv.reader(lines, delimiter=delimiter, strict=True, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
+    if quoted:
+        return csv.reader(lines, delimiter=delimiter, strict=True)
+    return csv.reader(lines, delimiter=delimiter, strict=True, quoting=csv.QUOTE_NONE)
 
 
 def first_rows(text: str, delimiter: str, whole: bool, quoted: bool = True) -> list[list[str]]:
     """Return the first rows that are not blank, without the last one of a text that goes on."""
     rows: list[list[str]] = []
     try:
-        for row in reader_of(io.StringIO(text, newline=""), delimiter, quoted):
-            rows += [row] if row else []
+        for row in filter(None, reader_of(io.StringIO(text, newline=""), delimiter, quoted)):
+            rows.append(row)
             if len(rows) > FIRST_ROWS:
                 return rows
     # a quote that is not closed, or not yet: the reader of the table says where
@@ -430,15 +410,20 @@ def open_text(source: Source, span: Optional[Span] = None) -> Iterator[TextIO]:
         if span:
             with file:
                 file = io.BytesIO(file.read(span.end - span.start))
-    with io.TextIOWrapper(file, source.encoding, newline="") as text:
-        try:
-            yield text
-        except (UnicodeDecodeError, EOFError, gzip.BadGzipFile) as problem:
-            found = f"byte 0x{problem.object[problem.start]:02x}" if isinstance(problem, UnicodeError) else str(problem)
-            advice = "name its encoding by encoding (--encoding)"
-            raise DataError(
-                f"{source.path}: expected {NAMES[source.encoding]} text, found {found}; {advice}"
-            ) from problem
+    with damage_said(source), io.TextIOWrapper(file, source.encoding, newline="") as text:
+        yield text
+
+
+@contextmanager
+def damage_said(source: Source) -> Iterator[None]:
+    """Raise DataError for what is no text of the source's encoding, or no whole .gz file."""
+    try:
+        yield
+    except UnicodeDecodeError as problem:
+        found = f"expected {NAMES[source.encoding]} text, found byte 0x{problem.object[problem.start]:02x}"
+        raise DataError(f"{source.path}: {found}; name its encoding by encoding (--encoding)") from problem
+    except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
+        raise DataError(f"{source.path}: not a whole .gz file: {problem}; pack it again") from problem
 
 
 def source_lines(source: Source) -> Iterator[str]:

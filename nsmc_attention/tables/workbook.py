@@ -28,21 +28,21 @@ KEPT = tuple(
 # Cells of the rectangle that a sheet fills: a row for each of Excel's, of 16 columns
 MOST_CELLS = 2**24
 READ, OVERLAP = 2**20, 2**16
-# Cells with a value, and formulas without one, as programs but Excel write them
-CELL = re.compile(rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>')
-FORMULA = re.compile(CELL.pattern + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
-Row = tuple[int, list[object]]
+# The tag of a cell, one with a value, and a formula without one, as programs but Excel write them
+TAG = rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
+CELL = re.compile(TAG + rb"<(?:\w+:)?[vif]")
+FORMULA = re.compile(TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
 
 
 @dataclass
 class Sheet:
-    """The rows of a sheet, each with its number in Excel.
+    """The rows of a sheet, from the first on; a blank cell is "".
 
     `merged` has {column, from 0: {number of a row: value}} of cells that are merged with one above; `uncomputed` are the
     (column, number) of formulas without a value.
     """
 
-    rows: Iterator[Row]
+    rows: Iterator[list[Any]]
     merged: dict[int, dict[int, object]] = field(default_factory=dict)
     uncomputed: set[tuple[int, int]] = field(default_factory=set)
 
@@ -100,18 +100,20 @@ def opened_sheet(source: Source) -> Iterator[Sheet]:
         yield Sheet(rows_of(sheet), merged_below(sheet), uncomputed)
 
 
-def rows_of(sheet: Any) -> Iterator[Row]:
-    """Yield (number, cells) of all rows; a blank cell is None, a whole number an int, as Excel shows it."""
-    # these are left out of the rows
-    left = [None] * (sheet.start or (0, 0))[1]
-    for number, row in enumerate(sheet.iter_rows(), start=1):
-        yield number, left + [None if cell == "" else plain_number(cell) for cell in row]
+def rows_of(sheet: Any) -> Iterator[list[Any]]:
+    """Yield the rows of a sheet from its first column on."""
+    left = [""] * (sheet.start or (0, 0))[1]
+    return map(left.__add__, sheet.iter_rows()) if left else iter(sheet.iter_rows())
 
 
-def plain_number(cell: object) -> object:
-    """Return a cell's value, a number with the 15 digits that Excel shows."""
-    if not isinstance(cell, float):
-        return cell
+def shown(column: list[Any]) -> list[Any]:
+    """Return the cells of a column as Excel shows them: None for a blank one, a number with 15 digits."""
+    if set(map(type, column)) == {str}:
+        return [cell or None for cell in column]
+    return [plain_number(cell) if type(cell) is float else None if cell == "" else cell for cell in column]
+
+
+def plain_number(cell: float) -> object:
     return int(cell) if cell.is_integer() and abs(cell) < 10**15 else float(f"{cell:.15g}")
 
 
@@ -119,12 +121,12 @@ def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
     """Return {column: {number of a row: value}} of the cells that are merged with one above."""
     merged: dict[int, dict[int, object]] = {}
     ranges = [(*first, *last) for first, last in sheet.merged_cell_ranges or () if last[0] > first[0]]
-    tops: dict[int, list[object]] = {top + 1: [] for top, *_ in ranges}
-    for number, row in rows_of(sheet) if ranges else ():
-        if number in tops:
-            tops[number] = row
+    tops = {top: list[Any]() for top, *_ in ranges}
+    for place, row in enumerate(rows_of(sheet)) if ranges else ():
+        if place in tops:
+            tops[place] = row
     for top, left, bottom, _ in ranges:
-        value = tops[top + 1][left] if left < len(tops[top + 1]) else None
+        (value,) = shown(tops[top][left : left + 1] or [""])
         merged.setdefault(left, {}).update(dict.fromkeys(range(top + 2, bottom + 2), value))
     return merged
 
@@ -134,21 +136,36 @@ def check_sheet(source: Source) -> set[tuple[int, int]]:
 
     calamine makes every cell of the rectangle, so that a few cells far apart would take all memory.
     """
-    rows, columns, uncomputed = 0, 0, set[tuple[int, int]]()
+    # cells without a value, which may be formatted far below the last row, are looked at where these are too many
+    for places in (last_places, CELL.findall):
+        rows, columns, uncomputed = 0, 0, set[tuple[int, int]]()
+        for data in blocks(source):
+            letters, numbers = zip(*found) if (found := list(places(data))) else ((), ())
+            rows, columns = max([rows, *map(int, numbers)]), max([columns, *map(column_number, set(letters))])
+            for column, number in FORMULA.findall(data) if b"<f" in data else ():
+                uncomputed.add((column_number(column) - 1, int(number)))
+        if rows * columns <= MOST_CELLS:
+            return uncomputed
+    expected = f"expected at most {MOST_CELLS:,} cells between the first and the last of sheet {source.sheet!r}"
+    raise DataError(f"{source.path}: {expected}, found {rows * columns:,}; remove far ones")
+
+
+def last_places(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """Yield (letters, number) of the last cell of each row."""
+    for row in data.split(b"row>"):
+        place = row[row.rfind(b' r="') + 4 :][:10].partition(b'"')[0]
+        letters = place.rstrip(b"0123456789")
+        if letters.isalpha() and letters != place:
+            yield letters, place[len(letters) :]
+
+
+def blocks(source: Source) -> Iterator[bytes]:
+    """Yield the XML of a sheet, block by block, which overlap so that each cell is whole in one of them."""
     with zipfile.ZipFile(source.stream or source.path) as archive, archive.open(part_of(archive, source.sheet)) as part:
         data = b""
         while block := part.read(READ):
             data = data[-OVERLAP:] + block
-            letters, numbers = zip(*CELL.findall(data)) if CELL.search(data) else ((), ())
-            columns = max([columns, *map(column_number, set(letters))])
-            rows = max(rows, max(map(int, numbers), default=0))
-            if rows * columns > MOST_CELLS:
-                expected = f"expected at most {MOST_CELLS:,} cells between the first and the last of sheet"
-                raise DataError(
-                    f"{source.path}: {expected} {source.sheet!r}, found {rows * columns:,}; remove far ones"
-                )
-            uncomputed |= {(column_number(letter) - 1, int(number)) for letter, number in FORMULA.findall(data)}
-    return uncomputed
+            yield data
 
 
 def column_number(letters: bytes) -> int:
