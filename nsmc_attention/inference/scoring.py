@@ -23,7 +23,7 @@ from .._runtime.processes import can_start_workers, cores, workers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..tables.data import File, open_file
-from ..tables.parts import cut, emptied
+from ..tables.parts import cut
 from ..tables.source import BINARY, say_once
 from ..tables.workbook import why_not_kept
 from ..tables.writers import WRITERS, ScoredRows, Writer, kept_writer
@@ -126,7 +126,7 @@ def score_table(
         if look:
             first = list(islice(table.parts, 1))
             look([text for part in first for text in texts_of(part, table.text_column)])
-            table = replace(table, parts=chain(emptied(first), table.parts))
+            table = replace(table, parts=chain(first, table.parts))
         if marks(style, table.source, output, excel):
             file.write(MARK)
         return Scored(output).count(table_parts(scorer, table, file, style, weights, processes, verbatim))
@@ -187,7 +187,7 @@ def table_parts(
     held: "deque[TablePart]" = deque()
 
     def windows() -> Iterator[list[str]]:
-        for part in chain(emptied(first), table.parts):
+        for part in chain(first, table.parts):
             held.append(part)
             yield texts_of(part, table.text_column)
 

@@ -6,10 +6,7 @@ names, some rows -> TextColumn (a name, and a note where its name alone does not
 import json
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from statistics import fmean
 from typing import Optional
 
 from ..errors import ColumnError, list_names, nearest
@@ -120,51 +117,21 @@ def filled_texts(cells: Iterable[object]) -> Iterator[str]:
 
 
 class Profile:
-    """The cells of a column that are not blank: shares of values and sentences, mean syllables and words."""
+    """The cells of a column that are not blank: which texts they may be, and their mean syllables and words."""
 
     def __init__(self, cells: Sequence[object]):
-        self.texts = [text[:JUDGED_LETTERS] for text in filled_texts(cells[:JUDGED])]
-        self.count, self.printed = len(self.texts), 2 * sum(map(is_printed, cells[:JUDGED])) > len(self.texts)
-        self.distinct = len(set(self.texts)) / (self.count or 1)
-
-    def mean(self, values: Iterable[float]) -> float:
-        return fmean(values) if self.texts else 0.0
-
-    @cached_property
-    def values(self) -> float:
-        return self.mean(map(is_value, self.texts))
-
-    @cached_property
-    def sentences(self) -> float:
-        return self.mean(map(is_sentence, self.texts))
-
-    @cached_property
-    def syllables(self) -> float:
-        return self.mean(map(syllables_in, self.texts))
-
-    @cached_property
-    def words(self) -> float:
-        return self.mean(len(text.split()) for text in self.texts)
-
-    @property
-    def may_be_text(self) -> bool:
-        """Whether nothing speaks against texts: not mostly numbers, dates, addresses, codes, nor a few categories."""
-        few = self.count > 9 and self.distinct < 0.2 and self.words < 1.5
-        return self.values <= 0.5 and not few and not self.printed
-
-    @property
-    def has_sentences(self) -> bool:
-        """Whether most cells can be nothing but texts."""
-        repeated = self.count > 9 and self.distinct < 0.3
-        return self.may_be_text and self.sentences >= 0.4 and not repeated
-
-
-@dataclass(frozen=True)
-class TextColumn:
-    """The name of the column of the texts, and what is to be said of it."""
-
-    name: str
-    note: str = ""
+        texts = [text[:JUDGED_LETTERS] for text in filled_texts(cells[:JUDGED])]
+        self.count = len(texts)
+        count, distinct = self.count or 1, len(set(texts)) / (self.count or 1)
+        self.printed = 2 * sum(map(is_printed, cells[:JUDGED])) > self.count
+        self.syllables = sum(map(syllables_in, texts)) / count
+        self.words = sum(len(text.split()) for text in texts) / count
+        few = self.count > 9 and distinct < 0.2 and self.words < 1.5
+        # nothing speaks against texts: not mostly numbers, dates, addresses, codes, objects, nor a few categories
+        self.may_be_text = not few and not self.printed and 2 * sum(map(is_value, texts)) <= self.count
+        # most cells can be nothing but texts
+        repeated = self.count > 9 and distinct < 0.3
+        self.has_sentences = self.may_be_text and not repeated and sum(map(is_sentence, texts)) >= 0.4 * count
 
 
 def require_column(columns: Collection[str], column: str, where: object, hint: str = TEXT_HINT) -> None:
@@ -208,65 +175,54 @@ def no_column(
     return ColumnError(f"{where}: {expected}; found {list_names(alike or columns)}{hint}", columns)
 
 
-def choose_text(columns: Columns, column: object, where: object) -> TextColumn:
-    """Return the column of the texts: `column`, or where it is None the one that is found by name and by its cells.
+def choose_text(columns: Columns, column: object, where: object) -> tuple[str, str]:
+    """Return the column of the texts, and a note on it: `column`, or where it is None the one that is found.
 
-    The best kind of name decides (a usual one, another known one, one that ends with a known one, none) among the columns
-    whose cells may be texts. ColumnError where two columns are as good as each other, or none has texts.
+    The best kind of name decides (a usual one, another known one, one that ends with a known one) among the columns whose
+    cells may be texts, else the cells alone. ColumnError where two columns are as good as each other, or none has texts.
     """
     if column is not None:
-        return TextColumn(find_column(columns, str(column), where))
+        return find_column(columns, str(column), where), ""
     profiles = {name: Profile(cells) for name, cells in columns.items()}
     reply = [name for name in columns if any(word in normalized(name) for word in REPLIES)]
     plain = [name for name in columns if normalized(name) in TEXT_COLUMNS]
-    named = [name for name in columns if name not in plain and known_in(name, NAMED)]
-    ending = list(filter(ends_known, columns))
-    for names in (plain, plain + named, ending):
+    named = plain + [name for name in columns if name not in plain and known_in(name, NAMED)]
+    for names in (plain, named, list(filter(ends_known, columns))):
         textual = [name for name in names if not profiles[name].count or profiles[name].may_be_text]
-        textual = [name for name in textual if name not in reply] or textual
-        textual = plainly(textual, profiles) or textual
+        textual = plainest([name for name in textual if name not in reply] or textual, profiles)
         if len(textual) > 1:
             raise no_column(columns, textual, where)
         if textual:
-            return said(textual[0], len(plain + named) > 1)
-    refused = plain + named or [name for name in columns if profiles[name].printed]
-    return by_content({name: each for name, each in profiles.items() if name not in reply}, refused, where)
-
-
-def by_content(profiles: Mapping[str, Profile], refused: Sequence[str], where: object) -> TextColumn:
-    """Return the only column of texts, judged by the cells alone; `refused` have a known name, but no texts."""
-    others = [name for name in profiles if name not in refused and profiles[name].count]
-    sentences = [name for name in others if profiles[name].has_sentences]
-    textual = plainly(sentences, profiles) or sentences or only_texts(profiles, others)
-    if len(textual) > 1 or not (textual or refused):
-        raise no_column(profiles, textual, where)
+            silent = textual[0].strip().lower() in TEXT_COLUMNS and len(named) < 2
+            return textual[0], "" if silent else f"texts are read from column {textual[0]!r}"
     # of a refused one, `refuse_values` says what is in it
-    return said((textual or refused)[0], True)
+    refused = named or [name for name in columns if profiles[name].printed]
+    textual = by_cells({name: profiles[name] for name in columns if name not in reply + refused})
+    if len(textual) > 1 or not textual + refused:
+        raise no_column(columns, textual, where)
+    return (textual + refused)[0], f"texts are read from column {(textual + refused)[0]!r}"
 
 
-def only_texts(profiles: Mapping[str, Profile], names: Sequence[str]) -> list[str]:
-    """Return the only column that has texts beside numbers and the like, as a list; short ones only if it is alone."""
-    texts = [name for name in names if profiles[name].may_be_text and not known_in(name, OTHER_COLUMNS)]
+def by_cells(profiles: Mapping[str, Profile]) -> list[str]:
+    """Return the columns of sentences, or the only one that has texts beside numbers and the like."""
+    if sentences := [name for name in profiles if profiles[name].has_sentences]:
+        return plainest(sentences, profiles)
+    texts = [name for name in profiles if profiles[name].may_be_text and not known_in(name, OTHER_COLUMNS)]
+    # short ones only of a table of one column
     least = 1 if len(profiles) == 1 else 4
     wordy = [name for name in texts if profiles[name].syllables >= least or profiles[name].words >= 2]
-    return wordy if len(texts) == 1 else []
+    return wordy if len(texts) == 1 and profiles[texts[0]].count else []
 
 
-def plainly(names: Sequence[str], profiles: Mapping[str, Profile]) -> list[str]:
-    """Return the one column whose texts are plainly the longest sentences, as a list; nothing where two are alike."""
+def plainest(names: Sequence[str], profiles: Mapping[str, Profile]) -> list[str]:
+    """Return the one column whose texts are plainly the longest sentences, as a list; all where two are alike."""
     ranked = sorted(names, key=lambda name: (profiles[name].has_sentences, profiles[name].syllables), reverse=True)
-    if len(ranked) < 2:
-        return ranked
-    first, second = (profiles[name] for name in ranked[:2])
-    longer = first.syllables >= 2.5 * second.syllables and first.syllables >= 6
-    return ranked[:1] if first.has_sentences and (not second.has_sentences or longer) else []
-
-
-def said(column: str, several: bool) -> TextColumn:
-    """Return a TextColumn, with a note unless the name is a plain one and the only one."""
-    if column.strip().lower() in TEXT_COLUMNS and not several:
-        return TextColumn(column)
-    return TextColumn(column, f"texts are read from column {column!r}")
+    if len(ranked) > 1:
+        first, second = (profiles[name] for name in ranked[:2])
+        longer = first.syllables >= 2.5 * second.syllables and first.syllables >= 6
+        if first.has_sentences and (not second.has_sentences or longer):
+            return ranked[:1]
+    return list(names)
 
 
 def refuse_values(columns: Columns, column: str, where: object) -> None:

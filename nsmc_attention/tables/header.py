@@ -51,6 +51,9 @@ def header_of(rows: Rows, given: Optional[int], where: object) -> Header:
     if given and given not in filled:
         raise DataError(f"{where}: expected a header in row {given} (--header), found a blank or no row there")
     row = below_titles(rows, filled) if given is None else given
+    # the lower one of two rows with merged cells
+    if given is None and "" in rows[row - 1] and row < len(rows) and names_columns(rows[row]):
+        row += 1
     if given is None and not names_are_certain(rows, row, where):
         row = 0
     if row:

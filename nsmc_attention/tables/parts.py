@@ -51,12 +51,6 @@ def cut(
         yield piece
 
 
-def emptied(items: list[Item]) -> Iterator[Item]:
-    """Yield the items of a list and remove each from it: `itertools.chain` holds what it is given to its own end."""
-    while items:
-        yield items.pop(0)
-
-
 def is_missing(value: object) -> bool:
     """Return whether a cell is None, NaN, or pandas' NA or NaT."""
     # of pandas, which is not imported for them

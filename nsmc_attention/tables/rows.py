@@ -16,7 +16,7 @@ from typing import Any, Optional, TextIO
 from ..errors import DataError, MissingPackage
 from .columns import TEXT_COLUMNS, normalized
 from .header import FIRST_ROWS, Header, header_of
-from .parts import PART_BYTES, PART_ROWS, TablePart, cut, emptied, is_nan
+from .parts import PART_BYTES, PART_ROWS, TablePart, cut, is_nan
 from .source import FIELDS, Source, Span, open_text, reader_of, say_once
 from .workbook import opened_sheet, shown
 
@@ -84,7 +84,7 @@ def grid_parts(
     check_columns(names, f"{source.path} row {header.row or 1}")
     weight = sum(60 * len(row) + sum(map(len, filter(is_text, row))) for row in first) // (len(first) or 1)
     most = min(rows, max(16, PART_BYTES // (weight + 1)))
-    records, grid, empty = chain(emptied(first), records), Grid(names, source, before), True
+    records, grid, empty = chain(first, records), Grid(names, source, before), True
     while chunk := list(islice(records, most)):
         for part in grid.parts(chunk):
             empty = False
@@ -189,8 +189,8 @@ def parsed(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[tuple[int, 
         if not line.strip():
             blank += [(number, {})] if begun else []
             continue
-        begun = True
-        yield from emptied(blank)
+        yield from blank
+        blank, begun = [], True
         try:
             yield number, json.loads(line)
         except (ValueError, RecursionError) as problem:

@@ -15,7 +15,7 @@ from typing import Optional, Union
 from ..errors import DataError, list_names
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values, require_column
 from .oddities import oddity
-from .parts import PART_ROWS, TablePart, as_text, cells_of, emptied
+from .parts import PART_ROWS, TablePart, as_text, cells_of
 from .rows import parts_of
 from .source import Source, announce, find_source
 
@@ -101,14 +101,13 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
     first = next(parts, None)
     column, remarks = text_column or TEXT_COLUMNS[0], [*source.remarks]
     if first is not None and source.kind != "lines":
-        chosen = choose_text(first, text_column, source.path)
-        column = chosen.name
+        column, note = choose_text(first, text_column, source.path)
         refuse_values(first, column, source.path)
-        remarks += filter(None, [chosen.note])
+        remarks += filter(None, [note])
     with suppress(DataError):
         cells = first.get(column, [])[:REMARKED] if first else []
         remarks += filter(None, [oddity([as_text(cell) for cell in cells])])
-    every = parts if first is None else chain(emptied([first]), parts)
+    every = parts if first is None else chain([first], parts)
     return Table(replace(source, remarks=tuple(remarks)), column, with_column(every, column, source.path))
 
 

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Columns = Mapping[str, Sequence[object]]
 # What the columns of a classifier and a restorer begin with
 OWN = ("label", "score", "probability", "restore", "share", "error")
-# Letters that nobody sees before a formula: spaces, signs of direction and width, fillers
-UNSEEN = "' \0\t\r\n\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\xad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180e\u2800\u3000"
-UNSEEN += "\u3164\ufeff\uffa0" + "".join(map(chr, [*range(0x2000, 0x2010), *range(0x2028, 0x2030)]))
-UNSEEN += "".join(map(chr, [0x205F, *range(0x2060, 0x2070), *range(0xFE00, 0xFE10)]))
+# Letters that nobody sees before a formula: an apostrophe, controls and spaces, fillers, signs of direction and width
+UNSEEN = "'\x7f\xa0\xad\u034f\u061c\u115f\u1160\u1680\u180e\u2800\u3000\u3164\ufeff\uffa0"
+UNSEEN += "".join(map(chr, [*range(33), *range(0x80, 0xA0), *range(0x2000, 0x2010), *range(0x2028, 0x2030)]))
+UNSEEN += "".join(map(chr, [*range(0x205F, 0x2070), *range(0xFE00, 0xFE10)]))
 # By which formulas begin, and by which some locales separate cells
 SIGNS, SEPARATORS = "=+-@＝＋－＠", ",;\t"
 # Rows of a row group of parquet
@@ -202,21 +202,18 @@ def parquet_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], 
 
     DataError if parquet has no type for a column.
     """
-    parquet, tables, outputs = require_parquet(), list["pyarrow.Table"](), list["pyarrow.Table"]()
+    parquet, tables, own = require_parquet(), list["pyarrow.Table"](), output_names(names, types)
     import pyarrow
 
     def write(rows: ScoredRows) -> None:
         columns = {encodable(name): as_array(name, cells, rows.types.get(name)) for name, cells in rows.columns.items()}
-        tables.append(pyarrow.table(columns))
         results = output_columns(rows.results, types)
-        outputs.append(pyarrow.table({name: as_array(name, results[name], kind) for name, kind in types.items()}))
+        columns.update((name, as_array(name, results[key], types[key])) for name, key in zip(own, types))
+        tables.append(pyarrow.table(columns))
 
     yield write
     try:
-        table, output = joined(tables), joined(outputs)
-        for name, column in zip(output_names(table.column_names, types), output.columns):
-            table = table.append_column(name, column)
-        parquet.write_table(table, file, row_group_size=GROUP)
+        parquet.write_table(joined(tables), file, row_group_size=GROUP)
     except pyarrow.ArrowException as problem:
         raise no_type("a column", problem) from problem
 
@@ -227,10 +224,10 @@ def joined(tables: "list[pyarrow.Table]") -> "pyarrow.Table":
 
     texts = {field.name for table in tables for field in table.schema if pyarrow.types.is_string(field.type)}
     for index, table in enumerate(tables):
-        for field in table.schema:
+        for place, field in enumerate(table.schema):
             if field.name in texts and pyarrow.types.is_primitive(field.type):
-                column = pyarrow.array(as_texts(table[field.name].to_pylist()), pyarrow.string())
-                tables[index] = tables[index].set_column(table.column_names.index(field.name), field.name, column)
+                column = pyarrow.array(as_texts(table[place].to_pylist()), pyarrow.string())
+                tables[index] = tables[index].set_column(place, field.name, column)
     return pyarrow.concat_tables(tables, promote_options="permissive")
 
 
@@ -240,9 +237,7 @@ def as_array(name: str, values: Sequence[object], kind: Any) -> "pyarrow.Array":
 
     try:
         return pyarrow.array(values, kind)
-    except UnicodeEncodeError:
-        return as_array(name, list(map(encodable, values)), kind)
-    except (pyarrow.ArrowException, TypeError, OverflowError) as problem:
+    except (pyarrow.ArrowException, TypeError, OverflowError, UnicodeEncodeError) as problem:
         if kind is not None:
             # not every type can be made from Python's values again
             return as_array(name, values, None)
@@ -257,12 +252,12 @@ def no_type(where: str, problem: Exception) -> DataError:
 
 
 def as_texts(values: Iterable[object]) -> list[Optional[str]]:
-    return [None if value is None else str(encodable(value)) for value in values]
+    return [None if value is None else encodable(str(value)) for value in values]
 
 
-def encodable(value: object) -> Any:
-    """Return a text with a question mark for each lone surrogate; other values as they are."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+def encodable(text: str) -> str:
+    """Return a text with a question mark for each lone surrogate."""
+    return text.encode("utf-8", "replace").decode()
 
 
 WRITERS: dict[str, Writer] = {
