@@ -28,8 +28,8 @@ def is_chat(line: str) -> bool:
 def oddity(texts: Sequence[str]) -> Optional[str]:
     """Return what to say of texts that are no reviews, where there are many; None for nothing."""
     lines = [text for text in map(str.strip, texts) if text]
-    chat, values = sum(map(is_chat, lines)), sum(map(is_value, lines))
-    odd = chat + values + sum(map(is_printed, lines))
+    chat = sum(map(is_chat, lines))
+    odd = sum(is_chat(line) or is_value(line) or is_printed(line) for line in lines)
     if odd < LEAST or odd < SHARE * len(lines):
         return None
     kind = "lines of an exported chat" if chat * 2 >= odd else "numbers, dates, codes, links or lists"

@@ -179,12 +179,12 @@ def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]
 def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
     with open_text(source, span) as file:
         lines = enumerate(file, start=1 + (span.rows if span else 0))
-        yield from object_parts(parsed(lines, source.path), rows, source.path)
+        yield from object_parts(parsed(lines, source.path, bool(span and span.rows)), rows, source.path)
 
 
-def parsed(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[tuple[int, object]]:
+def parsed(lines: Iterable[tuple[int, str]], path: Path, begun: bool) -> Iterator[tuple[int, object]]:
     """Yield (number, value) of lines of JSON; a blank one between two others is an empty object."""
-    blank, begun = list[tuple[int, object]](), False
+    blank = list[tuple[int, object]]()
     for number, line in lines:
         if not line.strip():
             blank += [(number, {})] if begun else []

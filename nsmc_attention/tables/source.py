@@ -302,7 +302,7 @@ def json_kind(text: str, promised: str) -> str:
         if opening == '{"':
             json.loads(first)
             return "jsonl" if rest.strip() or promised == "jsonl" else "json"
-    except ValueError:
+    except (ValueError, RecursionError):
         # an object of many lines, or of a very long one; or a review in brackets
         return "json" if opening == '{"' and promised != "jsonl" or promised == "json" else ""
     return ""

@@ -31,7 +31,7 @@ READ, OVERLAP = 2**20, 2**16
 # The tag of a cell, one with a value, and a formula without one, as programs but Excel write them
 TAG = rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
 CELL = re.compile(TAG + rb"<(?:\w+:)?[vif]")
-FORMULA = re.compile(TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
+FORMULA = re.compile(rb'(?![^>]*t="str")' + TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
 
 
 @dataclass
@@ -151,12 +151,13 @@ def check_sheet(source: Source) -> set[tuple[int, int]]:
 
 
 def last_places(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield (letters, number) of the last cell of each row."""
+    """Yield (letters, number) of the first and the last cell of each row."""
     for row in data.split(b"row>"):
-        place = row[row.rfind(b' r="') + 4 :][:10].partition(b'"')[0]
-        letters = place.rstrip(b"0123456789")
-        if letters.isalpha() and letters != place:
-            yield letters, place[len(letters) :]
+        for start in (row.find(b'<c r="') + 6, row.rfind(b' r="') + 4):
+            place = row[start : start + 10].partition(b'"')[0]
+            letters = place.rstrip(b"0123456789")
+            if letters.isalpha() and letters != place:
+                yield letters, place[len(letters) :]
 
 
 def blocks(source: Source) -> Iterator[bytes]:

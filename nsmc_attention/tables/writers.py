@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 Columns = Mapping[str, Sequence[object]]
 # What the columns of a classifier and a restorer begin with
 OWN = ("label", "score", "probability", "restore", "share", "error")
-# Letters that nobody sees before a formula: an apostrophe, controls and spaces, fillers, signs of direction and width
-UNSEEN = "'\x7f\xa0\xad\u034f\u061c\u115f\u1160\u1680\u180e\u2800\u3000\u3164\ufeff\uffa0"
-UNSEEN += "".join(map(chr, [*range(33), *range(0x80, 0xA0), *range(0x2000, 0x2010), *range(0x2028, 0x2030)]))
-UNSEEN += "".join(map(chr, [*range(0x205F, 0x2070), *range(0xFE00, 0xFE10)]))
+# Letters before a formula that Unicode calls printable and nobody sees: an apostrophe, fillers, signs of variation
+UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0" + "".join(
+    map(chr, range(0xFE00, 0xFE10))
+)
 # By which formulas begin, and by which some locales separate cells
 SIGNS, SEPARATORS = "=+-@＝＋－＠", ",;\t"
 # Rows of a row group of parquet
@@ -62,10 +62,12 @@ Writer = Callable[..., AbstractContextManager[Write]]
 
 def is_formula(text: str) -> bool:
     """Return whether a spreadsheet would compute a text, or read it as more than one cell."""
-    seen = text.lstrip(UNSEEN)
-    if seen[:1] and seen[0] in SIGNS:
-        return not is_number(text)
-    return any(letter in text[: len(text) - len(seen)] for letter in "\t\r\n")
+    for letter in text:
+        if letter in "\t\r\n" or letter in SIGNS:
+            return not is_number(text)
+        if letter.isprintable() and letter != " " and letter not in UNSEEN:
+            break
+    return False
 
 
 def as_cell(value: object) -> object:
