@@ -232,18 +232,28 @@ def encoding_of(file: BinaryIO, path: Path, given: Optional[str]) -> tuple[str, 
     file.seek(mark)
     if codec in ("", "utf-8") and is_utf8(file):
         return "utf-8", mark
-    file.seek(mark)
-    content = file.read()
-    bad = {each: content.decode(each, "replace").count("\ufffd") for each in ([codec] if codec else ["utf-8", "cp949"])}
+    bad = {each: count_bad(file, each, mark) for each in ([codec] if codec else ["utf-8", "cp949"])}
     codec = min(bad, key=lambda each: bad[each])
-    try:
-        content.decode(codec)
-    except UnicodeDecodeError as problem:
-        line = content.count(b"\n", 0, problem.start) + 1
-        found = f", which the rest of the file is, found byte 0x{content[problem.start]:02x}"
-        advice = "save it as UTF-8 (in Excel: Save as, CSV UTF-8), or name its encoding by encoding (--encoding)"
-        raise DataError(f"{path} line {line}: expected {NAMES[codec]} text{found}; {advice}") from problem
+    file.seek(mark)
+    for number, line in enumerate(file if bad[codec] else (), start=1):
+        try:
+            line.decode(codec)
+        except UnicodeDecodeError as problem:
+            rest = ", which the rest of the file is" if codec == "cp949" and not given else ""
+            found = f"expected {NAMES[codec]} text{rest}, found byte 0x{line[problem.start]:02x}"
+            advice = "save it as UTF-8 (in Excel: Save as, CSV UTF-8), or name its encoding by encoding (--encoding)"
+            raise DataError(f"{path} line {number}: {found}; {advice}") from problem
     return codec, mark
+
+
+def count_bad(file: BinaryIO, codec: str, mark: int) -> int:
+    """Return how many places of a file are not of a codec."""
+    file.seek(mark)
+    text = io.TextIOWrapper(file, codec, errors="replace", newline="\n")
+    try:
+        return sum(line.count("\ufffd") for line in text)
+    finally:
+        text.detach()
 
 
 def codec_of(encoding: str) -> str:
