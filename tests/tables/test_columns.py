@@ -1,35 +1,24 @@
-"""The column of the texts by its name and its cells, and the row that names the columns."""
+"""The column of the texts by its name and its cells, the row that names the columns, and texts that are no reviews."""
 
-import openpyxl
 import pandas
 import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.tables.columns import LESSER_COLUMNS, TEXT_COLUMNS, known_in, require_column
+from nsmc_attention.tables.oddities import oddity
 from nsmc_attention.tables.table import open_table
-from nsmc_attention.tables.columns import LESSER_COLUMNS, TEXT_COLUMNS, known_in
+from nsmc_attention.text.encoding import clean
 
 TEXTS = ["배우 연기가 참 좋았어요", "지루해서 중간에 나왔다", "음악이 정말 마음에 듭니다"]
 
 
 @pytest.fixture
-def table(tmp_path):
-    """Return a function that writes text, or rows of sheets, and opens them as a table with all its rows."""
+def table(written):
+    """Return a function that opens a table of text or of the rows of sheets; it returns the table and its rows."""
 
     def make(content, name="a.csv", **options):
-        path = tmp_path / name
-        if isinstance(content, str):
-            path.write_text(content, encoding="utf-8")
-        else:
-            book = openpyxl.Workbook()
-            book.remove(book.active)
-            for title, rows in content.items():
-                sheet = book.create_sheet(title)
-                for row in rows:
-                    sheet.append(row)
-            book.save(path)
-        opened = open_table(path, **options)
-        rows = [dict(zip(part, row)) for part in opened.parts for row in zip(*part.values())]
-        return opened, rows
+        opened = open_table(written(name, content), **options)
+        return opened, [dict(zip(part, row)) for part in opened.parts for row in zip(*part.values())]
 
     return make
 
@@ -38,9 +27,7 @@ def csv_of(names, *columns):
     return pandas.DataFrame(dict(zip(names, columns))).to_csv(index=False)
 
 
-@pytest.mark.parametrize(
-    "name", [*sorted(LESSER_COLUMNS), "Review Text", "reviewContent", "리뷰 내용(필수)", "[댓글_내용]"]
-)
+@pytest.mark.parametrize("name", [*sorted(LESSER_COLUMNS), "Review Text", "리뷰 내용(필수)", "[댓글_내용]", "상세리뷰"])
 def test_a_lesser_known_name_is_taken_and_said(table, capsys, name):
     opened, _ = table(csv_of(["작성자", name, "평점"], ["하늘", "바다", "솔"], TEXTS, [5, 1, 4]))
     assert opened.text_column == name
@@ -53,21 +40,37 @@ def test_a_plain_name_is_taken_in_silence(table, capsys, name):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+@pytest.mark.parametrize(
+    "names, chosen",
+    [
+        (["주문메뉴", "상세리뷰"], "상세리뷰"),
+        (["방문자 리뷰", "사장님 답글"], "방문자 리뷰"),
+        (["사장님 답글", "고객 리뷰"], "고객 리뷰"),
+        (["관리자 댓글", "한줄평"], "한줄평"),
+        (["답변 내용", "질문"], "질문"),
+    ],
+)
+def test_a_name_that_ends_with_a_known_one_is_one_but_of_a_reply(table, kind, names, chosen):
+    other = ["치즈 돈까스 정식 곱빼기", "감사합니다 고객님 또 오세요", "죄송합니다 다음에는 더 잘하겠습니다"]
+    columns = {name: TEXTS if name == chosen else other for name in names}
+    rows = [names, *zip(*columns.values())]
+    content = rows if kind == "xlsx" else csv_of(names, *columns.values())
+    assert table(content, f"a.{kind}")[0].text_column == chosen
+
+
 @pytest.mark.parametrize("cell", ["1029{}", "2024-01-0{}", "https://a.kr/{}", "3f2b8c1a-0d1e-4f5a-9b7c-1a2b3c4d5e6f"])
 @pytest.mark.parametrize("other", ["소감", "column of someone"])
 def test_a_known_name_over_no_texts_does_not_win_over_sentences(table, cell, other):
     cells = [cell.format(number) for number in (1, 2, 3)]
     assert table(csv_of(["text", other], cells, TEXTS))[0].text_column == other
-    with pytest.raises(DataError, match="expected reviews, found .* in column 'text'"):
+    with pytest.raises(DataError, match="expected reviews, found .* in column 'text'.*; the others are label"):
         table(csv_of(["text", "label"], cells, [1, 0, 1]))
 
 
-def test_names_categories_and_titles_are_no_texts(table):
-    names, places, texts = (
-        ["하늘", "바다", "솔"],
-        ["서울", "부산", "서울"],
-        [f"{n} {t}" for n in range(10) for t in TEXTS],
-    )
+def test_names_and_categories_are_no_texts(table):
+    names, places = ["하늘", "바다", "솔"], ["서울", "부산", "서울"]
+    texts = [f"{number} {text}" for number in range(10) for text in TEXTS]
     assert table(csv_of(["가", "나", "다"], names * 10, places * 10, texts))[0].text_column == "다"
     with pytest.raises(DataError, match="expected one column called document.*; found 이름, 지역"):
         table(csv_of(["이름", "지역"], names, places))
@@ -83,18 +86,20 @@ def test_two_columns_that_are_alike_are_refused_by_name(table, names):
 
 def test_a_column_may_be_given_by_its_number_unless_one_has_that_name(table):
     content = csv_of(["a", "b", "1"], [1, 2, 3], TEXTS, TEXTS[::-1])
-    assert table(content, text_column="2")[0].text_column == "b"
-    assert table(content, text_column=2)[0].text_column == "b"
-    assert table(content, text_column="1")[0].text_column == "1"
+    for given, name in (("2", "b"), (2, "b"), ("1", "1")):
+        assert table(content, text_column=given)[0].text_column == name
     for number in ("0", "4", "-1"):
         with pytest.raises(DataError, match=f"expected a column '{number}', found a, b, 1"):
             table(content, text_column=number)
+    with pytest.raises(DataError, match="a.csv: expected a column 'flim', found film; did you mean 'film'.$"):
+        require_column(["film"], "flim", "a.csv", hint="")
 
 
 def test_names_are_compared_without_case_spaces_dashes_and_brackets():
+    known = LESSER_COLUMNS | set(TEXT_COLUMNS)
     for name in ("\ufeffReview_Text", "review-text ", "REVIEWTEXT", "(리뷰)", "리뷰 (한글)", "리뷰_내용"):
-        assert known_in(name, LESSER_COLUMNS | set(TEXT_COLUMNS))
-    assert not known_in("review count", LESSER_COLUMNS | set(TEXT_COLUMNS))
+        assert known_in(name, known)
+    assert not known_in("review count", known)
 
 
 NO_HEADER = {
@@ -111,7 +116,7 @@ NO_HEADER = {
 def test_a_table_without_a_header_loses_no_row(table, capsys, name, kind):
     rows = NO_HEADER[name]
     text = pandas.DataFrame(rows).to_csv(index=False, header=False, sep="," if kind == "csv" else "\t")
-    content = {"S": rows} if kind == "xlsx" else text
+    content = rows if kind == "xlsx" else text
     opened, read = table(content, f"a.{kind}")
     assert [list(row.values()) for row in read] == rows
     assert list(read[0]) == [f"column {number}" for number in range(1, len(rows[0]) + 1)]
@@ -121,25 +126,21 @@ def test_a_table_without_a_header_loses_no_row(table, capsys, name, kind):
         table(content, f"a.{kind}", text_column="아무거나")
 
 
-def test_the_questions_of_a_survey_are_names(table):
+def test_the_questions_of_a_survey_are_names_and_a_review_may_be_none(table):
     names = ["타임스탬프", "영화를 보고 느낀 점을 적어 주세요.", "만족도는 몇 점인가요?"]
     times = ["2024/01/03 3:12:00 오후", "2024. 1. 3 오후 3:12:00", "2024-01-03 15:12"]
     opened, read = table(csv_of(names, times, TEXTS, [5, 1, 4]))
     assert opened.text_column == names[1] and len(read) == 3
-    with pytest.raises(DataError, match="found no known name of a column.*--header ROW"):
-        table("\n".join([names[1], *TEXTS]))
-
-
-def test_a_first_row_that_may_be_a_review_is_refused_with_what_to_type(table):
-    content = "재밌었다\n" + "\n".join(TEXTS)
-    message = "a.csv line 1: found no known name .* '재밌었다'; .*--header none.*--text-column"
-    with pytest.raises(DataError, match=message):
-        table(content)
-    assert len(table(content, header="none")[1]) == 4 and len(table(content, header=1)[1]) == 3
+    for first in (names[1], "재밌었다"):
+        content, message = "\n".join([first, *TEXTS]), f"a.csv row 1: found no known name .* '{first[:9]}"
+        with pytest.raises(DataError, match=f"{message}.*--header ROW.*--header none.*--text-column"):
+            table(content)
+        assert len(table(content, header="none")[1]) == 4 and len(table(content, header=1)[1]) == 3
 
 
 TITLES = {
     "title": [["2024년 고객 의견 조사"]],
+    "title that ends as a name": [["3월의 고객 리뷰"]],
     "title, blank and date": [["2024년 고객 의견 조사"], [], ["작성일", "2024-01-01"]],
     "title and department": [["고객 의견"], ["작성: 마케팅팀"]],
 }
@@ -152,17 +153,12 @@ def test_a_title_above_the_header_is_left_out_and_said(table, capsys, name, kind
     above = [row + [None] * (3 - len(row)) if padded and row else row for row in TITLES[name]]
     rows = [*above, ["번호", "의견", "평점"], *([str(n), text, "5"] for n, text in enumerate(TEXTS))]
     text = "".join(("," if kind == "csv" else "\t").join(cell or "" for cell in row) + "\n" for row in rows)
-    content = {"S": rows} if kind == "xlsx" else text
+    content = rows if kind == "xlsx" else text
     opened, read = table(content, f"a.{kind}")
     assert [row["의견"] for row in read] == TEXTS and list(read[0]) == ["번호", "의견", "평점"]
     assert f"the header is row {len(above) + 1}\n" in capsys.readouterr().err
     given = table(content, f"b.{kind}", header=str(len(above) + 1))[1]
     assert given == read and "the header" not in capsys.readouterr().err
-
-
-def test_a_header_of_two_rows_has_the_lower_names(table):
-    rows = [["번호", "고객", None, "평점"], [None, "이름", "의견", None], *([1, "하늘", text, 5] for text in TEXTS)]
-    assert table({"S": rows}, "a.xlsx")[1][0] == {"번호": 1, "이름": "하늘", "의견": TEXTS[0], "평점": 5}
 
 
 def test_a_header_that_is_no_row_or_not_there_is_refused(table):
@@ -176,19 +172,50 @@ def test_a_header_that_is_no_row_or_not_there_is_refused(table):
 
 
 def test_rows_that_repeat_the_header_are_left_out_and_counted(table, capsys):
-    once = csv_of(["review", "stars"], TEXTS, [5, 1, 4])
-    assert len(table(once * 3)[1]) == 9
+    assert len(table(csv_of(["review", "stars"], TEXTS, [5, 1, 4]) * 3)[1]) == 9
     assert "a.csv: left out 2 rows that repeat the header\n" in capsys.readouterr().err
 
 
-def test_the_sheet_with_the_reviews_is_found(table, capsys):
-    data = [["번호", "리뷰"], *enumerate(TEXTS)]
-    cover = [["2024년 고객 의견"], ["이 파일은 조사 결과를 담고 있습니다."]]
-    for number, first in enumerate((cover, [], [["항목", "값"], ["합계", 3]])):
-        book = {"표지": first, "자료": data, "요약": [["항목"], ["값"]]}
-        assert len(table(book, f"{number}.xlsx")[1]) == 3
-        assert "read as sheet '자료', not '표지', '요약'" in capsys.readouterr().err
-    with pytest.raises(DataError, match="expected one sheet with reviews, found '1월', '2월'; .*--sheet"):
-        table({"표지": [], "1월": data, "2월": data}, "b.xlsx")
-    with pytest.raises(DataError):
-        table({"표지": [], "자료": data}, "c.xlsx", sheet="표지")
+NO_REVIEWS = """--------------- 2024년 1월 3일 수요일 ---------------
+[하늘] [오후 3:12] 재밌다
+2024. 1. 3. 오후 3:12, 하늘 : 재밌다
+2024년 1월 3일 오후 3:12, 하늘 : 재밌다
+2024년 1월 3일 수요일
+https://a.kr/b?c=1
+3f2b8c1a-0d1e-4f5a-9b7c-1a2b3c4d5e6f
+2024-01-03 12:30
+['재밌다', '별로']
+12345"""
+
+
+@pytest.mark.parametrize("line", NO_REVIEWS.splitlines())
+def test_lines_that_are_no_reviews_are_counted_and_said(table, capsys, line):
+    said = oddity([line] * 3 + ["재밌다"] * 3 + [""])
+    assert said.startswith("3 of the first 6 texts are ") and said.endswith("their labels mean nothing")
+    assert oddity([line] + ["재밌다"] * 30) is None
+    table("\n".join([line, *TEXTS, line]), "a.txt")
+    assert "a.txt: 2 of the first 5 texts are " in capsys.readouterr().err
+
+
+def test_reviews_are_no_oddities():
+    texts = [
+        "10점 만점에 10점",
+        "[스포] 재밌다",
+        "오후 3시: 봤다",
+        "2024년 최고의 영화",
+        "-- 별로 --",
+        "1,000명이 운다",
+    ]
+    assert oddity(texts * 9) is None
+
+
+@pytest.mark.parametrize(
+    "text, meant",
+    [
+        ("&#51221;&#47568; &lt;br&gt;", "정말 <br>"),
+        ("&#xC815;말&nbsp;&amp;quot;최고&amp;quot;", '정말 "최고"'),
+        ("Q&A, R&B; &없음; &notanentity; a & b;", "Q&A, R&B; &없음; &notanentity; a & b;"),
+    ],
+)
+def test_entities_are_read_as_what_they_stand_for(text, meant):
+    assert clean(text) == meant == clean(meant)

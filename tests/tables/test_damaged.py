@@ -7,21 +7,10 @@ import pytest
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.films import reviews as films
 from nsmc_attention.tables import nsmc, raw
-from nsmc_attention.tables.labelled import load_reviews
-from nsmc_attention.tables.table import open_table
-from nsmc_attention.tables.rows import spans
 from nsmc_attention.tables.data import Texts
-from nsmc_attention.tables.source import find_source
+from nsmc_attention.tables.labelled import load_reviews
 
 HEAD = "id\tdocument\tlabel\n"
-
-
-def chunks(path):
-    return list(open_table(path).parts)
-
-
-def spans(path):
-    return list(spans(find_source(path), 1))
 
 
 def film_reviews(path):
@@ -78,48 +67,12 @@ DAMAGED = [
         (load_reviews, f"document,label\n가,1\n나,{label}\n", f"csv row 2: .*found '1', '{label}'; name the")
         for label in ("2", "", "positive", "0.5")
     ),
-    (chunks, "id,label\n가,1\n", "expected one column called document, .*후기; found id, label; name the one"),
-    (chunks, f"{'y' * 300}\n1\n", f"found {'y' * 200}…; name the one of the texts by text_column"),
-    (chunks, "text,리뷰\n가,나\n", "expected one column called .*; found text, 리뷰; name the one of the texts"),
-    (chunks, "stars,text\n5,10\n3,2\n", "expected reviews, found numbers in column 'text' .10.; the others are stars"),
-    (chunks, "document,document\n가,1\n", "expected each column once, found 'document' twice"),
-    (chunks, "film,document,film\nA,가,1\n", "a.csv line 1: expected each column once, found 'film' twice"),
-    (chunks, "document\n가나\n".encode("cp949") + b"\xb0\n", "line 3: expected CP949 text, which .* byte 0xb0"),
-    (chunks, "document\n가나\n".encode("utf-16") + b"\0\xd8", "line 3: expected UTF-16 text"),
-    *(
-        (reader, *row)
-        for reader in (chunks, spans)
-        for row in (
-            ("document,label\n가,1\n나\n", "line 3: expected 2 fields as in the header, found 1"),
-            ("document,label\n가,1\n나,1,2\n", "line 3: expected 2 fields as in the header, found 3"),
-            ('document,label\n"가,1\n', "line 2: expected each quote to be closed, found unexpected end of data in"),
-            ("document\n가나\n".encode() + b"\xb0\n", "line 3: expected UTF-8 text, found byte 0xb0"),
-            ("document\n가나\n\0\n", "line 3: expected text, found a NUL character; save"),
-        )
-    ),
-]
-KINDS = [
-    ("a.xls", "x", "unknown kind of file '.xls'; expected one of .*; save it as .xlsx in Excel"),
-    ("a.xlsx", "x", "a.xlsx: not a readable xlsx file: File is not a zip file"),
-    ("a.xlsx", b"\xd0\xcf\x11\xe0", "found an old .xls, or one protected by a password; save it as .xlsx"),
-    ("a.txt", "번호\t리뷰\n", "a.txt line 1: expected one review a line, or the header"),
-    ("a.jsonl", '{"document": "가"}\n{"document"\n', "line 2: expected a JSON object"),
-    ("a.jsonl", "[" * 100000, "line 1: expected a JSON object"),
-    ("a.jsonl", "[1]\n", "line 1: expected a JSON object, found list"),
-    ("a.jsonl", "\n" + "x" * 100, f"line 2: expected a JSON object, found '{'x' * 40}'$"),
-    ("a.jsonl", "\n\n", "expected a column 'document'"),
-    ("a.parquet", "no parquet", "not a readable parquet file: .*[Mm]agic"),
-    *((f"a.{kind}", "", "the file is empty; expected reviews") for kind in ("csv", "tsv", "txt", "jsonl", "parquet")),
 ]
 NAMES = {nsmc.read: "a.txt", archive: "a.zip", folder: "a.json"}
 
 
 @pytest.mark.parametrize(
-    "read, name, content, message",
-    [
-        *((read, NAMES.get(read, "a.csv"), *rest) for read, *rest in DAMAGED),
-        *((load_reviews, *row) if row[1] == "\n\n" else (chunks, *row) for row in KINDS),
-    ],
+    "read, name, content, message", [*((read, NAMES.get(read, "a.csv"), *rest) for read, *rest in DAMAGED)]
 )
 def test_a_damaged_file_is_refused_with_its_line(tmp_path, read, name, content, message):
     if content is not None:

@@ -27,10 +27,10 @@ from nsmc_attention.classification.system import LAYOUT  # noqa: E402
 from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.reference import Reference  # noqa: E402
-from nsmc_attention.tables import nsmc, tables  # noqa: E402
-from nsmc_attention.tables.table import open_table
-from nsmc_attention.tables.rows import parts_of, spans
+from nsmc_attention.tables import nsmc  # noqa: E402
+from nsmc_attention.tables.rows import parts_of, spans  # noqa: E402
 from nsmc_attention.tables.source import find_source  # noqa: E402
+from nsmc_attention.tables.table import open_table  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -70,10 +70,10 @@ def score(bundle_folder, capsys):
 def rows_of(path, kind, rows, column="document"):
     """Return the reviews of each span of a file."""
     source = find_source(path, kind)
-    spans = list(spans(source, rows))
-    assert all(one.end == other.start for one, other in zip(spans, spans[1:]))
+    cuts = list(spans(source, rows))
+    assert all(one.end == other.start for one, other in zip(cuts, cuts[1:]))
     return [
-        [text for piece in parts_of(source, span=span, text_column=column) for text in piece[column]] for span in spans
+        [text for piece in parts_of(source, span=span, text_column=column) for text in piece[column]] for span in cuts
     ]
 
 

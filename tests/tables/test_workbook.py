@@ -1,0 +1,335 @@
+"""Workbooks of Excel: which sheet, which cells, what is merged, computed or far away; new ones, and the user's own kept."""
+
+import datetime
+import io
+import re
+import resource
+import time
+import zipfile
+from functools import partial
+
+import openpyxl
+import pandas
+import pytest
+from openpyxl.chart import BarChart, Reference
+from openpyxl.comments import Comment
+from openpyxl.styles import PatternFill
+from openpyxl.worksheet.table import Table
+
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.inference.scoring import score_table
+from nsmc_attention.tables.data import Texts
+from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables.source import find_source
+from nsmc_attention.tables.table import open_table
+from nsmc_attention.tables.workbook import kept_workbook, new_workbook
+from nsmc_attention.tables.writers import as_cell
+
+YELLOW = PatternFill("solid", fgColor="FFFF00")
+
+
+@pytest.fixture(scope="module")
+def classifier(bundle_folder):
+    return load_classifier(bundle_folder)
+
+
+def changed(path, change):
+    """Change the sheet of a workbook, or another part."""
+    book = openpyxl.load_workbook(path)
+    change(book.active)
+    book.save(path)
+    return path
+
+
+def with_part(path, name, change):
+    """Write a workbook with another content of a part."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {each: archive.read(each) for each in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for each, content in {**parts, name: change(parts.get(name, b""))}.items():
+            archive.writestr(each, content)
+    return path
+
+
+def cells_of(path, sheet=None):
+    book = openpyxl.load_workbook(path)
+    return [list(row) for row in (book[sheet] if sheet else book.active).iter_rows(values_only=True)]
+
+
+def test_a_workbook_keeps_numbers_dates_and_places(written, rows_of):
+    day, time = datetime.datetime(2024, 3, 1), datetime.datetime(2024, 3, 1, 12, 30)
+    first = [None, "좋다", 5, day, time, 0.1 + 0.2, True]
+    path = written(
+        "a.xlsx", [[], [None, "리뷰", "평점", "날짜", "때", None, "x"], first, [], [None, "별로", 1.5, day, day]]
+    )
+    assert rows_of(path)[0] == {
+        "column 1": None,
+        **{"리뷰": "좋다", "평점": 5, "날짜": day.date(), "때": time, "column 6": 0.3, "x": True},
+    }
+    assert set(rows_of(path)[1].values()) == {None} and rows_of(path)[2]["평점"] == 1.5
+    (part,) = open_table(path).parts
+    assert list(part.numbers) == [3, 4, 5]
+
+
+def test_what_pandas_writes_is_read_back(tmp_path, rows_of):
+    frame = pandas.DataFrame({"n": [1, 2.5, -3], "리뷰": ["=1+1", "두\n줄", "  '좋다"], "b": [True, False, True]})
+    frame.to_excel(tmp_path / "a.xlsx", index=False)
+    rows = changed(tmp_path / "a.xlsx", lambda sheet: setattr(sheet["B2"], "data_type", "s")) and rows_of(
+        tmp_path / "a.xlsx"
+    )
+    assert rows == frame.to_dict("records")
+
+
+@pytest.fixture
+def two_sheets(written):
+    """The path of a workbook of the sheets 3월 and 4월, and a chart."""
+    path = written("two.xlsx", {"3월": [["리뷰", "label"], ["좋다", 1]], "4월": [["리뷰", "label"], ["별로", 0]]})
+    book = openpyxl.load_workbook(path)
+    book.create_chartsheet("차트")
+    book.save(path)
+    return path
+
+
+def test_which_sheet_is_read_is_said_and_another_can_be_named(two_sheets, rows_of, stdin, capsys):
+    assert rows_of(two_sheets) == [{"리뷰": "좋다", "label": 1}]
+    assert capsys.readouterr().err == f"{two_sheets}: read as sheet '3월', not '4월', '차트'; name one by --sheet\n"
+    assert rows_of(two_sheets, sheet="4월") == [{"리뷰": "별로", "label": 0}]
+    assert load_reviews(two_sheets, sheet="4월").columns["sheet"] == "4월"
+    stdin(two_sheets.read_bytes())
+    assert rows_of("-", kind="xlsx", sheet="4월") == [{"리뷰": "별로", "label": 0}]
+    assert capsys.readouterr().err == ""
+    hidden = with_part(
+        two_sheets, "xl/workbook.xml", lambda book: book.replace(b'state="visible"', b'state="hidden"', 1)
+    )
+    assert rows_of(hidden) == [{"리뷰": "별로", "label": 0}]
+
+
+def test_a_sheet_that_is_not_there_is_refused_with_those_that_are(two_sheets, written, rows_of):
+    for sheet in ("4웓", "차트"):
+        with pytest.raises(
+            DataError, match=rf"expected a sheet '{sheet}', found '3월', '4월'.*name one by sheet \(--sh"
+        ):
+            rows_of(two_sheets, sheet=sheet)
+    for source in (written("a.csv", "리뷰\n좋다\n"), "nsmc"):
+        with pytest.raises(ConfigError, match="leave (--sheet|it) out"):
+            load_reviews(source, "train", sheet="4월")
+
+
+def test_the_sheet_with_the_reviews_is_found(written, rows_of, capsys):
+    data = [["번호", "리뷰"], [1, "배우 연기가 참 좋았어요"], [2, "지루해서 중간에 나왔다"]]
+    cover = [["2024년 고객 의견"], ["이 파일은 조사 결과를 담고 있습니다."]]
+    for first in (cover, [], [["항목", "값"], ["합계", 3]]):
+        assert len(rows_of(written("a.xlsx", {"표지": first, "자료": data, "요약": [["항목"], ["값"]]}))) == 2
+        assert "read as sheet '자료', not '표지', '요약'" in capsys.readouterr().err
+    with pytest.raises(DataError, match="expected one sheet with reviews, found '1월', '2월'; .*--sheet"):
+        rows_of(written("b.xlsx", {"표지": [], "1월": data, "2월": data}))
+    with pytest.raises(DataError):
+        rows_of(written("c.xlsx", {"표지": [], "자료": data}), sheet="표지")
+
+
+def test_a_merged_cell_names_all_its_rows_but_is_no_text_of_several(written, rows_of):
+    rows = [
+        ["영화", None, "리뷰"],
+        ["가", "x", "좋다"],
+        [None, None, "별로"],
+        [None, None, "그냥"],
+        ["나", "y", "최고"],
+    ]
+    path = written("a.xlsx", [["2024년 조사"], [], *rows, [None, None, None], ["다", "z", "끝"]])
+
+    def merge(sheet):
+        for cells in ("A1:C1", "A4:B6", "A7:A8", "C7:C8"):
+            sheet.merge_cells(cells)
+
+    read = rows_of(changed(path, merge))
+    assert [row["영화"] for row in read] == ["가", "가", "가", "나", "나", "다"]
+    assert [row["리뷰"] for row in read] == ["좋다", "별로", "그냥", "최고", None, "끝"]
+    assert [row["column 2"] for row in read] == [None, None, None, "y", None, "z"]
+
+
+def test_a_formula_without_a_value_is_refused_as_a_text_alone(written, rows_of):
+    rows = [["리뷰", "n"], ["두\n줄", 1], [], ["별로", "=B2+1"], [None, "=SUM(B2:B4)"], ["끝", 3]]
+    assert [row["n"] for row in rows_of(written("a.xlsx", rows))] == [1, None, None, None, 3]
+    rows[3] = ["=A2", 2]
+    with pytest.raises(DataError, match="a.xlsx row 4: expected a value in column '리뷰', found a formula .*; save it"):
+        rows_of(written("a.xlsx", rows))
+
+
+FORMULAS = {
+    b"><f>A2</f><v></v>": False,
+    b"><f>A2</f><v/>": False,
+    b"><f>A2&amp;B2</f>": False,
+    b'><f t="shared" si="0"/>': False,
+    b' s="1"><f>A2</f><v>1</v>': 1,
+    # of =IF(A2="","",A2), as Excel writes it
+    b' t="str"><f>A2</f><v></v>': None,
+    b' t="str"><f>A2</f><v>\xea\xb0\x80</v>': "가",
+}
+
+
+@pytest.mark.parametrize("form", FORMULAS)
+def test_a_formula_has_a_value_where_a_program_has_computed_it(written, rows_of, form):
+    path = written("a.xlsx", [["리뷰", "n"], ["좋다", 1], ["=A2", 2]])
+    change = partial(re.sub, rb"><f>A2</f><v[^>]*>(</v>)?", form)
+    with_part(path, "xl/worksheets/sheet1.xml", change)
+    if FORMULAS[form] is False:
+        with pytest.raises(DataError, match="a.xlsx row 3: expected a value in column '리뷰'"):
+            rows_of(path)
+    else:
+        assert [row["리뷰"] for row in rows_of(path)] == ["좋다", FORMULAS[form]]
+
+
+@pytest.mark.parametrize("places", [["XFD1048576"], ["XFD2", "A1048576"]])
+def test_a_cell_far_away_is_refused_at_once_in_little_memory(written, rows_of, places):
+    path = changed(
+        written("a.xlsx", [["리뷰", "n"]]), lambda sheet: [setattr(sheet[each], "value", 1) for each in places]
+    )
+    before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+    with pytest.raises(DataError, match="expected at most 16,777,216 cells .* found 17,179,869,184; remove far ones"):
+        rows_of(path)
+    assert time.perf_counter() - start < 2 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**17
+
+
+def test_blank_cells_far_away_are_none(written, rows_of):
+    path = written("a.xlsx", [["리뷰", "n"], ["좋다", 1]])
+    places = "XFD1048576", "B1048576", "XFD1", "B90000"
+    changed(path, lambda sheet: [setattr(sheet[place], "fill", YELLOW) for place in places])
+    assert rows_of(path) == [{"리뷰": "좋다", "n": 1}]
+
+
+def test_a_damaged_or_protected_workbook_is_refused(written, rows_of):
+    rows = [["리뷰"], ["좋다"]]
+    for part in ("xl/workbook.xml", "xl/worksheets/sheet1.xml", "xl/_rels/workbook.xml.rels"):
+        for change in (lambda content: content[: len(content) // 2], lambda _: b"", lambda _: b"<a>&b;</a>"):
+            with pytest.raises(
+                DataError, match="a.xlsx: (not a readable xlsx file|expected a sheet|the file is empty)"
+            ):
+                rows_of(with_part(written("a.xlsx", rows), part, change))
+    with pytest.raises(DataError, match="a.xlsx: .*(save it|password)"):
+        rows_of(written("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000)))
+
+
+def test_a_new_workbook_computes_nothing_and_reads_back(tmp_path):
+    cells = ["=1+1", "'=1", "#N/A", "+1-2", "", "두\n줄", "1.5", 1.5, 7, True, None, datetime.date(2024, 3, 1), 10**20]
+    names = [f"c{number}" for number in range(len(cells))]
+    with open(tmp_path / "a.xlsx", "wb") as file, new_workbook(file, as_cell) as append:
+        append(names)
+        append(cells)
+    (part,) = open_table(tmp_path / "a.xlsx", "c5").parts
+    assert list(part) == names
+    expected = [cell if cell != "" else None for cell in cells[:-1]]
+    assert [cell for (cell,) in part.values()] == [*expected, str(10**20)]
+    found = list(openpyxl.load_workbook(tmp_path / "a.xlsx").active.iter_rows(min_row=2))[0]
+    assert not [cell for cell in found if cell.data_type in "fe"]
+    assert [cell.quotePrefix for cell in found[:4]] == [True, True, False, True]
+
+
+def test_text_that_excel_does_not_take_is_refused_or_replaced(rows_of, tmp_path):
+    with new_workbook(io.BytesIO(), None) as append:
+        append(["리뷰"])
+        with pytest.raises(DataError, match="xlsx row 2: expected at most 32,767 characters in a cell, found 32,768"):
+            append(["가" * 32_768])
+    with open(tmp_path / "a.xlsx", "wb") as file, new_workbook(file, None) as append:
+        append(["리뷰"])
+        append(["종\a소리\ud800 😀"])
+    assert rows_of(tmp_path / "a.xlsx") == [{"리뷰": "종\ufffd소리\ufffd 😀"}]
+
+
+@pytest.fixture
+def styled(tmp_path):
+    """The path of a workbook of two sheets with what openpyxl keeps."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "리뷰"
+    for row in (["리뷰", "별점", "두 배"], ["정말 재미있다", 5, "=B2*2"], [], [None, 3, None], ["별로", 1, None]):
+        sheet.append(row)
+    sheet["A1"].fill = sheet["C1"].fill = YELLOW
+    sheet["A2"].comment = Comment("확인", "나")
+    sheet["A5"].hyperlink = "https://example.com/1"
+    sheet.column_dimensions["A"].width = 60
+    sheet.freeze_panes, sheet.auto_filter.ref = "A2", "A1:C5"
+    sheet.merge_cells("A8:G8")
+    sheet.add_table(Table(displayName="Reviews", ref="A1:C5"))
+    book.create_sheet("합계")["A1"] = "=SUM(리뷰!B2:B5)"
+    book.save(tmp_path / "in.xlsx")
+    return tmp_path / "in.xlsx"
+
+
+def test_the_output_columns_are_added_to_the_workbook_itself(classifier, styled):
+    score_table(classifier, styled, styled)
+    rows = cells_of(styled)
+    names = [*classifier.types]
+    assert [row[:3] for row in rows[:2]] == [["리뷰", "별점", "두 배"], ["정말 재미있다", 5, "=B2*2"]]
+    # right of what is merged
+    place = rows[0].index("label")
+    assert place >= 7 and rows[0][place:] == names and rows[2] == [None] * len(rows[2])
+    assert rows[3][place:] == [None, None, None, "blank: no word to score"]
+    assert rows[1][place] in ("positive", "negative") and isinstance(rows[1][place + 1], float)
+    sheet = openpyxl.load_workbook(styled).active
+    assert sheet["A2"].comment.text == "확인" and sheet["A5"].hyperlink.target == "https://example.com/1"
+    assert sheet["A1"].fill.fgColor.rgb == "00FFFF00" and sheet.column_dimensions["A"].width == 60
+    assert (sheet.freeze_panes, sheet.auto_filter.ref, sheet.tables["Reviews"].ref) == ("A2", "A1:C5", "A1:C5")
+    assert cells_of(styled, "합계") == [["=SUM(리뷰!B2:B5)"]] and "A8:G8" in map(str, sheet.merged_cells.ranges)
+    score_table(classifier, styled, styled)
+    assert cells_of(styled)[0][place + 4 :] == [f"predicted_{name}" for name in names]
+
+
+def test_another_sheet_of_the_workbook_may_be_scored(classifier, written):
+    path = written("a.xlsx", {"3월": [["리뷰"], ["3월"]], "4월": [["고객 조사"], [], ["번호", "리뷰"], [1, "4월"]]})
+    score_table(classifier, Texts(path, sheet="4월"), path)
+    assert cells_of(path, "3월") == [["리뷰"], ["3월"]]
+    rows = cells_of(path, "4월")
+    assert rows[0][2] is None and rows[2][1:3] == ["리뷰", "label"] and rows[3][2] in ("positive", "negative")
+
+
+def test_results_are_text_and_keep_their_rows(written):
+    path, out = (
+        written("a.xlsx", [["3월", None, "내부용"], [], ["리뷰"], ["정말 재미있다"], [], ["별로"]]),
+        io.BytesIO(),
+    )
+    with kept_workbook(find_source(path), out, ["label", "score"]) as write:
+        write([4, 5], [("=1+1\r\0<&>", 1 / 3), ("x", 0.5)])
+        write([6], [("나", None)])
+    sheet = openpyxl.load_workbook(out).active
+    assert [[sheet.cell(row, column).value for column in (4, 5)] for row in range(1, 7)] == [
+        *([None, None], [None, None], ["label", "score"], ["=1+1\r\ufffd<&>", 0.333333], [None, None], ["나", None])
+    ]
+    assert sheet["D4"].data_type == "s"
+
+
+def test_macros_stay_where_the_name_says_that_there_are_some(classifier, styled, written, tmp_path):
+    macros = tmp_path / "a.xlsm"
+    macros.write_bytes(styled.read_bytes())
+    kinds = (b"openxmlformats-officedocument.spreadsheetml.sheet.main+xml", b"ms-excel.sheet.macroEnabled.main+xml")
+    with_part(macros, "[Content_Types].xml", lambda types: types.replace(*kinds))
+    with_part(macros, "xl/vbaProject.bin", lambda _: b"\1\2")
+    score_table(classifier, macros, macros)
+    assert zipfile.ZipFile(macros).read("xl/vbaProject.bin") == b"\1\2" and "label" in cells_of(macros)[0]
+    for source, name, message in (
+        (macros, "out.xlsx", "a.xlsm may have macros; name an --output with .xlsm"),
+        (styled, "out.xlsm", "in.xlsx has no macros; name an --output with .xlsx"),
+        (written("a.csv", "review\n좋다\n"), "out.xlsm", "a.csv has no macros; name an --output with .xlsx"),
+    ):
+        with pytest.raises(ConfigError, match=f"{name}: .*{message}"):
+            score_table(classifier, source, tmp_path / name)
+    assert not list(tmp_path.glob("out*"))
+
+
+def test_a_workbook_that_cannot_be_kept_is_not_replaced(classifier, styled, tmp_path, capsys):
+    book = openpyxl.load_workbook(styled)
+    chart = BarChart()
+    chart.add_data(Reference(book.active, min_col=2, min_row=1, max_row=5))
+    book.active.add_chart(chart, "J2")
+    book.save(styled)
+    before = styled.read_bytes()
+    with pytest.raises(
+        DataError, match="in.xlsx: the workbook has drawings, which would be lost; name another --output"
+    ):
+        score_table(classifier, styled, styled)
+    with pytest.raises(DataError, match="in.xlsx: the workbook would lose its formats, written as csv"):
+        score_table(classifier, styled, styled, style="csv")
+    assert styled.read_bytes() == before
+    score_table(classifier, styled, tmp_path / "out.xlsx")
+    assert "in.xlsx: has drawings, which would be lost; a new workbook has the values alone" in capsys.readouterr().err
+    assert cells_of(tmp_path / "out.xlsx")[0][:4] == ["리뷰", "별점", "두 배", "label"]
