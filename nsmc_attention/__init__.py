@@ -19,7 +19,7 @@ MODULES = {
     "classification.train": "train",
     "classification.adapt": "adapt",
     "tables.corpus": "Reviews",
-    "tables.tables": "load_reviews",
+    "tables.labelled": "load_reviews",
     "classification.evaluation": "evaluate faithfulness hops",
     "classification.explain": "explain",
     "classification.estimator": "SentimentEstimator",

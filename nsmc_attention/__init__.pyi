@@ -42,7 +42,7 @@ from .systems.restoration.restorer import Restorer as Restorer
 from .systems.restoration.restorer import load_restorer as load_restorer
 from .systems.restoration.restorer import restore as restore
 from .tables.corpus import Reviews as Reviews
-from .tables.tables import load_reviews as load_reviews
+from .tables.labelled import load_reviews as load_reviews
 from .version import __version__ as __version__
 from .visualization.heatmap import draw_heatmap as draw_heatmap
 from .visualization.heatmap import save_heatmap as save_heatmap

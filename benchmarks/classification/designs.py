@@ -33,7 +33,7 @@ from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import correlation
 from nsmc_attention.model.encoders import GRU
 from nsmc_attention.tables import nsmc, raw
-from nsmc_attention.tables.tables import load_reviews
+from nsmc_attention.tables.labelled import load_reviews
 from nsmc_attention.text.encoding import Encoded
 
 from ..contest.contestants import NativeScoring, Workload

@@ -23,7 +23,7 @@ from nsmc_attention.classification.settings import Config
 from nsmc_attention.classification.train import train
 from nsmc_attention.evaluation.attention_statistics import overlap
 from nsmc_attention.evaluation.metrics import headline
-from nsmc_attention.tables.tables import load_reviews
+from nsmc_attention.tables.labelled import load_reviews
 
 TRAIN, DEV = 30_000, 10_000
 ALONE = {"ngram_buckets": 0, "erasure_reviews": 0, "epochs": 4}

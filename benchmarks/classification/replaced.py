@@ -17,7 +17,7 @@ from nsmc_attention.classification.evaluation import evaluate, faithfulness
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.settings import Config
 from nsmc_attention.classification.train import train
-from nsmc_attention.tables.tables import load_reviews
+from nsmc_attention.tables.labelled import load_reviews
 
 ALONE = {"ngram_buckets": 0, "erasure_reviews": 0, "epochs": 3}
 VARIANTS = {"states": {}, "words": {"values": "convolution", "window": 1}}

@@ -15,7 +15,7 @@ import numpy
 
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.systems.restoration.restorer import load_restorer
-from nsmc_attention.tables.tables import load_reviews
+from nsmc_attention.tables.labelled import load_reviews
 from nsmc_attention.text.encoding import clean
 
 from ..classification.designs import outside

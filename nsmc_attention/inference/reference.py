@@ -237,7 +237,7 @@ def is_frame(value: object) -> bool:
 
 def text_column_of(frame: Any, text_column: Optional[str] = None) -> Any:
     """Return the name of the column of a DataFrame that has the texts, by its name unless it is given."""
-    from ..tables.tables import find_column
+    from ..tables.columns import find_column
 
     # a name may be of another type, and is looked up by itself
     names = {str(name): name for name in frame.columns}

@@ -1,12 +1,11 @@
 """Reviews of a command as values: a corpus or a file, and its options. The methods import pandas by need."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 if TYPE_CHECKING:
-    from .corpus import Reviews
     from .tables import Table
 
 
@@ -35,22 +34,28 @@ class Texts:
         source = self.source or find_source(self.data, self.kind, self.encoding, self.sheet, self.header)
         return tables.open_table(source, self.text_column)
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The options of `load_reviews` but the kind of file, as keyword arguments."""
-        apart = ("data", "data_dir", "kind", "source")
-        return {name: value for name, value in asdict(self).items() if name not in apart}
-
     def read(self) -> tuple[str, Iterable[str]]:
         """Return the name of the data and its reviews; of a corpus those of its train file."""
         from . import nsmc, tables
 
-        if self.data in tables.CORPORA:
-            tables.refuse_columns(self.data, self.text_column, sheet=self.sheet)
+        if self.data in nsmc.CORPORA:
+            nsmc.refuse_options(self)
             return str(self.data), nsmc.load(str(self.data), "train", self.data_dir).documents
         table = self.open()
         texts = (tables.as_text(cell) for part in table.parts for cell in part[table.text_column])
         return Path(self.data).name, texts
+
+
+@dataclass(frozen=True)
+class Labelled(Texts):
+    """Reviews with a column of labels or stars, which is found unless it is named.
+
+    `positive` is the label that means so where it is not known by itself.
+    """
+
+    label_column: Optional[str] = None
+    stars_column: Optional[str] = None
+    positive: Optional[str] = None
 
 
 # A file by its path alone, or with how it is read
@@ -62,15 +67,11 @@ def open_file(file: File) -> "Table":
     return (file if isinstance(file, Texts) else Texts(file)).open()
 
 
-@dataclass(frozen=True)
-class Labelled(Texts):
-    """Labelled reviews; `positive` is the label that means so where it is not known by itself."""
+def row_number(row: int) -> int:
+    """Return the number by which messages name a row of a table; `row` counts its reviews from 0."""
+    return row + 1
 
-    label_column: Optional[str] = None
-    positive: Optional[str] = None
 
-    def load(self, part: str) -> "Reviews":
-        """Return the reviews; of a corpus those of its `part`, "train" or "test"."""
-        from . import tables
-
-        return tables.load_reviews(self.data, part, self.data_dir, kind=self.kind, **self.columns)
+def cell_in(path: Path, column: str) -> Callable[[int], str]:
+    """Return what says where the cell of a column in a row stands: "in.csv: column 별점 row 3"."""
+    return lambda row: f"{path}: column {column} row {row_number(row)}"

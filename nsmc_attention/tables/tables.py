@@ -2,8 +2,7 @@
 
     path -> Source (its kind, encoding, delimiter) -> Table (its text column, its rows in parts)
 
-`open_table` is for prediction, `load_reviews` makes `Reviews` for training and evaluation, which needs pandas. Every
-value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
+Every value of csv and tsv stays text: no NA, no guessed numbers. Memory is bounded for any file.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,15 +12,12 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from sys import getsizeof
-from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar, Union
+from typing import Any, Callable, Optional, TypeVar, Union
 
 from .._io.bounded import read_json
-from ..errors import ConfigError, DataError, list_names, nearest
+from ..errors import DataError, list_names
 from .bounded_lines import PIECE, check_columns, cut, emptied, lines
-from .columns import LABEL_COLUMNS as LABEL_COLUMNS
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values
-from .columns import STAR_COLUMNS as STAR_COLUMNS
-from .columns import find_column as find_column
 from .columns import require_column as require_column
 from .csv_tables import MeasuredLines, RowLines, csv_rows
 from .json_tables import AS_LINES, json_items
@@ -30,14 +26,9 @@ from .parquet import LEVELS, parquet_file, parquet_rows
 from .sources import FIELDS, Source, Span, announce, find_source, open_text
 from .xlsx import numbered_rows, plain_dates
 
-if TYPE_CHECKING:
-    from .corpus import Reviews
-
 PART_ROWS = 8192
 # Texts of the first part on which something may be remarked
 REMARKED = 1000
-# What has a test file of its own
-CORPORA = ("nsmc", "sample")
 
 
 class TablePart(dict[str, list[Any]]):
@@ -178,23 +169,6 @@ def columns_of(path: Path, columns: Sequence[str]) -> list[list[str]]:
     for column in columns:
         require_column(dict.fromkeys(chain.from_iterable(parts)), column, path, "")
     return [list(map(as_text, cells_of(parts, column))) for column in columns]
-
-
-def read_pairs(path: Path, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
-    """Return {key in small letters: value} of two columns of clean cells; DataError, with the row, for a blank or repeated one."""
-    pairs: dict[str, str] = {}
-    for row, cells in enumerate(zip(*columns_of(path, columns)), start=1):
-        key, value = map(clean, cells)
-        if not (key and value) or key.lower() in pairs:
-            found = f"{key!r} again" if key and value else f"{key or value!r} alone"
-            raise DataError(
-                f"{path} row {row}: expected {' and '.join(columns)}, each {columns[0]} once, found {found}"
-            )
-        pairs[key.lower()] = value
-    return pairs
-
-
-LABEL_HINT = "; name the one of the labels by label_column (--label-column)"
 
 
 def spans(source: Source, rows: int) -> Iterator[Span]:
@@ -360,81 +334,3 @@ def as_text(value: object) -> str:
         return value.decode()
     except UnicodeDecodeError:
         raise DataError(f"expected UTF-8 text in a column of bytes, found {value[:20]!r}") from None
-
-
-def label_numbers(labels: list[str], path: Path, positive: Optional[str] = None) -> list[int]:
-    """Return 1 for each positive label and 0 for each other one; DataError, with the row, as `labels.positive_of`."""
-    from .labels import first_unknown, plain_label, positive_of
-
-    try:
-        chosen = plain_label(positive_of(labels, positive))
-    except DataError as problem:
-        row = "" if positive else f" row {first_unknown(labels)}"
-        raise DataError(f"{path}{row}: {problem}") from problem
-    return [int(plain_label(label) == chosen) for label in labels]
-
-
-def load_reviews(
-    data: Union[str, Path],
-    part: str = "test",
-    data_dir: Optional[Union[str, Path]] = None,
-    text_column: Optional[str] = None,
-    label_column: Optional[str] = None,
-    encoding: Optional[str] = None,
-    positive: Optional[str] = None,
-    sheet: Optional[str] = None,
-    kind: Optional[str] = None,
-    header: Optional[str] = None,
-) -> "Reviews":
-    """Load labelled reviews: the `part` "train" or "test" of "nsmc" or "sample", or a file.
-
-    Columns that are not named are found; `positive` is the positive label where `labels.positive_of` does not know it. A
-    file with the NSMC header is read by the strict reader of `nsmc`. DataError as `open_table`, and for other labels,
-    with their row; ConfigError for other columns of NSMC's.
-    """
-    import pandas
-
-    from . import nsmc
-    from .corpus import Reviews, read_bytes, sha256
-
-    if data in CORPORA:
-        refuse_columns(data, text_column, label_column, positive, sheet)
-        return nsmc.load(data, part, data_dir)
-    path = Path(data)
-    if not path.is_file():
-        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file' + nearest(data, CORPORA)}")
-    source = find_source(path, kind, encoding=encoding, sheet=sheet, header=header)
-    if source.kind == "nsmc":
-        announce(source)
-        refuse_columns(path, text_column, label_column, positive)
-        return nsmc.read(path, encoding=source.encoding)
-    table = open_table(source, text_column)
-    parts = list(table.parts)
-    names = dict.fromkeys(chain.from_iterable(parts))
-    require_column(names, table.text_column, path)
-    label_column = find_column(names, label_column, path, LABEL_COLUMNS, LABEL_HINT)
-    labels, documents = (list(map(as_text, cells_of(parts, name))) for name in (label_column, table.text_column))
-    if not documents:
-        raise DataError(f"{path}: the file has no reviews")
-    frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
-    options = {"text": table.text_column, "label": label_column, "positive": positive}
-    options.update(encoding=encoding, sheet=sheet, header=header)
-    named = {name: value for name, value in options.items() if value is not None}
-    return Reviews(frame, path.name, sha256(read_bytes(path)), named)
-
-
-def refuse_columns(
-    where: object,
-    text_column: Optional[str],
-    label_column: Optional[str] = None,
-    positive: Optional[str] = None,
-    sheet: Optional[str] = None,
-) -> None:
-    """Raise ConfigError where other names are given for the columns or labels of the NSMC files, or a sheet."""
-    if sheet is not None:
-        raise ConfigError(f"{where}: has no sheets; leave --sheet out, found {sheet!r}")
-    options = [("--text-column", text_column, "document"), ("--label-column", label_column, "label")]
-    for option, name, official in [*options, ("--positive", positive, "1")]:
-        if name not in (None, official):
-            expected = f"expected {option} {official}, found {name!r}"
-            raise ConfigError(f"{where}: has the columns of the NSMC files; {expected}")

@@ -43,7 +43,7 @@ from nsmc_attention.classification.settings import LABELS, preset
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.tables import nsmc, raw, tables
+from nsmc_attention.tables import labelled, nsmc, raw
 
 mxnet = import_mxnet()
 
@@ -272,7 +272,7 @@ def read_as(kind, folder, materials, draw):
 def scored(path, materials, draw):
     output = path.with_name("scored" + draw.choice([".csv", ".jsonl", ".tsv"]))
     if path.suffix != ".parquet" and draw.random() < 0.3:
-        return tables.load_reviews(path).labels.tolist()
+        return labelled.load_reviews(path).labels.tolist()
     score_table(materials.classifier, path, output, weights=output.suffix == ".jsonl", processes=1)
     with open(output, encoding="utf-8", newline="") as file:
         if output.suffix == ".jsonl":

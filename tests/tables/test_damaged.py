@@ -6,7 +6,7 @@ import pytest
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.films import reviews as films
-from nsmc_attention.tables import nsmc, raw, tables
+from nsmc_attention.tables import labelled, nsmc, raw, tables
 from nsmc_attention.tables.data import Texts
 from nsmc_attention.tables.sources import find_source
 
@@ -68,11 +68,11 @@ DAMAGED = [
     ),
     (film_reviews, "a,b,review\n1,2,좋다\n", "expected one column called film, .*; found a, b, review; name the one"),
     (film_reviews, "film,b,review\n1,2,좋다\n", "expected one column called stars, .*name the one of the stars by"),
-    (tables.load_reviews, "document,label\n", "a.csv: the file has no reviews"),
-    (tables.load_reviews, "document,film\n가,1\n", "expected one column called label, .*; found document, film"),
-    (tables.load_reviews, f"document,label\n가,{'z' * 100}\n", f"row 1: expected labels 0 and 1, .*'{'z' * 20}'$"),
+    (labelled.load_reviews, "document,label\n", "a.csv: the file has no reviews"),
+    (labelled.load_reviews, "document,film\n가,1\n", "expected one column called label, .*; found document, film"),
+    (labelled.load_reviews, f"document,label\n가,{'z' * 100}\n", f"row 1: expected labels 0 and 1, .*'{'z' * 20}'$"),
     *(
-        (tables.load_reviews, f"document,label\n가,1\n나,{label}\n", f"csv row 2: .*found '1', '{label}'; name the")
+        (labelled.load_reviews, f"document,label\n가,1\n나,{label}\n", f"csv row 2: .*found '1', '{label}'; name the")
         for label in ("2", "", "positive", "0.5")
     ),
     (chunks, "id,label\n가,1\n", "expected one column called document, .*후기; found id, label; name the one"),
@@ -115,7 +115,7 @@ NAMES = {nsmc.read: "a.txt", archive: "a.zip", folder: "a.json"}
     "read, name, content, message",
     [
         *((read, NAMES.get(read, "a.csv"), *rest) for read, *rest in DAMAGED),
-        *((tables.load_reviews, *row) if row[1] == "\n\n" else (chunks, *row) for row in KINDS),
+        *((labelled.load_reviews, *row) if row[1] == "\n\n" else (chunks, *row) for row in KINDS),
     ],
 )
 def test_a_damaged_file_is_refused_with_its_line(tmp_path, read, name, content, message):

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.tables import labels, sources, tables
+from nsmc_attention.tables import labelled, labels, sources, tables
 from nsmc_attention.tables.data import Labelled
 from nsmc_attention.tables.sources import delimiter_of, find_source, size_of
 from nsmc_attention.tables.xlsx import numbered_rows, written_sheet
@@ -201,7 +201,7 @@ def test_which_sheet_is_read_is_said_and_another_can_be_named(two_sheets, capsys
     assert rows_of(two_sheets) == [{"리뷰": "좋다", "label": 1}]
     assert capsys.readouterr().err == f"{two_sheets}: read as sheet '3월', not '4월', '차트'; name one by --sheet\n"
     assert rows_of(two_sheets, sheet="4월") == [{"리뷰": "별로", "label": 0}]
-    assert tables.load_reviews(two_sheets, sheet="4월").columns["sheet"] == "4월"
+    assert labelled.load_reviews(two_sheets, sheet="4월").columns["sheet"] == "4월"
     assert capsys.readouterr().err == ""
 
 
@@ -210,7 +210,7 @@ def test_a_sheet_that_is_not_there_is_refused_with_those_that_are(two_sheets):
         rows_of(two_sheets, sheet="4웓")
     for source in (write(two_sheets.parent, "utf-8", ","), "nsmc"):
         with pytest.raises(ConfigError, match="leave (--sheet|it) out"):
-            tables.load_reviews(source, "train", sheet="4월")
+            labelled.load_reviews(source, "train", sheet="4월")
 
 
 def test_a_workbook_from_a_stream_is_read_as_its_file_is(two_sheets, monkeypatch):
@@ -336,7 +336,7 @@ def test_other_labels_need_the_positive_one_to_be_named():
 def test_labels_in_words_are_those_in_numbers(tmp_path, names):
     rows = [{"리뷰": text, "label": names[number]} for text, number in (("별로", 0), ("좋다", 1), ("최고", 1))]
     path = write(tmp_path, "cp949", ";", rows)
-    reviews = tables.load_reviews(path, positive="dull" if "dull" in names else None)
+    reviews = labelled.load_reviews(path, positive="dull" if "dull" in names else None)
     assert reviews.labels.tolist() == [0, 1, 1] and reviews.columns["text"] == "리뷰"
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.tables import csv_tables, parquet, tables
+from nsmc_attention.tables import csv_tables, labelled, parquet, tables
 from nsmc_attention.tables.bounded_lines import LINE, PIECE
 from nsmc_attention.tables.sources import Source, find_source
 
@@ -53,7 +53,7 @@ def test_lines_are_the_same_in_blocks_of_any_size(text, size):
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_every_format_gives_the_same_rows_untouched_also_from_a_pipe(tmp_path, kind):
     assert rows_of(write(tmp_path, kind), rows=2) == ROWS
-    reviews = tables.load_reviews(tmp_path / f"table.{kind}")
+    reviews = labelled.load_reviews(tmp_path / f"table.{kind}")
     assert reviews.labels.tolist() == [1, 0, 1] and reviews.name == f"table.{kind}"
     # as <(zcat reviews.csv.gz) of a shell is one
     pipe, content = tmp_path / "pipe", (tmp_path / f"table.{kind}").read_bytes()
@@ -212,7 +212,7 @@ def test_the_columns_of_the_nsmc_files_have_no_other_names(tmp_path, option):
     (tmp_path / "a.txt").write_text("id\tdocument\tlabel\n1\t좋다\t1\n", encoding="utf-8")
     for data in ("sample", tmp_path / "a.txt"):
         with pytest.raises(ConfigError, match="has the columns of the NSMC files; expected --.*, found 'y'"):
-            tables.load_reviews(data, "test", **{option: "y"})
+            labelled.load_reviews(data, "test", **{option: "y"})
 
 
 def test_a_column_of_parquet_without_a_value_is_read(tmp_path):

@@ -16,12 +16,12 @@ from ...classification.explain import Explainer
 from ...classification.likeness import remark, unlike
 from ...classification.prediction import Prediction
 from ...classification.predictor import WINDOW, Classifier
-from ...errors import ColumnError, ConfigError, DataError, did_you_mean, list_names
+from ...errors import ConfigError, DataError, did_you_mean, list_names
 from ...evaluation.attention_statistics import by_word, token_table
 from ...inference.tally import Tally
 from ...registry import ability
-from ...tables.data import File, open_file
-from ...tables.stars import Stars, star_column, stars_of
+from ...tables.data import File, cell_in, open_file
+from ...tables.stars import Stars, of_reviews, star_columns, stars_of
 from ...tables.tables import TablePart, as_text, require_column
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
@@ -147,7 +147,7 @@ def read(
 ) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
     """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
     missing = {name for name in (group_by, date_column, stars_column) if name}
-    frames, cells, table = list[pandas.DataFrame](), list[str](), open_file(source)
+    named, frames, cells, table = stars_column, list[pandas.DataFrame](), list[str](), open_file(source)
     path = table.source.path
     for part in table.parts:
         missing -= set(part)
@@ -172,20 +172,30 @@ def read(
     frame = pandas.concat(frames, ignore_index=True)
     if date_column and frame["month"].isna().all():
         print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    if stars := stars_of(cells, f"{path}: column {stars_column!r}", str(stars_column)) if stars_column else None:
-        frame["stars"], frame["star_label"] = pandas.Series(stars.numbers, dtype="float64"), stars.labels
+    stars = None
+    try:
+        if stars_column:
+            cells = of_reviews(cells, frame["text"].tolist())
+            stars = stars_of(cells, stars_column, cell_in(path, stars_column))
+    except DataError as problem:
+        if named:
+            raise
+        print(f"{problem}; the report goes on without stars", file=sys.stderr)
+    if stars:
+        frame["stars"], frame["star_label"] = (
+            pandas.Series(own, dtype="float64") for own in (stars.numbers, stars.labels)
+        )
         print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
     return path, frame, stars
 
 
 def found_stars(part: TablePart, others: set[Optional[str]], path: Path) -> Optional[str]:
     """Return the column of stars of a table's first rows, None where there is none, or several, which are named."""
-    columns = {name: list(map(as_text, cells)) for name, cells in part.items() if name not in others}
-    try:
-        return star_column(columns)
-    except ColumnError as problem:
-        print(f"{path}: {problem}", file=sys.stderr)
-        return None
+    names, _ = star_columns({name: list(map(as_text, cells)) for name, cells in part.items() if name not in others})
+    if len(names) > 1:
+        advice = f"choose by stars_column (--stars-column {names[0]!r})"
+        print(f"{path}: expected one column of stars, found {list_names(names)}; {advice}", file=sys.stderr)
+    return names[0] if len(names) == 1 else None
 
 
 def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:

@@ -15,7 +15,7 @@ from nsmc_attention.systems.restoration.columns import RESTORED_SCHEMA
 from nsmc_attention.systems.restoration.corrections import SURE, over
 from nsmc_attention.systems.restoration.restoration import BLANK
 from nsmc_attention.systems.restoration.restorer import TYPES
-from nsmc_attention.tables import nsmc, tables
+from nsmc_attention.tables import labelled, nsmc, tables
 
 TEXTS = ["배우들연기가 정말조앗는데", "", "=1+1 별로", "재밋다"]
 
@@ -89,7 +89,7 @@ def prediction_of(both, text):
 
 
 def test_what_is_in_doubt_is_restored_and_classified_again(both):
-    documents = tables.load_reviews("sample", "test").documents
+    documents = labelled.load_reviews("sample", "test").documents
     found = both.probabilities(documents)
     asked = both.classifier.probabilities(documents)
     assert found.tolist() == pytest.approx([prediction_of(both, text).probability for text in documents], abs=1e-6)
