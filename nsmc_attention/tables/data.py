@@ -72,6 +72,6 @@ def row_number(row: int) -> int:
     return row + 1
 
 
-def cell_in(path: Path, column: str) -> Callable[[int], str]:
+def cell_in(path: Union[str, Path], column: str) -> Callable[[int], str]:
     """Return what says where the cell of a column in a row stands: "in.csv: column 별점 row 3"."""
     return lambda row: f"{path}: column {column} row {row_number(row)}"

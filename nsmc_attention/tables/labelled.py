@@ -25,6 +25,8 @@ from .sources import announce, find_source
 from .tables import as_text, cells_of
 
 Columns = Mapping[str, Sequence[str]]
+# {what a column has: in words, and what its rows in the middle are}
+KINDS = {"label": ("labels", "neutral"), "stars": ("stars", "of middle stars")}
 FOUND = ", which was found by its cells"
 ADVICE = "name the column of labels or stars by --label-column or --stars-column"
 EXPECTED = "expected a column of labels or stars, as label, sentiment, 라벨, stars, rating or 별점"
@@ -39,19 +41,8 @@ class LabelledRows:
     notes: list[str]
 
     def in_words(self) -> list[str]:
-        left_out = ", ".join(
-            f"{count:,} {reason.replace('_', ' ')}" for reason, count in self.left_out.items() if count
-        )
+        left_out = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.items() if count)
         return [*([f"left out: {left_out}"] if left_out else []), *self.notes]
-
-
-@dataclass(frozen=True)
-class LabelColumn:
-    """The column that is taken: whether it has stars, and how it was found, "" where it was named or has a known name."""
-
-    name: str
-    of_stars: bool
-    how: str = ""
 
 
 def load_reviews(
@@ -85,9 +76,8 @@ def read_reviews(source: Labelled, part: str) -> Reviews:
         return nsmc.load(str(source.data), part, source.data_dir)
     path = Path(source.data)
     if not path.is_file():
-        raise DataError(
-            f"{path}: {'is a folder' if path.is_dir() else 'no such file' + nearest(str(path), nsmc.CORPORA)}"
-        )
+        found = "is a folder" if path.is_dir() else f"no such file{nearest(path, nsmc.CORPORA)}"
+        raise DataError(f"{path}: {found}")
     file = find_source(path, source.kind, source.encoding, source.sheet, source.header)
     if file.kind == "nsmc":
         announce(file)
@@ -106,79 +96,78 @@ def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
     names = dict.fromkeys(chain.from_iterable(parts))
     require_column(names, table.text_column, path)
     columns = {name: list(map(as_text, cells_of(parts, name))) for name in names}
-    texts = columns.pop(table.text_column)
-    if not texts:
+    if not (texts := columns[table.text_column]):
         raise DataError(f"{path}: the file has no reviews")
-    choice = choose(columns, source, path)
-    cells = stars.of_reviews(columns[choice.name], texts)
-    numbers, blank, note = read_cells(cells, choice, source)
-    kind, middle = ("stars", "of_middle_stars") if choice.of_stars else ("label", "neutral")
-    left_out = {"without_a_label": blank, middle: numbers.count(None) - blank}
+    column, kind, how = choose(columns, table.text_column, source)
+    cells = stars.of_reviews(columns[column], texts)
+    numbers, blank, scale = (read_stars if kind == "stars" else read_labels)(cells, column, source)
     frame = pandas.DataFrame({"row": map(row_number, range(len(texts))), "document": texts, "label": numbers})
     kept = frame = frame[frame["label"].notna()].astype({"label": int})
+    words, middle = KINDS[kind]
+    left_out = {"without a label": blank, middle: numbers.count(None) - blank}
     if once:
         written = frame[frame["document"].map(clean) != ""]
         kept = written.drop_duplicates("document")
-        left_out |= {"without_text": len(frame) - len(written), "repeated": len(written) - len(kept)}
+        left_out.update({"without text": len(frame) - len(written), "repeated": len(written) - len(kept)})
     if kept.empty:
-        raise DataError(f"{path}: expected {kind} in column {choice.name}, found none with text; fill it, or {ADVICE}")
-    given = {name: getattr(source, name) for name in ("positive", "encoding", "sheet", "header")}
-    taken = {"text": table.text_column, kind: choice.name, **given}
+        raise DataError(f"{path}: expected {words} in column {column}, found none with text; fill it, or {ADVICE}")
+    named = {name: getattr(source, name) for name in ("positive", "encoding", "sheet", "header")}
+    taken = {"text": table.text_column, kind: column, **named}
     taken = {name: value for name, value in taken.items() if value is not None}
-    return LabelledRows(
-        Reviews(kept.reset_index(drop=True), path.name, sha256(read_bytes(path)), taken), left_out, note
-    )
+    reviews = Reviews(kept.reset_index(drop=True), path.name, sha256(read_bytes(path)), taken)
+    note = f"labels are {'the stars ' if scale else ''}in column {column}{how}{scale}"
+    return LabelledRows(reviews, left_out, [note] if how or scale else [])
 
 
-def choose(columns: Columns, source: Labelled, path: Path) -> LabelColumn:
-    """Return the column that has the labels or stars; DataError, with what to do, where that is not clear."""
-    if source.label_column is not None and source.stars_column is not None:
-        found = f"{source.label_column!r} and {source.stars_column!r}"
+def read_labels(cells: Sequence[str], column: str, source: Labelled) -> tuple[list[Optional[int]], int, str]:
+    """Return the labels of cells, None for others, how many of these are blank, and nothing on their scale."""
+    numbers, neutral = labels.polarities(cells, source.positive, cell_in(source.data, column))
+    return numbers, numbers.count(None) - neutral, ""
+
+
+def read_stars(cells: Sequence[str], column: str, source: Labelled) -> tuple[list[Optional[int]], int, str]:
+    """Return the labels of stars, None for others, how many of these are blank, and which scale was taken."""
+    if source.positive is not None:
+        raise ConfigError(f"{source.data}: expected no --positive for column {column}, which has stars; leave it out")
+    found = stars.stars_of(cells, column, cell_in(source.data, column))
+    return found.labels, found.numbers.count(None), f": {found.in_words()}"
+
+
+def choose(columns: Columns, text_column: str, source: Labelled) -> tuple[str, str, str]:
+    """Return the column of labels or stars, which of the KINDS it is, and how it was found, "" by its name.
+
+    DataError, with what to do, where that is not clear.
+    """
+    path, named = source.data, {"label": source.label_column, "stars": source.stars_column}
+    if None not in named.values():
+        found = " and ".join(map(repr, named.values()))
         raise ConfigError(f"{path}: expected a column of labels or one of stars, found {found}; leave one of them out")
-    for kind, name in (("label", source.label_column), ("stars", source.stars_column)):
+    for kind, name in named.items():
         if name is not None:
-            hint = f"; name the one of the {kind} by {kind}_column (--{kind}-column)"
-            return LabelColumn(find_column(columns, name, path, hint=hint), kind == "stars")
-    for names, of_stars, how in candidates(columns):
+            hint = f"; name the one of the {KINDS[kind][0]} by {kind}_column (--{kind}-column)"
+            return find_column(columns, name, path, hint=hint), kind, ""
+    others = {name: cells for name, cells in columns.items() if name != text_column}
+    for names, kind, how in candidates(others):
         if len(names) > 1:
-            kind, option = ("stars", "stars") if of_stars else ("labels", "label")
-            advice = f"choose by {option}_column (--{option}-column {names[0]!r})"
-            raise ColumnError(f"{path}: expected one column of {kind}, found {list_names(names)}; {advice}", columns)
+            expected = f"expected one column of {KINDS[kind][0]}, found {list_names(names)}"
+            advice = f"choose by {kind}_column (--{kind}-column {names[0]!r})"
+            raise ColumnError(f"{path}: {expected}; {advice}", columns)
         if names:
-            return LabelColumn(names[0], of_stars, how)
-    raise ColumnError(f"{path}: {EXPECTED}, found {list_names(columns)}; {ADVICE}", columns)
+            return names[0], kind, how
+    raise ColumnError(f"{path}: {EXPECTED}, found {list_names(others)}; {ADVICE}", columns)
 
 
-def candidates(columns: Columns) -> Iterator[tuple[list[str], bool, str]]:
-    """Yield (columns that may be the one, whether they have stars, how they were found), the surest first."""
+def candidates(columns: Columns) -> Iterator[tuple[list[str], str, str]]:
+    """Yield (columns that may be the one, which of the KINDS, how they were found), the surest first."""
     plain = {name: stars.plain_name(name) for name in columns}
     called = [name for name in columns if plain[name] in labels.NAMES]
-    yield [name for name in called if any(not stars.is_blank(cell) for cell in columns[name])], False, ""
-    yield [name for name in columns if labels.is_labels(columns[name], opinions=True)], False, FOUND
+    yield [name for name in called if any(not stars.is_blank(cell) for cell in columns[name])], "label", ""
+    yield [name for name in columns if labels.is_labels(columns[name], opinions=True)], "label", FOUND
     starred, known_by = stars.star_columns(columns)
     if known_by == "name":
-        yield starred, True, ""
-    # 0 and 1, unless the name says that they are something else
-    unflagged = [name for name in columns if not (labels.FLAG.search(plain[name]) or stars.OTHERS.search(plain[name]))]
-    coded = [name for name in columns if plain[name] in labels.WEAK_NAMES or name in unflagged]
-    yield [name for name in coded if labels.is_labels(columns[name])], False, FOUND
-    yield starred, True, FOUND
-    yield called, False, ""
-
-
-Read = tuple[list[Optional[int]], int, list[str]]
-
-
-def read_cells(cells: Sequence[str], choice: LabelColumn, source: Labelled) -> Read:
-    """Return the labels of cells, None for others, how many of these are blank, and what was taken for what."""
-    where = cell_in(Path(source.data), choice.name)
-    if not choice.of_stars:
-        numbers, neutral = labels.polarities(cells, source.positive, where)
-        notes = [f"labels are in column {choice.name}{choice.how}"] if choice.how else []
-        return numbers, numbers.count(None) - neutral, notes
-    if source.positive is not None:
-        advice = "which has stars; leave it out"
-        raise ConfigError(f"{source.data}: expected no --positive for column {choice.name}, {advice}")
-    found = stars.stars_of(cells, choice.name, where)
-    note = f"labels are the stars in column {choice.name}{choice.how}: {found.in_words()}"
-    return found.labels, found.numbers.count(None), [note]
+        yield starred, "stars", ""
+    # 0 and 1 of another name may be whatever
+    coded = [name for name in columns if plain[name] in labels.WEAK_NAMES]
+    yield [name for name in coded if labels.is_labels(columns[name])], "label", FOUND
+    yield starred, "stars", FOUND
+    yield called, "label", ""

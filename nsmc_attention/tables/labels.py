@@ -25,10 +25,6 @@ DEGREE = re.compile(
 # Names without spaces, signs and case of columns of any cells, and of cells that are labels
 NAMES = names_of("labels") | {"label", "sentiment", "라벨", "레이블", "감성"}
 WEAK_NAMES = names_of("weak_labels")
-# Parts of the name of a column whose 0 and 1 are no opinions
-FLAG = re.compile(
-    r"^is|^has|verified|photo|image|사진|구매|광고|spam|스팸|gender|성별|여부$|id$|index|split|train|test"
-)
 
 
 def plain_label(value: object) -> str:

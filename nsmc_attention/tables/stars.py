@@ -47,7 +47,7 @@ FORMS = (
     re.compile(f"{BEFORE}{SCALE} ?점 ?만점 ?(?:에서|에|중에|중)? ?{NUMBER}{UNIT}"),
 )
 # The scale in a column's name without spaces: "평점(10점만점)", "rating(1-5)", "rating_of_10"
-SCALE_IN_NAME = re.compile(r"(?:(?<!\d)[01][-~–]|/|outof|of_)(\d{1,3})점?\)?$|(\d{1,3})점(?:만점|척도|\))")
+SCALE_IN_NAME = re.compile(r"(?:(?<!\d)[01][-~–]|/|outof|of_)(\d{1,3})점?[)\]]?$|(\d{1,3})점(?:만점|척도|\))")
 # Letters of a cell with stars, and of a column's name that are read
 LONGEST, LONGEST_NAME = 40, 100
 # Rows by which a column of an unknown name is known, and the largest share of 0: more are counts of something

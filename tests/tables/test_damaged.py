@@ -7,7 +7,7 @@ import pytest
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.films import reviews as films
 from nsmc_attention.tables import labelled, nsmc, raw, tables
-from nsmc_attention.tables.data import Texts
+from nsmc_attention.tables.data import Labelled
 from nsmc_attention.tables.sources import find_source
 
 HEAD = "id\tdocument\tlabel\n"
@@ -22,7 +22,7 @@ def spans(path):
 
 
 def film_reviews(path):
-    return films.load(Texts(path))
+    return films.load(Labelled(path))
 
 
 def archive(path):
@@ -63,17 +63,25 @@ DAMAGED = [
     (folder, film(None, 3), "a.json: expected a text"),
     *((folder, film(stars=stars), rf"a.json: {STARS} \('좋다', {stars}\)$") for stars in (0, 11, -1)),
     *(
-        (film_reviews, f"film,stars,review\n가,9,좋다\n나,{stars},별로", f"csv row 2: .*{message}")
-        for stars, message in (("", "number of stars"), ("x", "number of stars"), ("inf", "; mend"), ("nan", "; mend"))
+        (film_reviews, f"film,stars,review\n가,9,좋다\n나,{stars},별로", "column stars row 2: .*; mend it")
+        for stars in ("x", "inf", "-1")
     ),
     (film_reviews, "a,b,review\n1,2,좋다\n", "expected one column called film, .*; found a, b, review; name the one"),
     (film_reviews, "film,b,review\n1,2,좋다\n", "expected one column called stars, .*name the one of the stars by"),
     (labelled.load_reviews, "document,label\n", "a.csv: the file has no reviews"),
-    (labelled.load_reviews, "document,film\n가,1\n", "expected one column called label, .*; found document, film"),
-    (labelled.load_reviews, f"document,label\n가,{'z' * 100}\n", f"row 1: expected labels 0 and 1, .*'{'z' * 20}'$"),
+    (labelled.load_reviews, "document,film\n가,1\n", "expected a column of labels or stars, .*, found film; name"),
+    (
+        labelled.load_reviews,
+        f"document,label\n가,{'z' * 100}\n",
+        f"row 1: expected labels 0 and 1, .*'{'z' * 20}'; leave",
+    ),
     *(
-        (labelled.load_reviews, f"document,label\n가,1\n나,{label}\n", f"csv row 2: .*found '1', '{label}'; name the")
-        for label in ("2", "", "positive", "0.5")
+        (
+            labelled.load_reviews,
+            f"document,label\n가,1\n나,{label}\n",
+            f"column label row 2: .*found '1', '{label}'; name",
+        )
+        for label in ("2", "positive", "0.5")
     ),
     (chunks, "id,label\n가,1\n", "expected one column called document, .*후기; found id, label; name the one"),
     (chunks, f"{'y' * 300}\n1\n", f"found {'y' * 200}…; name the one of the texts by text_column"),

@@ -17,8 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.tables import labelled, labels, sources, tables
-from nsmc_attention.tables.data import Labelled
+from nsmc_attention.tables import labelled, sources, tables
 from nsmc_attention.tables.sources import delimiter_of, find_source, size_of
 from nsmc_attention.tables.xlsx import numbered_rows, written_sheet
 
@@ -316,22 +315,6 @@ def test_a_small_workbook_that_unpacks_to_much_is_refused(workbook):
     refuse("not a readable xlsx file", "xl/workbook.xml", b"<workbook")
 
 
-@pytest.mark.parametrize("negative, positive", [*labels.PAIRS, (0, 1), (False, True), ("Negative", "POSITIVE ")])
-def test_the_positive_label_of_a_known_pair_is_found_in_any_order(negative, positive):
-    for values in ([negative, positive], [positive, negative, negative]):
-        assert labels.positive_of(values) == positive
-    assert labels.positive_of([positive]) == positive
-
-
-def test_other_labels_need_the_positive_one_to_be_named():
-    with pytest.raises(DataError, match="found 'fun', 'dull'; name the positive one by positive"):
-        labels.positive_of(["fun", "dull"])
-    assert labels.positive_of(["fun", "dull"], "fun") == "fun"
-    for values in (["fun", "dull", "so"], ["dull", "so"]):
-        with pytest.raises(DataError, match="expected two labels, 'fun' and another, found"):
-            labels.positive_of(values, "fun")
-
-
 @pytest.mark.parametrize("names", [("부정", "긍정"), ("0", "1"), ("fun", "dull")])
 def test_labels_in_words_are_those_in_numbers(tmp_path, names):
     rows = [{"리뷰": text, "label": names[number]} for text, number in (("별로", 0), ("좋다", 1), ("최고", 1))]
@@ -342,7 +325,7 @@ def test_labels_in_words_are_those_in_numbers(tmp_path, names):
 
 def test_labelled_reviews_are_read_as_the_kind_that_is_named(tmp_path):
     (tmp_path / "reviews.txt").write_text("document,label\n최고,1\n별로,0\n", encoding="utf-8")
-    assert Labelled(tmp_path / "reviews.txt", kind="csv").load("train").documents == ["최고", "별로"]
+    assert labelled.load_reviews(tmp_path / "reviews.txt", kind="csv").documents == ["최고", "별로"]
 
 
 def test_a_full_disk_is_one_error_of_a_workbook(monkeypatch):
