@@ -2,7 +2,7 @@
 
     "★★★★☆", "8/10", "5점 만점에 4점", "4.0" -> (number, of how many) -> Stars of one scale
 
-`star` reads a cell, `scale_of` finds the scale of plain numbers, `star_columns` finds the column.
+`star` reads a cell, `scale_shown` finds the scale of plain numbers, `star_columns` finds the column.
 """
 
 import math
@@ -136,18 +136,19 @@ def pairs_of(cells: Sequence[str], where: Where = str) -> list[Pair]:
     return pairs
 
 
-def stars_of(cells: Sequence[str], name: str = "", where: Where = str) -> Stars:
+def stars_of(cells: Sequence[str], name: str = "", where: Where = str, open_scale: bool = False) -> Stars:
     """Return the stars of a column's cells, all of the scale that its `name` or a cell says, else that which they show.
 
-    DataError, with the row, for a cell that is no star or of another scale, and where the scale is open.
+    DataError, with the row, for a cell that is no star or of another scale, and where the scale is open, unless with
+    `open_scale` the largest number is to do.
     """
     pairs = pairs_of(cells, where)
     numbers = [pair and pair[0] for pair in pairs]
     filled = [pair[0] for pair in pairs if pair]
     said = scale_of_name(name) or next((pair[1] for pair in pairs if pair and pair[1]), None)
-    scale = said or (scale_shown(filled) if filled else 5)
+    scale = said or (scale_shown(filled) if filled else 5) or (math.ceil(max(filled)) if open_scale else None)
     if scale is None:
-        raise DataError(f"{where(numbers.index(max(filled)))}: {EXPECTED}, {open_scale(max(filled))}")
+        raise DataError(f"{where(numbers.index(max(filled)))}: {EXPECTED}, {advice_for(max(filled))}")
     for row, pair in enumerate(pairs):
         if pair and (pair[0] > scale or pair[1] not in (None, scale)):
             raise DataError(
@@ -171,10 +172,10 @@ def scale_shown(numbers: Sequence[float]) -> Optional[int]:
     return None if largest > 5 or coded or (1 < largest < 5 and frequent) else 5
 
 
-def open_scale(largest: float) -> str:
+def advice_for(largest: float) -> str:
     """Return the largest of the numbers whose scale is open, and what to do."""
     top = 100 if largest > 10 else math.ceil(largest)
-    advice = f"write the scale into the column's name, as 만족도 (1-{top})"
+    advice = f"{'mend it, or ' * (top == 100)}write the scale into the column's name, as 만족도 (1-{top})"
     if largest <= 2:
         advice = "if these are labels, name the column by label_column (--label-column)"
     return f"found {largest:g} as the largest number; {advice}"

@@ -14,7 +14,7 @@ from ...errors import ConfigError
 from ...tables import nsmc, raw
 from ...tables.columns import STAR_COLUMNS, find_column
 from ...tables.data import Labelled, cell_in
-from ...tables.stars import of_reviews, pairs_of, star_columns
+from ...tables.stars import of_reviews, star_columns, stars_of
 from ...tables.tables import as_text, cells_of
 from ...text.encoding import clean
 
@@ -81,8 +81,8 @@ def load(source: Labelled, group_by: Optional[str] = None) -> FilmReviews:
     named = source.stars_column or (starred[0] if len(starred) == 1 else None)
     stars_column = find_column(columns, named, path, STAR_COLUMNS, STAR_HINT)
     texts = columns[table.text_column]
-    pairs = pairs_of(of_reviews(columns[stars_column], texts), cell_in(path, stars_column))
-    stars = [pair and pair[0] for pair in pairs]
+    cells, where = of_reviews(columns[stars_column], texts), cell_in(path, stars_column)
+    stars = stars_of(cells, stars_column, where, open_scale=True).numbers
     return of_films(path.name, texts, stars, list(map(str.strip, columns[group_by])))
 
 
