@@ -1,9 +1,11 @@
 """Reviews of a command as values: a corpus or a file, and its options. The methods import pandas by need."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
+
+from ..errors import DataError
 
 if TYPE_CHECKING:
     from .tables import Table
@@ -75,3 +77,18 @@ def row_number(row: int) -> int:
 def cell_in(path: Union[str, Path], column: str) -> Callable[[int], str]:
     """Return what says where the cell of a column in a row stands: "in.csv: column 별점 row 3"."""
     return lambda row: f"{path}: column {column} row {row_number(row)}"
+
+
+def read_pairs(path: Path, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
+    """Return {key in small letters: value} of two columns of clean cells; DataError, with the row, for a blank or repeated one."""
+    from .tables import columns_of
+
+    pairs: dict[str, str] = {}
+    for row, cells in enumerate(zip(*columns_of(path, columns))):
+        key, value = map(clean, cells)
+        if not (key and value) or key.lower() in pairs:
+            found = f"{key!r} again" if key and value else f"{key or value!r} alone"
+            expected = f"expected {' and '.join(columns)}, each {columns[0]} once"
+            raise DataError(f"{path} row {row_number(row)}: {expected}, found {found}")
+        pairs[key.lower()] = value
+    return pairs

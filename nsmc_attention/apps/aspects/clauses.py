@@ -14,8 +14,7 @@ from typing import NamedTuple, Union
 from ..._io.tab_separated import read_rows
 from ...classification.prediction import TYPES
 from ...errors import DataError, list_names
-from ...tables.data import row_number
-from ...tables.tables import columns_of
+from ...tables.data import read_pairs
 from ...text.encoding import clean
 from ...text.marks import composed
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
@@ -44,23 +43,10 @@ class Words(NamedTuple):
     goods: bool
 
 
-def read_pairs(path: Path, columns: Sequence[str]) -> dict[str, str]:
-    """Return {key in small letters: value} of two columns; DataError, with the row, for a blank or repeated key."""
-    pairs: dict[str, str] = {}
-    for row, cells in enumerate(zip(*columns_of(path, columns))):
-        key, value = map(clean, cells)
-        if not (key and value) or key.lower() in pairs:
-            found = f"{key!r} again" if key and value else f"{key or value!r} alone"
-            expected = f"expected {' and '.join(columns)}, each {columns[0]} once"
-            raise DataError(f"{path} row {row_number(row)}: {expected}, found {found}")
-        pairs[key.lower()] = value
-    return pairs
-
-
 def read_words(path: Union[str, Path, None]) -> Pairs:
     """Read (word, aspect), - for none, of a table with these columns; () for None. DataError, with the option, where wrong."""
     try:
-        aspects = read_pairs(Path(path), ("word", "aspect")) if path else {}
+        aspects = read_pairs(Path(path), ("word", "aspect"), clean) if path else {}
         if outputs := TYPES.keys() & aspects.values():
             raise DataError(f"{path}: expected aspects that are no output columns, found {list_names(outputs)}")
         if path and not any(re.search("[가-힣]", word) for word in aspects if aspects[word] != NONE):

@@ -177,15 +177,12 @@ def read(
         if stars_column:
             cells = of_reviews(cells, frame["text"].tolist())
             stars = stars_of(cells, stars_column, cell_in(path, stars_column))
+            print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
+            frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     except DataError as problem:
         if named:
             raise
         print(f"{problem}; the report goes on without stars", file=sys.stderr)
-    if stars:
-        frame["stars"], frame["star_label"] = (
-            pandas.Series(own, dtype="float64") for own in (stars.numbers, stars.labels)
-        )
-        print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
     return path, frame, stars
 
 
