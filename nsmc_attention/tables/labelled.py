@@ -95,12 +95,11 @@ def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
     parts = list(table.parts)
     names = dict.fromkeys(chain.from_iterable(parts))
     require_column(names, table.text_column, path)
-    columns = {name: list(map(as_text, cells_of(parts, name))) for name in names}
-    if not (texts := columns[table.text_column]):
+    if not (texts := list(map(as_text, cells_of(parts, table.text_column)))):
         raise DataError(f"{path}: the file has no reviews")
+    columns = {name: stars.of_reviews(map(as_text, cells_of(parts, name)), texts) for name in names}
     column, kind, how = choose(columns, table.text_column, source)
-    cells = stars.of_reviews(columns[column], texts)
-    numbers, blank, scale = (read_stars if kind == "stars" else read_labels)(cells, column, source)
+    numbers, blank, scale = (read_stars if kind == "stars" else read_labels)(columns[column], column, source)
     frame = pandas.DataFrame({"row": map(row_number, range(len(texts))), "document": texts, "label": numbers})
     kept = frame = frame[frame["label"].notna()].astype({"label": int})
     words, middle = KINDS[kind]

@@ -74,8 +74,9 @@ def load(path: Union[str, Path], leave_out: list[pandas.DataFrame]) -> StarRevie
     rows: dict[str, Row] = {}
     for row in stream(path):
         number, text = row[0], folded(row[1])
-        left_out = {"left_out_by_id": number in ids, "left_out_by_text": text in texts, "repeated": number in rows}
-        reason = next((name for name, holds in {"blank": not text, **left_out}.items() if holds), "kept")
+        reason = "left_out_by_id" if number in ids else "left_out_by_text" if text in texts else "kept"
+        if not text or reason == "kept" and number in rows:
+            reason = "repeated" if text else "blank"
         counts["read"] += 1
         counts[reason] += 1
         if reason == "kept":

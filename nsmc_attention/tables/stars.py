@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Optional
@@ -54,7 +54,6 @@ LONGEST, LONGEST_NAME = 40, 100
 FEWEST, ZEROS = 5, 0.2
 # Rows from which a column of 1 to 4 without a 5 may have a scale of 4, and the share that each of its numbers has then
 SEVERAL, OFTEN = 30, 0.05
-EXPECTED = "expected 1 to 5 or 1 to 10 stars"
 Pair = Optional[tuple[float, Optional[int]]]
 
 
@@ -114,10 +113,11 @@ def is_blank(cell: str) -> bool:
     return "".join(cell.split()).casefold() in BLANK
 
 
-def of_reviews(cells: Sequence[str], texts: Sequence[str]) -> list[str]:
+def of_reviews(cells: Iterable[str], texts: Iterable[str]) -> list[str]:
     """Return the cells beside texts; one in a row without a text, as of totals, is blank unless a review has it too."""
-    known = {cell for cell, text in zip(cells, texts) if text.strip()}
-    return [cell if text.strip() or cell in known else "" for cell, text in zip(cells, texts)]
+    rows = [(cell, bool(text.strip())) for cell, text in zip(cells, texts)]
+    known = {cell for cell, written in rows if written}
+    return [cell if written or cell in known else "" for cell, written in rows]
 
 
 # Says where the cell in a row stands; rows are counted from 0
@@ -132,7 +132,9 @@ def pairs_of(cells: Sequence[str], where: Where = str) -> list[Pair]:
     for row, cell in enumerate(cells):
         pairs.append(None if is_blank(cell) else star(cell.translate(signs)))
         if pairs[-1] is None and not is_blank(cell):
-            raise DataError(f"{where(row)}: {EXPECTED}, found {cell[:20]!r}; mend it, or leave it blank")
+            raise DataError(
+                f"{where(row)}: expected 1 to 5 or 1 to 10 stars, found {cell[:20]!r}; mend it, or leave it blank"
+            )
     return pairs
 
 
@@ -148,7 +150,7 @@ def stars_of(cells: Sequence[str], name: str = "", where: Where = str, open_scal
     said = scale_of_name(name) or next((pair[1] for pair in pairs if pair and pair[1]), None)
     scale = said or (scale_shown(filled) if filled else 5) or (math.ceil(max(filled)) if open_scale else None)
     if scale is None:
-        raise DataError(f"{where(numbers.index(max(filled)))}: {EXPECTED}, {advice_for(max(filled))}")
+        raise DataError(f"{where(numbers.index(max(filled)))}: {open_scale_of(max(filled))}")
     for row, pair in enumerate(pairs):
         if pair and (pair[0] > scale or pair[1] not in (None, scale)):
             raise DataError(
@@ -172,13 +174,13 @@ def scale_shown(numbers: Sequence[float]) -> Optional[int]:
     return None if largest > 5 or coded or (1 < largest < 5 and frequent) else 5
 
 
-def advice_for(largest: float) -> str:
-    """Return the largest of the numbers whose scale is open, and what to do."""
+def open_scale_of(largest: float) -> str:
+    """Return what is expected of numbers with an open scale, the largest of them, and what to do."""
     top = 100 if largest > 10 else math.ceil(largest)
     advice = f"{'mend it, or ' * (top == 100)}write the scale into the column's name, as 만족도 (1-{top})"
     if largest <= 2:
         advice = "if these are labels, name the column by label_column (--label-column)"
-    return f"found {largest:g} as the largest number; {advice}"
+    return f"expected stars of 5 or 10, found {largest:g} as the largest number; {advice}"
 
 
 def scale_of_name(name: str) -> Optional[int]:

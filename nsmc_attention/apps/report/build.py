@@ -3,6 +3,7 @@
 import math
 import sys
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -22,7 +23,7 @@ from ...inference.tally import Tally
 from ...registry import ability
 from ...tables.data import File, cell_in, open_file
 from ...tables.stars import Stars, of_reviews, star_columns, stars_of
-from ...tables.tables import TablePart, as_text, require_column
+from ...tables.tables import as_text, cells_of, require_column
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
 from .statistics import ORDERS, date_of, distinctive_words, extreme_reviews, shares_by
@@ -146,53 +147,50 @@ def read(
     stars_column: Optional[str] = None,
 ) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
     """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
-    missing = {name for name in (group_by, date_column, stars_column) if name}
-    named, frames, cells, table = stars_column, list[pandas.DataFrame](), list[str](), open_file(source)
-    path = table.source.path
-    for part in table.parts:
-        missing -= set(part)
-        kept = pandas.DataFrame({"text": list(map(as_text, part[table.text_column]))})
-        # the first rows of jsonl may lack a column
-        absent = [None] * part.rows
-        if group_by:
-            kept["group"] = [as_text(value).strip() or None for value in part.get(group_by, absent)]
-        if date_column:
-            where = f"{path}: column {date_column!r}"
-            kept["date"] = [date_of(value, date_format, where) for value in part.get(date_column, absent)]
-            kept["month"] = [date and date[:7] for date in kept["date"]]
-        if not frames:
-            stars_column = stars_column or found_stars(part, {table.text_column, group_by, date_column}, path)
-        if stars_column:
-            cells += map(as_text, part.get(stars_column, absent))
-        frames.append(kept)
-    if not frames:
+    table = open_file(source)
+    parts, path = list(table.parts), table.source.path
+    texts = list(map(as_text, cells_of(parts, table.text_column)))
+    if not texts:
         raise DataError(f"{path}: expected reviews, found no row")
-    for name in missing:
-        require_column(part, name, path, hint="")
-    frame = pandas.concat(frames, ignore_index=True)
-    if date_column and frame["month"].isna().all():
-        print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    stars = None
+    names = dict.fromkeys(chain.from_iterable(parts))
+    for name in filter(None, (group_by, date_column, stars_column)):
+        require_column(names, name, path, hint="")
+    frame = pandas.DataFrame({"text": texts})
+    if group_by:
+        frame["group"] = [as_text(value).strip() or None for value in cells_of(parts, group_by)]
+    if date_column:
+        where = f"{path}: column {date_column!r}"
+        frame["date"] = [date_of(value, date_format, where) for value in cells_of(parts, date_column)]
+        frame["month"] = [date and date[:7] for date in frame["date"]]
+        if frame["month"].isna().all():
+            print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
+    others = (
+        [stars_column]
+        if stars_column
+        else [name for name in names if name not in (table.text_column, group_by, date_column)]
+    )
+    columns = {name: of_reviews(map(as_text, cells_of(parts, name)), texts) for name in others}
+    if stars := own_stars(columns, stars_column, path):
+        frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
+    return path, frame, stars
+
+
+def own_stars(columns: dict[str, list[str]], named: Optional[str], path: Path) -> Optional[Stars]:
+    """Return the stars of a table; where none are named those that are found, if there is one column of them."""
+    names = [named] if named else star_columns(columns)[0]
     try:
-        if stars_column:
-            cells = of_reviews(cells, frame["text"].tolist())
-            stars = stars_of(cells, stars_column, cell_in(path, stars_column))
-            print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
-            frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
+        if len(names) > 1:
+            advice = f"choose by stars_column (--stars-column {names[0]!r})"
+            raise DataError(f"{path}: expected one column of stars, found {list_names(names)}; {advice}")
+        for name in names:
+            stars = stars_of(columns[name], name, cell_in(path, name))
+            print(f"{path}: stars in column {name!r}, {stars.in_words()}", file=sys.stderr)
+            return stars
     except DataError as problem:
         if named:
             raise
         print(f"{problem}; the report goes on without stars", file=sys.stderr)
-    return path, frame, stars
-
-
-def found_stars(part: TablePart, others: set[Optional[str]], path: Path) -> Optional[str]:
-    """Return the column of stars of a table's first rows, None where there is none, or several, which are named."""
-    names, _ = star_columns({name: list(map(as_text, cells)) for name, cells in part.items() if name not in others})
-    if len(names) > 1:
-        advice = f"choose by stars_column (--stars-column {names[0]!r})"
-        print(f"{path}: expected one column of stars, found {list_names(names)}; {advice}", file=sys.stderr)
-    return names[0] if len(names) == 1 else None
+    return None
 
 
 def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:

@@ -74,15 +74,16 @@ def load(source: Labelled, group_by: Optional[str] = None) -> FilmReviews:
         return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
     table, path = source.open(), Path(data)
     parts = list(table.parts)
-    columns = {name: list(map(as_text, cells_of(parts, name))) for name in dict.fromkeys(chain.from_iterable(parts))}
+    texts = list(map(as_text, cells_of(parts, table.text_column)))
+    names = dict.fromkeys(chain.from_iterable(parts))
+    columns = {name: of_reviews(map(as_text, cells_of(parts, name)), texts) for name in names}
     group_by = find_column(columns, group_by, path, FILM_COLUMNS, FILM_HINT)
     others = {name: columns[name] for name in columns if name not in (table.text_column, group_by)}
     starred, _ = star_columns(others)
     named = source.stars_column or (starred[0] if len(starred) == 1 else None)
     stars_column = find_column(columns, named, path, STAR_COLUMNS, STAR_HINT)
-    texts = columns[table.text_column]
-    cells, where = of_reviews(columns[stars_column], texts), cell_in(path, stars_column)
-    stars = stars_of(cells, stars_column, where, open_scale=True).numbers
+    where = cell_in(path, stars_column)
+    stars = stars_of(columns[stars_column], stars_column, where, open_scale=True).numbers
     return of_films(path.name, texts, stars, list(map(str.strip, columns[group_by])))
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nsmc_attention.errors import ConfigError
+from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.films import reviews as films
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.tables.data import Labelled
@@ -24,6 +24,13 @@ def test_reviews_are_gathered_by_film_without_blank_and_nameless_ones(table):
     assert found.documents == ["정말 좋다", "별로다", "최고", "다시 봤다"]
     assert found.stars.tolist() == [9, 2, 8.5, 10]
     assert [own.tolist() for own in found.members] == [[0, 2, 3], [1]]
+
+
+def test_stars_are_read_as_in_any_table_but_of_any_scale(table):
+    rows = ["가,9점,좋다", "나,-,별로다", "가,15,최고", ",합계,"]
+    assert films.load(Labelled(table(rows))).stars.tolist() == [9, 15]
+    with pytest.raises(DataError, match="column 별점 row 2: expected stars of 5, found '8/10'"):
+        films.load(Labelled(table(["가,4/5,좋다", "가,8/10,최고"])))
 
 
 def test_columns_may_be_named(table):
