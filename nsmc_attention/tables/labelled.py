@@ -22,7 +22,7 @@ from .columns import find_column, require_column
 from .corpus import Reviews, read_bytes, sha256
 from .data import Labelled, cell_in, row_number
 from .sources import announce, find_source
-from .tables import as_text, cells_of
+from .tables import Table, as_text, cells_of
 
 Columns = Mapping[str, Sequence[str]]
 # {what a column has: in words, and what its rows in the middle are}
@@ -30,6 +30,30 @@ KINDS = {"label": ("labels", "neutral"), "stars": ("stars", "of middle stars")}
 FOUND = ", which was found by its cells"
 ADVICE = "name the column of labels or stars by --label-column or --stars-column"
 EXPECTED = "expected a column of labels or stars, as label, sentiment, 라벨, stars, rating or 별점"
+
+
+class WholeTable(Mapping[str, list[str]]):
+    """A table read whole: its `texts`, and the cells of its other columns as text, each made when it is asked for.
+
+    A cell beside no text is blank unless a review has it too, see `stars.of_reviews`.
+    """
+
+    def __init__(self, table: Table):
+        self.path, self.text_column, self.parts = table.source.path, table.text_column, list(table.parts)
+        self.names = list(dict.fromkeys(chain.from_iterable(self.parts)))
+        self.texts = list(map(as_text, cells_of(self.parts, self.text_column)))
+        self.made: dict[str, list[str]] = {}
+
+    def __getitem__(self, name: str) -> list[str]:
+        if name not in self.made:
+            self.made[name] = stars.of_reviews(list(map(as_text, cells_of(self.parts, name))), self.texts)
+        return self.made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.names if name != self.text_column)
+
+    def __len__(self) -> int:
+        return len(self.names) - 1
 
 
 @dataclass(frozen=True)
@@ -91,16 +115,14 @@ def read_reviews(source: Labelled, part: str) -> Reviews:
 
 def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
     """Return the rows with a label that is not neutral, or stars not in the middle; `once` only with text, each text once."""
-    table, path = source.open(), Path(source.data)
-    parts = list(table.parts)
-    names = dict.fromkeys(chain.from_iterable(parts))
-    require_column(names, table.text_column, path)
-    if not (texts := list(map(as_text, cells_of(parts, table.text_column)))):
+    table, path = WholeTable(source.open()), Path(source.data)
+    require_column(table.names, table.text_column, path)
+    if not table.texts:
         raise DataError(f"{path}: the file has no reviews")
-    columns = {name: stars.of_reviews(map(as_text, cells_of(parts, name)), texts) for name in names}
-    column, kind, how = choose(columns, table.text_column, source)
-    numbers, blank, scale = (read_stars if kind == "stars" else read_labels)(columns[column], column, source)
-    frame = pandas.DataFrame({"row": map(row_number, range(len(texts))), "document": texts, "label": numbers})
+    column, kind, how = choose(table, source)
+    numbers, blank, scale = (read_stars if kind == "stars" else read_labels)(table[column], column, source)
+    rows = map(row_number, range(len(numbers)))
+    frame = pandas.DataFrame({"row": rows, "document": table.texts, "label": numbers})
     kept = frame = frame[frame["label"].notna()].astype({"label": int})
     words, middle = KINDS[kind]
     left_out = {"without a label": blank, middle: numbers.count(None) - blank}
@@ -132,7 +154,7 @@ def read_stars(cells: Sequence[str], column: str, source: Labelled) -> tuple[lis
     return found.labels, found.numbers.count(None), f": {found.in_words()}"
 
 
-def choose(columns: Columns, text_column: str, source: Labelled) -> tuple[str, str, str]:
+def choose(table: WholeTable, source: Labelled) -> tuple[str, str, str]:
     """Return the column of labels or stars, which of the KINDS it is, and how it was found, "" by its name.
 
     DataError, with what to do, where that is not clear.
@@ -144,16 +166,15 @@ def choose(columns: Columns, text_column: str, source: Labelled) -> tuple[str, s
     for kind, name in named.items():
         if name is not None:
             hint = f"; name the one of the {KINDS[kind][0]} by {kind}_column (--{kind}-column)"
-            return find_column(columns, name, path, hint=hint), kind, ""
-    others = {name: cells for name, cells in columns.items() if name != text_column}
-    for names, kind, how in candidates(others):
+            return find_column(table.names, name, path, hint=hint), kind, ""
+    for names, kind, how in candidates(table):
         if len(names) > 1:
             expected = f"expected one column of {KINDS[kind][0]}, found {list_names(names)}"
             advice = f"choose by {kind}_column (--{kind}-column {names[0]!r})"
-            raise ColumnError(f"{path}: {expected}; {advice}", columns)
+            raise ColumnError(f"{path}: {expected}; {advice}", table.names)
         if names:
             return names[0], kind, how
-    raise ColumnError(f"{path}: {EXPECTED}, found {list_names(others)}; {ADVICE}", columns)
+    raise ColumnError(f"{path}: {EXPECTED}, found {list_names(table)}; {ADVICE}", table.names)
 
 
 def candidates(columns: Columns) -> Iterator[tuple[list[str], str, str]]:

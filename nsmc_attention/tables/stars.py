@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Optional
@@ -113,11 +113,11 @@ def is_blank(cell: str) -> bool:
     return "".join(cell.split()).casefold() in BLANK
 
 
-def of_reviews(cells: Iterable[str], texts: Iterable[str]) -> list[str]:
+def of_reviews(cells: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return the cells beside texts; one in a row without a text, as of totals, is blank unless a review has it too."""
-    rows = [(cell, bool(text.strip())) for cell, text in zip(cells, texts)]
-    known = {cell for cell, written in rows if written}
-    return [cell if written or cell in known else "" for cell, written in rows]
+    written = list(map(str.strip, texts))
+    known = {cell for cell, text in zip(cells, written) if text}
+    return [cell if text or cell in known else "" for cell, text in zip(cells, written)]
 
 
 # Says where the cell in a row stands; rows are counted from 0
@@ -200,9 +200,11 @@ def plain_name(name: str) -> str:
     return re.sub(r"\([^()]*\)|\[[^][]*\]|[\W_]", "", SCALE_IN_NAME.sub("", squeezed(name)))
 
 
-def star_columns(columns: Mapping[str, Sequence[str]]) -> tuple[list[str], str]:
+def star_columns(
+    columns: Mapping[str, Sequence[str]], exclude: Collection[Optional[str]] = ()
+) -> tuple[list[str], str]:
     """Return the columns that could have the stars, and by which they are known: "name" or "cells"."""
-    names = {name: plain_name(name) for name in columns}
+    names = {name: plain_name(name) for name in columns if name not in exclude}
     called, weak = ([name for name in names if names[name] in known] for known in (NAMES, WEAK))
     others = [name for name in names if name not in (*called, *weak) and not OTHERS.search(names[name])]
     for candidates in (called, weak, [name for name in others if ENDINGS.search(names[name])]):

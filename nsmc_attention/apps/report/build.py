@@ -2,8 +2,8 @@
 
 import math
 import sys
+from collections.abc import Collection
 from contextlib import nullcontext
-from itertools import chain
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -22,7 +22,8 @@ from ...evaluation.attention_statistics import by_word, token_table
 from ...inference.tally import Tally
 from ...registry import ability
 from ...tables.data import File, cell_in, open_file
-from ...tables.stars import Stars, of_reviews, star_columns, stars_of
+from ...tables.labelled import WholeTable
+from ...tables.stars import Stars, star_columns, stars_of
 from ...tables.tables import as_text, cells_of, require_column
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
@@ -147,43 +148,35 @@ def read(
     stars_column: Optional[str] = None,
 ) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
     """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
-    table = open_file(source)
-    parts, path = list(table.parts), table.source.path
-    texts = list(map(as_text, cells_of(parts, table.text_column)))
-    if not texts:
+    table = WholeTable(open_file(source))
+    path = table.path
+    if not table.texts:
         raise DataError(f"{path}: expected reviews, found no row")
-    names = dict.fromkeys(chain.from_iterable(parts))
     for name in filter(None, (group_by, date_column, stars_column)):
-        require_column(names, name, path, hint="")
-    frame = pandas.DataFrame({"text": texts})
+        require_column(table.names, name, path, hint="")
+    frame = pandas.DataFrame({"text": table.texts})
     if group_by:
-        frame["group"] = [as_text(value).strip() or None for value in cells_of(parts, group_by)]
+        frame["group"] = [as_text(value).strip() or None for value in cells_of(table.parts, group_by)]
     if date_column:
         where = f"{path}: column {date_column!r}"
-        frame["date"] = [date_of(value, date_format, where) for value in cells_of(parts, date_column)]
+        frame["date"] = [date_of(value, date_format, where) for value in cells_of(table.parts, date_column)]
         frame["month"] = [date and date[:7] for date in frame["date"]]
         if frame["month"].isna().all():
             print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    others = (
-        [stars_column]
-        if stars_column
-        else [name for name in names if name not in (table.text_column, group_by, date_column)]
-    )
-    columns = {name: of_reviews(map(as_text, cells_of(parts, name)), texts) for name in others}
-    if stars := own_stars(columns, stars_column, path):
+    if stars := own_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return path, frame, stars
 
 
-def own_stars(columns: dict[str, list[str]], named: Optional[str], path: Path) -> Optional[Stars]:
+def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optional[str]) -> Optional[Stars]:
     """Return the stars of a table; where none are named those that are found, if there is one column of them."""
-    names = [named] if named else star_columns(columns)[0]
+    path, names = table.path, [named] if named else star_columns(table, others)[0]
     try:
         if len(names) > 1:
             advice = f"choose by stars_column (--stars-column {names[0]!r})"
             raise DataError(f"{path}: expected one column of stars, found {list_names(names)}; {advice}")
         for name in names:
-            stars = stars_of(columns[name], name, cell_in(path, name))
+            stars = stars_of(table[name], name, cell_in(path, name))
             print(f"{path}: stars in column {name!r}, {stars.in_words()}", file=sys.stderr)
             return stars
     except DataError as problem:

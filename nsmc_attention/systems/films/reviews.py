@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import Any, Optional
 
@@ -14,8 +13,8 @@ from ...errors import ConfigError
 from ...tables import nsmc, raw
 from ...tables.columns import STAR_COLUMNS, find_column
 from ...tables.data import Labelled, cell_in
-from ...tables.stars import of_reviews, star_columns, stars_of
-from ...tables.tables import as_text, cells_of
+from ...tables.labelled import WholeTable
+from ...tables.stars import star_columns, stars_of
 from ...text.encoding import clean
 
 # Names by which a column is found, in lower case
@@ -72,19 +71,13 @@ def load(source: Labelled, group_by: Optional[str] = None) -> FilmReviews:
         nsmc.refuse_options(source)
         frame = raw.load(raw.find(source.data_dir), [nsmc.load("nsmc", "test", source.data_dir).frame]).frame
         return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
-    table, path = source.open(), Path(data)
-    parts = list(table.parts)
-    texts = list(map(as_text, cells_of(parts, table.text_column)))
-    names = dict.fromkeys(chain.from_iterable(parts))
-    columns = {name: of_reviews(map(as_text, cells_of(parts, name)), texts) for name in names}
-    group_by = find_column(columns, group_by, path, FILM_COLUMNS, FILM_HINT)
-    others = {name: columns[name] for name in columns if name not in (table.text_column, group_by)}
-    starred, _ = star_columns(others)
+    table, path = WholeTable(source.open()), Path(data)
+    group_by = find_column(table.names, group_by, path, FILM_COLUMNS, FILM_HINT)
+    starred, _ = star_columns(table, [group_by])
     named = source.stars_column or (starred[0] if len(starred) == 1 else None)
-    stars_column = find_column(columns, named, path, STAR_COLUMNS, STAR_HINT)
-    where = cell_in(path, stars_column)
-    stars = stars_of(columns[stars_column], stars_column, where, open_scale=True).numbers
-    return of_films(path.name, texts, stars, list(map(str.strip, columns[group_by])))
+    stars_column = find_column(table.names, named, path, STAR_COLUMNS, STAR_HINT)
+    stars = stars_of(table[stars_column], stars_column, cell_in(path, stars_column), open_scale=True).numbers
+    return of_films(path.name, table.texts, stars, list(map(str.strip, table[group_by])))
 
 
 def of_films(name: str, documents: list[str], stars: list[Any], films: list[str]) -> FilmReviews:
