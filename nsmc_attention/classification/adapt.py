@@ -154,7 +154,6 @@ def adapt_classifier(
         raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
     if warning := judgement.warning():
         run.say(warning)
-    run.check({})
     run.out.mkdir(parents=True, exist_ok=True)
     adapted = write(trainer, rows, judgement, calibration, arrays, first, mix)
     write_text(run.out / "surprising.csv", as_csv(surprising))

@@ -92,11 +92,8 @@ def refuse_options(source: "Texts") -> None:
     }
     for name, value in official.items():
         if (given := getattr(source, name, None)) not in (None, value):
-            option = f"--{name.replace('_', '-')}"
-            expected = f"expected {option} {value}" if value else f"expected no {option}"
-            raise ConfigError(
-                f"{source.data}: has the columns of the NSMC files; {expected}, found {given!r}; leave it out"
-            )
+            expected = f"expected --{name.replace('_', '-')} {value or 'left out'}, found {given!r}"
+            raise ConfigError(f"{source.data}: has the columns of the NSMC files; {expected}; leave it out")
 
 
 def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> Reviews:

@@ -97,7 +97,7 @@ def stream(path: Union[str, Path]) -> Iterator[Row]:
     """Yield (id, document, stars, film, date) of every raw review, film by film in the order of their file names."""
     for name, content in files(Path(path)):
         try:
-            rows = [row_of(review) for review in json.loads(content)]
+            rows = list(map(row_of, json.loads(content)))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
             expected = "expected a list of reviews with review_id, review, rating and movie_id"
             raise DataError(f"{path} {name}: {expected}, found {type(problem).__name__}: {problem}") from problem
