@@ -1,6 +1,6 @@
 """A system: what the registry's readers need to know of one. Each has its own in its folder's `system.py`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -29,8 +29,8 @@ class System:
         Loads the predictor of a bundle: (bundle, engine, device) -> Predictor.
     train : callable
         Trains: (Texts or Labelled, config, Run, **options) -> bundle.
-    learns_labels : bool
-        Whether training reads labels.
+    labels : collection of str
+        The options of labels that its training reads.
     continuing : callable or None
         Fits the settings of a training to the bundle that it begins with: (config, init_from) -> config.
     """
@@ -40,7 +40,7 @@ class System:
     command: str
     load: "Callable[..., Predictor]"
     train: "Callable[..., AnyBundle]"
-    learns_labels: bool = False
+    labels: "Collection[str]" = ()
     continuing: "Optional[Callable[..., TaskConfig]]" = None
 
     @property

@@ -30,7 +30,8 @@ from nsmc_attention.errors import ConfigError, did_you_mean, list_names
 from nsmc_attention.evaluation.metrics import HEADLINE, headline
 from nsmc_attention.tables.corpus import Reviews
 from nsmc_attention.tables.data import Labelled
-from nsmc_attention.tables.labelled import CORPORA
+from nsmc_attention.tables.labelled import read_reviews
+from nsmc_attention.tables.nsmc import CORPORA
 from nsmc_attention.training.runs import Run, saved_settings
 
 
@@ -70,8 +71,8 @@ def compare(
     if test and source.data not in CORPORA:
         raise ConfigError(f"--test: expected {' or '.join(CORPORA)}, found {source.data}, which has no test file")
     configs = [(name, base(name).with_fields(**(changes or {}), seed=seed)) for name in names for seed in seeds]
-    train_file = source.load("train")
-    test_file = source.load("test") if test else None
+    train_file = read_reviews(source, "train")
+    test_file = read_reviews(source, "test") if test else None
     named = [f"{name}-{config.training.seed}" for name, config in configs]
     runs = [Run(out / name, quiet=quiet) for name in named]
     as_csv, text = (out / f"comparison.{suffix}" for suffix in ("csv", "md"))

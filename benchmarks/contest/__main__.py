@@ -6,7 +6,7 @@ pip install torch && python -m benchmarks.contest --data nsmc
 import argparse
 import json
 
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables import labelled
 
 from .comparisons import HEADER, benchmark, show
 
@@ -23,7 +23,7 @@ parser.add_argument("--json", action="store_true", help="one JSON object at the 
 
 if __name__ == "__main__":
     given = parser.parse_args()
-    reviews = load_reviews(given.data, "train", given.data_dir)
+    reviews = labelled.load_reviews(given.data, "train", given.data_dir)
     clock = "process_time" if given.processor_time else "perf_counter"
     if given.json:
         print(json.dumps(benchmark(reviews, given.repetitions, lambda row: None, given.only, clock)))

@@ -37,7 +37,7 @@ from nsmc_attention.systems.films.settings import FilmConfig
 from nsmc_attention.systems.films.train import SEVERAL, split, train_films
 from nsmc_attention.systems.films.vectors import cached_vectors
 from nsmc_attention.tables import nsmc, raw
-from nsmc_attention.tables.data import Texts
+from nsmc_attention.tables.data import Labelled
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.runs import Run
 
@@ -104,7 +104,7 @@ def trained(folder: Path, config: FilmConfig) -> float:
     """Train in a folder that is not there yet; return the processor seconds, of an earlier training those it took."""
     kept = folder.with_name(f"{folder.name}.seconds")
     if not kept.exists():
-        seconds = processor_seconds(lambda: train_films(Texts("nsmc"), config, Run(folder)))
+        seconds = processor_seconds(lambda: train_films(Labelled("nsmc"), config, Run(folder)))
         kept.write_text(str(seconds), encoding="ascii")
     return float(kept.read_text(encoding="ascii"))
 
@@ -141,7 +141,7 @@ def take_alike(places: list[int], wanted: list[int], stars: Any) -> Iterator[int
 
 
 def main(bundle: Optional[Path]) -> None:
-    rater, reviews = load_film(bundle), films.load(Texts("nsmc"))
+    rater, reviews = load_film(bundle), films.load(Labelled("nsmc"))
     vectors = cached_vectors(reviews.documents, rater.reader, nsmc.cache_folder() / "prepared")
     several = [film for film, own in enumerate(reviews.members) if len(own) >= SEVERAL]
     whole = FilmVectors(vectors, reviews.stars, [reviews.members[film] for film in several])

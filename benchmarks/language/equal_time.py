@@ -36,8 +36,7 @@ from nsmc_attention.systems.language.lending import init as init_from_language_m
 from nsmc_attention.systems.language.masking import MASK, Masker, Tokens
 from nsmc_attention.systems.language.objective import HiddenBatches, MaskedObjective, new_network
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
-from nsmc_attention.tables import nsmc
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables import labelled, nsmc
 from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.preprocessing import build_vocab
 from nsmc_attention.training.initial import Beginning
@@ -85,7 +84,7 @@ class Comparison:
     def __init__(self, runs: Path):
         self.runs, self.device = runs, mxnet.cpu()
         config = config_of("GRU", 0)
-        reviews = load_reviews("nsmc", "train", None, None, None, None, None)
+        reviews = labelled.load_reviews("nsmc", "train", None, None, None, None, None)
         inputs = read_inputs(reviews, None, config, None, Run(runs))
         raw = inputs.stars
         assert raw, "config_of asks for the stage of the stars"

@@ -8,7 +8,7 @@ are not installed are named. Then what `benchmarks.speed.file_to_file` measures.
 
 import os
 
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables import labelled
 
 from ..contest.comparisons import HEADER, SCORE_BATCH, SCORE_REVIEWS, real, show
 from ..contest.rounds import Comparison, compare
@@ -44,6 +44,6 @@ def network(reviews, counts, rounds):
 
 if __name__ == "__main__":
     given = file_to_file.options().parse_args()
-    network(load_reviews(given.data, "train"), given.cores, given.rounds)
+    network(labelled.load_reviews(given.data, "train"), given.cores, given.rounds)
     print()
     file_to_file.main(given)

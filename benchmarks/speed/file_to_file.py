@@ -25,7 +25,7 @@ from nsmc_attention.classification.predictor import WINDOW, Classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.inference.scoring import score_table, table_parts
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables import labelled
 from nsmc_attention.tables.table import Table, open_table
 from nsmc_attention.text.encoding import clean
 
@@ -168,7 +168,7 @@ def on_cores(count, allowed):
 
 
 def main(given):
-    documents = load_reviews(given.data, "test").documents
+    documents = labelled.load_reviews(given.data, "test").documents
     allowed = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reviews.csv"

@@ -18,7 +18,7 @@ from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.predictor import TokenScorer
 from nsmc_attention.classification.system import LAYOUT
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables import labelled
 
 from ..contest import comparisons
 from ..contest.contestants import CONTESTANTS
@@ -38,10 +38,10 @@ parser.add_argument("--pytorch", action="store_true", help="beside PyTorch eager
 
 def main(given):
     if given.pytorch:
-        return beside_pytorch(load_reviews(given.data, "train", given.data_dir), given.rounds)
+        return beside_pytorch(labelled.load_reviews(given.data, "train", given.data_dir), given.rounds)
     bundle = load_bundle(None, LAYOUT)
     scorers = {name: TokenScorer(bundle.codec, load_engine(bundle, name, "cpu", 1), bundle.config) for name in ENGINES}
-    texts = load_reviews(given.data, "test", given.data_dir).documents
+    texts = labelled.load_reviews(given.data, "test", given.data_dir).documents
     reviews = [each for each in map(bundle.codec.encode, texts) if len(each)]
     compare(scorers, reviews)
     batches = {

@@ -29,7 +29,7 @@ from ..tables.labelled import labelled_rows
 from ..tables.raw import folded
 from ..tables.writers import as_csv
 from ..text.encoding import ReviewEncoder
-from ..training.description import in_words, manifest_of, options
+from ..training.description import manifest_of, options
 from ..training.runs import Run
 from .baselines import baseline
 from .batches import Batches, EncodedPart, Tokenized, encode
@@ -96,23 +96,20 @@ def adapt(
         The folder is taken, the adapted network is worse or no better than chance, mix is out of range, or columns of both
         labels and stars are named.
     """
-    run = Run(Path(out), device=device, quiet=quiet)
+    run, columns = Run(Path(out), device=device, quiet=quiet), {"stars_column": stars_column, **columns}
     if not isinstance(data, pandas.DataFrame):
-        return adapt_classifier(Labelled(data, **columns), run, bundle, stars_column, seed, force, mix)
+        return adapt_classifier(Labelled(data, **columns), run, bundle, seed, force, mix)
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "frame.csv"
         data.to_csv(table, index=False)
         # a frame has names, so that none is looked for among its rows
-        return adapt_classifier(
-            Labelled(table, **{"header": "1", **columns}), run, bundle, stars_column, seed, force, mix
-        )
+        return adapt_classifier(Labelled(table, **{"header": "1", **columns}), run, bundle, seed, force, mix)
 
 
 def adapt_classifier(
     source: Labelled,
     run: Run,
     bundle: Union[str, Path, None] = None,
-    stars_column: Optional[str] = None,
     seed: int = 0,
     force: bool = False,
     mix: float = 1.0,
@@ -123,17 +120,15 @@ def adapt_classifier(
     # a folder that is taken is reported before the work
     run.check({})
     first = load_bundle(bundle, LAYOUT)
-    table = labelled_rows(source, stars_column)
+    table = labelled_rows(source, once=True)
     rows = table.reviews
     examples = tokenized(rows, first.config)
     check_counts(examples.labels, rows.name)
     encoded = encode(examples, first.codec)
     config = adapting(first.config, encoded, first.codec, seed)
     run.say(f"data: {rows.name}, {len(examples.labels):,} labelled reviews, {int(examples.labels.sum()):,} positive")
-    if any(table.left_out.values()):
-        run.say(f"left out: {in_words(table.left_out)}")
-    for note in table.notes:
-        run.say(note)
+    for line in table.in_words():
+        run.say(line)
     # imports MXNet
     from .folds import fine_tuned
     from .stages import ClassifierTrainer
@@ -159,7 +154,6 @@ def adapt_classifier(
         raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
     if warning := judgement.warning():
         run.say(warning)
-    run.check({})
     run.out.mkdir(parents=True, exist_ok=True)
     adapted = write(trainer, rows, judgement, calibration, arrays, first, mix)
     write_text(run.out / "surprising.csv", as_csv(surprising))

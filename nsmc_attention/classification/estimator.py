@@ -20,10 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._runtime.aliases import Numbers, Record
 from ..bundle.format import read_contents
-from ..errors import ConfigError, DataError, did_you_mean
+from ..errors import ConfigError, did_you_mean
 from ..inference.engines import DeviceName
 from ..inference.reference import predictor_of
-from ..tables.labels import positive_of
+from ..tables.labels import plain_label, sides_of
 from ..training.config import SHORT_NAMES
 from .predictor import Classifier
 from .settings import Config, PresetName
@@ -173,11 +173,10 @@ def two_classes(labels: Numbers) -> Numbers:
 
 def positive_label(classes: Numbers, positive: object = None) -> object:
     """Return the one of two sorted labels that means positive: the one asked for, else by its name, else the second."""
-    try:
-        return positive_of(classes, positive)
-    except DataError as problem:
-        if positive is not None:
-            raise ValueError(f"fit: positive={positive!r}: {problem}") from problem
+    if sides := sides_of(classes, positive):
+        return next((label for label in classes if sides[plain_label(label)]), classes[1])
+    if positive is not None:
+        raise ValueError(f"fit: positive={positive!r}: expected one of the labels {classes.tolist()}")
     if isinstance(classes[1], str):
         warnings.warn(f"took {str(classes[1])!r} for positive; pass positive= to say which label is", stacklevel=3)
     return classes[1]

@@ -15,7 +15,7 @@ from .._runtime.progress import progress_bar
 from ..errors import BundleError, ConfigError, MissingPackage, check_kind
 from ..evaluation.metrics import metrics
 from ..tables.corpus import Reviews
-from ..tables.labelled import CORPORA
+from ..tables.nsmc import CORPORA
 from .columns import corrected
 from .predictor import Classifier
 from .system import ClassifierBundle

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from ..errors import DataError
 from ..tables.corpus import Reviews, read_bytes, sha256
-from ..tables.labelled import label_numbers
 from ..tables.table import columns_of
 from ..text.encoding import Encoded, ReviewEncoder, clean
 from .batches import EncodedPart, TrainingPart
@@ -34,23 +33,20 @@ def read_sentences(path: Path) -> Reviews:
 
     DataError, with the row, where a column is missing, a sentence has no text or a mark is none.
     """
-    documents, labels, cells = columns_of(path, COLUMNS)
+    rows, documents, labels, cells = columns_of(path, COLUMNS)
     if not documents:
         raise DataError(f"{path}: the file has no sentences")
-    signs = [marks_of(*pair, f"{path} row {row}") for row, pair in enumerate(zip(documents, cells), start=1)]
-    frame = pandas.DataFrame({"document": documents, "label": label_probabilities(labels, path), "signs": signs})
+    signs = [marks_of(text, cell, f"{path} row {row}") for row, text, cell in zip(rows, documents, cells)]
+    frame = pandas.DataFrame({"document": documents, "label": label_probabilities(labels, rows, path), "signs": signs})
     return Reviews(frame, path.name, sha256(read_bytes(path)))
 
 
-def label_probabilities(labels: Sequence[str], path: Path) -> NDArray[numpy.float64]:
-    """Return labels as probabilities of positive: numbers from 0 to 1, or two labels as of any table."""
-    try:
-        numbers = numpy.array(labels, dtype="float64")
-    except ValueError:
-        return numpy.array(label_numbers([*labels], path), dtype="float64")
-    if not ((numbers >= 0) & (numbers <= 1)).all():
-        place = int(numpy.flatnonzero(~((numbers >= 0) & (numbers <= 1)))[0])
-        raise DataError(f"{path} row {place + 1}: expected a label from 0 to 1, found {labels[place][:30]!r}")
+def label_probabilities(labels: Sequence[str], rows: Sequence[int], path: Path) -> NDArray[numpy.float64]:
+    """Return labels, which are numbers from 0 to 1, as probabilities of positive."""
+    numbers = pandas.to_numeric(pandas.Series(labels), errors="coerce").to_numpy(dtype="float64")
+    for place in numpy.flatnonzero(~((numbers >= 0) & (numbers <= 1)))[:1]:
+        expected = f"expected a label from 0 to 1, found {labels[place][:30]!r}"
+        raise DataError(f"{path} row {rows[place]}: {expected}")
     return numbers
 
 

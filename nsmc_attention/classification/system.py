@@ -87,6 +87,6 @@ SYSTEM = System(
     "predict",
     load=later("classification.predictor", "Classifier.from_bundle"),
     train=later("classification.train", "train_classifier"),
-    learns_labels=True,
+    labels=("label_column", "stars_column", "positive"),
     continuing=later("classification.origins", "continuing"),
 )

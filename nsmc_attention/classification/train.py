@@ -3,7 +3,7 @@
 `train` is for Python, `train_classifier` for the command line; `stages` has the numerics.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Optional, Union
@@ -19,7 +19,7 @@ from ..inference.engines import DeviceName
 from ..tables import nsmc, raw
 from ..tables.corpus import Reviews
 from ..tables.data import Labelled
-from ..tables.labelled import load_reviews
+from ..tables.labelled import read_reviews
 from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
@@ -31,7 +31,7 @@ from .settings import LABELS, PRESETS, Config, TrainingConfig
 from .system import LAYOUT, ClassifierBundle
 
 # The option of each column, and the name that the command need not say
-USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label")}
+USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label"), "stars": ("stars_column", None)}
 
 
 def train(
@@ -74,8 +74,8 @@ def train(
         (0, 1 or between) and signs, "start:end:sign ..." of characters, which teach the gates of a classifier with signed
         values: -1 for a negated word, 1 for another.
     columns : str or None
-        `text_column`, `label_column`, `encoding`, `positive`, the positive one of two labels, and `sheet` of a workbook, but
-        of `valid` always the first one; None finds them.
+        `text_column`, `label_column`, `stars_column`, `encoding`, `positive`, the positive one of two labels, and `sheet` of
+        a workbook, but of `valid` always the first one; None finds them.
 
     Raises
     ------
@@ -104,8 +104,8 @@ def train_classifier(
     # an unknown tokenizer, or one without its Java, is reported before anything is read or written
     tokenizer(config.text.tokenizer)
     origins = Origins.opened(config, init_from, teacher, sentences)
-    reviews = source.load("train")
-    dev_reviews = load_reviews(valid, **{**source.columns, "sheet": None}) if valid else None
+    reviews = read_reviews(source, "train")
+    dev_reviews = read_reviews(replace(source, data=valid, sheet=None, kind=None), "test") if valid else None
     settings: Record = {
         "data": {"name": reviews.name, "sha256": reviews.sha256},
         "columns": reviews.columns,

@@ -32,13 +32,14 @@ def evaluate(
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
     """
     from ..classification import evaluation
+    from ..tables.labelled import read_reviews
 
     if record and not model.bundle:
         raise ConfigError("--record: expected --bundle too, found the packaged model, a part of the installation")
     chosen = [correction for correction in corrections.values() if correction.bundle]
     if record and chosen:
         raise ConfigError("--record: the figures of restored reviews are not the bundle's own; leave --restore out")
-    classifier, test = model.load(), reviews.load("test")
+    classifier, test = model.load(), read_reviews(reviews, "test")
     restorer = chosen[0].load(model) if chosen else False
     figures = evaluation.evaluate(classifier, test, restorer)
     print(json.dumps(figures) if as_json else "\n".join(f"{name:10} {value}" for name, value in figures.items()))
@@ -91,11 +92,12 @@ def faithfulness(
     """
     from ..classification import evaluation
     from ..drawing.figure import check_suffix
+    from ..tables.labelled import read_reviews
     from ..visualization.faithfulness import as_text, save_plot
 
     if plot:
         check_suffix(plot)
-    figures = evaluation.faithfulness(model.load(), reviews.load("test"), limit=limit, seed=seed)
+    figures = evaluation.faithfulness(model.load(), read_reviews(reviews, "test"), limit=limit, seed=seed)
     print(json.dumps(figures) if as_json else as_text(figures))
     if plot:
         save_plot({figures["bundle"]: figures}, plot)

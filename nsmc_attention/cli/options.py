@@ -73,6 +73,13 @@ def table(**settings: Any) -> Any:
 LABELS = {
     **READING,
     "label_column": (option("[default: the one called label, sentiment, 라벨, ...]"), str),
+    "stars_column": (
+        option(
+            "column of stars, for example 4, ★★★★☆ or 8/10, instead of labels  [default: without labels, the one called "
+            "rating, 별점, ...]"
+        ),
+        str,
+    ),
     "positive": (option("the label that means positive  [default: 1, positive or 긍정]"), str),
 }
 

@@ -90,7 +90,8 @@ def train(
 
     run_settings = read_settings(out) if resume else {}
     chosen = system(resumed_task(out, run_settings, task))
-    own = used(chosen, options, {"label_column": reviews.label_column, "positive": reviews.positive})
+    of_labels = {name: getattr(reviews, name) for name in ("label_column", "stars_column", "positive")}
+    own = used(chosen, options, of_labels)
     base: Any
     if resume and not preset:
         base = chosen.layout.config.from_dict(run_settings["config"])
@@ -107,8 +108,8 @@ def used(chosen: System, options: Added, of_labels: dict[str, Any]) -> dict[str,
     """Return a system's TrainOptions of all that were given; ConfigError for one that its training would ignore."""
     own: dict[str, Any] = options[chosen.name]._asdict()
     others = {name: value for name, value in values_of(options).items() if name not in own}
-    for name, value in {**others, **({} if chosen.learns_labels else of_labels)}.items():
-        if value is not None:
+    for name, value in {**others, **of_labels}.items():
+        if value is not None and name not in chosen.labels:
             flag = f"--{name.replace('_', '-')}"
             raise ConfigError(f"train --task {chosen.name}: expected no {flag}, found {value}; leave it out")
     return own
@@ -139,9 +140,6 @@ def resumable(run: Path) -> Iterator[None]:
 def adapt(
     *,
     reviews: Labelled = labelled_table(),
-    stars_column: Optional[str] = option(
-        "column of stars instead of labels, for example 4, ★★★★☆ or 8/10  [default: without labels, the one called rating, 별점, ...]"
-    ),
     out: Path = option("new folder", required=True),
     bundle: Optional[Path] = BUNDLE,
     seed: int = option("seed of the folds and of all random numbers", default=0),
@@ -160,5 +158,5 @@ def adapt(
     from ..classification.adapt import adapt_classifier
     from ..training.runs import Run
 
-    adapt_classifier(reviews, Run(out, device=device), bundle, stars_column, seed, force, mix)
+    adapt_classifier(reviews, Run(out, device=device), bundle, seed, force, mix)
     print(out / "bundle")

@@ -64,9 +64,8 @@ def known_in(name: str, names: Collection[str]) -> bool:
 
 
 def ends_known(name: str) -> bool:
-    """Return whether a name ends with a known one of texts, as 상세리뷰, and is not that of a reply."""
-    forms = forms_of(name)
-    return any(form.endswith(ENDS) for form in forms) and not any(word in forms[0] for word in REPLIES)
+    """Return whether a name ends with a known one of texts, as 상세리뷰."""
+    return any(form.endswith(ENDS) for form in forms_of(name))
 
 
 def is_number(cell: str) -> bool:
@@ -187,7 +186,7 @@ def choose_text(columns: Columns, column: object, where: object) -> tuple[str, s
     reply = [name for name in columns if any(word in normalized(name) for word in REPLIES)]
     plain = [name for name in columns if normalized(name) in TEXT_COLUMNS]
     named = plain + [name for name in columns if name not in plain and known_in(name, NAMED)]
-    for names in (plain, named, list(filter(ends_known, columns))):
+    for names in (plain, named, [name for name in columns if ends_known(name) and name not in reply]):
         textual = [name for name in names if not profiles[name].count or profiles[name].may_be_text]
         textual = plainest([name for name in textual if name not in reply] or textual, profiles)
         if len(textual) > 1:

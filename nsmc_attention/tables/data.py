@@ -1,12 +1,13 @@
 """Reviews of a command as values: a corpus or a file, and its options. The methods import pandas by need."""
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
+from ..errors import DataError
+
 if TYPE_CHECKING:
-    from .corpus import Reviews
     from .table import Table
 
 
@@ -28,31 +29,36 @@ class Texts:
     source: Any = None
 
     def open(self) -> "Table":
-        """Open the file, see `tables.open_table`."""
+        """Open the file, see `open_table`."""
         from .source import find_source
         from .table import open_table
 
         source = self.source or find_source(self.data, self.kind, self.encoding, self.sheet, self.header)
         return open_table(source, self.text_column)
 
-    @property
-    def columns(self) -> dict[str, Any]:
-        """The options of `load_reviews` but the kind of file, as keyword arguments."""
-        apart = ("data", "data_dir", "kind", "source")
-        return {name: value for name, value in asdict(self).items() if name not in apart}
-
     def read(self) -> tuple[str, Iterable[str]]:
         """Return the name of the data and its reviews; of a corpus those of its train file."""
         from . import nsmc
-        from .labelled import CORPORA, refuse_columns
         from .parts import as_text
 
-        if self.data in CORPORA:
-            refuse_columns(self.data, self.text_column, sheet=self.sheet)
+        if self.data in nsmc.CORPORA:
+            nsmc.refuse_options(self)
             return str(self.data), nsmc.load(str(self.data), "train", self.data_dir).documents
         table = self.open()
         texts = (as_text(cell) for part in table.parts for cell in part[table.text_column])
         return Path(self.data).name, texts
+
+
+@dataclass(frozen=True)
+class Labelled(Texts):
+    """Reviews with a column of labels or stars, which is found unless it is named.
+
+    `positive` is the label that means so where it is not known by itself.
+    """
+
+    label_column: Optional[str] = None
+    stars_column: Optional[str] = None
+    positive: Optional[str] = None
 
 
 # A file by its path alone, or with how it is read
@@ -64,15 +70,16 @@ def open_file(file: File) -> "Table":
     return (file if isinstance(file, Texts) else Texts(file)).open()
 
 
-@dataclass(frozen=True)
-class Labelled(Texts):
-    """Labelled reviews; `positive` is the label that means so where it is not known by itself."""
+def read_pairs(path: Path, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
+    """Return {key in small letters: value} of two columns of clean cells; DataError, with the row, for a blank or repeated one."""
+    from .table import columns_of
 
-    label_column: Optional[str] = None
-    positive: Optional[str] = None
-
-    def load(self, part: str) -> "Reviews":
-        """Return the reviews; of a corpus those of its `part`, "train" or "test"."""
-        from .labelled import load_reviews
-
-        return load_reviews(self.data, part, self.data_dir, kind=self.kind, **self.columns)
+    pairs: dict[str, str] = {}
+    for number, *cells in zip(*columns_of(path, columns)):
+        key, value = map(clean, cells)
+        if not (key and value) or key.lower() in pairs:
+            found = f"{key!r} again" if key and value else f"{key or value!r} alone"
+            expected = f"expected {' and '.join(columns)}, each {columns[0]} once"
+            raise DataError(f"{path} row {number}: {expected}, found {found}")
+        pairs[key.lower()] = value
+    return pairs

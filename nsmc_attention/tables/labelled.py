@@ -1,231 +1,78 @@
-"""The rows of a table to adapt a classifier to: a column of labels or stars is found, and what is neither left out.
+"""The labelled rows of a table: its column of labels or stars is found, and what is neither is left out and counted.
 
-    Labelled -> columns -> labels or stars (`labels`, `stars`) -> LabelledRows, with what is left out and why
+    Labelled -> LabelColumn -> labels or stars (`labels`, `stars`) -> LabelledRows, with what is left out and why
 
-A column that is named wins, then one whose name is known, then one whose cells are labels or stars.
+A column that is named wins, then one whose name is known, then one whose cells are labels or stars. `load_reviews` is for
+training and evaluation, `labelled_rows` for adapting, where a text counts once.
 """
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Callable, Optional, Union
+from typing import Optional, Union
 
 import pandas
 
 from ..errors import ColumnError, ConfigError, DataError, list_names, nearest
 from ..text.encoding import clean
-from . import labels, stars
-from .columns import LABEL_COLUMNS, find_column, require_column
+from . import labels, nsmc, stars
+from .columns import find_column, require_column
 from .corpus import Reviews, read_bytes, sha256
 from .data import Labelled
 from .parts import as_text, cells_of
 from .source import announce, find_source
-from .table import columns_of, open_table
+from .table import Table
 
-CORPORA = ("nsmc", "sample")
-LABEL_HINT = "; name the one of the labels by label_column (--label-column)"
 Columns = Mapping[str, Sequence[str]]
+# {what a column has: in words, and what its rows in the middle are}
+KINDS = {"label": ("labels", "neutral"), "stars": ("stars", "of middle stars")}
+FOUND = ", which was found by its cells"
+ADVICE = "name the column of labels or stars by --label-column or --stars-column"
+EXPECTED = "expected a column of labels or stars, as label, sentiment, 라벨, stars, rating or 별점"
+
+
+class WholeTable(Mapping[str, list[str]]):
+    """A table read whole: its `texts`, and the cells of its other columns as text, each made when it is asked for.
+
+    A cell beside no text is blank unless a review has it too, see `stars.of_reviews`.
+    """
+
+    def __init__(self, table: Table):
+        self.path, self.text_column, self.parts = table.source.path, table.text_column, list(table.parts)
+        self.names = list(dict.fromkeys(chain.from_iterable(self.parts)))
+        self.numbers = list(chain.from_iterable(part.numbers for part in self.parts))
+        self.texts = list(map(as_text, cells_of(self.parts, self.text_column)))
+        self.made: dict[str, list[str]] = {}
+
+    def __getitem__(self, name: str) -> list[str]:
+        if name not in self.made:
+            self.made[name] = stars.of_reviews(list(map(as_text, cells_of(self.parts, name))), self.texts)
+        return self.made[name]
+
+    def where(self, column: str) -> Callable[[int], str]:
+        """Return what says where a cell of a column stands, by its place: "in.csv: column 별점 row 3"."""
+        return lambda place: f"{self.path}: column {column} row {self.numbers[place]}"
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name in self.names if name != self.text_column)
+
+    def __len__(self) -> int:
+        return len(self.names) - 1
 
 
 @dataclass(frozen=True)
 class LabelledRows:
-    """Reviews that differ, each with a label; {why: how many rows are left out}; and `notes`, which columns were taken."""
+    """Reviews with labels; {why: how many rows are left out}; and `notes`, which columns were taken."""
 
     reviews: Reviews
     left_out: dict[str, int]
-    notes: list[str] = field(default_factory=list)
+    notes: list[str]
 
-
-@dataclass(frozen=True)
-class LabelColumn:
-    """The column that is taken: whether it has stars, and how it was found, "" where it was named or has a known name."""
-
-    name: str
-    of_stars: bool
-    how: str = ""
-
-
-def labelled_rows(source: Labelled, stars_column: Optional[str] = None) -> LabelledRows:
-    """Return the rows with text and a label, or stars not in the middle, each text once."""
-    table, path = source.open(), Path(source.data)
-    parts = list(table.parts)
-    names = list(dict.fromkeys(chain.from_iterable(parts)))
-    cells = {name: list(map(as_text, cells_of(parts, name))) for name in names}
-    others = {name: cells[name] for name in names if name != table.text_column}
-    choice = choose(others, names, source.label_column, stars_column, path)
-    read = read_stars if choice.of_stars else read_labels
-    numbers, without, middle, note = read(cells[choice.name], choice, path, source.positive, others)
-    frame = pandas.DataFrame({"document": cells[table.text_column], "label": numbers})
-    frame.insert(0, "row", range(1, len(frame) + 1))
-    kept, left_out = usable(frame)
-    if kept.empty:
-        raise no_labels(path, choice, others)
-    reasons = {"without_a_label": without, ("of_middle_stars" if choice.of_stars else "neutral"): middle, **left_out}
-    kind = "stars" if choice.of_stars else "label"
-    columns = {"text": table.text_column, kind: choice.name, "positive": source.positive, "sheet": source.sheet}
-    named = {name: value for name, value in columns.items() if value is not None}
-    kept = kept.astype({"label": int}).reset_index(drop=True)
-    return LabelledRows(Reviews(kept, path.name, sha256(read_bytes(path)), named), reasons, note)
-
-
-def choose(
-    others: Columns, names: Sequence[str], label_column: Optional[str], stars_column: Optional[str], path: Path
-) -> LabelColumn:
-    """Return the column that has the labels or stars; DataError, with what to do, where that is not clear."""
-    if label_column is not None and stars_column is not None:
-        found = f"{label_column!r} and {stars_column!r}"
-        raise ConfigError(f"{path}: expected a column of labels or one of stars, found {found}; leave one of them out")
-    for name, hint in ((label_column, LABEL_HINT), (stars_column, STARS_HINT)):
-        if name is not None:
-            require_column(names, name, path, hint)
-            return LabelColumn(name, of_stars=name == stars_column)
-    for columns, of_stars, how in candidates(others):
-        if columns:
-            return LabelColumn(only(columns, others, path, of_stars), of_stars, how)
-    empty = [name for name in others if is_called_label(name)]
-    if len(empty) == 1:
-        return LabelColumn(empty[0], of_stars=False)
-    raise ColumnError(f"{path}: {EXPECTED}, found {list_names(others)}{hints(others)}", names)
-
-
-def candidates(others: Columns) -> Iterator[tuple[list[str], bool, str]]:
-    """Yield (columns that may be the one, whether they have stars, how they were found), the surest first."""
-    yield [name for name in others if is_called_label(name) and filled(others[name])], False, ""
-    yield [name for name in others if labels.is_labels(others[name], opinions=True)], False, FOUND
-    starred, known_by = stars.star_columns(others)
-    if known_by == "name":
-        yield starred, True, ""
-    yield [name for name in others if may_be_called_label(name) and labels.is_labels(others[name])], False, FOUND
-    yield starred, True, FOUND
-
-
-FOUND = ", which was found by its cells"
-STARS_HINT = "; name the one of the stars by stars_column (--stars-column)"
-EXPECTED = "expected a column of labels or stars, as label, sentiment, 라벨, stars, rating or 별점"
-
-
-def filled(cells: Sequence[str]) -> bool:
-    return any(not stars.is_blank(cell) for cell in cells)
-
-
-def is_called_label(name: str) -> bool:
-    return name.strip().lower() in LABEL_COLUMNS or stars.plain_name(name) in labels.NAMES
-
-
-def may_be_called_label(name: str) -> bool:
-    """Return whether a column of 0 and 1 may be the one of the labels: not where its name says something else."""
-    plain = stars.plain_name(name)
-    return plain in labels.WEAK_NAMES or not (labels.FLAG.search(plain) or stars.OTHERS.search(plain))
-
-
-def only(names: Sequence[str], columns: Columns, path: Path, of_stars: bool) -> str:
-    """Return the only name; ColumnError, with all and the option that chooses one, where there are more."""
-    if len(names) == 1:
-        return names[0]
-    kind, option = ("stars", "stars") if of_stars else ("labels", "label")
-    advice = f"choose by {option}_column (--{option}-column {names[0]!r})"
-    raise ColumnError(f"{path}: expected one column of {kind}, found {list_names(names)}; {advice}", columns)
-
-
-def hints(others: Columns, taken: Collection[str] = ()) -> str:
-    """Return the options that name a column of labels or stars, with those that it may be; "" for none beside `taken`."""
-    rest = {name: cells for name, cells in others.items() if name not in taken}
-    coded = [name for name in rest if labels.is_labels(rest[name])]
-    called_otherwise = [name for name in rest if stars.OTHERS.search(stars.plain_name(name))]
-    starred = [name for name in rest if name not in [*coded, *called_otherwise] and stars.has_stars(rest[name])]
-    options = [f"--label-column {name!r}" for name in coded[:3]] + [f"--stars-column {name!r}" for name in starred[:3]]
-    if not options and not taken:
-        options = ["--label-column", "--stars-column"]
-    return f"; name the column of labels or stars by {' or '.join(options)}" if options else ""
-
-
-def no_labels(path: Path, choice: LabelColumn, others: Columns) -> DataError:
-    kind = "stars" if choice.of_stars else "labels"
-    advice = hints(others, [choice.name]) or "; fill it for 100 rows"
-    return DataError(f"{path}: expected {kind} in column {choice.name}, found none with text{advice}")
-
-
-Read = tuple[list[Optional[int]], int, int, list[str]]
-
-
-def read_stars(cells: Sequence[str], choice: LabelColumn, path: Path, positive: Optional[str], others: Columns) -> Read:
-    """Return the labels of stars, how many cells are blank and how many in the middle, and what was taken for what."""
-    if positive is not None:
-        raise ConfigError(f"{path}: expected no --positive for column {choice.name}, which has stars; leave it out")
-    column = stars.stars_of(cells, f"{path}: column {choice.name}", choice.name)
-    numbers = [int(label) if label else None for label in column.labels]
-    note = f"labels are the stars in column {choice.name}{choice.how}: {column.in_words()}"
-    return numbers, column.blank, numbers.count(None) - column.blank, [note]
-
-
-def read_labels(
-    cells: Sequence[str], choice: LabelColumn, path: Path, positive: Optional[str], others: Columns
-) -> Read:
-    """Return the labels, how many cells have none and how many a neutral one, and which column it is."""
-    try:
-        numbers, neutral = labels.polarities(cells, positive)
-    except DataError as problem:
-        stars_there = hints(others, [choice.name]) or hint_of_stars(cells, choice.name)
-        raise DataError(
-            f"{path}: column {choice.name}{first_odd_row(cells, positive)}: {problem}{stars_there}"
-        ) from problem
-    notes = [f"labels are in column {choice.name}{choice.how}"] if choice.how else []
-    return numbers, numbers.count(None) - neutral, neutral, notes
-
-
-def first_odd_row(cells: Sequence[str], positive: Optional[str]) -> str:
-    """Return the row of the first label that does not go with those before it."""
-    plain = map(labels.plain_label, cells)
-    neither = [stars.is_blank(cell) or cell in labels.NEUTRAL for cell in plain]
-    rows = [(row, cell) for row, cell in enumerate(cells, start=1) if not neither[row - 1]]
-    sides = [labels.side_of(labels.plain_label(cell)) for _, cell in rows]
-    if positive is not None or not rows:
-        return ""
-    # after words that say it by themselves, the first that does not
-    first = sides.index(None) if sides[0] is not None else labels.first_unknown([cell for _, cell in rows]) - 1
-    return f" row {rows[first][0]}"
-
-
-def hint_of_stars(cells: Sequence[str], name: str) -> str:
-    numbers = {cell for cell in map(labels.plain_label, cells) if cell}
-    rated = stars.has_stars(cells) and not numbers <= {"0", "1", "2"} and not re.search("[-]", "".join(numbers))
-    return f"; if these are stars, name it by stars_column (--stars-column {name!r})" if rated else ""
-
-
-def usable(frame: pandas.DataFrame) -> tuple[pandas.DataFrame, dict[str, int]]:
-    """Return the rows (`document`, `label`, NaN for none) to learn from, and why others with a label are left out."""
-    labelled = frame[frame["label"].notna()]
-    written = labelled[labelled["document"].map(clean) != ""]
-    kept = written.drop_duplicates("document")
-    return kept, {"without_text": len(labelled) - len(written), "repeated": len(written) - len(kept)}
-
-
-def read_pairs(path: Path, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
-    """Return {key in small letters: value} of two columns of clean cells; DataError, with the row, for a blank or repeated one."""
-    pairs: dict[str, str] = {}
-    for row, cells in enumerate(zip(*columns_of(path, columns)), start=1):
-        key, value = map(clean, cells)
-        if not (key and value) or key.lower() in pairs:
-            found = f"{key!r} again" if key and value else f"{key or value!r} alone"
-            raise DataError(
-                f"{path} row {row}: expected {' and '.join(columns)}, each {columns[0]} once, found {found}"
-            )
-        pairs[key.lower()] = value
-    return pairs
-
-
-def label_numbers(labels: list[str], path: Path, positive: Optional[str] = None) -> list[int]:
-    """Return 1 for each positive label and 0 for each other one; DataError, with the row, as `labels.positive_of`."""
-    from .labels import first_unknown, plain_label, positive_of
-
-    try:
-        chosen = plain_label(positive_of(labels, positive))
-    except DataError as problem:
-        row = "" if positive else f" row {first_unknown(labels)}"
-        raise DataError(f"{path}{row}: {problem}") from problem
-    return [int(plain_label(label) == chosen) for label in labels]
+    def in_words(self) -> list[str]:
+        left_out = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.items() if count)
+        return [*([f"left out: {left_out}"] if left_out else []), *self.notes]
 
 
 def load_reviews(
@@ -239,56 +86,113 @@ def load_reviews(
     sheet: Optional[str] = None,
     kind: Optional[str] = None,
     header: Optional[str] = None,
-) -> "Reviews":
+    stars_column: Optional[str] = None,
+) -> Reviews:
     """Load labelled reviews: the `part` "train" or "test" of "nsmc" or "sample", or a file.
 
-    Columns that are not named are found; `positive` is the positive label where `labels.positive_of` does not know it. A
-    file with the NSMC header is read by the strict reader of `nsmc`. DataError as `open_table`, and for other labels,
-    with their row; ConfigError for other columns of NSMC's.
+    Columns that are not named are found; `positive` is the positive label where it is not known by itself. Rows without a
+    label, and neutral ones, are left out, which is said on stderr. A file with the NSMC header is read by the strict reader
+    of `nsmc`. DataError as `tables.open_table`, and for other labels, with their row; ConfigError for other columns of
+    NSMC's.
     """
-    import pandas
+    named = {"label_column": label_column, "stars_column": stars_column, "positive": positive}
+    return read_reviews(Labelled(data, data_dir, text_column, encoding, sheet, kind, header, **named), part)
 
-    from . import nsmc
-    from .corpus import Reviews, read_bytes, sha256
 
-    if data in CORPORA:
-        refuse_columns(data, text_column, label_column, positive, sheet)
-        return nsmc.load(data, part, data_dir)
-    path = Path(data)
+def read_reviews(source: Labelled, part: str) -> Reviews:
+    """Return the reviews of a file, or of the part "train" or "test" of a corpus, as `load_reviews` does."""
+    if source.data in nsmc.CORPORA:
+        nsmc.refuse_options(source)
+        return nsmc.load(str(source.data), part, source.data_dir)
+    path = Path(source.data)
     if not path.is_file():
-        raise DataError(f"{path}: {'is a folder' if path.is_dir() else 'no such file' + nearest(data, CORPORA)}")
-    source = find_source(path, kind, encoding=encoding, sheet=sheet, header=header)
-    if source.kind == "nsmc":
-        announce(source)
-        refuse_columns(path, text_column, label_column, positive)
-        return nsmc.read(path, encoding=source.encoding)
-    table = open_table(source, text_column)
-    parts = list(table.parts)
-    names = dict.fromkeys(chain.from_iterable(parts))
-    require_column(names, table.text_column, path)
-    label_column = find_column(names, label_column, path, LABEL_COLUMNS, LABEL_HINT)
-    labels, documents = (list(map(as_text, cells_of(parts, name))) for name in (label_column, table.text_column))
-    if not documents:
+        found = "is a folder" if path.is_dir() else f"no such file{nearest(path, nsmc.CORPORA)}"
+        raise DataError(f"{path}: {found}")
+    file = find_source(path, source.kind, source.encoding, source.sheet, source.header)
+    if file.kind == "nsmc":
+        announce(file)
+        nsmc.refuse_options(source)
+        return nsmc.read(path, encoding=file.encoding)
+    rows = labelled_rows(replace(source, source=file))
+    for line in rows.in_words():
+        print(f"{path}: {line}", file=sys.stderr)
+    return rows.reviews
+
+
+def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
+    """Return the rows with a label that is not neutral, or stars not in the middle; `once` only with text, each text once."""
+    table, path = WholeTable(source.open()), Path(source.data)
+    require_column(table.names, table.text_column, path)
+    if not table.texts:
         raise DataError(f"{path}: the file has no reviews")
-    frame = pandas.DataFrame({"document": documents, "label": label_numbers(labels, path, positive)})
-    options = {"text": table.text_column, "label": label_column, "positive": positive}
-    options.update(encoding=encoding, sheet=sheet, header=header)
-    named = {name: value for name, value in options.items() if value is not None}
-    return Reviews(frame, path.name, sha256(read_bytes(path)), named)
+    column, kind, how = choose(table, source)
+    numbers, blank, scale = (read_stars if kind == "stars" else read_labels)(table, column, source)
+    frame = pandas.DataFrame({"row": table.numbers, "document": table.texts, "label": numbers})
+    kept = frame = frame[frame["label"].notna()].astype({"label": int})
+    words, middle = KINDS[kind]
+    left_out = {"without a label": blank, middle: numbers.count(None) - blank}
+    if once:
+        written = frame[frame["document"].map(clean) != ""]
+        kept = written.drop_duplicates("document")
+        left_out.update({"without text": len(frame) - len(written), "repeated": len(written) - len(kept)})
+    if kept.empty:
+        raise DataError(f"{path}: expected {words} in column {column}, found none with text; fill it, or {ADVICE}")
+    named = {name: getattr(source, name) for name in ("positive", "encoding", "sheet", "header")}
+    taken = {"text": table.text_column, kind: column, **named}
+    taken = {name: value for name, value in taken.items() if value is not None}
+    reviews = Reviews(kept.reset_index(drop=True), path.name, sha256(read_bytes(path)), taken)
+    note = f"labels are {'the stars ' if scale else ''}in column {column}{how}{scale}"
+    return LabelledRows(reviews, left_out, [note] if how or scale else [])
 
 
-def refuse_columns(
-    where: object,
-    text_column: Optional[str],
-    label_column: Optional[str] = None,
-    positive: Optional[str] = None,
-    sheet: Optional[str] = None,
-) -> None:
-    """Raise ConfigError where other names are given for the columns or labels of the NSMC files, or a sheet."""
-    if sheet is not None:
-        raise ConfigError(f"{where}: has no sheets; leave --sheet out, found {sheet!r}")
-    options = [("--text-column", text_column, "document"), ("--label-column", label_column, "label")]
-    for option, name, official in [*options, ("--positive", positive, "1")]:
-        if name not in (None, official):
-            expected = f"expected {option} {official}, found {name!r}"
-            raise ConfigError(f"{where}: has the columns of the NSMC files; {expected}")
+def read_labels(table: WholeTable, column: str, source: Labelled) -> tuple[list[Optional[int]], int, str]:
+    """Return the labels of cells, None for others, how many of these are blank, and nothing on their scale."""
+    numbers, neutral = labels.polarities(table[column], source.positive, table.where(column))
+    return numbers, numbers.count(None) - neutral, ""
+
+
+def read_stars(table: WholeTable, column: str, source: Labelled) -> tuple[list[Optional[int]], int, str]:
+    """Return the labels of stars, None for others, how many of these are blank, and which scale was taken."""
+    if source.positive is not None:
+        raise ConfigError(f"{source.data}: expected no --positive for column {column}, which has stars; leave it out")
+    found = stars.stars_of(table[column], column, table.where(column))
+    return found.labels, found.numbers.count(None), f": {found.in_words()}"
+
+
+def choose(table: WholeTable, source: Labelled) -> tuple[str, str, str]:
+    """Return the column of labels or stars, which of the KINDS it is, and how it was found, "" by its name.
+
+    DataError, with what to do, where that is not clear.
+    """
+    path, named = source.data, {"label": source.label_column, "stars": source.stars_column}
+    if None not in named.values():
+        found = " and ".join(map(repr, named.values()))
+        raise ConfigError(f"{path}: expected a column of labels or one of stars, found {found}; leave one of them out")
+    for kind, name in named.items():
+        if name is not None:
+            hint = f"; name the one of the {KINDS[kind][0]} by {kind}_column (--{kind}-column)"
+            return find_column(table.names, name, path, hint=hint), kind, ""
+    for names, kind, how in candidates(table):
+        if len(names) > 1:
+            expected = f"expected one column of {KINDS[kind][0]}, found {list_names(names)}"
+            advice = f"choose by {kind}_column (--{kind}-column {names[0]!r})"
+            raise ColumnError(f"{path}: {expected}; {advice}", table.names)
+        if names:
+            return names[0], kind, how
+    raise ColumnError(f"{path}: {EXPECTED}, found {list_names(table)}; {ADVICE}", table.names)
+
+
+def candidates(columns: Columns) -> Iterator[tuple[list[str], str, str]]:
+    """Yield (columns that may be the one, which of the KINDS, how they were found), the surest first."""
+    plain = {name: stars.plain_name(name) for name in columns}
+    called = [name for name in columns if plain[name] in labels.NAMES]
+    yield [name for name in called if any(not stars.is_blank(cell) for cell in columns[name])], "label", ""
+    yield [name for name in columns if labels.is_labels(columns[name], opinions=True)], "label", FOUND
+    starred, known_by = stars.star_columns(columns)
+    if known_by == "name":
+        yield starred, "stars", ""
+    # 0 and 1 of another name may be whatever
+    coded = [name for name in columns if plain[name] in labels.WEAK_NAMES]
+    yield [name for name in coded if labels.is_labels(columns[name])], "label", FOUND
+    yield starred, "stars", FOUND
+    yield called, "label", ""

@@ -3,20 +3,22 @@
 Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (1-4 stars) and 1 (9-10 stars).
 """
 
-import io
 import os
 import sys
 from pathlib import Path
-from typing import Optional, Union
+from typing import TYPE_CHECKING, Optional, Union
 
 import pandas
 
-from .._io.atomic import replaced_file
-from ..errors import DataError
+from ..errors import ConfigError, DataError
 from .corpus import Reviews, read_bytes, sha256
 from .source import NSMC_HEADER as HEADER
-from .source import encoding_of
 
+if TYPE_CHECKING:
+    from .data import Texts
+
+# What has a test file of its own
+CORPORA = ("nsmc", "sample")
 ADDRESS = "https://raw.githubusercontent.com/e9t/nsmc/master/"
 FILES = {"train": "ratings_train.txt", "test": "ratings_test.txt"}
 SHA256 = {
@@ -47,7 +49,9 @@ def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
     """
     if (path := present(part, data_dir)) is None:
         return download(FILES[part], ADDRESS + FILES[part], SHA256[part], folders(data_dir)[-1])
-    verify(read_bytes(path), SHA256[part], path, "delete it and run `nsmc-attention fetch nsmc`")
+    if (found := sha256(read_bytes(path))) != SHA256[part]:
+        hashes = f"expected the official file with sha256 {SHA256[part][:12]}…, found {found[:12]}…"
+        raise DataError(f"{path}: {hashes}; delete it and run `nsmc-attention fetch nsmc`")
     return path
 
 
@@ -63,29 +67,33 @@ def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
     return [Path(folder) for folder in ((data_dir,) if data_dir else usual) if folder]
 
 
-def verify(content: bytes, expected: str, where: object, advice: str) -> None:
-    actual = sha256(content)
-    if actual != expected:
-        hashes = f"expected the official file with sha256 {expected[:12]}…, found {actual[:12]}…"
-        raise DataError(f"{where}: {hashes}; {advice}")
-
-
-def download(name: str, address: str, expected: Optional[str], folder: Path) -> Path:
-    """Download a file into folder, atomically, and verify it unless no sha256 is expected (None)."""
+def download(name: str, address: str, sha256: Optional[str], folder: Path) -> Path:
+    """Download a file into a folder, whole or not at all, and verify it unless no sha256 is expected (None)."""
     import pooch
     import requests
 
-    path = folder / name
+    pooch.get_logger().setLevel("WARNING")
+    downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty())
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with replaced_file(path) as temporary:
-            pooch.HTTPDownloader(progressbar=sys.stderr.isatty())(address, str(temporary), None)
-            if expected:
-                verify(temporary.read_bytes(), expected, address, f"fetch it elsewhere and put it into {folder}")
-        return path
+        return Path(pooch.retrieve(address, sha256, name, folder, downloader=downloader))
     except (requests.RequestException, OSError, ValueError) as problem:
-        failure = f"the download from {address} into {folder} failed ({type(problem).__name__})"
+        failure = f"the download from {address} into {folder} failed ({type(problem).__name__}: {problem})"
         raise DataError(f"{name}: not found, and {failure}; fetch it elsewhere and put it there") from problem
+
+
+def refuse_options(source: "Texts") -> None:
+    """Raise ConfigError where other names are given for the columns or labels of the NSMC files, or a sheet."""
+    official = {
+        "text_column": "document",
+        "label_column": "label",
+        "positive": "1",
+        "stars_column": None,
+        "sheet": None,
+    }
+    for name, value in official.items():
+        if (given := getattr(source, name, None)) not in (None, value):
+            expected = f"expected --{name.replace('_', '-')} {value or 'left out'}, found {given!r}"
+            raise ConfigError(f"{source.data}: has the columns of the NSMC files; {expected}; leave it out")
 
 
 def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> Reviews:
@@ -103,9 +111,10 @@ def read(path: Union[str, Path], name: Optional[str] = None, encoding: str = "ut
     content = read_bytes(path)
     try:
         lines = content.decode(encoding).removeprefix("\ufeff").removesuffix("\n").split("\n")
-    except UnicodeDecodeError:
-        encoding_of(io.BytesIO(content), path, encoding)
-        raise
+    except UnicodeDecodeError as problem:
+        line, byte = content.count(b"\n", 0, problem.start) + 1, content[problem.start]
+        expected = f"expected {encoding.upper()} text, found byte 0x{byte:02x}"
+        raise DataError(f"{path} line {line}: {expected}; save it as UTF-8") from problem
     rows = [line.rstrip("\r").split("\t") for line in lines]
     if rows[0] != HEADER:
         raise DataError(f"{path} line 1: expected the header 'id<tab>document<tab>label', found {lines[0][:60]!r}")

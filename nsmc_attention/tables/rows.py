@@ -360,9 +360,11 @@ def text_spans(lines: Measured, source: Source, rows: int) -> Iterator[Span]:
         names, skipped = tuple(part), (part.numbers[0] if part.numbers else 2) - 1
     start, begun, number, cuts = lines.position, skipped, 0, 0
     for number, record in enumerate(records, start=1):
+        full = number - begun >= rows or lines.position - start >= PART_BYTES
         if number <= skipped:
             start = lines.position
-        elif (number - begun >= rows or lines.position - start >= PART_BYTES) and any(map(str.strip, record)):
+        # a blank row comes with the one that follows it, as does a header that is repeated
+        elif full and any(map(str.strip, record)) and record != list(names):
             yield Span(start, lines.position, names, begun)
             start, begun, cuts = lines.position, number, cuts + 1
     # a table without rows is one Span too

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from ..errors import DataError, list_names
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values, require_column
@@ -126,10 +126,11 @@ def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator
         yield part
 
 
-def columns_of(path: Path, columns: Sequence[str]) -> list[list[str]]:
-    """Return the cells of columns of all rows, as text; DataError as `open_table`, and for a column that is missing."""
+def columns_of(path: Path, columns: Sequence[str]) -> list[list[Any]]:
+    """Return the numbers of all rows, and the cells of columns as text; DataError as `open_table`, and for a missing column."""
     announce(source := find_source(path))
     parts = list(parts_of(source, text_column="lines of text"))
     for column in columns:
         require_column(dict.fromkeys(chain.from_iterable(parts)), column, path, "")
-    return [list(map(as_text, cells_of(parts, column))) for column in columns]
+    numbers = list(chain.from_iterable(part.numbers for part in parts))
+    return [numbers, *(list(map(as_text, cells_of(parts, column))) for column in columns)]

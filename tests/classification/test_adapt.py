@@ -152,22 +152,6 @@ def test_a_folder_that_is_taken_is_not_replaced(starred, command):
     assert done.returncode == 2 and "run: the run folder exists; name another with --out\n" in done.stderr
 
 
-def test_of_two_that_adapt_into_one_folder_the_later_is_refused(bundle_folder, tmp_path, monkeypatch):
-    """Both began when there was none; the other one ends as soon as this one says something."""
-    monkeypatch.setattr("nsmc_attention.classification.adapt.PASSES", (1, 1))
-    other = tmp_path / "run" / "bundle"
-
-    class Meanwhile(io.StringIO):
-        def write(self, text):
-            other.mkdir(parents=True, exist_ok=True)
-            return super().write(text)
-
-    table = written(tmp_path / "in.csv", ROWS)
-    with redirect_stderr(Meanwhile()), pytest.raises(ConfigError, match="run: the run folder exists; name another"):
-        adapt(table, tmp_path / "run", bundle_folder, force=True)
-    assert not list(other.iterdir())
-
-
 @pytest.mark.parametrize(("share", "seen"), [(1, 60), (2, 30), (20, 0)])
 def test_reviews_that_were_trained_on_are_known(bundle_folder, monkeypatch, share, seen):
     """Where the bundle's training file is at NSMC's place; white space differs."""
@@ -216,7 +200,11 @@ def test_rows_that_are_left_out_are_counted_and_known_ones_said(starred):
             [(text, "글") for text, _ in ROWS],
             "expected a column of labels or stars, .* found note; name",
         ),
-        (("review", "평점"), [(text, "11") for text, _ in ROWS], "row 1: expected 1 to 5 or 1 to 10 stars, found '11'"),
+        (
+            ("review", "평점"),
+            [(text, "11") for text, _ in ROWS],
+            "row 2: expected stars of 5 or 10, found 11 as the largest",
+        ),
     ],
 )
 def test_a_table_that_does_not_do_is_refused(bundle_folder, tmp_path, header, rows, message):

@@ -165,7 +165,7 @@ def test_what_cannot_be_learned_from_is_refused(X, y, message):
 
 
 def test_a_positive_label_that_no_review_has_is_refused():
-    with pytest.raises(ValueError, match="positive='좋아': expected two labels"):
+    with pytest.raises(ValueError, match="positive='좋아': expected one of the labels"):
         SentimentEstimator(positive="좋아").fit(["가", "나"], ["긍정", "부정"])
 
 

@@ -21,7 +21,7 @@ from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.systems.language.model import load_language_model
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables import labelled
 from nsmc_attention.text.ngrams import NGRAMS
 
 # .ci/run builds the extension; elsewhere it is optional
@@ -255,7 +255,7 @@ def test_a_forked_process_predicts_with_threads_of_its_own():
 @pytest.fixture(scope="module")
 def reviews():
     encoder = load_bundle(None, LAYOUT).codec
-    return [encoder.encode(text) for text in load_reviews("sample", "test").documents[:100]]
+    return [encoder.encode(text) for text in labelled.load_reviews("sample", "test").documents[:100]]
 
 
 @pytest.fixture(scope="module")

@@ -156,10 +156,10 @@ import sys
 for name in ("mxnet", "gluonnlp", *(["onnx"] if {packaged} else [])):
     sys.modules[name] = None
 from nsmc_attention import load_classifier, evaluate, save_heatmap
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables import labelled
 classifier = load_classifier(None if {packaged} else {str(bundle_folder)!r}, "onnx")
 save_heatmap(classifier.predict("정말 재미있는 영화"), {str(tmp_path / "a.png")!r})
-print(evaluate(classifier, load_reviews("sample", "test"))["n"])
+print(evaluate(classifier, labelled.load_reviews("sample", "test"))["n"])
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout.strip() == "180", done.stderr

@@ -179,12 +179,12 @@ def test_the_bundle_names_the_sentences_none_of_which_are_in_the_dev_part(taught
     ("rows", "message"),
     [
         ([("재미없다", 0)], "expected a column 'signs', found document, label"),
-        ([("재미없다", 0, "0:2:1"), ("좋다", 1, "0:3:1")], "row 2: .* of the 2 characters .* found '0:3:1'"),
-        ([("재미없다", 0, "2:2:1")], "row 1: expected start:end:sign .* found '2:2:1'"),
-        ([("재미없다", 0, "0:2:-1.5")], "row 1: .* a sign from -1 to 1, found '0:2:-1.5'"),
-        ([("재미없다", 0, "0:2:-1 x")], "row 1: .* found 'x'"),
-        ([(" ", 0, "")], "row 1: expected a sentence, found none"),
-        ([("재미없다", "maybe", "")], "row 1: expected .*maybe"),
+        ([("재미없다", 0, "0:2:1"), ("좋다", 1, "0:3:1")], "row 3: .* of the 2 characters .* found '0:3:1'"),
+        ([("재미없다", 0, "2:2:1")], "row 2: expected start:end:sign .* found '2:2:1'"),
+        ([("재미없다", 0, "0:2:-1.5")], "row 2: .* a sign from -1 to 1, found '0:2:-1.5'"),
+        ([("재미없다", 0, "0:2:-1 x")], "row 2: .* found 'x'"),
+        ([(" ", 0, "")], "row 2: expected a sentence, found none"),
+        ([("재미없다", "maybe", "")], "row 2: expected .*maybe"),
         ([], "no (reviews|sentences)"),
     ],
 )

@@ -121,7 +121,11 @@ REFUSED = [
     ("train --data sample --out /proc/run", "/proc/run"),
     ("train --task film --data stars.csv --teacher a", "train --task film: expected no --teacher, found a"),
     ("train --data sample --teacher none", "none: no such bundle folder"),
-    ("train --task classify --data stars.csv --stars-column b", "train --task classify: expected no --stars-column"),
+    ("train --task restore --data stars.csv --stars-column b", "train --task restore: expected no --stars-column"),
+    (
+        "train --data stars.csv --stars-column b",
+        "expected a column 'b', found film, review, stars; name the one of the",
+    ),
     ("train --task restore --data sample --positive 긍정", "train --task restore: expected no --positive, found 긍정"),
     ("train --task restore --data sample --group-by film", "train --task restore: expected no --group-by, found film"),
     ("train --task language --data few.csv", "few.csv: expected at least 100 different reviews, found 3"),

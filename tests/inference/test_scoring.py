@@ -22,9 +22,9 @@ from nsmc_attention.cli import run
 from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
 from nsmc_attention.inference.scoring import line_parts, row_stream, score_lines, score_table, table_parts
 from nsmc_attention.tables import nsmc
+from nsmc_attention.tables.data import Texts
 from nsmc_attention.tables.parts import PART_ROWS, TablePart
 from nsmc_attention.tables.table import Table, open_table
-from nsmc_attention.tables.data import Texts
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.data import Labelled
-from nsmc_attention.tables.labelled import labelled_rows
-from nsmc_attention.tables.labels import polarities
+from nsmc_attention.tables.labelled import labelled_rows, load_reviews
+from nsmc_attention.tables.labels import PAIRS, plain_label, polarities, sides_of
 
 OPINIONS = "긍정 부정 중립 긍정".split()
 STARS = "5 1 3 4".split()
@@ -28,7 +28,7 @@ def table(tmp_path):
 
 
 def read(path, stars_column=None, **named):
-    rows = labelled_rows(Labelled(path, **named), stars_column)
+    rows = labelled_rows(Labelled(path, stars_column=stars_column, **named), once=True)
     left_out = {reason: count for reason, count in rows.left_out.items() if count}
     return rows.reviews.frame["label"].tolist(), left_out, rows.reviews.columns
 
@@ -45,7 +45,6 @@ def read(path, stars_column=None, **named):
         (["True", "False", "N/A"], [1, 0, None]),
         (["👍", "👎", ""], [1, 0, None]),
         (["좋아요", "싫어요", "그저 그럼"], [1, 0, None]),
-        (["+", "-"], [1, 0]),
         (["P", "N"], [1, 0]),
         (["매우 만족", "불만족", "보통"], [1, 0, None]),
     ],
@@ -61,8 +60,8 @@ def test_labels_in_many_words_are_two_and_neither(table, cells, numbers):
 
 def test_the_word_that_is_named_is_positive(table):
     path = table(label=["fun", "dull", "보통", ""])
-    assert read(path, positive="fun")[:2] == ([1, 0], {"neutral": 1, "without_a_label": 1})
-    with pytest.raises(DataError, match="column label row 1: .* found 'dull', 'fun'; name the positive one by posi"):
+    assert read(path, positive="fun")[:2] == ([1, 0], {"neutral": 1, "without a label": 1})
+    with pytest.raises(DataError, match="column label row 2: .* found 'fun', 'dull'; name the positive one by posi"):
         read(path)
 
 
@@ -75,10 +74,10 @@ def test_the_word_that_is_named_is_positive(table):
         ({"평가": OPINIONS, "별점": STARS}, {"label": "평가"}),
         ({"재구매": ["Y", "N", "Y", "N"], "별점": STARS}, {"stars": "별점"}),
         ({"class": ["1", "0", "1", "0"]}, {"label": "class"}),
-        ({"q": ["1", "0", "1", "0"]}, {"label": "q"}),
         ({"Star Rating": STARS, "좋아요": STARS}, {"stars": "Star Rating"}),
         ({"q": STARS * 2, "n": STARS * 2}, {"stars": "q"}),
         ({"q": ["★", "★★★★★"] * 3}, {"stars": "q"}),
+        ({"만족도": STARS, "평점": STARS}, {"stars": "평점"}),
     ],
 )
 def test_the_column_is_the_one_of_labels_else_of_stars(table, columns, taken):
@@ -105,15 +104,22 @@ def test_a_column_that_is_named_wins(table):
 @pytest.mark.parametrize(
     ("columns", "message"),
     [
-        ({"label": "0 1 2".split()}, "row 3: .*which one is neutral is not known: write 부정, 중립 and 긍정"),
-        ({"label": ["배송", "품질", "가격"], "평점": ["5", "1", "3"]}, "row 1: .*--stars-column '평점'"),
-        ({"label": "1 2 3 4 5".split()}, "if these are stars, name it by stars_column"),
-        ({"label": ["긍정", "", "엉뚱"]}, "column label row 3: .*name the positive one"),
+        ({"label": "0 1 2".split()}, "row 4: .*which one is neutral is not known: write 부정, 중립 and 긍정"),
+        (
+            {"label": ["배송", "품질", "가격"], "평점": ["5", "1", "3"]},
+            "row 2: .*leave the cells blank that are neither",
+        ),
+        ({"label": "1 2 3 4 5".split()}, "if these are stars, name the column by stars_column"),
+        ({"label": ["긍정", "", "엉뚱"]}, "column label row 4: .*name the positive one"),
         ({"label": "10", "sentiment": ["긍정", "부정"]}, "one column of labels, found label, sentiment; choose by"),
         ({"a": STARS * 2, "b": STARS[::-1] * 2}, "one column of stars, found a, b; choose by stars_column"),
-        ({"is_photo": ["0", "1"]}, "found is_photo; name the column of labels or stars by --label-column 'is_photo'"),
-        ({"Rating": ["0", "1", "2"]}, "column Rating row 3: .*if these are labels"),
-        ({"평점": ["5", "추천", "1"]}, "column 평점 row 2: expected 1 to 5 or 1 to 10 stars, found '추천'"),
+        ({"재방문의사": ["0", "1"]}, "found 재방문의사; name the column of labels or stars by --label-column or"),
+        ({"Rating": ["0", "1", "2"]}, "column Rating row 4: .*if these are labels"),
+        (
+            {"만족도": "1 3 7".split()},
+            r"column 만족도 row 4: .*found 7 .*; write the scale into the column's name, as .*1-7",
+        ),
+        ({"평점": ["5", "추천", "1"]}, "column 평점 row 3: expected 1 to 5 or 1 to 10 stars, found '추천'"),
         ({"label": ["", ""]}, "expected labels in column label, found none with text; fill it"),
         ({"label": ["중립", "보통"]}, "expected labels in column label, found none with text"),
     ],
@@ -128,4 +134,40 @@ def test_rows_that_are_left_out_have_a_reason(tmp_path):
     path.write_text('review,label\n가,1\n"",0\n가,0\n나,\n다,보통\n라,-\n마,0\n', encoding="utf-8")
     labels, left_out, _ = read(path)
     assert labels == [1, 0]
-    assert left_out == {"without_a_label": 2, "neutral": 1, "without_text": 1, "repeated": 1}
+    assert left_out == {"without a label": 2, "neutral": 1, "without text": 1, "repeated": 1}
+
+
+def test_a_row_without_a_text_blocks_nothing(tmp_path):
+    path = tmp_path / "in.csv"
+    path.write_text("review,label\n가,1\n나,0\n,합계\n", encoding="utf-8")
+    assert read(path)[:2] == ([1, 0], {"without a label": 1})
+    path.write_text("review,별점\n가,5\n나,1\n,합계\n ,37\n,5\n", encoding="utf-8")
+    assert read(path)[:2] == ([1, 0], {"without a label": 2, "without text": 1})
+
+
+def test_train_and_evaluate_read_the_same_rows_and_say_what_they_leave_out(table, capsys):
+    reviews = load_reviews(table(별점=[*STARS, "-"]))
+    assert reviews.labels.tolist() == [1, 0, 1] and reviews.columns["stars"] == "별점"
+    left_out, note = (line.partition("in.csv: ")[2] for line in capsys.readouterr().err.splitlines())
+    assert left_out == "left out: 1 without a label, 1 of middle stars" and note.startswith("labels are the stars in c")
+    assert load_reviews(table(감정=OPINIONS)).labels.tolist() == [1, 0, 1]
+    assert load_reviews(table(a=STARS, b=STARS[::-1]), stars_column="b").labels.tolist() == [1, 0, 1]
+
+
+def test_blank_and_repeated_texts_count_in_an_evaluation(tmp_path, capsys):
+    path = tmp_path / "in.csv"
+    path.write_text('review,label\n가,1\n"",0\n가,0\n', encoding="utf-8")
+    assert load_reviews(path).documents == ["가", "", "가"] and capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("negative, positive", [*PAIRS, (0, 1), (False, True), ("Negative", "POSITIVE ")])
+def test_the_positive_label_of_a_known_pair_is_found_in_any_order(negative, positive):
+    for values in ([negative, positive], [positive, negative, negative], [positive]):
+        assert sides_of(values)[plain_label(positive)] == 1
+
+
+def test_other_labels_need_the_positive_one_to_be_named():
+    assert sides_of(["fun", "dull"]) is None and sides_of(["fun", "dull"], "fun") == {"fun": 1, "dull": 0}
+    for values in (["fun", "dull", "so"], ["dull", "so"]):
+        with pytest.raises(DataError, match="expected two labels, 'fun' and another, found"):
+            polarities(values, "fun")

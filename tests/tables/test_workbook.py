@@ -65,7 +65,12 @@ def test_a_workbook_keeps_numbers_dates_and_places(written, rows_of):
     )
     assert rows_of(path)[0] == {
         "column 1": None,
-        **{"리뷰": "좋다", "평점": 5, "날짜": day.date(), "때": time, "column 6": 0.3, "x": True},
+        "리뷰": "좋다",
+        "평점": 5,
+        "날짜": day.date(),
+        "때": time,
+        "column 6": 0.3,
+        "x": True,
     }
     assert set(rows_of(path)[1].values()) == {None} and rows_of(path)[2]["평점"] == 1.5
     (part,) = open_table(path).parts

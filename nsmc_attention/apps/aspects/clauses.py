@@ -14,7 +14,7 @@ from typing import NamedTuple, Union
 from ..._io.tab_separated import read_rows
 from ...classification.prediction import TYPES
 from ...errors import DataError, list_names
-from ...tables.labelled import read_pairs
+from ...tables.data import read_pairs
 from ...text.encoding import clean
 from ...text.marks import composed
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes

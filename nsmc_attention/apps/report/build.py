@@ -2,6 +2,7 @@
 
 import math
 import sys
+from collections.abc import Collection
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -15,14 +16,15 @@ from ...classification.explain import Explainer
 from ...classification.likeness import remark, unlike
 from ...classification.prediction import Prediction
 from ...classification.predictor import WINDOW, Classifier
-from ...errors import ColumnError, ConfigError, DataError, did_you_mean, list_names
+from ...errors import ConfigError, DataError, did_you_mean, list_names
 from ...evaluation.attention_statistics import by_word, token_table
 from ...inference.tally import Tally
 from ...registry import ability
 from ...tables.columns import require_column
 from ...tables.data import File, open_file
-from ...tables.parts import TablePart, as_text
-from ...tables.stars import Stars, star_column, stars_of
+from ...tables.labelled import WholeTable
+from ...tables.parts import as_text, cells_of
+from ...tables.stars import Stars, star_columns, stars_of
 from ...tables.writers import as_csv
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
@@ -147,46 +149,42 @@ def read(
     stars_column: Optional[str] = None,
 ) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
     """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
-    missing = {name for name in (group_by, date_column, stars_column) if name}
-    frames, cells, table = list[pandas.DataFrame](), list[str](), open_file(source)
-    path = table.source.path
-    for part in table.parts:
-        missing -= set(part)
-        kept = pandas.DataFrame({"text": list(map(as_text, part[table.text_column]))})
-        # the first rows of jsonl may lack a column
-        absent = [None] * part.rows
-        if group_by:
-            kept["group"] = [as_text(value).strip() or None for value in part.get(group_by, absent)]
-        if date_column:
-            where = f"{path}: column {date_column!r}"
-            kept["date"] = [date_of(value, date_format, where) for value in part.get(date_column, absent)]
-            kept["month"] = [date and date[:7] for date in kept["date"]]
-        if not frames:
-            stars_column = stars_column or found_stars(part, {table.text_column, group_by, date_column}, path)
-        if stars_column:
-            cells += map(as_text, part.get(stars_column, absent))
-        frames.append(kept)
-    if not frames:
+    table = WholeTable(open_file(source))
+    path = table.path
+    if not table.texts:
         raise DataError(f"{path}: expected reviews, found no row")
-    for name in missing:
-        require_column(part, name, path, hint="")
-    frame = pandas.concat(frames, ignore_index=True)
-    if date_column and frame["month"].isna().all():
-        print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    if stars := stars_of(cells, f"{path}: column {stars_column!r}", str(stars_column)) if stars_column else None:
-        frame["stars"], frame["star_label"] = pandas.Series(stars.numbers, dtype="float64"), stars.labels
-        print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
+    for name in filter(None, (group_by, date_column, stars_column)):
+        require_column(table.names, name, path, hint="")
+    frame = pandas.DataFrame({"text": table.texts})
+    if group_by:
+        frame["group"] = [as_text(value).strip() or None for value in cells_of(table.parts, group_by)]
+    if date_column:
+        where = f"{path}: column {date_column!r}"
+        frame["date"] = [date_of(value, date_format, where) for value in cells_of(table.parts, date_column)]
+        frame["month"] = [date and date[:7] for date in frame["date"]]
+        if frame["month"].isna().all():
+            print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
+    if stars := own_stars(table, (group_by, date_column), stars_column):
+        frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return path, frame, stars
 
 
-def found_stars(part: TablePart, others: set[Optional[str]], path: Path) -> Optional[str]:
-    """Return the column of stars of a table's first rows, None where there is none, or several, which are named."""
-    columns = {name: list(map(as_text, cells)) for name, cells in part.items() if name not in others}
+def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optional[str]) -> Optional[Stars]:
+    """Return the stars of a table; where none are named those that are found, if there is one column of them."""
+    path, names = table.path, [named] if named else star_columns(table, others)[0]
     try:
-        return star_column(columns)
-    except ColumnError as problem:
-        print(f"{path}: {problem}", file=sys.stderr)
-        return None
+        if len(names) > 1:
+            advice = f"choose by stars_column (--stars-column {names[0]!r})"
+            raise DataError(f"{path}: expected one column of stars, found {list_names(names)}; {advice}")
+        for name in names:
+            stars = stars_of(table[name], name, table.where(name))
+            print(f"{path}: stars in column {name!r}, {stars.in_words()}", file=sys.stderr)
+            return stars
+    except DataError as problem:
+        if named:
+            raise
+        print(f"{problem}; the report goes on without stars", file=sys.stderr)
+    return None
 
 
 def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:

@@ -18,7 +18,7 @@ from ...tables.stars import FEW, MANY, Stars
 from ...version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
 from .sections import Example, ExampleList, Figure, Section
-from .statistics import Z95, by_stars, shares_by
+from .statistics import Z95, shares_by
 
 # Groups and words of a figure; the tables have all. More months than these are drawn as years
 GROUPS, WORDS, MONTHS, BINS = 20, 12, 48, 20
@@ -73,7 +73,7 @@ class Content:
             Figure(say["key_count"], f"{tally.evidence.n:,}", say["key_positive"].format(count=tally.positive)),
         ]
         if self.stars:
-            polar = by_stars(self.frame).dropna()
+            polar = self.frame["star_label"].dropna()
             mean, given = self.frame["stars"].mean(), 100 * polar.mean() if len(polar) else float("nan")
             more = say["key_stars_more"].format(share=given, few=self.stars.scale * FEW, many=self.stars.scale * MANY)
             figures.append(Figure(say["key_stars"], f"{mean:.2f} / {self.stars.scale}", more))

@@ -28,7 +28,7 @@ YEAR_LAST = re.compile(r"(\d{1,2})\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{4}|\d\d)(?!
 def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.DataFrame:
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
-    `frame` has label and probability (`prior` as in Evidence), and perhaps stars and star_label. positive counts labels; share, low and high are
+    `frame` has label and probability (`prior` as in Evidence), and perhaps stars and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are
     estimated (`evaluation.share.shrunk`), share is NaN where it is unknown. outlier is whether the labels differ from all
     by more than 99.8 % of groups of that size would if their reviews were drawn from all (a funnel plot's limits,
     Spiegelhalter 2005); above is the side. With stars, mean_stars and share_by_stars are those of the table's own.
@@ -42,13 +42,8 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.
     rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0)
     if "stars" not in frame:
         return rows
-    stars = {"mean_stars": frame["stars"], "share_by_stars": by_stars(frame)}
+    stars = {"mean_stars": frame["stars"], "share_by_stars": frame["star_label"]}
     return rows.assign(**{name: values.groupby(keys).mean() for name, values in stars.items()})
-
-
-def by_stars(frame: pandas.DataFrame) -> pandas.Series:
-    """Return 1 for reviews of many stars and 0 for those of few, NaN for the others."""
-    return frame["star_label"].map({"1": 1.0, "0": 0.0}).astype("float64")
 
 
 def date_of(value: object, order: str = "ymd", where: str = "date") -> Optional[str]:

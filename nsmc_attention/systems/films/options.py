@@ -9,10 +9,9 @@ CLASSIFIER = option("for film: bundle whose encoder reads the reviews  [default:
 
 
 class TrainOptions(NamedTuple):
-    """The columns of the reviews, and the classifier that reads them."""
+    """The column of the films, and the classifier that reads the reviews."""
 
     group_by: Optional[str] = option("for film: column of the films  [default: the one called film, movie, 영화, ...]")
-    stars_column: Optional[str] = option("for film: column of the stars  [default: the one called stars, 별점, ...]")
     classifier: Optional[Path] = CLASSIFIER
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import Any, Optional
 
@@ -10,12 +9,12 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
-from ...errors import ConfigError, DataError
+from ...errors import ConfigError
 from ...tables import nsmc, raw
 from ...tables.columns import STAR_COLUMNS, find_column
-from ...tables.data import Texts
-from ...tables.labelled import refuse_columns
-from ...tables.parts import as_text, cells_of
+from ...tables.data import Labelled
+from ...tables.labelled import WholeTable
+from ...tables.stars import star_columns, stars_of
 from ...text.encoding import clean
 
 # Names by which a column is found, in lower case
@@ -56,49 +55,35 @@ class FilmReviews:
         return content.hexdigest()
 
 
-def load(source: Texts, group_by: Optional[str] = None, stars_column: Optional[str] = None) -> FilmReviews:
+def load(source: Labelled, group_by: Optional[str] = None) -> FilmReviews:
     """Read "nsmc", the raw star reviews without those of the official test file, or a table, whose rows without a film
-    are left out.
+    or without stars are left out.
 
-    ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `open_table`, and
-    for stars that are no numbers, with their row.
+    ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `tables.open_table`, and
+    for cells that are no stars, with their row.
     """
     data = source.data
     if data == "sample":
         raise ConfigError("train --task film: expected nsmc or a table with columns of films and stars, found sample")
     if data == "nsmc":
-        refuse_columns(data, source.text_column, sheet=source.sheet)
-        for option, given in (("--group-by", group_by), ("--stars-column", stars_column)):
-            if given is not None:
-                raise ConfigError(f"nsmc: has films and stars of its own; leave {option} out, found {given!r}")
+        if group_by is not None:
+            raise ConfigError(f"nsmc: has films of its own; leave --group-by out, found {group_by!r}")
+        nsmc.refuse_options(source)
         frame = raw.load(raw.find(source.data_dir), [nsmc.load("nsmc", "test", source.data_dir).frame]).frame
         return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
-    table, path = source.open(), Path(data)
-    parts = list(table.parts)
-    names = dict.fromkeys(chain.from_iterable(parts))
-    group_by = find_column(names, group_by, path, FILM_COLUMNS, FILM_HINT)
-    stars_column = find_column(names, stars_column, path, STAR_COLUMNS, STAR_HINT)
-    texts, films = (list(map(as_text, cells_of(parts, name))) for name in (table.text_column, group_by))
-    cells = enumerate(cells_of(parts, stars_column), start=1)
-    stars = [number(value, f"{path} row {row}") for row, value in cells]
-    return of_films(path.name, texts, stars, list(map(str.strip, films)))
-
-
-def number(value: object, where: str) -> float:
-    """Return a cell as a number of stars; DataError where it is none."""
-    try:
-        stars = float(as_text(value))
-    except ValueError:
-        stars = float("nan")
-    if not abs(stars) < 1e6:
-        raise DataError(f"{where}: expected a number of stars, found {str(value)[:20]!r}; mend it or leave the row out")
-    return stars
+    table, path = WholeTable(source.open()), Path(data)
+    group_by = find_column(table.names, group_by, path, FILM_COLUMNS, FILM_HINT)
+    starred, _ = star_columns(table, [group_by])
+    named = source.stars_column or (starred[0] if len(starred) == 1 else None)
+    stars_column = find_column(table.names, named, path, STAR_COLUMNS, STAR_HINT)
+    stars = stars_of(table[stars_column], stars_column, table.where(stars_column), open_scale=True).numbers
+    return of_films(path.name, table.texts, stars, list(map(str.strip, table[group_by])))
 
 
 def of_films(name: str, documents: list[str], stars: list[Any], films: list[str]) -> FilmReviews:
-    """Return reviews by film, in the films' first order, without those that are blank or of no film."""
+    """Return reviews by film, in the films' first order, without those that are blank or of no film or stars."""
     texts = list(map(clean, documents))
-    kept = [row for row, (text, film) in enumerate(zip(texts, films)) if text and film]
+    kept = [row for row, text in enumerate(texts) if text and films[row] and stars[row] is not None]
     codes, names = pandas.factorize(pandas.Series([films[row] for row in kept], dtype=object))
     ends = numpy.cumsum(numpy.bincount(codes, minlength=len(names)))
     members = numpy.split(numpy.argsort(codes, kind="stable"), ends[:-1]) if kept else []

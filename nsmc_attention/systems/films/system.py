@@ -35,4 +35,5 @@ SYSTEM = System(
     "film",
     load=later("systems.films.rater", "FilmRater.from_bundle"),
     train=later("systems.films.train", "train_films"),
+    labels=("stars_column",),
 )

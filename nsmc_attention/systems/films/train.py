@@ -17,7 +17,7 @@ from ...bundle.format import load_bundle
 from ...classification.system import LAYOUT as CLASSIFIER
 from ...errors import DataError
 from ...tables import nsmc
-from ...tables.data import Texts
+from ...tables.data import Labelled
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.runs import Run, network_files, warn_if_small
 from . import reviews as films
@@ -41,18 +41,22 @@ SIZES = "{:,} films to train on, {:,} to choose the epoch by (dev), {:,} to judg
 
 
 def train_films(
-    source: Texts, config: FilmConfig, run: Run, classifier: Union[str, Path, None] = None, **columns: Optional[str]
+    source: Labelled,
+    config: FilmConfig,
+    run: Run,
+    classifier: Union[str, Path, None] = None,
+    group_by: Optional[str] = None,
 ) -> FilmBundle:
     """Train a film network and write it as a bundle; return it.
 
     Parameters
     ----------
-    source : Texts
+    source : Labelled
         Reviews with stars and films: for "nsmc" the raw star reviews, else a table.
     classifier : path or None
         The classifier's bundle whose encoder reads the reviews; None is the packaged one.
-    columns : str or None
-        `group_by` and `stars_column`, the table's columns of films and stars.
+    group_by : str or None
+        The table's column of films; None finds it by its name.
 
     Raises
     ------
@@ -63,7 +67,7 @@ def train_films(
     """
     first = load_bundle(classifier, CLASSIFIER)
     reader = ReviewReader(first)
-    reviews = films.load(source, **columns)
+    reviews = films.load(source, group_by)
     usable = usable_films(reviews)
     settings = run_settings(config, reviews.name, None, reviews=digest([reviews.sha256]))
     settings["classifier"] = reader.bundle.fingerprint
@@ -80,7 +84,9 @@ def train_films(
     train, dev, test = map(FilmVectors(vectors, reviews.stars, usable).of, parts)
     with run.begun(settings):
         network, progress = train_network(config, run, train, dev)
-        named = {**source.columns, **columns, "classifier": first.name if classifier else None}
+        columns = ("text_column", "stars_column", "encoding", "sheet", "header")
+        named = {**{name: getattr(source, name) for name in columns}, "group_by": group_by}
+        named["classifier"] = first.name if classifier else None
         batches = FilmBatches(dev, config.training.batch_size, config.training.given)
         objective = FilmObjective(batches, run.context, config.training.seed)
         scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))

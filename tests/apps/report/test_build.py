@@ -11,8 +11,8 @@ from nsmc_attention.apps.report.page import phrases
 from nsmc_attention.classification.predictor import Classifier, load_classifier
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables import nsmc
-from nsmc_attention.tables.parts import PART_ROWS
 from nsmc_attention.tables.data import Texts
+from nsmc_attention.tables.parts import PART_ROWS
 
 
 @pytest.fixture(scope="module")
@@ -201,3 +201,29 @@ def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, rev
     bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "metrics": test})
     report(Classifier(bundle, classifier.engine), reviews, tmp_path / "r.html")
     assert ("90.0\u00a0%를 맞힙니다" in (tmp_path / "r.html").read_text(encoding="utf-8")) == told
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "message"),
+    [
+        ("평점", ["5", "시사회", "1"], "column 평점 row 3: expected 1 to 5 or 1 to 10 stars, found '시사회'"),
+        ("만족도", ["1", "4", "7"], "column 만족도 row 4: expected stars of 5 or 10, found 7 as the largest number"),
+        ("star", ["20", "80", "100"], "column star row 4: expected stars of 5 or 10, found 100 as the largest number"),
+        ("만족도 (1-7)", ["1", "4", "7"], ""),
+    ],
+)
+def test_stars_that_are_found_never_refuse_a_table_and_named_ones_do(
+    classifier, tmp_path, capsys, name, cells, message
+):
+    path, page = tmp_path / "a.csv", tmp_path / "r.html"
+    # a row of totals has no text
+    pandas.DataFrame({"리뷰": ["최고의 영화", "별로", "그저 그렇다", ""], name: [*cells, "합계"]}).to_csv(
+        path, index=False
+    )
+    report(classifier, path, page, language="en")
+    assert ("mean stars" in page.read_text("utf-8")) == (message == "")
+    if message:
+        said = capsys.readouterr().err
+        assert f"{message}; " in said and "; the report goes on without stars\n" in said
+        with pytest.raises(DataError, match=message):
+            report(classifier, path, page, stars_column=name)

@@ -30,7 +30,7 @@ def test_a_share_is_estimated_and_one_of_few_reviews_is_unknown():
 
 def test_stars_of_the_table_stand_beside_the_estimate():
     keys = pandas.Series(["가", "가", "나", "나"])
-    frame = scored([0.9, 0.1, 0.9, 0.8]).assign(stars=[5.0, 3.0, 1.0, None], star_label=["1", "", "0", ""])
+    frame = scored([0.9, 0.1, 0.9, 0.8]).assign(stars=[5.0, 3.0, 1.0, None], star_label=[1, None, 0, None])
     rows = shares_by(keys, frame)
     assert rows["mean_stars"].tolist() == [4.0, 1.0] and rows["share_by_stars"].tolist() == [1.0, 0.0]
 

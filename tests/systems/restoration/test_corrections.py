@@ -15,9 +15,8 @@ from nsmc_attention.systems.restoration.columns import RESTORED_SCHEMA
 from nsmc_attention.systems.restoration.corrections import SURE, over
 from nsmc_attention.systems.restoration.restoration import BLANK
 from nsmc_attention.systems.restoration.restorer import TYPES
-from nsmc_attention.tables import nsmc
+from nsmc_attention.tables import labelled, nsmc
 from nsmc_attention.tables.parts import as_text
-from nsmc_attention.tables.labelled import load_reviews
 from nsmc_attention.tables.table import open_table
 
 TEXTS = ["배우들연기가 정말조앗는데", "", "=1+1 별로", "재밋다"]
@@ -92,7 +91,7 @@ def prediction_of(both, text):
 
 
 def test_what_is_in_doubt_is_restored_and_classified_again(both):
-    documents = load_reviews("sample", "test").documents
+    documents = labelled.load_reviews("sample", "test").documents
     found = both.probabilities(documents)
     asked = both.classifier.probabilities(documents)
     assert found.tolist() == pytest.approx([prediction_of(both, text).probability for text in documents], abs=1e-6)

@@ -22,7 +22,7 @@ from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreCon
 from nsmc_attention.systems.restoration.system import LAYOUT
 from nsmc_attention.systems.sequences.characters import padded
 from nsmc_attention.systems.sequences.settings import Stack
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.tables import labelled
 from nsmc_attention.text.encoding import clean
 
 # .ci/run builds the extension; elsewhere it is optional
@@ -165,7 +165,7 @@ def test_of_equal_tags_the_first_is_chosen():
 @pytest.fixture(scope="module")
 def texts():
     """Real and mixed texts of 1 to four times as many characters as those of the training."""
-    documents = list(filter(None, map(clean, load_reviews("sample", "test").documents)))
+    documents = list(filter(None, map(clean, labelled.load_reviews("sample", "test").documents)))
     whole = "".join(documents).replace(" ", "")
     return [*documents[:40], *MIXED, *(whole[: READ * part // 3] for part in range(1, 4))]
 
