@@ -256,7 +256,7 @@ def end_workers():
     for child in psutil.Process().children():
         # a child of an earlier test may end meanwhile
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "popen_loky_posix" in " ".join(child.cmdline()):
+            if "import work" in " ".join(child.cmdline()):
                 child.kill()
 
 
