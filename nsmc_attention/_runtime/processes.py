@@ -36,7 +36,9 @@ def pool_of(threads: int, process: int) -> "ThreadPoolExecutor":
 
 
 def can_start_workers(files: int = 20 + cores()) -> bool:
-    """Return whether `workers.Workers` can be started, which takes open files."""
+    """Return whether `workers.Workers` can be started, which takes open files; not on Windows."""
+    if os.name != "posix":
+        return False
     try:
         with ExitStack() as opened:
             for _ in range(files):

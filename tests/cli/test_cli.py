@@ -198,7 +198,7 @@ def test_a_closed_pipe_is_quiet_and_known_by_the_exit_code(bundle_folder, tmp_pa
     assert done.stdout.splitlines()[1:] == ["141 0"] and done.stderr == ""
 
 
-def test_an_interrupted_training_says_how_it_continues(command, tmp_path):
+def test_an_interrupted_training_says_how_it_continues(tmp_path):
     """In a process of its own, that is interrupted at its first step."""
     interrupt = "os.kill(os.getpid(), signal.SIGINT)"
     code = f"""
@@ -211,7 +211,8 @@ main(sys.argv[1:])
 """
     run = tmp_path / "my run"
     given = ["train", "--data", "sample", "--epochs", 1, "--hidden-size", 8, "--erasure-reviews", 0, "--out", run]
-    done = subprocess.run([sys.executable, "-c", code, *map(str, given)], capture_output=True, text=True)
+    command = [sys.executable, "-c", code, *map(str, given)]
+    done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 130
     assert done.stderr.splitlines() == [
         f"settings: --preset default --hidden-size 8 --epochs 1 --erasure-reviews 0; writing in {run}",
@@ -219,7 +220,7 @@ main(sys.argv[1:])
         "513 reviews to train on, 27 to choose the epoch by (dev), a vocabulary of 750",
         f"continue with: nsmc-attention {shlex.join(map(str, given))} --resume",
     ]
-    again = command(*given, "--resume")
+    again = subprocess.run([*command, "--resume"], capture_output=True, text=True)
     assert again.stderr.count("--resume") == 1 and f"continuing in {run}" in again.stderr
 
 
