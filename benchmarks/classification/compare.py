@@ -18,7 +18,7 @@ from typing import Any, Optional
 
 import pandas
 
-from nsmc_attention._io.atomic import refuse_links, replaced_file, write_text
+from nsmc_attention._io.atomic import replaced_file, write_text
 from nsmc_attention.bundle.format import load_bundle
 from nsmc_attention.classification.baselines import BASELINES, baseline
 from nsmc_attention.classification.evaluation import evaluate
@@ -66,7 +66,7 @@ def compare(
     ------
     ConfigError, DataError
         Before any training: a name is unknown, a change does not fit one of the presets, a table has no test file,
-        there is a link in `out`, or a table of other reviews or settings, or of more. Later: it has a run of others.
+        or a table of other reviews or settings, or of more. Later: it has a run of others.
     """
     if test and source.data not in CORPORA:
         raise ConfigError(f"--test: expected {' or '.join(CORPORA)}, found {source.data}, which has no test file")
@@ -77,7 +77,6 @@ def compare(
     runs = [Run(out / name, quiet=quiet) for name in named]
     as_csv, text = (out / f"comparison.{suffix}" for suffix in ("csv", "md"))
     saved, settings = out / "settings.json", {"sha256": train_file.sha256, **(changes or {})}
-    refuse_links([*(run.out for run in runs), as_csv, text, saved])
     check_table(as_csv, saved, settings, named)
     out.mkdir(parents=True, exist_ok=True)
     write_text(saved, json.dumps({**settings, "rows": named}) + "\n")

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from nsmc_attention._runtime.processes import workers
+from nsmc_attention._runtime.workers import Workers
 
 from .contestants import CONTESTANTS, Workload
 
@@ -38,7 +38,7 @@ def compare(comparison, repetitions, clock="perf_counter"):
     with ExitStack() as stack:
         pools = {}
         for name in comparison.contestants:
-            pool = stack.enter_context(workers(1))
+            pool = stack.enter_context(Workers(1))
             try:
                 pool.submit(prepare, name, comparison.workload).result()
                 pools[name] = pool

@@ -1,19 +1,15 @@
-"""The available cores, and worker processes on them."""
+"""The available cores, threads on them, and what worker processes need."""
 
 import gc
-import math
 import os
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import lru_cache, partial
-from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, Sequence
-
-from .signals import blocked
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Sequence
 
 if TYPE_CHECKING:
-    from concurrent.futures import Executor, ThreadPoolExecutor
+    from concurrent.futures import ThreadPoolExecutor
 
 
 def cores() -> int:
@@ -40,43 +36,16 @@ def pool_of(threads: int, process: int) -> "ThreadPoolExecutor":
 
 
 def can_start_workers(files: int = 20 + cores()) -> bool:
-    """Return whether `workers` can be started, which requires joblib, for its locks a writable /dev/shm, and open files."""
-    if find_spec("joblib") is None:
+    """Return whether `workers.Workers` can be started, which takes open files; not on Windows."""
+    if os.name != "posix":
         return False
-    from multiprocessing import get_context
-
     try:
-        get_context().Lock()
         with ExitStack() as opened:
             for _ in range(files):
                 opened.enter_context(open(os.devnull))
-    except (ImportError, OSError):
+    except OSError:
         return False
     return True
-
-
-@contextmanager
-def workers(count: int) -> "Iterator[Executor]":
-    """Yield a pool of `count` processes, all ended after the block; the caller handles SIGINT and SIGTERM.
-
-    joblib's loky: unlike multiprocessing's, its processes do not run the caller's main module again.
-    """
-    from joblib.externals.loky import ProcessPoolExecutor
-
-    with ProcessPoolExecutor(max_workers=count, initializer=start_worker, initargs=(os.getpid(),)) as pool:
-        with blocked():
-            # the first task starts all processes
-            pool.submit(os.getpid)
-        yield pool
-
-
-def start_worker(parent: int) -> None:
-    from joblib.externals.loky import process_executor
-
-    # loky would take a loaded model for a memory leak and replace the process
-    process_executor._MAX_MEMORY_LEAK_SIZE = math.inf
-    collect_seldom()
-    exit_with_parent(parent)
 
 
 def collect_seldom() -> None:
@@ -85,11 +54,11 @@ def collect_seldom() -> None:
 
 
 def exit_with_parent(parent: int, end: Callable[[], object] = partial(os._exit, 1)) -> None:
-    """Call `end` within a second of the parent's death; otherwise an orphaned worker waits forever."""
+    """Call `end` within half a second of the parent's death; otherwise an orphaned worker waits forever."""
 
     def watch() -> None:
         while os.getppid() == parent:
-            time.sleep(1)
+            time.sleep(0.5)
         end()
 
     threading.Thread(target=watch, daemon=True).start()

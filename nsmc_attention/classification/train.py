@@ -129,15 +129,15 @@ def train_classifier(
 
     trainer = ClassifierTrainer(config, inputs.encoder, run, begin)
     # nothing about the input can be wrong from here on: only now is anything written
-    with run.begun(settings):
-        if origins.teachers:
-            run.say(f"teacher: {', '.join(str(each.folder) for each in origins.teachers)}")
-        stars = inputs.stars and origins.taught(inputs.stars)
-        train_part, written = origins.taught(inputs.train), origins.sentences
-        network, progress, calibration = trainer.train(train_part, inputs.dev, stars, written)
-        best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-        manifest = {**describe(inputs, config, best, origins), "calibration": calibration}
-        return finish(run, inputs, config, manifest, network)
+    run.begin(settings)
+    if origins.teachers:
+        run.say(f"teacher: {', '.join(str(each.folder) for each in origins.teachers)}")
+    stars = inputs.stars and origins.taught(inputs.stars)
+    train_part, written = origins.taught(inputs.train), origins.sentences
+    network, progress, calibration = trainer.train(train_part, inputs.dev, stars, written)
+    best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
+    manifest = {**describe(inputs, config, best, origins), "calibration": calibration}
+    return finish(run, inputs, config, manifest, network)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The command line `nsmc-attention`: `app` runs it, the other files hold the commands.
 
-Until `app` is imported, 0.1 s, a signal ends it without a line; to import `signal` takes too long before it.
+SIGINT and SIGTERM end a command where it is: an exception would be lost in a finalizer, or abort a library's C++. Their
+workers end with it (`_runtime.processes`). To import `signal` takes too long.
 """
 
 import os
@@ -14,10 +15,20 @@ def main(arguments: "list[str] | None" = None) -> None:
         in_utf8()
     for number in (SIGINT, SIGTERM):
         if getsignal(number) is not SIG_IGN:
-            signal(number, lambda received, frame: os._exit(128 + received))
+            signal(number, end)
     from .app import main as run
 
     run(arguments)
+
+
+def end(number: int, frame: object) -> None:
+    """Remove what is unfinished, and exit."""
+    atomic = sys.modules.get("nsmc_attention._io.atomic")
+    try:
+        for ending in list(getattr(atomic, "endings", ())):
+            ending()
+    finally:
+        os._exit(128 + number)
 
 
 def in_utf8() -> None:

@@ -20,7 +20,7 @@ import click
 
 from .. import registry
 from .._io.atomic import NO_ROOM, remedy
-from .._runtime import messages, signals
+from .._runtime import messages
 from .._runtime.processes import collect_seldom
 from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
 from ..version import __version__
@@ -59,8 +59,7 @@ def main(arguments: Optional[list[str]] = None) -> NoReturn:
         lines: Any = io.BufferedWriter(Stderr(2, "wb", closefd=False))
         sys.stderr = io.TextIOWrapper(lines, *WRITTEN[1:], line_buffering=True)
     collect_seldom()
-    with signals.as_exceptions():
-        code = run(arguments)
+    code = run(arguments)
     atexit._run_exitfuncs()
     with suppress(OSError):
         sys.stdout.flush()
@@ -78,9 +77,6 @@ def run(arguments: Optional[list[str]] = None) -> int:
             commands.main(words, obj=words, prog_name="nsmc-attention", standalone_mode=False)
             sys.stdout.flush()
         except BaseException as problem:
-            if signals.received:
-                # whatever a library has made of it
-                return 128 + signals.received[0]
             code = next((end(problem, words[0]) for kinds, end in ENDINGS.items() if isinstance(problem, kinds)), None)
             if code is not None:
                 return code

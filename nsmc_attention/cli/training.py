@@ -8,7 +8,7 @@ from typing import Any, Iterator, NamedTuple, Optional
 
 import click
 
-from .._runtime.signals import Ended
+from .._io.atomic import ended_by
 from ..errors import ConfigError
 from ..registry import SYSTEMS, system, systems
 from ..system import System
@@ -127,13 +127,14 @@ def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) 
 def resumable(run: Path) -> Iterator[None]:
     """Say how a training is continued that is interrupted after its run has begun, by this command line."""
     words: list[str] = click.get_current_context().obj
-    try:
-        yield
-    except (KeyboardInterrupt, Ended):
+
+    def say() -> None:
         if (run / "settings.json").is_file():
             again = [word for word in words if word != "--resume"]
             print(f"continue with: nsmc-attention {shlex.join([*again, '--resume'])}", file=sys.stderr)
-        raise
+
+    with ended_by(say):
+        yield
 
 
 @command()

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
 from .._io.atomic import NO_ROOM, replaced_file
-from .._runtime.processes import can_start_workers, cores, workers
+from .._runtime.processes import can_start_workers, cores
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
 from ..tables.data import File, open_file
@@ -253,7 +253,7 @@ def row_stream(
     """Yield (window, `scorer.rows` of it) for each window of texts, in order.
 
     Each of the processes (None: one a core; 1: none but this) loads the scorer's bundles again; BundleError if one was
-    replaced, NsmcError if a process was killed. Only this process is used without joblib or a writable /dev/shm.
+    replaced, NsmcError if a process was killed. Only this process is used where too few files can be opened.
     """
     processes = processes or cores()
     if processes == 1 or not can_start_workers():
@@ -273,8 +273,11 @@ def row_stream(
 def parallel_rows(
     reference: Hashable, windows: Iterable[list[str]], processes: int
 ) -> Iterator[tuple[list[str], list[Row]]]:
+    # imports logging, which a single review does not need
+    from .._runtime.workers import Workers
+
     pending: "deque[tuple[list[str], Future[list[Row]]]]" = deque()
-    with workers(processes) as pool:
+    with Workers(processes) as pool:
         for window in windows:
             pending.append((window, pool.submit(score_window, reference, window)))
             if len(pending) >= 2 * processes:

@@ -15,7 +15,6 @@ import numpy
 from .._runtime.aliases import Numbers
 from .._runtime.mxnet_types import Device
 from .._runtime.processes import thread_pool
-from .._runtime.signals import held
 from ..bundle.format import AnyBundle
 from ..errors import BundleError, MissingPackage, requirement
 from ..model.graphs import AXES, LENGTHS, RANGES, Interface, Sizes, dtype
@@ -37,8 +36,7 @@ def import_onnxruntime() -> Any:
     """
     off = os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1") == "1"
     try:
-        with held():
-            import onnxruntime
+        import onnxruntime
     except ImportError as problem:
         raise MissingPackage(
             f"the onnx engine needs onnxruntime ({problem}): pip install {requirement('onnxruntime') or 'onnxruntime'}"

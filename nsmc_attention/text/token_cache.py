@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Optional
 
 from .._io.atomic import write_text
-from .._runtime.processes import can_start_workers, cores, workers
+from .._runtime.processes import can_start_workers, cores
+from .._runtime.workers import Workers
 from ..errors import NsmcError
 from .encoding import clean
 from .symbols import symbols as symbols_of
@@ -38,7 +39,7 @@ def tokenize_many(
         return tokenize(reviews, tokenizer_name, symbols)
     chunks = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
     names, kinds = [tokenizer_name] * len(chunks), [symbols] * len(chunks)
-    with workers(processes) as pool:
+    with Workers(processes) as pool:
         return [tokens for chunk in pool.map(tokenize, chunks, names, kinds) for tokens in chunk]
 
 

@@ -7,13 +7,11 @@ The folder: settings.json, history.jsonl, curves.png and checkpoints of each sta
 
 import json
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, TypeVar, Union
 
-from .._io.atomic import folder_lock, refuse_links, vacant, write_text
+from .._io.atomic import vacant, write_text
 from .._io.bounded import read_file, read_json
 from .._runtime.aliases import Record
 from .._runtime.mxnet_shim import choose_device
@@ -58,7 +56,7 @@ class Run:
         self.say(f"settings: {settings}; {'continuing' if self.resume else 'writing'} in {self.out}")
 
     def check(self, settings: Record) -> None:
-        """Refuse a folder that is in use or, when resuming, one with other settings or links in it."""
+        """Refuse a folder that is in use or, when resuming, one with other settings."""
         out = self.out
         if self.resume:
             saved = read_settings(out)
@@ -66,7 +64,6 @@ class Run:
                 if settings[key] != saved.get(key):
                     other = other_setting(*difference(key, saved.get(key), settings[key]))
                     raise ConfigError(f"{out}: cannot resume with {other}; give the run's, or begin another with --out")
-            refuse_links(out.iterdir())
         elif not vacant(out):
             # what has no settings cannot be resumed
             advice = "continue with --resume, or name another with --out" if settings else "name another with --out"
@@ -76,21 +73,12 @@ class Run:
             out.mkdir(parents=True)
             out.rmdir()
 
-    @contextmanager
-    def begun(self, settings: Record) -> Iterator[None]:
-        """Write settings.json and lock the folder within the `with` block.
-
-        Two trainings in it would use each other's checkpoints.
-        """
+    def begin(self, settings: Record) -> None:
+        """Make the folder with its settings.json."""
+        # again: another training may have begun since the first check
+        self.check(settings)
         self.out.mkdir(parents=True, exist_ok=True)
-        with folder_lock(self.out) as alone:
-            if not alone:
-                hint = "wait for its end, or name another with --out"
-                raise ConfigError(f"{self.out}: another training runs in this folder; {hint}")
-            # again: another training may have begun and ended since the first check
-            self.check(settings)
-            write_text(self.out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
-            yield
+        write_text(self.out / "settings.json", json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
 
     def fit(self, network: Network, stage: Stage, settings: LoopConfig, folder: str = ".") -> Progress:
         """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""

@@ -1,11 +1,9 @@
-"""Commands in child processes that can be killed at a chosen moment."""
+"""Commands in child processes that are killed at a chosen moment."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
 
 import pytest
 
@@ -17,7 +15,7 @@ TRAIN = (
 ).split()
 # Kills itself right before the k-th change (of one kind, or of any) that it makes in a folder
 SUICIDE = """
-import atexit, os, signal, sys
+import os, signal, sys
 folder, kind, last, *arguments = sys.argv[1:]
 CHANGES = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.chmod", "shutil.rmtree", "fsync"}
 seen = 0
@@ -38,75 +36,37 @@ def fsync(descriptor, real=os.fsync):
 
 os.fsync = fsync
 sys.addaudithook(count)
-atexit.register(lambda: print("changes", seen, file=sys.stderr))
 """
-# Limits the size of files: death in the middle of a write
-LIMITED = """
-import resource, signal, sys
-limit, *arguments = sys.argv[1:]
-resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), int(limit)))
-signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-"""
-PLAIN = "import sys\narguments = sys.argv[1:]\n"
 MAIN = "from nsmc_attention.cli import main\nmain(arguments)\n"
 
 
-@dataclass(frozen=True)
-class Child:
-    """A command run after `code`, which gets `values` as its first arguments; killed after `delay` seconds."""
-
-    code: str = PLAIN
-    values: tuple = ()
-    delay: float = None
-
-    @classmethod
-    def dying_at(cls, folder, k, kind="any", also=""):
-        return cls(SUICIDE + also, (folder, kind, k))
-
-    @classmethod
-    def dying_at_byte(cls, limit, also=""):
-        return cls(LIMITED + also, (limit,))
-
-    @classmethod
-    def dying_after(cls, delay, also=""):
-        return cls(PLAIN + also, (), delay)
-
-    def start(self, *arguments, **options):
-        """Start the command in a new session, with SIGINT as in a terminal: a shell's `&` makes children ignore it."""
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", **options.pop("env", {})}
-        return subprocess.Popen(
-            [sys.executable, "-c", self.code + MAIN, *map(str, self.values), *map(str, arguments)],
-            **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
-            env=environment,
-            start_new_session=True,
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
-
-    def run(self, *arguments, **options):
-        """Run the command until it ends or is killed; return (exit code, stdout, stderr)."""
-        process = self.start(*arguments, **options)
-        try:
-            process.wait(self.delay) if self.delay is not None else None
-        except subprocess.TimeoutExpired:
-            process.kill()
-        try:
-            output, errors = process.communicate(timeout=240)
-        finally:
-            process.kill()
-        return process.returncode, output.decode(), errors.decode()
+def start(*arguments, code="import sys\narguments = sys.argv[1:]\n", **options):
+    """Start a command in a new session, with SIGINT as in a terminal: a shell's `&` makes children ignore it."""
+    return subprocess.Popen(
+        [sys.executable, "-c", code + MAIN, *map(str, arguments)],
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
 
 
-@pytest.fixture(scope="session")
-def child():
-    return Child
+def die(folder, k, kind, *arguments, also=""):
+    """Run a command, after code `also`, that kills itself; return whether it did so before its end."""
+    with start(folder, kind, k, *arguments, code=SUICIDE + also) as process:
+        _, errors = process.communicate(timeout=240)
+    assert process.returncode in (0, -signal.SIGKILL), errors.decode()
+    return process.returncode != 0
 
 
-@pytest.fixture
-def draw():
-    """Random choices; a failing test prints the seed, CRASH_SEED sets it."""
-    seed = int(os.environ.get("CRASH_SEED") or random.randrange(10**9))
-    print(f"CRASH_SEED={seed}")
-    return random.Random(seed)
+@pytest.fixture(scope="session", name="start")
+def start_fixture():
+    return start
+
+
+@pytest.fixture(scope="session", name="die")
+def die_fixture():
+    return die
 
 
 @pytest.fixture(scope="session")

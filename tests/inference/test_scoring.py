@@ -1,6 +1,5 @@
 import contextlib
 import csv
-import errno
 import io
 import itertools
 import json
@@ -14,7 +13,6 @@ import psutil
 import pyarrow.parquet
 import pytest
 
-from nsmc_attention._runtime.processes import can_start_workers
 from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
@@ -258,7 +256,7 @@ def end_workers():
     for child in psutil.Process().children():
         # a child of an earlier test may end meanwhile
         with contextlib.suppress(psutil.NoSuchProcess):
-            if "popen_loky_posix" in " ".join(child.cmdline()):
+            if "import work" in " ".join(child.cmdline()):
                 child.kill()
 
 
@@ -371,16 +369,3 @@ def test_where_one_bundle_began_no_other_goes_on(bundle_folder, tmp_path):
     write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
     with pytest.raises(BundleError, match="expected the bundle that was loaded at first, found another, .*; begin"):
         list(row_stream(classifier, [["좋다"]], 2))
-
-
-def test_without_shared_memory_a_table_is_scored_in_this_process(monkeypatch):
-    """Containers with a read-only /dev/shm: locks of processes cannot be made."""
-
-    def refused(*arguments, **options):
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr("multiprocessing.synchronize.SemLock.__init__", refused)
-    classifier, texts = load_classifier(), ["최고의 영화", "지루하다"]
-    found = [rows for _, rows in row_stream(classifier, [texts, texts], processes=2)]
-    assert not can_start_workers()
-    assert found == [classifier.rows(texts)] * 2

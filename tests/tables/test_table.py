@@ -326,7 +326,10 @@ EMPTY = [
         ("a.parquet", "no parquet", "a.parquet: not a readable parquet file: .*[Mm]agic"),
         ("a.xlsx", b"PK\x03\x04 no workbook", "a.xlsx: not a readable xlsx file: .*; save it again in Excel"),
         *(("a.xls", "x", "unknown kind of file '.xls'; expected one of .*xlsx"), ("a.gz", "x", "unknown kind of file")),
-        *(("a.csv.gz", gzip.compress(b"", mtime=0), "a.csv.gz: .*empty"), ("a.xlsx.gz", gzip.compress(b"x", mtime=0), "a.xlsx.gz: ")),
+        *(
+            ("a.csv.gz", gzip.compress(b"", mtime=0), "a.csv.gz: .*empty"),
+            ("a.xlsx.gz", gzip.compress(b"x", mtime=0), "a.xlsx.gz: "),
+        ),
         *EMPTY,
     ],
 )

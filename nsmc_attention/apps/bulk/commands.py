@@ -1,13 +1,14 @@
 """The command `bulk`."""
 
+import signal
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Optional
+from typing import NoReturn, Optional
 
 import click
 
-from ...cli import options
+from ...cli import end, options
 from ...cli.declare import argument, choices, command, option
 from ...cli.options import Added, of_systems, refuse_all_without, values_of
 
@@ -45,6 +46,9 @@ def bulk(
     refuse_all_without(bundles, "--group-by", group_by)
     from . import run as dask
 
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is end:
+            signal.signal(number, end_workers)
     read = partial(dask.bulk, text_column=text_column, encoding=encoding, sheet=sheet, verbatim=verbatim, rows=rows)
     read = partial(read, header=header)
     score = partial(
@@ -62,6 +66,13 @@ def bulk(
     )
     if counts["rows"]:
         print(f"{output}: {counts['tally'].in_words()}", file=sys.stderr)
+
+
+def end_workers(number: int, frame: object) -> NoReturn:
+    """Raise SystemExit, by which Dask ends its workers."""
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def counted(number: int, noun: str) -> str:

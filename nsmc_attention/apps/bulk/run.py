@@ -9,19 +9,21 @@ Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line 
 
 import glob
 import json
+import multiprocessing
+import signal
 from collections import deque
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
-from ..._io.atomic import PREFIX, sweep, vacant, write_text
+from ..._io.atomic import PREFIX, remove, vacant, write_text
 from ..._io.bounded import read_json
 from ..._runtime.processes import can_start_workers, cores
 from ..._runtime.progress import progress_bar
-from ..._runtime.signals import blocked
 from ...bundle.format import load_bundle
 from ...classification.predictor import Classifier
 from ...classification.system import LAYOUT
@@ -154,8 +156,9 @@ def bulk(
                 tally += scored
                 groups().merge(pools, own, shown)
     finally:
-        # temporary files of workers that were killed
-        sweep(folder)
+        # of workers that were killed
+        for path in folder.glob(f"{PREFIX}*"):
+            remove(path)
     marked = any(marks(style, part.source, folder) for part in partitions)
     write_films(rater, pools, str(group_by), folder / FILMS / f"groups.{style}", verbatim, marked)
     return {**counts, "rows": tally.rows, "tally": tally, "films": len(pools)}
@@ -279,15 +282,36 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
     """Return a client of the scheduler at an address, or of local worker processes; None where none can be started."""
     if not scheduler:
         count = workers or cores()
-        if not can_start_workers(FILES + FILES_EACH * count):
+        if not (can_start_workers(FILES + FILES_EACH * count) and has_locks()):
             return nullcontext()
-        with blocked():
+        with signals_blocked():
             return Client(silence_logs=50, n_workers=count, **OWN_MACHINE)  # type: ignore[no-untyped-call]
     try:
         return Client(scheduler, timeout=10)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as problem:
         hint = "no Dask scheduler answers there; give its address as tcp://host:8786"
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
+
+
+def has_locks() -> bool:
+    """Return whether processes can share locks, for which /dev/shm has to be writable."""
+    try:
+        multiprocessing.Lock()
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+@contextmanager
+def signals_blocked() -> Iterator[None]:
+    """Block SIGINT and SIGTERM in the processes started within the block: Ctrl-C reaches them too, and they would complain."""
+    # its start would unblock the signals
+    import_module("multiprocessing.resource_tracker").ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def score_partition(partition: Partition, model: object, folder: str, verbatim: bool = False) -> Tally:

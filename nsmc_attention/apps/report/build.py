@@ -9,9 +9,10 @@ from typing import Any, Optional, Union
 
 import pandas
 
-from ..._io.atomic import refuse_links, require_place, vacant, write_text
-from ..._runtime.processes import can_start_workers, cores, workers
+from ..._io.atomic import require_place, vacant, write_text
+from ..._runtime.processes import can_start_workers, cores
 from ..._runtime.progress import progress_bar
+from ..._runtime.workers import Workers
 from ...classification.explain import Explainer
 from ...classification.likeness import remark, unlike
 from ...classification.prediction import Prediction
@@ -118,8 +119,6 @@ def mentions_of(views: Any, explainer: Explainer, texts: list[str], words: Any) 
 def check_folder(folder: Path) -> None:
     """Refuse a folder unless it is new, empty, or holds only the tables of a report."""
     if not folder.exists():
-        # a dangling link "exists" to nobody and can be neither read nor made
-        refuse_links([folder])
         require_place(folder)
         return
     own, always = ({f"{name}.csv" for name in names} for names in (TABLES, ALWAYS))
@@ -129,7 +128,6 @@ def check_folder(folder: Path) -> None:
             f"{folder}: expected a new or empty folder for the tables, or those of a report, found "
             f"{list_names(sorted(present))}; name another --tables"
         )
-    refuse_links(folder.iterdir())
 
 
 def write_tables(folder: Path, tables: Tables) -> None:
@@ -190,7 +188,7 @@ def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optio
 def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:
     """Return {text: its `content_words`}; many texts are shared by all cores."""
     windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
-    pooled: Any = workers(cores()) if len(windows) > 1 and can_start_workers() else nullcontext()
+    pooled: Any = Workers(cores()) if len(windows) > 1 and can_start_workers() else nullcontext()
     found: list[list[tuple[int, int, str]]] = []
     with progress_bar(total=len(texts), desc="words", unit=" reviews") as bar, pooled as pool:
         for words in (pool.map if pool else map)(words_of, windows):

@@ -82,21 +82,21 @@ def train_films(
     from .objective import FilmBatches, FilmObjective, FilmVectors, train_network
 
     train, dev, test = map(FilmVectors(vectors, reviews.stars, usable).of, parts)
-    with run.begun(settings):
-        network, progress = train_network(config, run, train, dev)
-        columns = ("text_column", "stars_column", "encoding", "sheet", "header")
-        named = {**{name: getattr(source, name) for name in columns}, "group_by": group_by}
-        named["classifier"] = first.name if classifier else None
-        batches = FilmBatches(dev, config.training.batch_size, config.training.given)
-        objective = FilmObjective(batches, run.context, config.training.seed)
-        scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
-        best = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
-        manifest = manifest_of(LAYOUT, config, described(reviews, counts), best, again(**named))
-        manifest["metrics"]["test"] = judged(objective, network, test, scale)
-        contents = {"scale.json": scale.to_json().encode(), **network_files(network, config)}
-        bundle = run.write(LAYOUT, manifest, contents)
-        say_figures(run, bundle)
-        return bundle
+    run.begin(settings)
+    network, progress = train_network(config, run, train, dev)
+    columns = ("text_column", "stars_column", "encoding", "sheet", "header")
+    named = {**{name: getattr(source, name) for name in columns}, "group_by": group_by}
+    named["classifier"] = first.name if classifier else None
+    batches = FilmBatches(dev, config.training.batch_size, config.training.given)
+    objective = FilmObjective(batches, run.context, config.training.seed)
+    scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
+    best = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
+    manifest = manifest_of(LAYOUT, config, described(reviews, counts), best, again(**named))
+    manifest["metrics"]["test"] = judged(objective, network, test, scale)
+    contents = {"scale.json": scale.to_json().encode(), **network_files(network, config)}
+    bundle = run.write(LAYOUT, manifest, contents)
+    say_figures(run, bundle)
+    return bundle
 
 
 def say_figures(run: Run, bundle: FilmBundle) -> None:

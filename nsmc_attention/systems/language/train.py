@@ -82,21 +82,21 @@ def train_language(
     shown, held_out = (Tokens.of((words[i] for i in part), encoder) for part in (train, dev))
     masker = Masker.of(config.training.masked, encoder)
     begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
-    with run.begun(settings):
-        network, progress, objective = train_network(config, masker, run, shown, held_out, begin)
-        best: Record = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
-        best["perplexity"] = math.exp(best["loss"])
-        if config.text.tokenizer == "mecab":
-            best["accuracy_by_speech"] = accuracy_by_speech(objective, network, [texts[i] for i in dev], encoder)
-        counts = {"train": {"name": name, "reviews": len(train)}, "dev": {"reviews": len(dev)}}
-        manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
-        manifest.update(tokenizer_version=tokenizer_version(config.text.tokenizer), vocabulary=len(encoder))
-        contents = {"vocab.json": vocabulary, **network_files(network, config)}
-        bundle = run.write(LAYOUT, manifest, contents)
-        guesses = f"{100 * best['accuracy']:.2f} % of the hidden tokens guessed, {100 * best['among_five']:.2f} %"
-        run.say(f"dev: {guesses} in five guesses, perplexity {best['perplexity']:.1f}; bundle: {bundle.folder}")
-        warn_if_small(len(dev), "review")
-        return bundle
+    run.begin(settings)
+    network, progress, objective = train_network(config, masker, run, shown, held_out, begin)
+    best: Record = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
+    best["perplexity"] = math.exp(best["loss"])
+    if config.text.tokenizer == "mecab":
+        best["accuracy_by_speech"] = accuracy_by_speech(objective, network, [texts[i] for i in dev], encoder)
+    counts = {"train": {"name": name, "reviews": len(train)}, "dev": {"reviews": len(dev)}}
+    manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
+    manifest.update(tokenizer_version=tokenizer_version(config.text.tokenizer), vocabulary=len(encoder))
+    contents = {"vocab.json": vocabulary, **network_files(network, config)}
+    bundle = run.write(LAYOUT, manifest, contents)
+    guesses = f"{100 * best['accuracy']:.2f} % of the hidden tokens guessed, {100 * best['among_five']:.2f} %"
+    run.say(f"dev: {guesses} in five guesses, perplexity {best['perplexity']:.1f}; bundle: {bundle.folder}")
+    warn_if_small(len(dev), "review")
+    return bundle
 
 
 def read_reviews(source: Texts) -> tuple[str, Iterable[str]]:

@@ -64,18 +64,18 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     from .objective import train_network
 
     begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
-    with run.begun(settings):
-        network, progress, figures = train_network(config, letters, run, train, dev, faces, begin)
-        counts = {"train": {"name": name, "reviews": len(train), "fonts": len(files)}, "dev": {"reviews": len(dev)}}
-        best = {"best_epoch": progress.best_epoch + 1, **figures}
-        manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
-        manifest["vocabulary"] = len(letters)
-        contents = {"vocab.json": letters.to_json().encode(), **network_files(network, config)}
-        bundle = run.write(LAYOUT, manifest, contents)
-        judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC"
-        run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
-        warn_if_small(len(dev), "review")
-        if best["character_error"] > USELESS:
-            found = f"most lines are read wrong (character error {best['character_error']:.2f})"
-            warn(f"{found}; draw more lines (--epochs, training.lines), or begin with --init-from")
-        return bundle
+    run.begin(settings)
+    network, progress, figures = train_network(config, letters, run, train, dev, faces, begin)
+    counts = {"train": {"name": name, "reviews": len(train), "fonts": len(files)}, "dev": {"reviews": len(dev)}}
+    best = {"best_epoch": progress.best_epoch + 1, **figures}
+    manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
+    manifest["vocabulary"] = len(letters)
+    contents = {"vocab.json": letters.to_json().encode(), **network_files(network, config)}
+    bundle = run.write(LAYOUT, manifest, contents)
+    judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC"
+    run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
+    warn_if_small(len(dev), "review")
+    if best["character_error"] > USELESS:
+        found = f"most lines are read wrong (character error {best['character_error']:.2f})"
+        warn(f"{found}; draw more lines (--epochs, training.lines), or begin with --init-from")
+    return bundle

@@ -74,25 +74,25 @@ def train_restorer(
     from .objective import dev_pairs, train_network
 
     begin = partial(begin_with, arrays=parameters_of(first)[1], same_kind=same_kind) if first else None
-    with run.begun(settings):
-        network, progress, figures = train_network(config, characters, run, train, dev, begin)
-        if config.model.kind == "editor" and has_dictionary():
-            characters = replace(characters, junctions=fitted(map(split_spaces, train)))
-        counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
-        best = {"best_epoch": progress.best_epoch + 1, **figures}
-        manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
-        manifest["vocabulary"] = len(characters)
-        contents = {"vocab.json": characters.to_json().encode(), **network_files(network, config)}
-        bundle = run.write(LAYOUT, manifest, contents)
-        judged = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
-        run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
-        warn_if_small(len(dev), "sentence", "share restored exactly", best["exact"])
-        noisy = dev_pairs(dev, config.training.seed)
-        untouched = sum(map(character_error, noisy.sources, noisy.targets)) / len(dev)
-        if best["character_error"] >= untouched:
-            found = f"sentences left as they are have a smaller error, {untouched:.4f}"
-            warn(f"{found}; give some 100,000, or begin with --init-from")
-        return bundle
+    run.begin(settings)
+    network, progress, figures = train_network(config, characters, run, train, dev, begin)
+    if config.model.kind == "editor" and has_dictionary():
+        characters = replace(characters, junctions=fitted(map(split_spaces, train)))
+    counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
+    best = {"best_epoch": progress.best_epoch + 1, **figures}
+    manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
+    manifest["vocabulary"] = len(characters)
+    contents = {"vocab.json": characters.to_json().encode(), **network_files(network, config)}
+    bundle = run.write(LAYOUT, manifest, contents)
+    judged = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
+    run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
+    warn_if_small(len(dev), "sentence", "share restored exactly", best["exact"])
+    noisy = dev_pairs(dev, config.training.seed)
+    untouched = sum(map(character_error, noisy.sources, noisy.targets)) / len(dev)
+    if best["character_error"] >= untouched:
+        found = f"sentences left as they are have a smaller error, {untouched:.4f}"
+        warn(f"{found}; give some 100,000, or begin with --init-from")
+    return bundle
 
 
 def sentences_of(reviews: Iterable[str], config: RestoreConfig) -> list[str]:

@@ -5,7 +5,6 @@ from html import escape
 import pandas
 import pytest
 
-from nsmc_attention.apps.report import build as reporting
 from nsmc_attention.apps.report.build import report
 from nsmc_attention.apps.report.page import phrases
 from nsmc_attention.classification.predictor import Classifier, load_classifier
@@ -181,18 +180,6 @@ def test_a_column_of_jsonl_may_come_late(classifier, tmp_path):
     assert found["groups"]["count"].to_dict() == {"가": 3} and found["months"].index.tolist() == ["2020-01"]
     with pytest.raises(DataError, match="expected a column 'day'"):
         report(classifier, tmp_path / "a.jsonl", tmp_path / "r.html", date_column="day")
-
-
-def test_links_where_tables_would_be_written_are_refused_before_anything_is_scored(reviews, tmp_path):
-    (tmp_path / "nowhere").symlink_to(tmp_path / "missing")
-    (tmp_path / "tables").mkdir()
-    (tmp_path / "words.csv").write_text("mine", encoding="utf-8")
-    for name in sorted(f"{each}.csv" for each in reporting.TABLES):
-        (tmp_path / "tables" / name).symlink_to(tmp_path / "words.csv")
-    for place in ("nowhere", "tables"):
-        with pytest.raises(ConfigError, match="is a link"):
-            report(None, reviews, tmp_path / "r.html", tables_to=tmp_path / place)
-    assert (tmp_path / "words.csv").read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize("data, told", [("nsmc", True), ("own.csv", False)])

@@ -77,16 +77,3 @@ def test_the_tokenizer_is_that_of_the_baselines_too(tmp_path):
         for name in ("mecab", "characters")
     )
     assert one["dev_log_loss"].tolist() != other["dev_log_loss"].tolist()
-
-
-@pytest.mark.parametrize("link", ["comparison.csv", "average-1", "average-1/bundle"])
-def test_a_link_where_a_comparison_writes_is_refused(tmp_path, link):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "out" / "average-1").mkdir(parents=True)
-    if link == "average-1":
-        (tmp_path / "out" / link).rmdir()
-    (tmp_path / "out" / link).symlink_to(tmp_path / "mine")
-    (tmp_path / "named").symlink_to(tmp_path / "out")
-    with pytest.raises(ConfigError, match=f"{link}: is a link, whose target would be replaced"):
-        compare(SAMPLE, ["average"], tmp_path / "named", seeds=(1,), changes=SMALL, quiet=True)
-    assert not list((tmp_path / "mine").iterdir())

@@ -1,0 +1,90 @@
+"""Worker processes: each runs one task at a time, and ends with the process that started it.
+
+They are new processes, as a fork beside an engine's threads may hang, and those of `multiprocessing` run the caller's
+main module again. Tasks and results are pickled through pipes.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
+from multiprocessing.connection import Connection, Pipe
+from multiprocessing.reduction import ForkingPickler
+from queue import SimpleQueue
+from subprocess import DEVNULL, Popen
+from typing import Any
+
+from .processes import collect_seldom, exit_with_parent
+
+CODE = "import sys; sys.path[:] = {path!r}; from {module} import work; work({parent}, {descriptor})"
+# Of Linux's prctl: the signal that the system sends when the parent dies
+PARENT_DEATH_SIGNAL = 1
+
+
+class Workers(ThreadPoolExecutor):
+    """A pool of `count` processes, for a `with` block, whose end ends them at once. BrokenExecutor if one was killed."""
+
+    def __init__(self, count: int):
+        # each thread waits for the result of a process
+        super().__init__(count)
+        self.processes: list[Popen[bytes]] = []
+        self.idle: "SimpleQueue[Connection]" = SimpleQueue()
+        for _ in range(count):
+            connection, other = Pipe()
+            descriptor = other.fileno()
+            code = CODE.format(path=sys.path, module=__name__, parent=os.getpid(), descriptor=descriptor)
+            # what a library prints is no output; in a session of its own, which Ctrl-C does not reach
+            options: Any = {"stdin": DEVNULL, "stdout": DEVNULL, "start_new_session": True}
+            self.processes.append(Popen([sys.executable, "-c", code], pass_fds=[descriptor], **options))
+            other.close()
+            self.idle.put(connection)
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **named: Any) -> "Future[Any]":
+        return super().submit(self.run, bytes(ForkingPickler.dumps((fn, args, named))))
+
+    def run(self, task: bytes) -> Any:
+        connection = self.idle.get()
+        try:
+            connection.send_bytes(task)
+            result, error, trace = connection.recv()
+        except (OSError, EOFError) as problem:
+            raise BrokenExecutor from problem
+        finally:
+            self.idle.put(connection)
+        if error:
+            raise error from RuntimeError(trace)
+        return result
+
+    def __exit__(self, *problem: object) -> None:
+        for process in self.processes:
+            process.kill()
+        self.shutdown(cancel_futures=True)
+        for process in self.processes:
+            process.wait()
+
+
+def work(parent: int, descriptor: int) -> None:
+    """Run the tasks that come by a pipe."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    exit_with_parent(parent)
+    collect_seldom()
+    with Connection(descriptor) as connection:
+        while True:
+            try:
+                connection.send_bytes(outcome(connection.recv_bytes()))
+            except (EOFError, OSError):
+                # the parent has ended
+                os._exit(0)
+
+
+def outcome(task: bytes) -> bytes:
+    """Return the pickled result of a pickled task, None, ""; or None, what it raised, and where."""
+    try:
+        function, values, named = ForkingPickler.loads(task)
+        return bytes(ForkingPickler.dumps((function(*values, **named), None, "")))
+    except Exception as problem:
+        return bytes(ForkingPickler.dumps((None, problem, traceback.format_exc())))
