@@ -363,8 +363,8 @@ def text_spans(lines: Measured, source: Source, rows: int) -> Iterator[Span]:
         full = number - begun >= rows or lines.position - start >= PART_BYTES
         if number <= skipped:
             start = lines.position
-        # a blank row comes with the one that follows it, as does a header that is repeated
-        elif full and any(map(str.strip, record)) and record != list(names):
+        # a blank line comes with the row that follows it, as does a header that is repeated
+        elif full and record != list(names) and (len(record) == len(names) if names else record.strip()):
             yield Span(start, lines.position, names, begun)
             start, begun, cuts = lines.position, number, cuts + 1
     # a table without rows is one Span too

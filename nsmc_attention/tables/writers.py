@@ -204,18 +204,21 @@ def parquet_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], 
 
     DataError if parquet has no type for a column.
     """
-    parquet, tables, own = require_parquet(), list["pyarrow.Table"](), output_names(names, types)
+    parquet, tables, outputs = require_parquet(), list["pyarrow.Table"](), list["pyarrow.Table"]()
     import pyarrow
 
     def write(rows: ScoredRows) -> None:
         columns = {encodable(name): as_array(name, cells, rows.types.get(name)) for name, cells in rows.columns.items()}
-        results = output_columns(rows.results, types)
-        columns.update((name, as_array(name, results[key], types[key])) for name, key in zip(own, types))
         tables.append(pyarrow.table(columns))
+        results = output_columns(rows.results, types)
+        outputs.append(pyarrow.table({name: as_array(name, results[name], kind) for name, kind in types.items()}))
 
     yield write
     try:
-        parquet.write_table(joined(tables), file, row_group_size=GROUP)
+        table, output = joined(tables), joined(outputs)
+        for name, column in zip(output_names(table.column_names, types), output.columns):
+            table = table.append_column(name, column)
+        parquet.write_table(table, file, row_group_size=GROUP)
     except pyarrow.ArrowException as problem:
         raise no_type("a column", problem) from problem
 

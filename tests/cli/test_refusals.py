@@ -104,7 +104,7 @@ REFUSED = [
     ("serve --port 0 --film-bundle {bundle_folder}", "found one that names no task"),
     ("serve --port 0 --read-bundle {bundle_folder}", "found one that names no task"),
     ("bulk none.csv --output out", "none.csv: no such file"),
-    ("bulk bad.csv --output out", "bad.csv line 2: expected 2 fields"),
+    ("bulk bad.csv --output out", "bad.csv row 2: expected 2 cells"),
     ("bulk in.csv --output out --format xlsx", "expected one of csv, tsv, jsonl, parquet, found 'xlsx'"),
     ("bulk in.csv --output .", "expected a new or empty folder"),
     ("bulk films.csv --output out --group-by movie", "found film, review; name the one of the films by group_by"),

@@ -3,7 +3,6 @@
 import csv
 import gzip
 import io
-import json
 
 import pandas
 import pytest
@@ -24,30 +23,21 @@ CONTENTS = {
     "lines of JSON": FRAME.to_json(orient="records", lines=True, force_ascii=False),
     "a list": FRAME.to_json(orient="records", force_ascii=False, indent=1),
 }
-# what a cell may be, but NUL, which Python's csv took only from 3.11 on
-letters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
+# but NUL, which Python's csv takes from 3.11 on
+LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 HEADER = "id\tdocument\tlabel"
 
 
-def written_by_csv(rows, **options):
-    text = io.StringIO(newline="")
-    csv.writer(text, **options).writerows(rows)
-    return text.getvalue()
-
-
-@pytest.mark.parametrize("name", CONTENTS)
+@pytest.mark.parametrize("kind", CONTENTS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
-def test_a_table_called_txt_is_read_as_one_and_that_is_said(written, rows_of, stdin, capsys, name, encoding):
-    path = written("crawl.txt", CONTENTS[name].encode(encoding))
-    assert rows_of(path) == ROWS
-    assert f"{path}: read as " in capsys.readouterr().err
-    stdin(path.read_bytes())
+def test_a_table_of_another_name_is_read_as_one_and_that_is_said(written, rows_of, stdin, capsys, kind, encoding):
+    content = CONTENTS[kind].encode(encoding)
+    for name in ("crawl.txt", *(["a.csv", "a.tsv"] if kind in DELIMITERS else ["a.json", "a.jsonl"])):
+        path = written(name, content)
+        assert rows_of(path) == ROWS
+        assert name != "crawl.txt" or f"{path}: read as " in capsys.readouterr().err
+    stdin(content)
     assert rows_of("-") == ROWS
-
-
-@pytest.mark.parametrize("name, delimiter", [("a.tsv", ","), ("a.tsv", ";"), ("a.csv", "\t"), ("a.csv", "|")])
-def test_the_delimiter_is_found_whatever_the_name_says(written, rows_of, name, delimiter):
-    assert rows_of(written(name, CONTENTS[delimiter])) == ROWS
 
 
 def test_what_is_read_otherwise_than_the_name_promises_is_said_once(written, rows_of, capsys):
@@ -61,8 +51,8 @@ def test_what_is_read_otherwise_than_the_name_promises_is_said_once(written, row
 
 
 def test_a_byte_beyond_ascii_may_come_late(written, stdin):
-    content = b"good\n" * 100_000 + "좋다\n".encode("cp949")
-    stdin(content)
+    content = b"good\n" * 300_000 + "좋다\n".encode("cp949")
+    stdin(content[-600_000:])
     for path in (written("a.txt", content), "-"):
         assert list(source_lines(find_source(path)))[-2:] == ["good", "좋다"]
     with pytest.raises(DataError, match="line 300001: expected UTF-8 text, .*found byte 0xff"):
@@ -73,28 +63,25 @@ def test_a_byte_beyond_ascii_may_come_late(written, stdin):
 
 
 @pytest.mark.parametrize(
-    "codec, encoding, line", [("cp949", "utf-8", 2), ("utf-8", "cp949", 2), ("utf-16", "utf-8", 1)]
-)
-def test_an_encoding_that_is_named_wrongly_is_refused_with_the_line(written, codec, encoding, line):
-    path = written("a.csv", CONTENTS[","].encode(codec))
-    with pytest.raises(DataError, match=f"line {line}: expected {encoding.upper()} text, found byte 0x.*--encoding"):
-        find_source(path, encoding=encoding)
-    with pytest.raises(ConfigError, match="--encoding: unknown encoding 'utf-9'; did you mean 'utf-8'"):
-        find_source(path, encoding="utf-9")
-
-
-@pytest.mark.parametrize(
-    "bad, encoding, message",
+    "codec, end, given, message",
     [
-        (b"\xb0\xff", "utf-8", "line 11: expected UTF-8 text, .*byte 0xb0; save it as UTF-8"),
-        (b"\xea\xb0", "utf-8", "line 11: expected UTF-8 text, .*byte 0xea"),
-        (b"\xb0\n", "cp949", "line 11: expected CP949 text, which the rest of the file is, found byte 0xb0"),
-        (b"\0\xd8", "utf-16", "expected UTF-16 text"),
+        (
+            "cp949",
+            b"",
+            "utf-8",
+            "line 2: expected UTF-8 text, found byte 0x.*name its encoding by encoding .--encoding",
+        ),
+        ("utf-8", b"", "cp949", "line 2: expected CP949 text, found byte 0x"),
+        ("utf-16", b"", "utf-8", "line 1: expected UTF-8 text, found byte 0x"),
+        ("utf-16", b"\0\xd8", None, "expected UTF-16 text"),
+        ("utf-8", b"\xea\xb0", None, "line 5: expected UTF-8 text, .*byte 0xea; save it as UTF-8"),
+        ("cp949", b"\xb0\n", None, "line 5: expected CP949 text, which the rest of the file is, found byte 0xb0"),
+        ("utf-8", b"", "utf-9", "--encoding: unknown encoding 'utf-9'; did you mean 'utf-8'"),
     ],
 )
-def test_a_byte_of_no_encoding_is_refused_with_its_line(written, rows_of, bad, encoding, message):
-    with pytest.raises(DataError, match=message):
-        rows_of(written("a.csv", ("리뷰\n" + "정말 좋다\n" * 9).encode(encoding) + bad))
+def test_a_byte_of_no_encoding_is_refused_with_its_line(written, rows_of, codec, end, given, message):
+    with pytest.raises((DataError, ConfigError), match=message):
+        rows_of(written("a.csv", CONTENTS[","].encode(codec) + end), encoding=given)
 
 
 @pytest.mark.parametrize(
@@ -112,29 +99,22 @@ def test_a_kind_is_told_by_name_and_first_line_also_of_a_packed_file(written, na
     assert find_source(written(f"{name}.gz", gzip.compress(content.encode()))).kind == kind
 
 
-@pytest.mark.parametrize("name", ["csv", "tsv", "jsonl", "json"])
+@pytest.mark.parametrize("name", ["crawl.txt", "a.csv", "a.jsonl", "a.json"])
 def test_a_packed_table_has_its_rows(written, rows_of, name):
-    content = {
-        "csv": CONTENTS[","],
-        "tsv": CONTENTS["\t"],
-        "jsonl": CONTENTS["lines of JSON"],
-        "json": json.dumps(ROWS),
-    }
-    packed = gzip.compress(content[name].encode())
-    assert rows_of(written(f"a.{name}.gz", packed)) == ROWS
-    for damaged in (content[name].encode(), packed[:-9], packed[:20] + b"\xff\xff" + packed[22:]):
-        with pytest.raises(DataError, match=f"a.{name}.gz: "):
-            rows_of(written(f"a.{name}.gz", damaged))
+    content = CONTENTS["," if name in ("crawl.txt", "a.csv") else "lines of JSON"].encode()
+    packed = gzip.compress(content)
+    assert rows_of(written(f"{name}.gz", packed)) == ROWS
+    for damaged in (content, packed[:-9], packed[:20] + b"\xff\xff" + packed[22:]):
+        with pytest.raises(DataError, match=f"{name}.gz: "):
+            rows_of(written(f"{name}.gz", damaged))
 
 
 @pytest.mark.parametrize(
     "lines",
     [
-        "재미, 감동, 연기\n스토리, 음악, 최고",
-        "내용, 연기 다 좋았다\n영상, 음악 다 별로",
-        "리뷰; 그냥 그렇다\n별점; 다섯 개",
+        *("재미, 감동, 연기\n스토리, 음악, 최고", "내용, 연기 다 좋았다\n영상, 음악 다 별로", "좋다|싫다\n싫다|좋다"),
+        *("리뷰; 그냥 그렇다\n별점; 다섯 개", "리뷰\n좋다, 정말", "{이건 뭐지}\n좋다"),
         '[스포] 범인은 그 사람이다\n["인생 영화"라고 하더니',
-        *("{이건 뭐지}\n좋다", "리뷰\n좋다, 정말", "좋다|싫다\n싫다|좋다"),
     ],
 )
 def test_reviews_with_commas_stay_lines(written, rows_of, lines):
@@ -146,35 +126,33 @@ def test_no_text_of_letters_and_marks_alone_is_a_table(written, lines):
     assert find_source(written("a.txt", "\n".join(lines) + "\n")).kind == "lines"
 
 
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "txt"])
 @pytest.mark.parametrize(
-    "name, content",
-    [
-        *(("a.csv", b"PK\x03\x04"), ("a.txt", b"\x1f\x8b\x08"), ("a.tsv", b"\xd0\xcf\x11\xe0"), ("a.csv", b"PAR1")),
-        *(("a.csv", b"<html><table><tr>"), ("a.txt", b"\n<!DOCTYPE html>"), ("a.csv", b"%PDF-1.7")),
-    ],
+    "content", [b"PK\x03\x04", b"\x1f\x8b\x08", b"\xd0\xcf\x11\xe0", b"PAR1", b"<html><p>", b"\n<!DOCTYPE h", b"%PDF-"]
 )
-def test_a_file_with_the_name_of_another_kind_is_refused_with_what_to_do(written, name, content):
-    with pytest.raises(DataError, match=f"{name}: expected text, found .*; (name|save|open)"):
-        find_source(written(name, content))
+def test_a_file_with_the_name_of_another_kind_is_refused_with_what_to_do(written, suffix, content):
+    with pytest.raises(DataError, match=f"a.{suffix}: expected text, found .*; (name|save|open)"):
+        find_source(written(f"a.{suffix}", content))
 
 
 @given(
-    st.lists(st.lists(st.text(letters, max_size=9), min_size=2, max_size=2), max_size=6),
+    st.lists(st.lists(st.text(LETTERS, max_size=9), min_size=2, max_size=2), max_size=6),
     st.sampled_from([*DELIMITERS]),
-    # a lone \r is quoted if it is in the end of a row, until Python 3.13
+    # until Python 3.13 a lone \r is quoted only where rows end in one
     st.sampled_from([(csv.QUOTE_MINIMAL, "\r\n"), (csv.QUOTE_ALL, "\n"), (csv.QUOTE_ALL, "\r")]),
 )
 @example([["가", '"둘째",\n줄\n' * 20_000]], ",", (csv.QUOTE_MINIMAL, "\r\n"))
 @example([["2024-01-03", '"\n2024-01-04,"'], ["별로, 정말", "\n"]], ",", (csv.QUOTE_ALL, "\n"))
 def test_what_csv_writes_is_read_back(written, texts, delimiter, style):
-    rows = [[str(number), *row] for number, row in enumerate(texts)]
-    options = dict(zip(("quoting", "lineterminator"), style), delimiter=delimiter)
-    path = written("a.csv", written_by_csv([["id", "review", "memo"], *rows], **options))
-    assert [list(row) for part in parts_of(find_source(path)) for row in zip(*part.values())] == rows
+    rows, text = [[str(number), *row] for number, row in enumerate(texts)], io.StringIO(newline="")
+    writer = csv.writer(text, delimiter=delimiter, quoting=style[0], lineterminator=style[1])
+    writer.writerows([["id", "review", "memo"], *rows])
+    parts = parts_of(find_source(written("a.csv", text.getvalue())))
+    assert [list(row) for part in parts for row in zip(*part.values())] == rows
 
 
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0\t\r\n")), max_size=8))
-@example(['"최고의 영화라더니', "좋다", '다시 본다"'])
+@example([*["좋다"] * 8000, '"최고의 영화라더니', "좋다", '다시 본다"'])
 @example(['"가', '나""', '"다"', '"'])
 def test_a_tsv_of_quotes_that_are_letters_has_as_many_rows_as_lines(written, texts):
     path = written("a.tsv", "review\tgrade\n" + "".join(f"{text}\tA\n" for text in texts))
@@ -182,11 +160,6 @@ def test_a_tsv_of_quotes_that_are_letters_has_as_many_rows_as_lines(written, tex
     assert len(read) == len(texts)
     # where each is closed, quotes may enclose
     assert all(found in (text, text[1:-1].replace('""', '"')) for text, found in zip(texts, read))
-
-
-def test_a_late_quote_decides_too(written):
-    content = "review\tstars\n" + "좋다\t1\n" * 20_000 + '"최고의 영화라더니\t5\n좋다\t1\n다시 본다"\t3\n'
-    assert sum(part.rows for part in parts_of(find_source(written("a.tsv", content)))) == 20_003
 
 
 @pytest.mark.parametrize(
@@ -201,23 +174,12 @@ def test_quotes_enclose_where_the_rows_agree_by_them_alone(text, enclose):
     assert quotes_enclose(io.StringIO(text, newline="")) == enclose
 
 
-@given(st.lists(st.lists(st.text("가a,;\t\"\n'", max_size=5), min_size=3, max_size=3), min_size=1, max_size=6))
-def test_fields_never_hide_the_delimiter(cells):
-    for delimiter in DELIMITERS:
-        content = written_by_csv([["영화", "리뷰", "평점"], *cells], delimiter=delimiter)
-        assert delimiter_of(content, True) == delimiter
-
-
 @pytest.mark.parametrize(
     "text, delimiter",
     [
         *(("document\n좋다; 정말\n별로, 그냥\n", ","), ("리뷰;평점\n좋다, 정말;5\n별로;1\n", ";"), ("", ",")),
-        *(
-            ("a,b;c\n1,2;3\n", ","),
-            ("리뷰\t평점\n깨진 행\n", "\t"),
-            ('a;b\n"열린', ";"),
-            ("리뷰,별점\n&lt;가&gt;,5\n", ","),
-        ),
+        *(("a,b;c\n1,2;3\n", ","), ("리뷰\t평점\n깨진 행\n", "\t"), ('a;b\n"열린', ";")),
+        ("리뷰,별점\n&lt;가&gt;,5\n", ","),
     ],
 )
 def test_the_delimiter_is_the_one_by_which_rows_agree(text, delimiter):
