@@ -62,11 +62,10 @@ class Source:
     Attributes
     ----------
     kind : csv, tsv, jsonl, json (one list or object), lines, parquet, xlsx, or nsmc (tsv without quoting)
-    encoding, mark : a codec, utf-8, cp949, utf-16-le or utf-16-be, and the bytes of the byte-order mark
+    encoding, mark : a codec, and the bytes of the byte-order mark
     delimiter, quoted : of csv and tsv, and whether quotes enclose their fields; else they are letters
     header : the row that names the columns, if it was given, 0 for none
-    sheet, other_sheets : of xlsx, the one that is read and the names of the others
-    guessed : whether the encoding, or the sheet, was not given
+    sheet, other_sheets, guessed : of xlsx, the one that is read, the others, and whether it was not given
     stream : what is read where the path cannot be opened again: stdin or a pipe
     remarks : what is to be said of how it is read
     """
@@ -281,56 +280,45 @@ def kind_in(text: str, whole: bool, source: Source, guess: bool) -> tuple[str, s
     kind, first = source.kind, text.partition("\n")[0].rstrip("\r")
     if source.header is None and (kind == "tsv" or kind == "lines" and guess) and first.split("\t") == NSMC_HEADER:
         return "nsmc", "\t"
-    if kind in ("json", "jsonl") or kind == "lines" and guess and source.header is None:
-        if json := json_kind(text, kind):
-            return json, ""
-        if delimiter := table_in(text, whole) if kind == "lines" else "":
-            return ("tsv" if delimiter == "\t" else "csv"), delimiter
-        if "\t" in first and kind == "lines" and source.path is not STDIN:
-            expected = "expected one review a line, or the header 'id<tab>document<tab>label'"
-            raise DataError(
-                f"{source.path} line 1: {expected}, found other columns; name a table .tsv, and see --header"
-            )
+    if kind == "csv" or kind == "lines" and source.header is not None:
+        return "csv", delimiter_of(text, whole)
+    if kind == "tsv":
+        delimiter = delimiter_of(text, whole) if guess and "\t" not in text else "\t"
+        return ("csv", delimiter) if delimiter in first and delimiter != "\t" else ("tsv", "\t")
+    if kind == "lines" and not guess:
         return kind, ""
-    delimiter = delimiter_of(text, whole) if kind in ("csv", "tsv") or source.header is not None else ""
-    if kind == "tsv" and (not guess or "\t" in text or delimiter not in first):
-        return "tsv", "\t"
-    return ("csv" if delimiter else kind), delimiter
+    if json := json_kind(text, kind):
+        return json, ""
+    for mark, quoted in (("\t", False), *((mark, True) for mark in DELIMITERS)) if kind == "lines" else ():
+        if is_table(first_rows(text, mark, whole, quoted)):
+            return ("tsv" if mark == "\t" else "csv"), mark
+    if "\t" in first and kind == "lines" and source.path is not STDIN:
+        expected = "expected one review a line, or the header 'id<tab>document<tab>label'"
+        raise DataError(f"{source.path} line 1: {expected}, found other columns; name a table .tsv, and see --header")
+    return kind, ""
 
 
 def json_kind(text: str, promised: str) -> str:
     """Return "json" for one JSON list or object over the whole text, "jsonl" for objects line by line, or nothing."""
     text = text.lstrip()
-    opening = "".join(text[:20].split())[:2]
-    first, _, rest = text.partition("\n")
+    opening, (first, _, rest) = "".join(text[:20].split())[:2], text.partition("\n")
+    if opening in ("[{", "[["):
+        return "json"
     try:
-        if opening in ("[{", "[["):
-            return "json"
-        if opening == '["':
-            json.JSONDecoder().raw_decode(text)
-            return "json"
-        if opening == '{"':
-            json.loads(first)
-            return "jsonl" if rest.strip() or promised == "jsonl" else "json"
+        json.JSONDecoder().raw_decode(text) if opening == '["' else json.loads(first)
     except (ValueError, RecursionError):
         # an object of many lines, or of a very long one; or a review in brackets
-        return "json" if opening == '{"' and promised != "jsonl" or promised == "json" else ""
-    return ""
+        return "json" if opening == '{"' and promised != "jsonl" else ""
+    if opening == '["':
+        return "json"
+    return "" if opening != '{"' else "jsonl" if rest.strip() or promised == "jsonl" else "json"
 
 
-def table_in(text: str, whole: bool) -> str:
-    """Return the delimiter of a table whose name does not say so, by its header and the rows; nothing for plain lines."""
-    for mark, quoted in (("\t", False), *((mark, True) for mark in DELIMITERS)):
-        if is_table(first_rows(text, mark, whole, quoted), mark):
-            return mark
-    return ""
-
-
-def is_table(rows: Sequence[Sequence[str]], delimiter: str) -> bool:
+def is_table(rows: Sequence[Sequence[str]]) -> bool:
     """Return whether rows agree, and are below a header with the name of a text, label or star column, or are data.
 
     Reviews with commas are none: of two names one more must be known, or a column be all numbers or dates. Without a
-    header there are three rows, of tabs two, with a column of texts beside one of numbers.
+    header, a column of texts is beside one of numbers in three rows.
     """
     if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return False
@@ -338,10 +326,9 @@ def is_table(rows: Sequence[Sequence[str]], delimiter: str) -> bool:
     numeric = [column for column in columns if all(map(is_value, column[1:]))]
     if names_columns(first) and any(known_in(cell, ROLES) for cell in first):
         return sum(known_in(cell, KNOWN) for cell in first) > 1 or bool(numeric)
-    if len(rows) < 2 + (delimiter != "\t") or not any(is_value(column[0]) for column in numeric):
-        return False
-    profiles = [Profile(column) for column in columns if column not in numeric]
-    return any(profile.has_sentences or profile.syllables >= 4 for profile in profiles)
+    texts = [Profile(column) for column in columns if column not in numeric]
+    numbered = len(rows) > 2 and any(is_value(column[0]) for column in numeric)
+    return numbered and any(profile.has_sentences or profile.syllables >= 4 for profile in texts)
 
 
 def delimiter_of(text: str, whole: bool) -> str:

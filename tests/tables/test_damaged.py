@@ -1,0 +1,72 @@
+"""Files that no reader of labelled reviews takes: refused in one line that says where and what was expected."""
+
+import json
+
+import pytest
+
+from nsmc_attention.errors import DataError
+from nsmc_attention.systems.films import reviews as films
+from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.tables.data import Labelled
+from nsmc_attention.tables.labelled import load_reviews
+
+HEAD = "id\tdocument\tlabel\n"
+
+
+def film_reviews(path):
+    return films.load(Labelled(path))
+
+
+def archive(path):
+    return raw.load(path, [])
+
+
+def folder(path):
+    return raw.load(path.parent, [])
+
+
+def film(text="좋다", stars=8):
+    return json.dumps([{"review_id": "1", "movie_id": "1", "review": text, "rating": str(stars)}], ensure_ascii=False)
+
+
+NAMES = {nsmc.read: "a.txt", archive: "a.zip", folder: "a.json"}
+STARS = "expected a text and 1 to 10 stars, found"
+DAMAGED = [
+    *((nsmc.read, b"", "the file is empty"), (nsmc.read, b"\xef\xbb\xbf\r\n", "the file is empty")),
+    (nsmc.read, HEAD, "has a header but no reviews"),
+    (nsmc.read, "id,document,label\n1,a,1\n", "line 1: expected the header"),
+    (nsmc.read, "x" * 100, f"found '{'x' * 60}'$"),
+    (nsmc.read, HEAD + "1\t가\t1\n2\t나\n", "line 3: expected 3 tab-separated fields, found 2"),
+    (nsmc.read, HEAD + "1\t가\t" + "x" * 100, f"line 2: expected label 0 or 1, found '{'x' * 20}'$"),
+    (nsmc.read, HEAD.encode() + "1\t가나\t1\n".encode("cp949"), "line 2: expected UTF-8 text, .*found byte 0xb0"),
+    *((nsmc.read, None, "no such file"), (archive, None, "no such file")),
+    (lambda path: nsmc.read(path.parent), "", "cannot be read: Is a directory"),
+    (archive, b"PK not a zip", "not a readable zip archive"),
+    (folder, "{", "a.json: .*expected a list of reviews"),
+    (folder, "[" * 100_000, "a.json: .*expected a list of reviews"),
+    *((folder, "[{}]", "a.json: .*KeyError"), (folder, "[1]", "a.json: .*TypeError")),
+    *((folder, film(stars="viel"), "a.json: .*ValueError"), (folder, film(None, 3), "a.json: expected a text")),
+    *((folder, film(stars=stars), rf"a.json: {STARS} \('좋다', {stars}\)$") for stars in (0, 11, -1)),
+    *(
+        (film_reviews, f"film,stars,review\n가,9,좋다\n나,{stars},별로", "column stars row 3: .*; mend it")
+        for stars in ("x", "inf", "-1")
+    ),
+    (film_reviews, "a,b,review\n1,2,좋다\n", "expected one column called film, .*; found a, b, review; name the one"),
+    (film_reviews, "film,b,review\n1,2,좋다\n", "expected one column called stars, .*name the one of the stars by"),
+    (load_reviews, "document,label\n", "a.csv: the file has no reviews"),
+    (load_reviews, "document,film\n가,1\n", "expected a column of labels or stars, .*, found film; name"),
+    (load_reviews, f"document,label\n가,{'z' * 100}\n", f"row 2: expected labels 0 and 1, .*'{'z' * 20}'; leave"),
+    *(
+        (load_reviews, f"document,label\n가,1\n나,{label}\n", f"column label row 3: .*found '1', '{label}'; name")
+        for label in ("2", "positive", "0.5")
+    ),
+]
+
+
+@pytest.mark.parametrize("read, content, message", DAMAGED)
+def test_a_damaged_file_is_refused_with_its_line(tmp_path, read, content, message):
+    path = tmp_path / NAMES.get(read, "a.csv")
+    if content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(DataError, match=message):
+        read(path)
