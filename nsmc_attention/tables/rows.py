@@ -226,18 +226,22 @@ def rows_of(value: Any, path: Path) -> Sequence[Any]:
         expected = f"expected one list of objects, found {len(lists)} ({', '.join([*lists][:3])})"
         raise DataError(f"{path}: {expected}; {AS_LINES}")
     columns, nested = list(value.values()), [cell for cell in value.values() if isinstance(cell, (dict, list))]
+    numbered = all(map(str.isdecimal, value))
     if lists:
         return next(iter(lists.values()))
     if all(isinstance(cell, list) for cell in columns) and len(set(map(len, columns))) == 1:
         return [dict(zip(value, cells)) for cells in zip(*columns)]
-    if all(isinstance(cell, dict) for cell in columns) and columns:
-        return rows_of_objects(value)
-    if all(isinstance(cell, str) for cell in columns) and all(map(str.isdecimal, value)):
+    # texts, or rows, by their numbers
+    if numbered and len(set(map(type, columns))) == 1:
         return columns
-    if len(nested) == 1 and not usual_text(value):
-        return rows_of(nested[0], path)
+    # columns by the numbers of their rows, as pandas writes them
+    if all(isinstance(cell, dict) and all(map(str.isdecimal, cell)) for cell in columns):
+        keys = dict.fromkeys(key for column in columns for key in column)
+        return [{name: column.get(key) for name, column in value.items()} for key in keys]
     if usual_text(value):
         return [value]
+    if len(nested) == 1:
+        return rows_of(nested[0], path)
     raise DataError(
         f"{path}: expected a JSON list of objects, found one object ({', '.join([*value][:5])}); {AS_LINES}"
     )
@@ -255,14 +259,6 @@ def lists_in(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, list[
             yield path + name, cell
         elif isinstance(cell, dict):
             yield from lists_in(cell, f"{path}{name}.")
-
-
-def rows_of_objects(value: dict[str, dict[str, object]]) -> list[object]:
-    """Return the rows of an object of objects: rows by their index, or columns by theirs, as pandas writes them."""
-    if all(map(str.isdecimal, value)) and not all(map(str.isdecimal, next(iter(value.values())))):
-        return list(value.values())
-    keys = dict.fromkeys(key for column in value.values() for key in column)
-    return [{name: column.get(key) for name, column in value.items()} for key in keys]
 
 
 def object_parts(numbered: Iterable[tuple[int, Any]], rows: int, path: Path) -> Iterator[TablePart]:
