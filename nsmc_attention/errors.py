@@ -9,7 +9,6 @@ LONGEST, LISTED = 600, 200
 # {module: the package that brings it}, where the names differ by more than case and underscores
 PACKAGES = {
     "sklearn": "scikit-learn",
-    "joblib": "scikit-learn",
     "mecab": "python-mecab-ko",
     "mecab_ko_dic": "python-mecab-ko-dic",
     "dask": "distributed",

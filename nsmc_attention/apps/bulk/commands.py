@@ -1,5 +1,7 @@
 """The command `bulk`."""
 
+import multiprocessing
+import os
 import signal
 import sys
 from functools import partial
@@ -69,9 +71,13 @@ def bulk(
 
 
 def end_workers(number: int, frame: object) -> NoReturn:
-    """Raise SystemExit, by which Dask ends its workers."""
+    """Kill Dask's workers, and raise SystemExit, by which Dask cleans up."""
     for each in (signal.SIGINT, signal.SIGTERM):
         signal.signal(each, signal.SIG_IGN)
+    # Dask would complain
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    for child in multiprocessing.active_children():
+        child.kill()
     sys.exit(128 + number)
 
 
