@@ -17,7 +17,7 @@ import pandas
 import pytest
 
 from nsmc_attention._runtime.processes import cores
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.tables import nsmc
@@ -256,7 +256,7 @@ def test_a_training_on_a_full_disk_keeps_its_state_and_goes_on_when_there_is_roo
     disk("remount", "size=20m")
     done = command(*training, place / "run", "--resume")
     assert done.returncode == 0, done.stderr
-    for name in ("weights.params", "model.onnx"):
+    for name in ("model.safetensors", "model.onnx"):
         assert (place / "run" / "bundle" / name).read_bytes() == (run_folder / "bundle" / name).read_bytes()
 
 

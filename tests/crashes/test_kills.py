@@ -21,7 +21,7 @@ from pathlib import Path
 import pandas
 import pytest
 
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
@@ -160,7 +160,7 @@ def train(child, training, run_folder, tmp_path):
         return [*training, run, *(["--resume"] if (run / "settings.json").exists() else [])]
 
     def result(run=run):
-        return digests(run / "bundle", "weights.params", "model.onnx", "vocab.json", "manifest.json"), history(run)
+        return digests(run / "bundle", "model.safetensors", "model.onnx", "vocab.json", "manifest.json"), history(run)
 
     return Scenario(child, run.parent, arguments, result, result(run_folder), SECONDS, 200_000)
 
@@ -178,9 +178,9 @@ def export(child, bundle_folder, tmp_path):
 
     def result():
         load_bundle(bundle, LAYOUT)
-        return digests(bundle, "weights.params", "model.onnx")
+        return digests(bundle, "model.safetensors", "model.onnx")
 
-    expected = digests(bundle_folder, "weights.params", "model.onnx")
+    expected = digests(bundle_folder, "model.safetensors", "model.onnx")
     return Scenario(child, bundle.parent, arguments, result, expected, SECONDS / 2, 30_000)
 
 
@@ -280,7 +280,7 @@ def test_an_adapting_that_is_killed_is_simply_started_again(child, command, bund
     for folder in (tmp_path / "whole", run):
         done = command(*given, folder)
         assert done.returncode == 0, done.stderr
-    assert digests(run / "bundle", "weights.params") == digests(tmp_path / "whole" / "bundle", "weights.params")
+    assert digests(run / "bundle", "model.safetensors") == digests(tmp_path / "whole" / "bundle", "model.safetensors")
     assert not list(run.rglob(".partial-*"))
 
 

@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 from nsmc_attention._runtime.processes import can_start_workers
-from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
+from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.cli import run
