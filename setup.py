@@ -18,7 +18,7 @@ from glob import glob
 
 from setuptools import Extension, setup
 
-PREDICTION = re.compile("(numpy|click|python-mecab-ko-dic) ")
+PREDICTION = re.compile("(numpy|click|python-mecab-ko-dic|safetensors) ")
 NATIVE = "nsmc_attention/native/"
 FLAGS = ["-std=c++17", "-Wall", "-Wextra", "-fvisibility=hidden", "-g0"]
 

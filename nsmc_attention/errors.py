@@ -47,11 +47,10 @@ class BundleError(NsmcError):
 
 
 class WrongTask(BundleError):
-    """A bundle is of another task than the ones expected; `task` is what its manifest names, None for nothing."""
+    """A bundle is of another task than the ones expected; `task` is what its manifest names."""
 
     def __init__(self, folder: object, expected: Iterable[str], task: Optional[str]) -> None:
-        found = "one that names no task, a classifier's" if task is None else repr(task[:60])
-        super().__init__(f"{folder}: expected a bundle of the task {' or '.join(expected)}, found {found}")
+        super().__init__(f"{folder}: expected a bundle of the task {' or '.join(expected)}, found {task!r}")
         self.task = task
 
 

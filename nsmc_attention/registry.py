@@ -97,7 +97,7 @@ def load(
 
     Engine, device and errors are those of `load_classifier`.
     """
-    from .bundle.format import load_any
+    from .bundle import load_any
 
     verified = load_any(bundle, [one.layout for one in systems()])
     return system(verified.layout.task).load(verified, engine, device)

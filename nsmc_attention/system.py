@@ -4,11 +4,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
-from .bundle.format import Layout
+from .bundle import Layout
 from .errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
-    from .bundle.format import AnyBundle
+    from .bundle import AnyBundle
     from .inference.reference import Predictor
     from .training.config import TaskConfig
 

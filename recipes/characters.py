@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy
 
 from nsmc_attention._runtime.mxnet_shim import choose_device
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import initialize_from
 from nsmc_attention.systems.restoration.system import LAYOUT

@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Optional
 
-from nsmc_attention.bundle.card import model_card
+from nsmc_attention.bundle import model_card
 from nsmc_attention.systems.restoration.characters import RestorerCharacters
 from nsmc_attention.systems.restoration.junctions import Junctions, fitted
 from nsmc_attention.systems.restoration.settings import RestoreConfig

@@ -16,11 +16,12 @@ import numpy
 from numpy.typing import NDArray
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.bundle.format import PARAMETERS, load_bundle, read_contents, write_bundle
+from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.model.parameters import gluon_file, initialize_from
+from nsmc_attention.model.parameters import initialize_from
 from nsmc_attention.systems.language.lending import EMBEDDING
+from nsmc_attention.training.runs import network_files
 
 NEAREST = 8
 
@@ -51,7 +52,7 @@ def main(first: Path, second: Path, folder: Path) -> None:
     network = other.config.without_dropout().network(len(other.codec))
     initialize_from(network, {**arrays, EMBEDDING: rows}, import_mxnet().cpu())
     contents = {name: content for name, content in read_contents(other).items() if name in ("vocab.json", "README.md")}
-    write_bundle(folder, other.manifest, {**contents, PARAMETERS: gluon_file(network)})
+    write_bundle(folder, other.manifest, {**contents, **network_files(network, other.config)})
 
 
 if __name__ == "__main__":

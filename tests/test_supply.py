@@ -179,7 +179,7 @@ REFUSED = {
     "report reviews.csv -o report.html": "report needs pandas: pip install 'pandas<3,>=1.5'",
     "bulk reviews.csv -o scored": "bulk needs distributed: pip install 'distributed>=2023.5'",
     "serve": "'uvicorn[standard]<1,>=0.30'",
-    "train --data sample --out run": "train needs safetensors: pip install 'nsmc_attention[train]'",
+    "train --data sample --out run": "train needs pandas: pip install 'nsmc_attention[train]'",
     "evaluate --data sample": "pip install 'nsmc_attention[train]'",
     "faithfulness --data sample": "pip install 'nsmc_attention[train]'",
     "export --bundle run --output a.onnx": "pip install 'nsmc_attention[train]'",
@@ -205,7 +205,7 @@ def linked(folder):
     lines = ["Name: nsmc_attention", *(f"Requires-Dist: {line}" for line in requires("nsmc_attention"))]
     (folder / "nsmc_attention-1.dist-info/METADATA").write_text("\n".join(lines), encoding="utf-8")
     known = [Path(nsmc_attention.__file__).parent]
-    for name in ("numpy", "click", "python-mecab-ko-dic"):
+    for name in ("numpy", "click", "python-mecab-ko-dic", "safetensors"):
         tops = {file.parts[0] for file in files(name) or ()} - {".."}
         known += [Path(str(distribution(name).locate_file(top))) for top in tops]
     for path in known:

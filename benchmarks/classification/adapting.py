@@ -35,7 +35,7 @@ from scipy import stats
 
 from docs.make.pictures import named, save_figure
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.adapt import adapting
 from nsmc_attention.classification.baselines import baseline
 from nsmc_attention.classification.batches import EncodedPart, encode

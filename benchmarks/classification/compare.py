@@ -19,7 +19,7 @@ from typing import Any, Optional
 import pandas
 
 from nsmc_attention._io.atomic import replaced_file, write_text
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.baselines import BASELINES, baseline
 from nsmc_attention.classification.evaluation import evaluate
 from nsmc_attention.classification.predictor import load_classifier

@@ -28,7 +28,7 @@ import numpy
 from numpy.random import RandomState
 from PIL import Image
 
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.systems.reading.boxes import Box, Gray, cut_out
 from nsmc_attention.systems.reading.decoding import ctc_path

@@ -15,7 +15,7 @@ from typing import Any
 
 from kiwipiepy import Kiwi
 
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.systems.restoration.restorer import Restorer
 from nsmc_attention.systems.restoration.system import EDITOR, LAYOUT
 from nsmc_attention.tables import nsmc

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from nsmc_attention._runtime.processes import cores
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.predictor import WINDOW, Classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import NsmcError

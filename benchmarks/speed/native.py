@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy
 
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.predictor import TokenScorer
 from nsmc_attention.classification.system import LAYOUT

@@ -7,7 +7,7 @@ import os
 import statistics
 import time
 
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.native import SWITCH
 from nsmc_attention.native.dictionary import installed_decoder

@@ -36,7 +36,7 @@ PARTS = {
         "text",
         [f"tests/text/test_{name}.py" for name in ("marks", "noise", "ngrams", "encoding", "tokenizers", "vocabulary")],
     ),
-    "bundle": ("bundle", ["tests/bundle", "tests/test_strangers_files.py"]),
+    "bundle": ("bundle.py", ["tests/test_bundle.py"]),
     "faithfulness": ("evaluation/faithfulness.py", ["tests/evaluation/test_faithfulness.py"]),
 }
 # Minutes of Java for tokenizers that the changes do not touch; a fact of the data, not of the code

@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from .._io.atomic import write_text
 from .._runtime.aliases import Record
-from ..bundle.format import load_bundle
+from ..bundle import load_bundle
 from ..errors import ConfigError
 from ..evaluation.calibration import calibrated, temperature
 from ..inference.engines import DeviceName, parameters_of
@@ -258,7 +258,7 @@ def write(
         "labels": list(LABELS),
         "tokenizer_version": first.manifest["tokenizer_version"],
         "vocabulary": len(first.codec),
-        **manifest_of(LAYOUT, trainer.config, data, figures["after"], command, first),
+        **manifest_of(trainer.config, data, figures["after"], command, first),
         "calibration": figures,
         "adapted": judgement.figures,
     }

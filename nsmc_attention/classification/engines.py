@@ -10,8 +10,7 @@ from typing import Optional, Protocol
 from .._runtime.aliases import Numbers
 from .._runtime.processes import cores
 from ..inference.engines import PRECISIONS, chosen_engine
-from ..inference.sessions import PIECE, GluonGraph, RunnableGraph, load_graphs
-from ..model.graphs import AXES, Sizes
+from ..inference.sessions import GluonGraph, RunnableGraph, load_graphs
 from . import native
 from .graphs import CONTEXTS, CONTRIBUTIONS, HEADS
 from .system import ClassifierBundle
@@ -53,22 +52,9 @@ class GraphEngine:
         return contexts, probability
 
 
-def sizes_of(bundle: ClassifierBundle) -> Sizes:
-    text, fixed = bundle.config.text, bundle.config.fixed_length
-    rows = {"token_ids": len(bundle.codec), **({"ngram_ids": text.ngram_buckets} if text.ngram_buckets else {})}
-    lengths = {1: fixed or 1, 3: fixed or min(7, text.max_length), PIECE: fixed or text.max_length}
-    batches = [{"N": reviews, **dict.fromkeys(("T", *AXES), length)} for reviews, length in lengths.items()]
-    return Sizes(rows, bundle.config.model.attention.sizes, batches)
-
-
-def remedy(bundle: ClassifierBundle) -> str:
-    """Return what to do where its model.onnx may not be run."""
-    return f"write it again with `nsmc-attention export --bundle {bundle.folder}`, or use --engine gluon"
-
-
 def gluon_graph(bundle: ClassifierBundle, device: str) -> GluonGraph:
     """Return the classifier's network on an MXNet device."""
-    graph = load_graphs(bundle, "gluon", device, sizes_of(bundle))["model.onnx"]
+    graph = load_graphs(bundle, "gluon", device)["model.onnx"]
     assert isinstance(graph, GluonGraph)
     return graph
 
@@ -87,5 +73,4 @@ def load_engine(
     chosen = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"], known)
     if chosen in PRECISIONS:
         return native.native_engine(bundle, threads, chosen)
-    graphs = load_graphs(bundle, chosen, device, sizes_of(bundle), threads or cores(), remedy(bundle))
-    return GraphEngine(graphs["model.onnx"])
+    return GraphEngine(load_graphs(bundle, chosen, device, threads or cores())["model.onnx"])

@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._runtime.aliases import Numbers, Record
-from ..bundle.format import read_contents
+from ..bundle import read_contents
 from ..errors import ConfigError, did_you_mean
 from ..inference.engines import DeviceName
 from ..inference.reference import predictor_of
@@ -116,7 +116,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
                 csv.writer(file).writerows([["document", "label"], *zip(texts, numbers.tolist())])
             run = Path(folder) / "run"
             bundle = train(table, config, run, device=self.device, quiet=True, init_from=self.init_from)
-            self.contents_ = read_contents(bundle)
+            self.contents_ = bundle.manifest, read_contents(bundle)
         self.__dict__.pop("loaded_", None)
         return self
 
@@ -143,7 +143,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     def classifier(self) -> Classifier:
         """Return the fitted Classifier, which also has the attention weights."""
         if "loaded_" not in self.__dict__:
-            self.loaded_ = predictor_of(Classifier, self.contents_)
+            self.loaded_ = predictor_of(Classifier, *self.contents_)
         return self.loaded_
 
     def __getstate__(self) -> dict[str, object]:

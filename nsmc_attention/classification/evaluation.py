@@ -132,8 +132,7 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
 
 def record(bundle: ClassifierBundle, judged: Record, reviews: Reviews) -> None:
     """Write what `evaluate` returned for reviews into the bundle's manifest and model card, with the command."""
-    from ..bundle.card import model_card
-    from ..bundle.format import read_contents, write_bundle
+    from ..bundle import model_card, read_contents, write_bundle
 
     # as it was given; but no card holds a whole path
     path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)

@@ -1,6 +1,6 @@
-"""A bundle's function written for ONNX Runtime, with the proof that it is the same function.
+"""A bundle's function written for ONNX Runtime, with the proof that it is the same function; or Gluon's parameter file.
 
-Reads the Gluon parameters, so it needs MXNet; what it writes does not.
+Both are of the network on MXNet, so it is needed here; what is written for ONNX Runtime does not need it.
 """
 
 from collections.abc import Sequence
@@ -12,10 +12,11 @@ import numpy
 from .._io.atomic import replaced_file
 from .._runtime.aliases import Numbers, Record
 from .._runtime.processes import cores
-from ..bundle.format import load_bundle, read_contents, write_bundle
+from ..bundle import PARAMETERS, load_bundle, read_contents, write_bundle
 from ..errors import BundleError, ConfigError
+from ..inference.engines import gluon_network
 from ..inference.sessions import OnnxGraph
-from ..model.onnx.graph import lower
+from ..model.onnx.graph import lower, with_parameters_in
 from ..model.parameters import set_parameters, snapshot
 from ..tables import nsmc
 from ..text.encoding import ReviewEncoder
@@ -29,44 +30,41 @@ PARITY, PARITY_TEXTS = 1e-5, 1000
 ROUNDING_MARGIN, MOST_ROUNDING = 4, 1e-3
 
 
-def export_bundle(folder: Union[str, Path, None], output: Optional[Union[str, Path]] = None) -> Record:
+def export_bundle(
+    folder: Union[str, Path, None], output: Optional[Union[str, Path]] = None, kind: str = "onnx"
+) -> Record:
     """Write a bundle's function as an ONNX model; return output, bytes and the figures of `parity` on 1,000 raw texts.
 
-    Output None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself.
+    Output None, or the bundle's own model.onnx, puts it and its parity figure into the bundle itself. Of the kind
+    "params" Gluon's parameter file is written, as `network.load_parameters` reads it, and there are no figures.
 
     Raises
     ------
     BundleError
         The ONNX model differs from Gluon by more than rounding explains; nothing is written.
     ConfigError, DataError
-        The output is stdout or would be foreign to the bundle; its folder is not there or cannot be written to.
+        The output is stdout; its folder is not there or cannot be written to.
     """
     bundle = load_bundle(folder, LAYOUT)
-    if output is None or is_own_model(bundle, Path(output)):
-        content, figures = verified_model(bundle)
-        contents = {**read_contents(bundle), "model.onnx": content}
-        write_bundle(bundle.folder, {**bundle.manifest, "parity": figures}, contents)
-        output = bundle.folder / "model.onnx"
-    else:
-        # opened before the work, so that a place that cannot be written to is reported at once
-        with replaced_file(output) as temporary:
-            content, figures = verified_model(bundle)
-            temporary.write_bytes(content)
-    return {"output": str(output), "bytes": len(content), **figures}
-
-
-def is_own_model(bundle: ClassifierBundle, output: Path) -> bool:
-    """Return whether an output is the bundle's own model.onnx; ConfigError if no model can be written there."""
+    own = bundle.folder / "model.onnx"
+    output = own if output is None else Path(output)
     if str(output) == "-":
         raise ConfigError("--output -: expected a file, found stdout; name a file, as model.onnx")
-    if output.resolve().parent != bundle.folder.resolve():
-        return False
-    if output.resolve().name != "model.onnx":
-        raise ConfigError(
-            f"--output {output}: expected a place outside the bundle, which does not load with a foreign "
-            "file in it; leave --output out to write its own model.onnx, or name another folder"
-        )
-    return True
+    if kind == "onnx" and output.resolve() == own.resolve():
+        whole, figures = verified_model(bundle)
+        content = with_parameters_in(PARAMETERS, whole, bundle.read(PARAMETERS))
+        contents = {**read_contents(bundle), "model.onnx": content}
+        write_bundle(bundle.folder, {**bundle.manifest, "parity": figures}, contents)
+        return {"output": str(own), "bytes": len(content), **figures}
+    # opened before the work, so that a place that cannot be written to is reported at once
+    with replaced_file(output) as temporary:
+        if kind == "params":
+            gluon_network(bundle, "cpu")[0].save_parameters(str(temporary))
+            figures = {}
+        else:
+            content, figures = verified_model(bundle)
+            temporary.write_bytes(content)
+    return {"output": str(output), "bytes": output.stat().st_size, **figures}
 
 
 def verified_model(bundle: ClassifierBundle) -> tuple[bytes, Record]:

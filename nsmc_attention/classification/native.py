@@ -1,6 +1,6 @@
 """The classifier's network by the compiled kernels of `nsmc_attention.native`, without MXNet and ONNX Runtime.
 
-    weights.params -> arrays as `_network.load` takes them -> NativeEngine
+    model.safetensors -> arrays as `_network.load` takes them -> NativeEngine
 
 For the architecture of the packaged bundle alone: an embedding, a bidirectional GRU, additive attention, with or
 without n-grams, all of any size.
@@ -20,7 +20,7 @@ from .._runtime.processes import cores, thread_pool
 from ..errors import ConfigError
 from ..inference.engines import PRECISIONS
 from ..model.graphs import AXES
-from ..model.parameters import CLASSES, EVIDENCE, NGRAM_TABLE, SCALE, Arrays, forms_of, loaded, read_stored
+from ..model.parameters import EVIDENCE, NGRAM_TABLE, SCALE, Arrays, loaded
 from ..native.kernels import (
     BLOCK,
     DIRECTIONS,
@@ -126,7 +126,7 @@ class NativeEngine:
 
 
 def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:
-    """Load the bundle's weights.params into the kernel of one of PRECISIONS.
+    """Load the bundle's parameters into the kernel of one of PRECISIONS.
 
     ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
     was not built.
@@ -135,37 +135,11 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
     model: Any = bundle.config.model
-    forms = forms_of(parameter_shapes(len(bundle.codec), model, bundle.config.text.ngram_buckets))
-    arrays = read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params"))
-    # numbers that overflow are reported by the prediction
-    with numpy.errstate(over="ignore"):
-        loadable = kernel_arrays(arrays, model.encoder.hidden_size, model.values.near)
     hidden = model.encoder.hidden_size
+    loadable = kernel_arrays(bundle.parameters(), hidden, model.values.near)
     values = [model.values.width(model.embedding_size, hidden)] if model.values.near else []
     read = [*values, *[hidden] * len(DIRECTIONS)]
     return NativeEngine(network.load(kernel=kernel, **loadable), name, threads, read)
-
-
-def parameter_shapes(words: int, model: Any, buckets: int) -> dict[str, tuple[int, ...]]:
-    """Return {name: shape} of the network's parameters; a test holds them to those of the HybridBlock."""
-    units, hidden, score = model.embedding_size, model.encoder.hidden_size, model.attention.units
-    width, gates = len(DIRECTIONS) * hidden, GATES * hidden
-    shapes: dict[str, tuple[int, ...]] = {EMBEDDING: (words, units)}
-    layer = {"i2h_weight": (gates, units), "h2h_weight": (gates, hidden), "i2h_bias": (gates,), "h2h_bias": (gates,)}
-    for direction in DIRECTIONS:
-        shapes.update({GRU.format(direction=direction, part=name): shape for name, shape in layer.items()})
-    shapes["attention._query_mid_layer.weight"] = shapes["attention._key_mid_layer.weight"] = (score, width)
-    shapes["attention._query_mid_layer.bias"] = (score,)
-    shapes["attention._attention_score.weight"] = (1, score)
-    read = model.values.width(units, width)
-    if model.values.signed:
-        shapes["gate.weight"], shapes["gate.bias"] = (1, width), (1,)
-    if model.values.kind == "convolution":
-        shapes["values.dense.weight"], shapes["values.dense.bias"] = (read, model.values.window * units), (read,)
-    shapes["output.weight"], shapes["output.bias"] = (CLASSES, read + bool(buckets)), (CLASSES,)
-    if buckets:
-        shapes[NGRAM_TABLE], shapes["evidence.weight"] = (buckets, 2), (width, EVIDENCE)
-    return shapes
 
 
 def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> Record:

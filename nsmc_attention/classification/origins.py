@@ -9,7 +9,7 @@ from typing import Any, Optional, Union
 import numpy
 
 from .._runtime.aliases import Record
-from ..bundle.format import AnyBundle
+from ..bundle import AnyBundle
 from ..errors import ConfigError
 from ..evaluation.calibration import log_odds
 from ..registry import modules, system

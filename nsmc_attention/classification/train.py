@@ -13,7 +13,7 @@ import pandas
 
 from .._runtime.aliases import Numbers, Record
 from .._runtime.mxnet_types import Network
-from ..bundle.format import Manifest, load_bundle
+from ..bundle import PARAMETERS, Manifest, load_bundle
 from ..errors import BundleError, DataError
 from ..inference.engines import DeviceName
 from ..tables import nsmc, raw
@@ -231,7 +231,7 @@ def describe(inputs: Inputs, config: Config, best: Record, origins: Origins) -> 
         "labels": list(LABELS),
         "tokenizer_version": tokenizer_version(config.text.tokenizer),
         "vocabulary": len(inputs.encoder),
-        **manifest_of(LAYOUT, config, data, best, again, origins.first),
+        **manifest_of(config, data, best, again, origins.first),
     }
 
 
@@ -255,13 +255,15 @@ def write_classifier(
 ) -> ClassifierBundle:
     """Write a network and its vocabulary, as bytes and as encoder, as a bundle; the parity is measured on documents."""
     from ..inference.sessions import GluonGraph
+    from ..model.onnx.graph import lower
     from .engines import GraphEngine
     from .export import disagreement, exceeds, parity
 
     vocabulary, encoder = codec
     contents = {"vocab.json": vocabulary, **network_files(network, config)}
     engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
-    manifest["parity"] = parity(engine, contents["model.onnx"], encoder, config, documents)
+    whole = lower(network, config.graphs)["model.onnx"]
+    manifest["parity"] = parity(engine, whole, encoder, config, documents)
     if exceeds(manifest["parity"]):
         run.say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
         del contents["model.onnx"]
@@ -273,7 +275,7 @@ def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> Record:
     """Return what `evaluate --record` wrote into a bundle of this very network, nothing if there is none."""
     try:
         bundle = load_bundle(folder, LAYOUT)
-        same = all(bundle.read(name) == contents[name] for name in ("vocab.json", "weights.params"))
+        same = all(bundle.read(name) == contents[name] for name in ("vocab.json", PARAMETERS))
     except BundleError:
         return {}
     return {part: figures for part, figures in bundle.manifest["metrics"].items() if part != "dev"} if same else {}

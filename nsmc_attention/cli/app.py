@@ -91,8 +91,8 @@ def complain(problem: object, command: str = "") -> int:
 
 def of_another_task(problem: Any, command: str) -> int:
     """Say with which command a bundle can be used."""
-    known = problem.task or next(iter(registry.SYSTEMS))
-    right = f"; use it with `nsmc-attention {registry.system(known).command}`" if known in registry.SYSTEMS else ""
+    known = problem.task in registry.SYSTEMS
+    right = f"; use it with `nsmc-attention {registry.system(problem.task).command}`" if known else ""
     return complain(f"{problem}{right}")
 
 

@@ -210,13 +210,24 @@ def export(
     *,
     bundle: Optional[Path] = BUNDLE,
     output: Optional[Path] = option("model.onnx  [default: in the bundle of --bundle itself]", "-o"),
+    kind: str = option(
+        "onnx, or params: Gluon's parameter file, for `load_parameters`",
+        "--format",
+        "-f",
+        type=click.Choice(["onnx", "params"]),
+        default="onnx",
+    ),
 ) -> None:
-    """Write a bundle's model for ONNX Runtime.
+    """Write a bundle's model for ONNX Runtime, or its parameters for Gluon.
 
-    First, the outputs of the model and of Gluon are compared on 1,000 raw texts.
+    First, the outputs of the ONNX model and of Gluon are compared on 1,000 raw texts.
+
+    \b
+    nsmc-attention export --bundle runs/first/bundle --output model.onnx
+    nsmc-attention export --bundle runs/first/bundle --output first.params --format params
     """
-    if not (bundle or output):
-        raise ConfigError("export: expected --output, as -o model.onnx: the packaged bundle stays as it is")
+    if not output and (kind == "params" or not bundle):
+        raise ConfigError(f"export: expected --output, as -o model.{kind}: the bundle stays as it is")
     from ..classification.export import export_bundle
 
-    print(json.dumps(export_bundle(bundle, output)))
+    print(json.dumps(export_bundle(bundle, output, kind)))

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 from typing import Any, Literal
 
-from ..bundle.format import AnyBundle
-from ..errors import ConfigError, did_you_mean
+from ..bundle import PARAMETERS, AnyBundle
+from ..errors import BundleError, ConfigError, did_you_mean
 from ..model.parameters import Arrays
 
 EngineName = Literal["auto", "native", "native-bf16", "onnx", "gluon"]
@@ -14,11 +14,14 @@ PRECISIONS = {"native": "float32", "native-bf16": "bf16"}
 
 
 def parameters_of(bundle: AnyBundle) -> tuple[Any, Arrays]:
-    """Return the network of a bundle of any task, not initialized, and {name: array} of its weights.params."""
-    from ..model.parameters import read_gluon_file
+    """Return the network of a bundle of any task, not initialized, and {name: array} of its parameters."""
+    from ..model.parameters import loaded
+    from ..model.tracing import parameter_shapes
 
-    network = bundle.config.network(*bundle.codec.sizes)
-    return network, read_gluon_file(bundle.read("weights.params"), network, bundle.file("weights.params"))
+    network, arrays = bundle.config.network(*bundle.codec.sizes), loaded(bundle.parameters())
+    if parameter_shapes(network) != {name: array.shape for name, array in arrays.items()}:
+        raise BundleError(f"{bundle.folder}: its {PARAMETERS} does not fit the config of its manifest; train again")
+    return network, arrays
 
 
 def gluon_network(bundle: AnyBundle, device: str) -> tuple[Any, Any]:

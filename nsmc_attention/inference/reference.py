@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union, cast
 
-from ..bundle.format import PACKAGE, AnyBundle, Layout, load_bundle, read_contents, write_contents
+from ..bundle import PACKAGE, AnyBundle, Layout, Manifest, load_bundle, read_contents, write_bundle
 from ..errors import BundleError, DataError, list_names
 
 Self = TypeVar("Self", bound="Predictor")
@@ -170,16 +170,21 @@ class Predictor:
         """Pickle by the bundle's folder; by its files where it is in a temporary folder and not in the package."""
         temporary = Path(tempfile.gettempdir()).resolve() in self.bundle.folder.resolve().parents
         if temporary and not self.bundle.packaged:
-            return predictor_of, (type(self), read_contents(self.bundle), self.engine.name, self.options)
+            contents = self.bundle.manifest, read_contents(self.bundle)
+            return predictor_of, (type(self), *contents, self.engine.name, self.options)
         return Reference.load, (self.reference,)
 
 
 def predictor_of(
-    kind: type[Self], contents: dict[str, bytes], engine: str = "auto", options: Optional[dict[str, Any]] = None
+    kind: type[Self],
+    manifest: Manifest,
+    contents: dict[str, bytes],
+    engine: str = "auto",
+    options: Optional[dict[str, Any]] = None,
 ) -> Self:
-    """Load a predictor from a bundle's files, in a temporary folder that is removed with it."""
+    """Load a predictor from a bundle's manifest and files, in a temporary folder that is removed with it."""
     folder = tempfile.TemporaryDirectory()
-    write_contents(Path(folder.name) / "bundle", contents)
+    write_bundle(Path(folder.name) / "bundle", manifest, contents)
     bundle = load_bundle(Path(folder.name) / "bundle", kind.layout)
     predictor = kind.from_bundle(bundle, engine, **(options or {}))
     # an Explainer reads the bundle again, as long as the predictor lives

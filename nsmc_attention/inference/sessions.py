@@ -15,9 +15,9 @@ import numpy
 from .._runtime.aliases import Numbers
 from .._runtime.mxnet_types import Device
 from .._runtime.processes import thread_pool
-from ..bundle.format import AnyBundle
+from ..bundle import PARAMETERS, AnyBundle
 from ..errors import BundleError, MissingPackage, requirement
-from ..model.graphs import AXES, LENGTHS, RANGES, Interface, Sizes, dtype
+from ..model.graphs import LENGTHS, Interface, dtype
 from ..model.tracing import parts_of
 from .engines import gluon_network
 
@@ -26,7 +26,6 @@ Array = Numbers
 PIECE, WORTH_A_THREAD = 32, 8
 # The batch of a network on MXNet; a GPU needs many reviews
 GLUON_BATCH = 128
-REMEDY = "train again, or take another bundle"
 
 
 def import_onnxruntime() -> Any:
@@ -47,25 +46,12 @@ def import_onnxruntime() -> Any:
     return onnxruntime
 
 
-def import_check() -> Any:
-    """Import the check of graphs that did not come with the package; MissingPackage without onnx."""
-    try:
-        from ..model.onnx import check
-    except ImportError as problem:
-        raise MissingPackage(
-            f"a bundle that did not come with the package needs onnx ({problem}): "
-            f"pip install {requirement('onnx') or 'onnx'}, or use --engine gluon"
-        ) from problem
-    return check
-
-
 class OnnxGraph:
     """Runs a graph by ONNX Runtime; safe to call from several threads.
 
     A batch is divided among threads that compute one part each: a quarter faster than ONNX Runtime's own threads, which
-    wait for each other at every step of a GRU. `content` is that of the file called name. `fixed`, the sizes of axes that
-    the settings fix, is given for a graph that did not come with the package: its results are checked. BundleError if
-    ONNX Runtime cannot load or run it, it has other inputs or outputs, or its results are none.
+    wait for each other at every step of a GRU. `content` is that of a file, called `where` in messages; `parameters` are
+    those of PARAMETERS beside it. BundleError if ONNX Runtime cannot load or run it, or it has other inputs or outputs.
     """
 
     name = "onnx"
@@ -74,9 +60,9 @@ class OnnxGraph:
         self,
         content: bytes,
         interface: Interface,
-        fixed: Optional[Mapping[str, int]] = None,
-        file: str = "model.onnx",
         threads: int = 1,
+        parameters: Optional[Mapping[str, Array]] = None,
+        where: object = "this ONNX model",
     ):
         onnxruntime = import_onnxruntime()
         options = onnxruntime.SessionOptions()
@@ -84,15 +70,23 @@ class OnnxGraph:
         options.log_severity_level = 3
         # that of 1.19, the newest for Python 3.9, gives two nodes one name
         options.add_session_config_entry("optimization.disable_specified_optimizers", "GatherSliceToSplitFusion")
+        # as ONNX files have the names of their constants: tag, length, name
+        own = {name: a for name, a in (parameters or {}).items() if b"B%c%s" % (len(name), name.encode()) in content}
+        # ONNX Runtime 1.19 would read any other file
+        if content.count(b"\n\x08location") > len(own):
+            raise BundleError(f"{where}: names another file than {PARAMETERS} for its parameters; take another bundle")
+        # kept, as the session may use their memory
+        self.values = list(map(onnxruntime.OrtValue.ortvalue_from_numpy, own.values()))
         try:
+            options.add_external_initializers(list(own), self.values)
             self.session = session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as problem:  # onnxruntime's own classes have no other base
-            raise BundleError(f"this {file}: ONNX Runtime cannot load it: {reason(problem)}") from problem
+            raise BundleError(f"{where}: ONNX Runtime cannot load it: {reason(problem)}") from problem
         inputs, outputs = ([item.name for item in side] for side in (session.get_inputs(), session.get_outputs()))
         if not set(inputs) <= set(interface.inputs) or set(outputs) != set(interface.outputs):
             expected = f"expected inputs and outputs {list(interface.inputs)} and {list(interface.outputs)}"
-            raise BundleError(f"this {file}: {expected}, found {inputs} and {outputs}; is it another model?")
-        self.interface, self.fixed, self.file, self.threads = interface, fixed, file, threads
+            raise BundleError(f"{where}: {expected}, found {inputs} and {outputs}; is it another model?")
+        self.interface, self.threads, self.where = interface, threads, where
         self.inputs = {name: numpy.dtype(dtype(name)) for name in inputs}
         self.batch_size = PIECE * threads
 
@@ -111,34 +105,8 @@ class OnnxGraph:
         try:
             results: list[Array] = self.session.run(names, given)
         except Exception as problem:  # onnxruntime's own classes have no other base
-            raise BundleError(f"the bundle's {self.file} cannot be run: {reason(problem)}") from problem
-        if self.fixed is not None:
-            self.check(named, dict(zip(names, results)))
+            raise BundleError(f"{self.where}: cannot be run: {reason(problem)}") from problem
         return results
-
-    def check(self, given: Mapping[str, Array], results: Mapping[str, Array]) -> None:
-        """Raise BundleError unless results have the shapes that they are declared with, and their numbers are in RANGES."""
-        sizes: dict[Any, int] = dict(self.fixed or {})
-        for name, array in given.items():
-            sizes.update(zip(self.interface.inputs[name], array.shape))
-        sizes.update({axis: sizes["T"] for axis in AXES if "T" in sizes})
-        for name, array in results.items():
-            shape = [axis if isinstance(axis, int) else sizes.get(axis, axis) for axis in self.interface.outputs[name]]
-            fits = (
-                len(shape) == array.ndim
-                and array.size
-                and all(size in (found, str(size)) for size, found in zip(shape, array.shape))
-            )
-            low, high = (0, sizes["V"] - 1) if dtype(name) == "int32" else RANGES.get(name, (None, None))
-            # not a number is neither at least low nor at most high
-            if fits and (low is None or array.min() >= low and array.max() <= high):
-                continue
-            expected = f"{name} of shape {tuple(shape)}" + (f" from {low:.4g} to {high:.4g}" if low is not None else "")
-            found = f"shape {array.shape}" + (f" from {array.min():.4g} to {array.max():.4g}" if array.size else "")
-            raise BundleError(
-                f"the bundle's {self.file}: expected {expected}, found {found}: its parameters are too large, or it is "
-                f"another model; {REMEDY}"
-            )
 
 
 class GluonGraph:
@@ -171,24 +139,16 @@ def reason(problem: Exception) -> str:
     return str(problem).splitlines()[0][:200]
 
 
-def load_graphs(
-    bundle: AnyBundle, engine: str, device: str, sizes: Sizes, threads: int = 1, remedy: str = REMEDY
-) -> dict[str, RunnableGraph]:
-    """Return what runs each graph of a bundle, by onnx or gluon; `remedy` ends the message of one that may not be run."""
+def load_graphs(bundle: AnyBundle, engine: str, device: str, threads: int = 1) -> dict[str, RunnableGraph]:
+    """Return what runs each graph of a bundle, by onnx or gluon."""
     interfaces = bundle.config.graphs
     if engine == "gluon":
         network, context = gluon_network(bundle, device)
         network.hybridize()
         pairs = zip(interfaces.items(), parts_of(network))
         return {file: GluonGraph(part, interface, context) for (file, interface), part in pairs}
-    contents = {file: checked(bundle, file, interface, sizes, remedy) for file, interface in interfaces.items()}
-    fixed = None if bundle.packaged else sizes.fixed
-    return {file: OnnxGraph(contents[file], interfaces[file], fixed, file, threads) for file in contents}
-
-
-def checked(bundle: AnyBundle, file: str, interface: Interface, sizes: Sizes, remedy: str = REMEDY) -> bytes:
-    """Return the content of a bundle's graph; BundleError where it did not come with the package and may not be run."""
-    content = bundle.read(file)
-    if bundle.packaged:
-        return content
-    return bytes(import_check().check_graph(content, interface, sizes, bundle.file(file), remedy))
+    contents = {file: bundle.read(file) for file in interfaces}
+    parameters = bundle.parameters()
+    return {
+        file: OnnxGraph(contents[file], interfaces[file], threads, parameters, bundle.file(file)) for file in contents
+    }

@@ -17,11 +17,6 @@ class Attention(Settings):
     rows: ClassVar[str] = "queries"
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """The axes of the weights whose size the settings fix."""
-        return {}
-
-    @property
     def description(self) -> str:
         """Its name in model cards."""
         return f"{self.kind} score"
@@ -151,10 +146,6 @@ class Structured(ScoredAttention):
     units: int = setting(32, "units of the score (A)", low=1, high=512)
     hops: int = setting(4, "hops over a review, each with its own weights (R)", low=1, high=64)
     penalty: float = setting(0.01, "weight in the loss of hops that attend to the same tokens; 0: none", low=0.0)
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {"hops": self.hops}
 
     @property
     def description(self) -> str:

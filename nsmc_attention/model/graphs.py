@@ -1,4 +1,4 @@
-"""Inputs and outputs of graphs, by name: for the networks, their lowering, its check and the engines.
+"""Inputs and outputs of graphs, by name: for the networks, their lowering and the engines.
 
 Read without MXNet and onnx. Each system lists those of its graphs (`config.graphs`). Axes: N reviews, T tokens, S source
 length in characters without spaces, D units of a state, K units of a key, H units of the decoder, V entries of the
@@ -32,30 +32,10 @@ class Interface(NamedTuple):
 Graphs = dict[str, Interface]
 
 
-class Sizes(NamedTuple):
-    """The lengths of the axes of a bundle's graphs.
-
-    `rows` is {input whose numbers are ids: how many ids there are}, `fixed` {axis: size} of those that the settings fix,
-    `batches` the others of a few batches, the largest last.
-    """
-
-    rows: Mapping[str, int]
-    fixed: Mapping[str, int]
-    batches: Sequence[Mapping[str, int]]
-
-
 # Of any graph, the inputs and outputs that are int32; of these, the ones that a network takes as float32, as MXNet's
 # sequence operators do
 INTEGERS = ("token_ids", "valid_length", "ngram_ids", "places", "source_ids", "source_length", "ids", "tags")
 LENGTHS = ("valid_length", "source_length")
-# The least and largest number of outputs, in single precision; those of others are only given back to a graph
-ROUNDING, FINITE = 1e-5, (-3.4028235e38, 3.4028235e38)
-RANGES = {
-    "probability": (0.0, 1.0),
-    **dict.fromkeys(("weights", "heads", "certainty", "spaces"), (0.0, 1 + ROUNDING)),
-    **dict.fromkeys(("log_probability", "parts"), (float("-inf"), ROUNDING)),
-    **dict.fromkeys(("contexts", "contributions", "scores", "values", "quantiles"), FINITE),
-}
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
 # a fixed size: layers, heads, hops
 AXES = ("queries", "keys")

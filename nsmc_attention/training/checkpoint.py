@@ -16,15 +16,12 @@ from safetensors.numpy import load as unpack
 from safetensors.numpy import save as pack
 
 from .._io.atomic import replaced_file
-from .._io.bounded import read_file
 from .._runtime.mxnet_types import Network, Trainer
 from ..errors import BundleError
 from ..model.parameters import Arrays, set_parameters, snapshot
 from .average import Average
 
 BEST, CHECKSUM = "best.safetensors", "sha256"
-# Bytes of the largest file
-LARGEST = 2**34
 MOMENTS = ("mean", "variance")
 
 
@@ -157,12 +154,11 @@ def checksum(arrays: Arrays) -> NDArray[numpy.uint8]:
 
 def read_arrays(path: Path) -> Arrays:
     """Read what `write_arrays` wrote; BundleError if it is damaged."""
-    content = read_file(path, LARGEST, BundleError)
     try:
-        arrays = unpack(content)
+        arrays = unpack(path.read_bytes())
         expected = arrays.pop(CHECKSUM, None)
         if expected is None or not numpy.array_equal(expected, checksum(arrays)):
             raise ValueError("its checksum is another")
-    except (ValueError, KeyError, SafetensorError) as problem:
+    except (OSError, ValueError, KeyError, SafetensorError) as problem:
         raise BundleError(f"{path}: the checkpoint is damaged ({problem})") from problem
     return arrays

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from typing import Any, Optional
 
-from ..bundle.format import AnyBundle, Layout, Manifest
+from ..bundle import AnyBundle, Manifest
 from ..schema import KIND, leaves, paths
 from ..version import __version__
 from .config import FLAGS, TaskConfig
@@ -77,17 +77,12 @@ def run_settings(config: TaskConfig, data: str, first: Optional[AnyBundle], **di
 
 
 def manifest_of(
-    layout: Layout[Any, Any],
-    config: TaskConfig,
-    data: dict[str, Any],
-    figures: dict[str, Any],
-    command: str,
-    first: Optional[AnyBundle] = None,
+    config: TaskConfig, data: dict[str, Any], figures: dict[str, Any], command: str, first: Optional[AnyBundle] = None
 ) -> Manifest:
     """Return the manifest of a training: its data, the figures of the dev part, and the bundle that it began with."""
     begun = {"init_from": {"name": first.name, "fingerprint": first.fingerprint}} if first else {}
     return {
-        **({"task": config.task} if layout.named else {}),
+        "task": config.task,
         "package_version": __version__,
         "config": config.to_dict(),
         "data": {**data, **begun},

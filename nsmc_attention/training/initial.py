@@ -7,7 +7,7 @@ from typing import Any, Optional, Union
 
 from .._runtime.mxnet_shim import import_mxnet
 from .._runtime.mxnet_types import Device, Network
-from ..bundle.format import AnyBundle, Layout, load_any
+from ..bundle import AnyBundle, Layout, load_any
 from ..errors import ConfigError
 from ..schema import paths
 from .config import TaskConfig

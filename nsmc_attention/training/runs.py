@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import Optional, TypeVar, Union
 
 from .._io.atomic import vacant, write_text
-from .._io.bounded import read_file, read_json
+from .._io.bounded import read_json
 from .._runtime.aliases import Record
 from .._runtime.mxnet_shim import choose_device
 from .._runtime.mxnet_types import Device, Network
 from .._runtime.progress import progress_bar
-from ..bundle.card import model_card
-from ..bundle.format import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, write_bundle
+from ..bundle import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, model_card, write_bundle
 from ..errors import ConfigError
 from ..evaluation.calibration import FEW_DEV
 from ..schema import difference
@@ -26,9 +25,6 @@ from .checkpoint import Checkpoints, Progress
 from .config import LoopConfig, TaskConfig
 from .description import other_setting
 from .stage import Stage
-
-# Largest settings.json in bytes; those of a run have 2,000
-LARGEST = 2**20
 
 ConfigT = TypeVar("ConfigT", bound=TaskConfig)
 CodecT = TypeVar("CodecT", bound=Codec)
@@ -140,7 +136,7 @@ def read_settings(out: Union[str, Path]) -> Record:
 
 def saved_settings(path: Path) -> Record:
     """Read a settings.json; ConfigError if it is something else."""
-    settings = read_json(read_file(path, LARGEST, ConfigError), path, ConfigError, "JSON settings")
+    settings = read_json(path.read_bytes(), path, ConfigError, "JSON settings")
     if not isinstance(settings, dict):
         raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; name another --out")
     return settings
@@ -148,10 +144,14 @@ def saved_settings(path: Path) -> Record:
 
 def network_files(network: Network, config: TaskConfig) -> dict[str, bytes]:
     """Return {file: bytes} of a trained network for its bundle: the parameters and the graphs."""
-    from ..model.onnx.graph import lower
-    from ..model.parameters import gluon_file
+    from safetensors.numpy import save
 
-    return {PARAMETERS: gluon_file(network), **lower(network, config.graphs)}
+    from ..model.onnx.graph import lower, with_parameters_in
+    from ..model.parameters import all_stored
+
+    parameters, graphs = save(all_stored(network)), lower(network, config.graphs)
+    graphs = {name: with_parameters_in(PARAMETERS, graph, parameters) for name, graph in graphs.items()}
+    return {PARAMETERS: parameters, **graphs}
 
 
 def warn_if_small(count: int, noun: str, name: str = "", share: float = 0.0, other: str = "") -> None:

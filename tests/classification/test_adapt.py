@@ -12,7 +12,7 @@ import pytest
 
 from nsmc_attention import adapt, load_classifier
 from nsmc_attention.apps.report.build import report
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.adapt import SURPRISING, seen_before
 from nsmc_attention.classification.batches import TrainingPart
 from nsmc_attention.classification.gain import threshold_shift
@@ -111,7 +111,7 @@ def test_a_frame_is_adapted_to_as_its_file(starred):
     folder, bundle, _ = starred
     frame = pandas.read_csv(folder / "in.csv", dtype=str)
     again = adapt(frame, folder / "again", folder / "first", force=True, quiet=True).bundle
-    assert again.read("weights.params") == bundle.read("weights.params")
+    assert again.read("model.safetensors") == bundle.read("model.safetensors")
 
 
 @pytest.mark.parametrize("mix", [0, -1, 1.5, float("nan")])

@@ -5,26 +5,14 @@ import json
 import numpy
 import pytest
 
-from nsmc_attention.bundle.card import model_card
-from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.classification.engines import sizes_of
+from nsmc_attention.bundle import load_bundle, model_card
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
-from nsmc_attention.errors import BundleError
 from nsmc_attention.tables import nsmc
 from nsmc_attention.visualization.faithfulness import as_text
 
 TEXT, HOPS = "배우는 좋은데 영화는 정말 별로", 3
-
-
-def test_a_foreign_graph_of_another_number_of_hops_is_refused(tiny_structured):
-    from nsmc_attention.model.onnx.check import check_graph
-
-    bundle = load_bundle(tiny_structured, LAYOUT)
-    interface, sizes = bundle.config.graphs["model.onnx"], sizes_of(bundle)._replace(fixed={"hops": HOPS + 1})
-    with pytest.raises(BundleError, match="weights of type"):
-        check_graph(bundle.read("model.onnx"), interface, sizes, "bundle/model.onnx")
 
 
 def test_predictions_have_a_row_of_weights_for_each_hop(command, tiny_structured):

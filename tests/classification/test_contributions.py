@@ -12,8 +12,7 @@ from hypothesis import strategies as some
 from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.apps.report.build import report
 from nsmc_attention.apps.report.page import phrases
-from nsmc_attention.bundle.card import model_card
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle, model_card
 from nsmc_attention.classification.explain import Explainer, explain, explain_many
 from nsmc_attention.classification.network import shared_with_next
 from nsmc_attention.classification.predictor import load_classifier

@@ -3,13 +3,14 @@
 import numpy
 import pytest
 
-from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
+from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.export import disagreement, exceeds, export_bundle, parity, parity_texts
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.inference.sessions import OnnxGraph
 from nsmc_attention.model.onnx.graph import lower
-from nsmc_attention.model.parameters import set_parameters, snapshot
+from nsmc_attention.model.parameters import loaded, set_parameters, snapshot
 
 
 def test_a_training_records_how_close_both_engines_are(run_folder):
@@ -21,20 +22,36 @@ def test_a_training_records_how_close_both_engines_are(run_folder):
 @pytest.mark.parametrize("output", [None, "bundle/model.onnx", "bundle/../bundle/model.onnx"])
 def test_export_puts_a_missing_model_into_the_bundle(output, run_folder, tmp_path):
     bundle = load_bundle(run_folder / "bundle", LAYOUT)
-    contents, model = read_contents(bundle), bundle.read("model.onnx")
-    small = contents.pop("model.onnx")
+    contents = read_contents(bundle)
+    model = contents.pop("model.onnx")
     write_bundle(tmp_path / "bundle", bundle.manifest, contents)
     found = export_bundle(tmp_path / "bundle", output and tmp_path / output)
     assert found["reviews"] == 1000 and found["bytes"] == len(model)
     again = load_bundle(tmp_path / "bundle", LAYOUT)
-    assert again.read("model.onnx") == model and again.file("model.onnx").read_bytes() == small
-    assert again.manifest["parity"]["reviews"] == 1000
+    assert again.read("model.onnx") == model and again.manifest["parity"]["reviews"] == 1000
+
+
+def test_an_exported_model_is_whole(run_folder, tmp_path):
+    bundle = load_bundle(run_folder / "bundle", LAYOUT)
+    figures = export_bundle(bundle.folder, tmp_path / "model.onnx")
+    content, batch = (tmp_path / "model.onnx").read_bytes(), bundle.codec.batch([bundle.codec.encode("정말 좋다")])
+    assert figures["bytes"] == len(content) > len(bundle.read("model.onnx"))
+    own = load_engine(bundle, "onnx", threads=1).graph
+    exported = OnnxGraph(content, own.interface)
+    assert all((one == other).all() for one, other in zip(own(*batch), exported(*batch)))
+
+
+def test_gluon_reads_exported_parameters(run_folder, tmp_path):
+    bundle = load_bundle(run_folder / "bundle", LAYOUT)
+    export_bundle(bundle.folder, tmp_path / "first.params", "params")
+    network = bundle.config.network(len(bundle.codec))
+    network.load_parameters(str(tmp_path / "first.params"))
+    assert all((array == loaded(bundle.parameters())[name]).all() for name, array in snapshot(network).items())
 
 
 @pytest.mark.parametrize(
     "output, error, message",
     [
-        ("{bundle}/other.onnx", ConfigError, "expected a place outside the bundle"),
         ("-", ConfigError, "expected a file, found stdout"),
         ("{bundle}", DataError, "is a folder"),
         ("{bundle}/../none/model.onnx", DataError, "no such folder"),
@@ -46,7 +63,7 @@ def test_a_place_where_no_model_can_be_written_is_reported_before_any_work(
     """The work itself would be an error, because these are no parameters."""
     monkeypatch.chdir(tmp_path)
     bundle = load_bundle(run_folder / "bundle", LAYOUT)
-    write_bundle(tmp_path / "bundle", bundle.manifest, {**read_contents(bundle), "weights.params": b"none"})
+    write_bundle(tmp_path / "bundle", bundle.manifest, {**read_contents(bundle), "model.safetensors": b"none"})
     with pytest.raises(error, match=message):
         export_bundle(tmp_path / "bundle", output.format(bundle=tmp_path / "bundle"))
     assert load_bundle(tmp_path / "bundle", LAYOUT) and len(list(tmp_path.iterdir())) == 1

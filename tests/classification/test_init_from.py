@@ -8,7 +8,7 @@ import numpy
 import pytest
 
 from nsmc_attention import preset
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.engines import gluon_graph
 from nsmc_attention.classification.origins import continuing
 from nsmc_attention.classification.system import LAYOUT
@@ -112,11 +112,11 @@ def test_the_packaged_classifier_is_trained_on_and_resumed_as_if_it_had_not_ende
     # what it says is the same training
     monkeypatch.chdir(tmp_path)
     assert command(*again[1:], "--out", tmp_path / "again").returncode == 0
-    whole = (run / "bundle" / "weights.params").read_bytes()
-    assert (tmp_path / "again" / "bundle" / "weights.params").read_bytes() == whole
+    whole = (run / "bundle" / "model.safetensors").read_bytes()
+    assert (tmp_path / "again" / "bundle" / "model.safetensors").read_bytes() == whole
     shutil.rmtree(run / "bundle")
     done = command(*words, "--resume")
-    assert done.returncode == 0 and (run / "bundle" / "weights.params").read_bytes() == whole, done.stderr
+    assert done.returncode == 0 and (run / "bundle" / "model.safetensors").read_bytes() == whole, done.stderr
     done = command(*(word for word in words if word not in ("--init-from", "pretrained")), "--resume")
     assert done.returncode == 2 and "cannot resume with another --init-from" in done.stderr
 
@@ -131,5 +131,5 @@ def test_a_packaged_bundle_is_known_by_its_name():
 def test_a_training_begins_with_no_bundle_of_another_task(tiny_reader, tmp_path):
     with pytest.raises(BundleError, match="expected a bundle of the task classify or language, found 'read'"):
         train("sample", preset("default"), tmp_path / "run", quiet=True, init_from=tiny_reader)
-    with pytest.raises(BundleError, match="expected a bundle of the task restore, found one that names no task"):
+    with pytest.raises(BundleError, match="expected a bundle of the task restore, found 'classify'"):
         train_restorer(Texts("sample"), RestoreConfig(), Run(tmp_path / "other", quiet=True), LAYOUT.packaged[0])

@@ -7,7 +7,7 @@ from hypothesis import strategies as some
 
 from nsmc_attention.classification.explain import explain, rollout
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.errors import BundleError, ConfigError
+from nsmc_attention.errors import ConfigError
 
 TEXTS = ["배우는 좋은데 영화는 정말 별로", "최고", "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"]
 
@@ -71,15 +71,3 @@ def test_an_encoder_without_heads_has_no_rollout(bundle_folder, post_run_folder)
         assert explain(other, TEXTS[0]).heads is None
         with pytest.raises(ConfigError, match=f"^method rollout: expected .* a transformer, found {kind}; use"):
             explain(other, TEXTS[0], "rollout")
-
-
-@pytest.mark.parametrize("value, size", [(numpy.nan, 4), (-0.1, 4), (2, 4), (0.5, 3)])
-def test_a_foreign_graph_whose_heads_are_none_is_refused(tiny_transformer, value, size):
-    class Session:
-        def run(self, names, arrays):
-            return [numpy.full((1, 3, 2, size, size), value)]
-
-    engine = load_classifier(tiny_transformer).engine
-    engine.graph.session = Session()
-    with pytest.raises(BundleError, match=r"expected heads of shape \(1, \d, \d, 4, 4\) from 0 to 1"):
-        engine.heads(numpy.ones((1, 4), "int32"), numpy.array([4], "int32"))

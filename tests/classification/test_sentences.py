@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from nsmc_attention._runtime.gluon import mxnet
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification import wide
 from nsmc_attention.classification.batches import Batch, GatedBatch, TrainingPart
 from nsmc_attention.classification.engines import gluon_graph

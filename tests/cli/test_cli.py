@@ -14,7 +14,7 @@ from importlib import import_module
 
 import pytest
 
-from nsmc_attention import load, load_classifier
+from nsmc_attention import load_classifier
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.cli import commands, run
 from nsmc_attention.cli.app import COMMANDS
@@ -144,9 +144,11 @@ def test_words_are_shaded_only_where_the_terminal_says_so():
     assert not has_colors(Terminal(), {"TERM": "linux"}) and not has_colors(io.StringIO(), {"TERM": "xterm-256color"})
 
 
-def test_export_gives_the_model_of_the_bundle(command, bundle_folder, tmp_path):
-    assert command("export", "--bundle", bundle_folder, "--output", tmp_path / "m.onnx").returncode == 0
-    assert (tmp_path / "m.onnx").read_bytes() == load(bundle_folder).bundle.read("model.onnx")
+@pytest.mark.parametrize("name, options", [("m.onnx", []), ("m.params", ["--format", "params"])])
+def test_export_writes_a_model_and_gluons_parameters(command, bundle_folder, tmp_path, name, options):
+    done = command("export", "--bundle", bundle_folder, "--output", tmp_path / name, *options)
+    written = json.loads(done.stdout)
+    assert written["output"] == str(tmp_path / name) and written["bytes"] == (tmp_path / name).stat().st_size > 10_000
 
 
 def test_help_names_every_command_and_every_setting(command):

@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from nsmc_attention._runtime.processes import cores
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.tables import nsmc

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.tables import nsmc

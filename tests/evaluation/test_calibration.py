@@ -5,7 +5,7 @@ import json
 import numpy
 import pytest
 
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.evaluation.calibration import RANGE, calibrated, calibration, log_odds, temperature
 from nsmc_attention.model.parameters import add_wide_part, wide_scale, without_wide

@@ -2,14 +2,12 @@
 
     python tests/fuzz/files.py 2500 [FIRST_SEED]
 
-Each seed is one mutated file: of a bundle (most with a manifest made to fit it), a run folder, the raw archive or a
-table. What must come of it is an NsmcError of one line, or an answer whose probabilities are probabilities. Prints
+Each seed is one mutated file: of a run folder, the raw archive or a table. What must come of it is an NsmcError of one line, or an answer whose probabilities are probabilities. Prints
 a JSON object of counts; ends with a traceback at the first other outcome, by a signal where native code crashed or
 a minute has passed. What is run, opened for writing or unpickled on the way is watched by an audit hook.
 """
 
 import csv
-import hashlib
 import io
 import json
 import math
@@ -36,11 +34,8 @@ from mutations import generator, mutated, mutated_json
 import nsmc_attention._runtime.mxnet_shim  # noqa: F401
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.apps.bulk.run import check_plan
-from nsmc_attention.bundle.format import load_bundle, write_bundle
-from nsmc_attention.classification.engines import load_engine
-from nsmc_attention.classification.predictor import Classifier, load_classifier
-from nsmc_attention.classification.settings import LABELS, preset
-from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classification.settings import preset
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.tables import nsmc, raw
@@ -48,11 +43,8 @@ from nsmc_attention.tables.labelled import load_reviews
 
 mxnet = import_mxnet()
 
-from nsmc_attention.model.onnx.graph import lower  # noqa: E402
-from nsmc_attention.model.parameters import gluon_file, initialize_from, read_gluon_file, round_tables  # noqa: E402
 from nsmc_attention.text.encoding import ReviewEncoder  # noqa: E402
 from nsmc_attention.text.preprocessing import build_vocab  # noqa: E402
-from nsmc_attention.text.tokenizers import tokenizer_version  # noqa: E402
 from nsmc_attention.training.average import Average  # noqa: E402
 from nsmc_attention.training.checkpoint import Checkpoints, Progress  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402
@@ -66,10 +58,9 @@ TEXTS = ["정말 재미있는 영화였어요", "지루하고 돈이 아까워�
 SECONDS, ADDRESSES, GROWTH = 60, 6 * 2**30, 700 * 2**20
 FORBIDDEN = {*"pickle.find_class os.system subprocess.Popen os.exec os.posix_spawn os.fork".split()}
 FORBIDDEN |= {"socket.connect", "marshal.loads", "code.__new__"}
-BUNDLE = ["manifest.json", "vocab.json", "weights.params", "model.onnx", "README.md"]
 TABLES = ["table.csv", "table.tsv", "table.txt", "table.jsonl", "table.parquet"]
 RUN = ["checkpoint.safetensors", "best.safetensors", "settings.json"]
-KINDS = [*BUNDLE, "weights.params", "model.onnx", "manifest.json", *RUN, "raw.zip", "film.json", "_plan.json", *TABLES]
+KINDS = [*RUN, "raw.zip", "film.json", "_plan.json", *TABLES]
 
 
 class Watch:
@@ -108,32 +99,7 @@ class Materials:
         ids = encoder.batch([encoder.encode(text) for text in texts[:4]])
         self.batch = [mxnet.nd.array(array) for array in ids]
         self.network(*self.batch)
-        self.contents = {**self.bundle(folder / "sound", vocabulary, encoder), **self.run(folder / "run"), **data()}
-
-    def bundle(self, folder, vocabulary, encoder):
-        round_tables(self.network)
-        files = {
-            "vocab.json": vocabulary.to_json().encode(),
-            "weights.params": gluon_file(self.network),
-            **lower(self.network, CONFIG.graphs),
-            "README.md": b"# card\n",
-        }
-        data = {"train": {"name": "sample", "sha256": "0" * 64, "used": 1}, "dev": {"used": 1}}
-        manifest = {
-            "labels": list(LABELS),
-            "config": CONFIG.to_dict(),
-            "vocabulary": len(encoder),
-            "data": data,
-            "command": "train",
-            "tokenizer_version": tokenizer_version("characters"),
-            "metrics": {"test": {"accuracy": 0.5}},
-        }
-        write_bundle(folder, manifest, files)
-        # with the whole graph, as in bundles of other programs
-        manifest = json.loads((folder / "manifest.json").read_bytes())
-        manifest["files"].update(manifest.pop("whole", {}))
-        sound = {name: (folder / name).read_bytes() for name in BUNDLE}
-        return {**sound, "model.onnx": files["model.onnx"], "manifest.json": json.dumps(manifest).encode()}
+        self.contents = {**self.run(folder / "run"), **data()}
 
     def run(self, folder):
         folder.mkdir()
@@ -191,25 +157,11 @@ def data():
 
 
 def stranger(kind, materials, draw):
-    """Return {file name: content} of what a stranger hands over: a bundle with one file changed, or one file."""
+    """Return the content of one file that a stranger hands over."""
     content = materials.contents[kind]
-    change = mutated_json if kind.endswith(".json") and draw.random() < 0.6 else mutated
-    changed = change(content, draw)
     if kind.endswith(".zip") and draw.random() < 0.6:
-        changed = with_changed_entry(content, draw)
-    if kind not in BUNDLE:
-        return {kind: changed}
-    files = {**{name: materials.contents[name] for name in BUNDLE}, kind: changed}
-    if kind != "manifest.json" and draw.random() < 0.9:
-        manifest = json.loads(files["manifest.json"])
-        manifest["files"][kind] = hashlib.sha256(changed).hexdigest()
-        if kind == "vocab.json" and draw.random() < 0.5:
-            manifest["vocabulary"] = changed.count(b'": ') - 1
-        if kind == "weights.params" and draw.random() < 0.5:
-            files["model.onnx"] = matching_graph(changed) or files["model.onnx"]
-            manifest["files"]["model.onnx"] = hashlib.sha256(files["model.onnx"]).hexdigest()
-        files["manifest.json"] = json.dumps(manifest).encode()
-    return files
+        return with_changed_entry(content, draw)
+    return (mutated_json if kind.endswith(".json") and draw.random() < 0.6 else mutated)(content, draw)
 
 
 def with_changed_entry(content, draw):
@@ -230,23 +182,8 @@ def with_changed_entry(content, draw):
     return written.getvalue()
 
 
-def matching_graph(content):
-    """Return the model.onnx of changed parameters, as a stranger with this package writes it."""
-    network = CONFIG.network(289)
-    try:
-        initialize_from(network, read_gluon_file(content, network, ""), mxnet.cpu())
-    except NsmcError:
-        return None
-    return lower(network, CONFIG.graphs)["model.onnx"]
-
-
 def read_as(kind, folder, materials, draw):
     """Read the stranger's file as the package would; return probabilities, where there are any."""
-    if kind in BUNDLE:
-        classifier = load_classifier(folder, draw.choice(["auto", "onnx", "gluon"]))
-        return [each.probability for each in classifier.predict_many(TEXTS)] + [
-            float(value) for each in classifier.predict_many(TEXTS) for value in each.token_weights
-        ]
     if kind == "checkpoint.safetensors":
         (folder / kind).rename(folder / "checkpoint-00000001.safetensors")
         (folder / "best.safetensors").write_bytes(materials.contents["best.safetensors"])
@@ -302,12 +239,11 @@ def judged(kind, folder, materials, draw, watch):
 def campaign(count, first, folder):
     """Try `count` seeds; return the counts by kind of file and outcome."""
     materials, found = Materials(folder), Counter()
-    materials.classifier = Classifier(*with_engine(load_bundle(folder / "sound", LAYOUT)))
+    materials.classifier = load_classifier(engine="onnx")
     for kind in dict.fromkeys(KINDS):
         # sound files are answered, and what is imported late is imported before the watch
-        names = BUNDLE if kind in BUNDLE else [kind]
         for seed in range(4 if kind not in ("settings.json", "_plan.json") else 1):
-            place = written(folder / "warm", {name: materials.contents[name] for name in names})
+            place = written(folder / "warm", kind, materials.contents[kind])
             read_as(kind, place, materials, generator(seed))
     watch, before = Watch(folder), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     limit_memory()
@@ -316,7 +252,7 @@ def campaign(count, first, folder):
         kind = KINDS[seed % len(KINDS)]
         print(f"seed {seed} {kind}", file=sys.stderr, flush=True)
         signal.alarm(SECONDS)
-        place = written(folder / f"stranger{seed}", stranger(kind, materials, draw))
+        place = written(folder / f"stranger{seed}", kind, stranger(kind, materials, draw))
         found[f"{kind} {judged(kind, place, materials, draw, watch)}"] += 1
         shutil.rmtree(place)
         signal.alarm(0)
@@ -333,15 +269,10 @@ def campaign(count, first, folder):
     }
 
 
-def with_engine(bundle):
-    return bundle, load_engine(bundle, "onnx", threads=1)
-
-
-def written(folder, files):
+def written(folder, name, content):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
+    (folder / name).write_bytes(content)
     return folder
 
 

@@ -22,7 +22,7 @@ from tokens import long_text, reviews
 from tokens import mutated as mutated_text
 
 import nsmc_attention
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.native import NativeEngine, native_engine
 from nsmc_attention.classification.predictor import TokenScorer
 from nsmc_attention.classification.system import LAYOUT

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from nsmc_attention.bundle.format import PACKAGE
+from nsmc_attention.bundle import PACKAGE
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import BundleError
 

@@ -13,7 +13,7 @@ import psutil
 import pyarrow.parquet
 import pytest
 
-from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle
+from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.cli import run

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.apps.report.words import content_words
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.native import SWITCH, dictionary
 from nsmc_attention.tables import nsmc

@@ -43,7 +43,8 @@ function ngramIds(tokens, buckets) {
 const folder = process.argv[2]
 const { config: { text } } = JSON.parse(readFileSync(`${folder}/manifest.json`, 'utf8'))
 const { token_to_idx: known, unknown_token: unknown } = JSON.parse(readFileSync(`${folder}/vocab.json`, 'utf8'))
-const session = await ort.InferenceSession.create(readFileSync(`${folder}/model.onnx`))
+const parameters = { path: 'model.safetensors', data: readFileSync(`${folder}/model.safetensors`) }
+const session = await ort.InferenceSession.create(readFileSync(`${folder}/model.onnx`), { externalData: [parameters] })
 
 for (const line of readFileSync(0, 'utf8').split('\n').filter(Boolean)) {
   const pairs = JSON.parse(line).slice(0, text.max_length).map(token => typeof token === 'string' ? [token, token] : token)

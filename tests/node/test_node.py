@@ -45,9 +45,8 @@ def test_node_answers_as_python_does(program):
     classifier = load_classifier()
     expected = classifier.predict_many(texts)
     given = "".join(json.dumps(tokens_of(classifier.encoder, text)) + "\n" for text in texts)
-    for name in classifier.bundle.manifest["files"]:
-        (program.parent / name).write_bytes(classifier.bundle.read(name))
-    done = subprocess.run(["node", str(program), str(program.parent)], input=given, capture_output=True, text=True)
+    command = ["node", str(program), str(classifier.bundle.folder)]
+    done = subprocess.run(command, input=given, capture_output=True, text=True)
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(found) == len(expected), done.stderr
     for one, other in zip(found, expected):

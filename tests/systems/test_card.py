@@ -1,8 +1,8 @@
 import pytest
 import yaml
 
-from nsmc_attention.bundle.card import model_card
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention import registry
+from nsmc_attention.bundle import load_bundle, model_card
 from nsmc_attention.classification.settings import PRESETS
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS
@@ -10,9 +10,11 @@ from nsmc_attention.systems.restoration.system import LAYOUT as RESTORER
 from nsmc_attention.text import ngrams
 
 
-def test_the_packaged_card_is_what_its_manifest_gives():
-    bundle = load_bundle(None, LAYOUT)
-    assert (bundle.folder / "README.md").read_text(encoding="utf-8") == model_card(LAYOUT, bundle.manifest)
+@pytest.mark.parametrize("system", registry.SYSTEMS)
+def test_the_packaged_cards_are_what_their_manifests_give(system):
+    layout = registry.system(system).layout
+    for bundle in (load_bundle(folder, layout) for folder in layout.packaged):
+        assert bundle.read("README.md").decode() == model_card(layout, bundle.manifest)
 
 
 def card_of(**changes):

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.restoration.alignment import readability
 from nsmc_attention import film, load_film, load_reader
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.evaluation import evaluate
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT

@@ -24,7 +24,7 @@ from ..._io.atomic import PREFIX, remove, vacant, write_text
 from ..._io.bounded import read_json
 from ..._runtime.processes import can_start_workers, cores
 from ..._runtime.progress import progress_bar
-from ...bundle.format import load_bundle
+from ...bundle import load_bundle
 from ...classification.predictor import Classifier
 from ...classification.system import LAYOUT
 from ...errors import ConfigError, DataError, MissingPackage

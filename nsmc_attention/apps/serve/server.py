@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Optional
 
 import uvicorn
 
-from ...bundle.format import load_bundle, read_contents
+from ...bundle import load_bundle, read_contents
 from ...classification.system import LAYOUT
 from ...errors import ConfigError
 from ...registry import system

@@ -4,19 +4,20 @@ The graph is built from its outputs backwards, so operators whose result a rewri
 Written with `onnx.helper`: MXNet's own exporter does not work with today's onnx package.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Optional, Union
 
 import numpy
 import onnx
 from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
 
 from ..._runtime.aliases import Numbers
 from ..._runtime.mxnet_types import Network
-from ..graphs import Axes, Graphs
+from ..graphs import Axes, Graphs, dtype
 from ..parameters import matrices_as, snapshot, stored
 from ..tracing import SIZES, Node, Value, parts_of, trace
-from .check import value_infos
 from .operators import FOLDED, OPERATORS, UNFOLDING
 
 OPSET, IR_VERSION = 17, 9
@@ -91,15 +92,16 @@ class Graph:
     def weights(self, name: str, array: Numbers) -> str:
         """Return the name of a parameter; a matrix is stored as `parameters` says, and converted once, at loading."""
         parts = stored(name, array, self.matrices_as)
-        if len(parts) == 1 and next(iter(parts.values())).dtype == "float32":
-            return self.constant(name, array)
-        floats = [self.add("Cast", self.constant(*part), to=TensorProto.FLOAT) for part in parts.items()]
+        floats = [
+            self.constant(*part)
+            if part[1].dtype == "float32"
+            else self.add("Cast", self.constant(*part), to=TensorProto.FLOAT)
+            for part in parts.items()
+        ]
         return floats[0] if len(floats) == 1 else self.add("Mul", *floats)
 
     def turned_weights(self, name: str, array: Numbers) -> str:
         """Return the name of a parameter's transpose (columns, rows)."""
-        if len(stored(name, array, self.matrices_as)) == 1:
-            return self.weights(f"{name}.T", array.T)
         return self.add("Transpose", self.weights(name, array), perm=[1, 0])
 
     def integers(self, *values: int) -> str:
@@ -144,6 +146,12 @@ class Graph:
         return model
 
 
+def value_infos(interface: Mapping[str, Axes]) -> list[onnx.ValueInfoProto]:
+    """Return inputs or outputs of these axes."""
+    types = {name: helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype(name))) for name in interface}
+    return [helper.make_tensor_value_info(name, types[name], axes) for name, axes in interface.items()]
+
+
 def lower(network: Network, graphs: Graphs) -> dict[str, bytes]:
     """Return {file: serialized ONNX model} of the graphs of a network, one of each of its parts.
 
@@ -161,3 +169,16 @@ def lower(network: Network, graphs: Graphs) -> dict[str, bytes]:
         }
         contents[name] = bytes(graph.model(tensors, outputs).SerializeToString())
     return contents
+
+
+def with_parameters_in(file: str, content: bytes, parameters: bytes) -> bytes:
+    """Return a graph whose parameters are those of a safetensors file beside it, as ONNX's external data."""
+    start = 8 + int.from_bytes(parameters[:8], "little")
+    places = json.loads(parameters[8:start])
+    model = onnx.load_from_string(content)
+    for constant in model.graph.initializer:
+        if constant.name in places:
+            begin, end = places[constant.name]["data_offsets"]
+            set_external_data(constant, file, start + begin, end - begin)
+            constant.ClearField("raw_data")
+    return bytes(model.SerializeToString())

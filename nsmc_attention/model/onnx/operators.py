@@ -4,13 +4,12 @@ A function returns the name of its output, or a list of names where there are se
 numbers, not tensors, because ONNX broadcasts; so what MXNet repeats along an axis is written once.
 """
 
+from math import prod
 from operator import add, le, mul, sub, truediv
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
-import numpy
 from onnx import TensorProto
 
-from ..graph_files import GATES
 from ..graphs import LENGTHS
 from ..parameters import stored
 from ..tracing import Node, Value
@@ -25,6 +24,9 @@ ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 # From the sum with beta back to the input of a layer norm
 LAYER_NORM = ("elemwise_add", "elemwise_mul", "elemwise_mul", "elemwise_sub", "Reshape")
 ACTIVATIONS = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
+# ONNX orders a GRU's gates update, reset, new, and an LSTM's input, output, forget, new; MXNet and cuDNN reset, update,
+# new, and input, forget, new, output
+GATES = {"gru": (1, 0, 2), "lstm": (0, 3, 1, 2)}
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
 
 
@@ -222,28 +224,35 @@ def recurrent(
     graph: "Graph", source: Value, cells: list[Node], lengths: Optional[Value], batch_major: bool = False
 ) -> str:
     """Write one ONNX GRU or LSTM for all directions: source (T, N, E) -> states (T, N, 2H), or (N, T, 2H)."""
-    constants: list[list[Any]] = []  # W, R and B of each direction
-    kind: str = cells[0].attributes["mode"]
+    kind, hidden = cells[0].attributes["mode"], cells[0].attributes["state_size"]
+    parameters: list[list[Value]] = [[], [], []]  # W, R and B of all directions
     for cell in cells:
         graph.require(kind in GATES and cell.attributes["num_layers"] == 1, cell)
         # weights of input and state, a pair a direction, and then as many pairs of biases
-        gates = [numpy.split(graph.parameter(value)[1], len(GATES[kind])) for value in cell.inputs[1].node.inputs]
-        arrays = [numpy.concatenate([parts[gate] for gate in GATES[kind]]) for parts in gates]
-        half = len(arrays) // 2
-        for at in range(0, half, 2):
-            constants.append([*arrays[at : at + 2], numpy.concatenate(arrays[half + at : half + at + 2])])
-    name, _ = graph.parameter(cells[0].inputs[1].node.inputs[0])
-    weights, states, biases = map(numpy.stack, zip(*constants))
-    stacked = [graph.weights(f"{name}.W", weights), graph.weights(f"{name}.R", states)]
-    stacked += [graph.constant(f"{name}.B", biases)]
+        values = cell.inputs[1].node.inputs
+        half = len(values) // 2
+        for part, own in zip(parameters, (values[:half:2], values[1:half:2], values[half:])):
+            part += own
+    count = len(parameters[0])
+    weights = [in_gate_order(graph, part, GATES[kind], count) for part in parameters]
     # lengths are an input, which a GRU takes as it is given
-    given = [graph.value(source), *stacked, lengths.node.name if lengths else ""]
-    hidden, direction = cells[0].attributes["state_size"], "forward" if len(constants) == 1 else "bidirectional"
+    given = [graph.value(source), *weights, lengths.node.name if lengths else ""]
+    direction = "forward" if count == 1 else "bidirectional"
     outputs = [f"{kind}_{len(graph.nodes)}", ""]
     sizes = {"direction": direction, "hidden_size": hidden, **({"linear_before_reset": 1} if kind == "gru" else {})}
     by_step = graph.add(kind.upper(), *given, outputs=outputs, **sizes)  # (T, directions, N, H)
     by_step = graph.add("Transpose", by_step, perm=[2, 0, 1, 3] if batch_major else [0, 2, 1, 3])
-    return graph.add("Reshape", by_step, graph.integers(0, 0, len(constants) * hidden))
+    return graph.add("Reshape", by_step, graph.integers(0, 0, count * hidden))
+
+
+def in_gate_order(graph: "Graph", values: list[Value], order: tuple[int, ...], count: int) -> str:
+    """Return parameters of so many directions with their gates in ONNX's order: (directions, gates * H, ...)."""
+    parts = [graph.parameter(value) for value in values]
+    shape = parts[0][1].shape
+    joined = graph.add("Concat", *(graph.weights(*part) for part in parts), axis=0)
+    gates = graph.add("Reshape", joined, graph.integers(-1, len(order), prod(shape) // len(order)))
+    ordered = graph.add("Gather", gates, graph.integers(*order), axis=1)
+    return graph.add("Reshape", ordered, graph.integers(count, -1, *shape[1:]))
 
 
 def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]]:

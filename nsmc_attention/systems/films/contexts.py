@@ -10,7 +10,7 @@ BEHIND = ("Squeeze", "Slice", "Softmax")
 
 
 def with_contexts(content: bytes, where: object) -> bytes:
-    """Return a serialized classifier, as it was checked, with the further output `contexts` (N, F) float32.
+    """Return a serialized classifier with the further output `contexts` (N, F) float32.
 
     BundleError, in whose message the file is called `where`, if it does not end with a dense layer.
     """

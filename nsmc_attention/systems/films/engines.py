@@ -5,12 +5,11 @@ from typing import Any, Optional, Union
 from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores
 from ...classification import native
-from ...classification.engines import GraphEngine, remedy, sizes_of
+from ...classification.engines import GraphEngine
 from ...classification.graphs import CONTEXTS
 from ...classification.system import ClassifierBundle
 from ...inference.engines import chosen_engine
-from ...inference.sessions import PIECE, OnnxGraph, checked, import_check, load_graphs
-from ...model.graphs import Sizes
+from ...inference.sessions import OnnxGraph, load_graphs
 from .system import FilmBundle
 
 
@@ -18,10 +17,8 @@ class FilmEngine:
     """Runs the graphs of a film network, or the network on MXNet, on one thread; "auto" is onnx, on a GPU gluon."""
 
     def __init__(self, bundle: FilmBundle, name: str, device: str):
-        units = bundle.config.model.units
-        sizes = Sizes({}, {"F": bundle.codec.inputs, "D": units, "P": 2 * units}, [{"N": 1}, {"N": PIECE}])
         self.name = chosen_engine(name, device)
-        self.graphs = load_graphs(bundle, self.name, device, sizes)
+        self.graphs = load_graphs(bundle, self.name, device)
 
     def reviews(self, vectors: Numbers) -> tuple[Numbers, Numbers]:
         """(M, F) -> scores (M,), values (M, D)."""
@@ -43,13 +40,10 @@ def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> U
     model: Any = bundle.config.model
     if native.runs(bundle) and model.values.kind != "embedding":
         return native.native_engine(bundle, threads)
-    import_check()
-    from .contexts import with_contexts
-
-    interface, sizes = bundle.config.graphs["model.onnx"], sizes_of(bundle)
-    content = checked(bundle, "model.onnx", interface, sizes, remedy(bundle))
+    interface, content, where = bundle.config.graphs["model.onnx"], bundle.read("model.onnx"), bundle.file("model.onnx")
     if CONTEXTS not in interface.outputs:
-        content = with_contexts(content, bundle.file("model.onnx"))
+        from .contexts import with_contexts
+
+        content = with_contexts(content, where)
         interface = interface._replace(outputs={**interface.outputs, CONTEXTS: ("N", "F")})
-    fixed = None if bundle.packaged else sizes.fixed
-    return GraphEngine(OnnxGraph(content, interface, fixed, threads=threads or cores()))
+    return GraphEngine(OnnxGraph(content, interface, threads or cores(), bundle.parameters(), where))

@@ -14,7 +14,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Record
-from ...bundle.format import load_bundle
+from ...bundle import load_bundle
 from ...classification.predictor import WINDOW, Classifier
 from ...classification.system import LAYOUT as CLASSIFIER
 from ...classification.system import ClassifierBundle
@@ -165,11 +165,11 @@ def load_film(
 def rater_of(classifier: ClassifierBundle, bundle: Optional[Union[str, Path]] = None) -> Optional[FilmRater]:
     """Load the film network of a bundle, or the packaged one, to read reviews by a classifier.
 
-    None where no bundle is named and the packaged network reads the vectors of another classifier, or onnx is not
+    None where no bundle is named and the packaged network reads the vectors of another classifier, or ONNX Runtime is not
     installed; errors are those of `load_film`.
     """
     verified = load_bundle(bundle, LAYOUT)
-    fits = verified.codec.classifier == classifier.fingerprint and find_spec("onnx") is not None
+    fits = verified.codec.classifier == classifier.fingerprint and find_spec("onnxruntime") is not None
     return FilmRater.from_bundle(verified, classifier=classifier.folder) if bundle or fits else None
 
 

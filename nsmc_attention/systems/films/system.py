@@ -3,9 +3,8 @@
 from typing import TYPE_CHECKING
 
 from ..._runtime.later import later
-from ...bundle.format import Bundle, Layout, Manifest, packaged
+from ...bundle import Bundle, Layout, Manifest, packaged
 from ...system import System
-from .graphs import FILM_GRAPHS
 from .settings import FILM_PRESETS, FilmConfig
 
 if TYPE_CHECKING:
@@ -21,12 +20,7 @@ def card_values(config: FilmConfig, manifest: Manifest) -> dict[str, object]:
 
 
 LAYOUT: "Layout[FilmConfig, Scale]" = Layout(
-    FilmConfig,
-    "scale.json",
-    later("systems.films.scale", "Scale.from_json"),
-    tuple(FILM_GRAPHS),
-    packaged("pretrained_film"),
-    card_values,
+    FilmConfig, "scale.json", later("systems.films.scale", "Scale.from_json"), packaged("pretrained_film"), card_values
 )
 FilmBundle = Bundle[FilmConfig, "Scale"]
 SYSTEM = System(

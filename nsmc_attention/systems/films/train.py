@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers, Record
 from ..._runtime.mxnet_types import Network
-from ...bundle.format import load_bundle
+from ...bundle import load_bundle
 from ...classification.system import LAYOUT as CLASSIFIER
 from ...errors import DataError
 from ...tables import nsmc
@@ -91,7 +91,7 @@ def train_films(
     objective = FilmObjective(batches, run.context, config.training.seed)
     scale = Scale.of(reader, reviews.stars, calibrated(objective, network, dev))
     best = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
-    manifest = manifest_of(LAYOUT, config, described(reviews, counts), best, again(**named))
+    manifest = manifest_of(config, described(reviews, counts), best, again(**named))
     manifest["metrics"]["test"] = judged(objective, network, test, scale)
     contents = {"scale.json": scale.to_json().encode(), **network_files(network, config)}
     bundle = run.write(LAYOUT, manifest, contents)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..._runtime.later import later
-from ...bundle.format import Bundle, Layout, Manifest, packaged
+from ...bundle import Bundle, Layout, Manifest, packaged, read_encoder
 from ...system import System
 from .settings import LANGUAGE_PRESETS, LanguageConfig
 
@@ -18,12 +18,7 @@ def card_values(config: LanguageConfig, manifest: Manifest) -> dict[str, object]
 
 
 LAYOUT: "Layout[LanguageConfig, ReviewEncoder]" = Layout(
-    LanguageConfig,
-    "vocab.json",
-    later("bundle.vocabulary", "read_encoder"),
-    ("model.onnx",),
-    packaged("pretrained_language"),
-    card_values,
+    LanguageConfig, "vocab.json", read_encoder, packaged("pretrained_language"), card_values
 )
 LanguageBundle = Bundle[LanguageConfig, "ReviewEncoder"]
 SYSTEM = System(

@@ -89,7 +89,7 @@ def train_language(
     if config.text.tokenizer == "mecab":
         best["accuracy_by_speech"] = accuracy_by_speech(objective, network, [texts[i] for i in dev], encoder)
     counts = {"train": {"name": name, "reviews": len(train)}, "dev": {"reviews": len(dev)}}
-    manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
+    manifest = manifest_of(config, counts, best, again(init_from=first and first.name), first)
     manifest.update(tokenizer_version=tokenizer_version(config.text.tokenizer), vocabulary=len(encoder))
     contents = {"vocab.json": vocabulary, **network_files(network, config)}
     bundle = run.write(LAYOUT, manifest, contents)

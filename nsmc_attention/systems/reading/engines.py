@@ -11,12 +11,10 @@ import numpy
 from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores, in_threads
 from ...inference.engines import chosen_engine
-from ...inference.sessions import PIECE, RunnableGraph, load_graphs
-from ...model.graphs import Sizes
+from ...inference.sessions import RunnableGraph, load_graphs
 from ..sequences.characters import END
 from .graphs import LOOKED_AT
 from .letters import Letters
-from .settings import ReadConfig
 from .system import ReaderBundle
 
 # Strips of the longest line that is read: more than a thousand letters
@@ -52,22 +50,12 @@ class ReaderEngine:
         return log_probability, weights, after
 
 
-def sizes_of(config: ReadConfig, letters: Letters) -> Sizes:
-    """Return how long the axes of a reader's graphs are; for a decoder's step N are the hypotheses of all lines."""
-    fixed = {**config.model.sizes, "V": len(letters), "P": letters.count}
-    batches = [
-        {"N": lines, "S": strips}
-        for lines, strips in ((1, 5), (3, 40), (PIECE, MOST_STRIPS // PIECE), (1, MOST_STRIPS))
-    ]
-    return Sizes({"ids": len(letters)}, fixed, batches)
-
-
 def load_reader_engine(
     bundle: ReaderBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
 ) -> ReaderEngine:
     """Load the engine called name for a reader's bundle; "auto" is onnx where the bundle has its models."""
     has_graphs = next(iter(bundle.config.graphs)) in bundle.manifest["files"]
     chosen = chosen_engine(name, device, has_graphs)
-    graphs = load_graphs(bundle, chosen, device, sizes_of(bundle.config, bundle.codec))
+    graphs = load_graphs(bundle, chosen, device)
     several = (threads or cores()) if chosen == "onnx" else 1
     return ReaderEngine(graphs, bundle.codec, bundle.config.model.decoder_size, several)

@@ -57,11 +57,6 @@ class ReaderConfig(Settings):
         )
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """Sizes of the axes of its graphs that depend on these settings; see `interface`."""
-        return {"D": self.width, **self.decoder.sizes}
-
-    @property
     def graphs(self) -> Graphs:
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
         return READER_GRAPHS

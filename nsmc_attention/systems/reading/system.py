@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..._runtime.later import later
-from ...bundle.format import Bundle, Layout, Manifest, packaged
+from ...bundle import Bundle, Layout, Manifest, packaged
 from ...system import System
 from .settings import READ_PRESETS, ReadConfig
 
@@ -20,7 +20,6 @@ LAYOUT: "Layout[ReadConfig, Letters]" = Layout(
     ReadConfig,
     "vocab.json",
     later("systems.reading.letters", "Letters.read"),
-    ("source.onnx", "step.onnx"),
     packaged("pretrained_reader"),
     card_values,
 )

@@ -68,7 +68,7 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     network, progress, figures = train_network(config, letters, run, train, dev, faces, begin)
     counts = {"train": {"name": name, "reviews": len(train), "fonts": len(files)}, "dev": {"reviews": len(dev)}}
     best = {"best_epoch": progress.best_epoch + 1, **figures}
-    manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
+    manifest = manifest_of(config, counts, best, again(init_from=first and first.name), first)
     manifest["vocabulary"] = len(letters)
     contents = {"vocab.json": letters.to_json().encode(), **network_files(network, config)}
     bundle = run.write(LAYOUT, manifest, contents)

@@ -10,7 +10,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Record
-from ...bundle.format import load_bundle
+from ...bundle import load_bundle
 from ...classification.predictor import WINDOW, Classifier
 from ...inference.reference import Reference, Row, check_texts
 from ...tables.parts import cut

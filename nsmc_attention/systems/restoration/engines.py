@@ -13,10 +13,7 @@ from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores
 from ...inference.engines import PRECISIONS, chosen_engine, companion_engine
 from ...inference.sessions import PIECE, load_graphs
-from ...model.graphs import Sizes
 from ...native.kernels import is_built
-from ..sequences.characters import Characters
-from ..sequences.graphs import most_written
 from . import native
 from .settings import RestoreConfig
 from .system import RestorerBundle
@@ -67,16 +64,6 @@ def longest_read(config: RestoreConfig) -> int:
     return longest if is_editor else min(longest, WRITER_LENGTH)
 
 
-def sizes_of(config: RestoreConfig, characters: Characters) -> Sizes:
-    """Return how long the axes of a restorer's graphs are; for a decoder's step N are the hypotheses of all texts."""
-    fixed = {**config.model.sizes, "V": len(characters)}
-    batches = [
-        {"N": texts, "S": length, "W": most_written(length), "W+1": most_written(length) + 1}
-        for texts, length in ((1, 1), (3, 7), (PIECE, longest_read(config)))
-    ]
-    return Sizes({"source_ids": characters.rows, "ids": len(characters)}, fixed, batches)
-
-
 def engine_beside(bundle: RestorerBundle, name: str) -> str:
     """Return the engine of a restorer beside a classifier on the engine called name: compiled kernels where it fits."""
     return "native" if name in PRECISIONS and native.misfit(bundle) is None else companion_engine(name)
@@ -96,5 +83,5 @@ def load_restorer_engine(
     chosen = chosen_engine(name, device, has_graphs, ("native", "onnx", "gluon"))
     if chosen == "native":
         return RestorerEngine({"model.onnx": native.native_editor(bundle)}, threads or cores())
-    graphs = load_graphs(bundle, chosen, device, sizes_of(bundle.config, bundle.codec))
+    graphs = load_graphs(bundle, chosen, device)
     return RestorerEngine(graphs, (threads or cores()) if chosen == "onnx" else 1)

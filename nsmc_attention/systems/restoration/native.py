@@ -1,6 +1,6 @@
 """The editor's network by the compiled kernels of `nsmc_attention.native`, without MXNet and ONNX Runtime.
 
-    weights.params -> arrays as `_network.load_editor` takes them -> NativeEditor
+    model.safetensors -> arrays as `_network.load_editor` takes them -> NativeEditor
 
 For editors of GRU layers, of any number and size; the rows of the embedding are multiplied by the first layer's weights
 once, and the two heads leave the tags, their certainty and the spaces alone. States and what they are multiplied by are
@@ -13,9 +13,8 @@ from typing import Any, Optional
 import numpy
 
 from ..._runtime.aliases import Numbers
-from ...errors import BundleError, ConfigError
-from ...inference.sessions import REMEDY
-from ...model.parameters import Arrays, forms_of, loaded, read_stored
+from ...errors import ConfigError
+from ...model.parameters import Arrays, loaded
 from ...native.kernels import (
     DIRECTIONS,
     GATES,
@@ -26,7 +25,6 @@ from ...native.kernels import (
     kernel_name,
     other_kind,
 )
-from .settings import RestoreConfig
 from .system import RestorerBundle
 
 # Texts that are read at once: the network's weights stay in the processor's cache, then the dictionary
@@ -51,13 +49,12 @@ def misfit(bundle: RestorerBundle) -> Optional[str]:
 class NativeEditor:
     """Runs an editor that `_network.load_editor` returned: source_ids (N, S, ROWS), source_length (N,) to three arrays.
 
-    A text's results are the same to the bit whatever is beside it. `where` is the bundle's file in messages.
+    A text's results are the same to the bit whatever is beside it.
     """
 
-    name = "native"
+    name, batch_size = "native", TEXTS
 
-    def __init__(self, network: Any, where: object = "weights.params"):
-        self.where, self.batch_size = where, TEXTS
+    def __init__(self, network: Any):
         self.run = partial(import_network().edit, network)
 
     def __call__(self, source_ids: Numbers, source_length: Numbers) -> list[Numbers]:
@@ -65,50 +62,19 @@ class NativeEditor:
         size = source_ids.shape[:2]
         tags, certainty, spaces = numpy.zeros(size, "int32"), numpy.ones(size, "float32"), numpy.zeros(size, "float32")
         self.run(source_ids, source_length, tags, certainty, spaces)
-        # logits that overflow are no numbers, which no comparison holds for
-        if not (certainty.min() > 0 and spaces.min() >= 0):
-            raise no_numbers(self.where)
         return [tags, certainty, spaces]
 
 
-def no_numbers(where: object) -> BundleError:
-    return BundleError(f"{where}: expected parameters that are numbers and not too large, found others; {REMEDY}")
-
-
 def native_editor(bundle: RestorerBundle) -> NativeEditor:
-    """Load the bundle's weights.params into the kernel.
+    """Load the bundle's parameters into the kernel.
 
-    ConfigError where the bundle does not fit; BundleError where parameters are no numbers; MissingPackage where the
-    extension was not built.
+    ConfigError where the bundle does not fit; MissingPackage where the extension was not built.
     """
     network, kernel = import_network(), kernel_name("levels")
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
-    forms = forms_of(parameter_shapes(bundle.codec.rows, len(bundle.codec), bundle.config), "float16")
-    arrays = loaded(read_stored(bundle.read("weights.params"), forms, bundle.file("weights.params")))
-    # of float16, whose sums float32 holds
-    if not all(numpy.isfinite(array).all() for array in arrays.values()):
-        raise no_numbers(bundle.file("weights.params"))
-    given = kernel_arrays(arrays, bundle.config.model.encoder.layers)
-    return NativeEditor(network.load_editor(kernel, *given), bundle.file("weights.params"))
-
-
-def parameter_shapes(rows: int, vocab_size: int, config: RestoreConfig) -> dict[str, tuple[int, ...]]:
-    """Return {name: shape} of the network's parameters; a test holds them to those of the HybridBlock."""
-    model: Any = config.model
-    hidden, units, read = model.encoder.hidden_size, model.output_units, model.embedding_size
-    shapes: dict[str, tuple[int, ...]] = {"reader.embedding.weight": (rows, read)}
-    for number in range(model.encoder.layers):
-        for direction in DIRECTIONS:
-            name = partial(LAYER.format(number=number).format, direction=direction)
-            shapes[name(part="i2h_weight")], shapes[name(part="i2h_bias")] = (GATES * hidden, read), (GATES * hidden,)
-            shapes[name(part="h2h_weight")], shapes[name(part="h2h_bias")] = (GATES * hidden, hidden), (GATES * hidden,)
-        read = model.width
-    shapes["narrow.weight"] = (units, read)
-    shapes["tag.weight"], shapes["tag.bias"] = (vocab_size - 1, units), (vocab_size - 1,)
-    for head in HEADS:
-        shapes[f"{head}.weight"], shapes[f"{head}.bias"] = (2, read), (2,)
-    return shapes
+    given = kernel_arrays(loaded(bundle.parameters()), bundle.config.model.encoder.layers)
+    return NativeEditor(network.load_editor(kernel, *given))
 
 
 def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:

@@ -40,7 +40,7 @@ class ScoringOptions(NamedTuple):
         """Return the restorer on the engine and device of a model, False where texts are not to be restored."""
         if not self.bundle:
             return False
-        from ...bundle.format import load_bundle
+        from ...bundle import load_bundle
         from .engines import engine_beside
         from .restorer import Restorer
 

@@ -16,7 +16,7 @@ import numpy
 
 from ..._runtime.aliases import Numbers, Record
 from ..._runtime.processes import in_threads
-from ...bundle.format import load_bundle
+from ...bundle import load_bundle
 from ...errors import ConfigError, DataError
 from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor, Row, check_text, check_texts

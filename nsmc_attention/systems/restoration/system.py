@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ..._runtime.later import later
-from ...bundle.format import Bundle, Layout, Manifest, packaged
+from ...bundle import Bundle, Layout, Manifest, packaged
 from ...system import System
 from .settings import RESTORE_PRESETS, RestoreConfig
 
@@ -20,7 +20,6 @@ LAYOUT: "Layout[RestoreConfig, RestorerCharacters]" = Layout(
     RestoreConfig,
     "vocab.json",
     later("systems.restoration.characters", "RestorerCharacters.read"),
-    ("model.onnx", "source.onnx", "step.onnx"),
     packaged("pretrained_editor", "pretrained_writer"),
     card_values,
 )

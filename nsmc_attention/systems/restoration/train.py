@@ -80,7 +80,7 @@ def train_restorer(
         characters = replace(characters, junctions=fitted(map(split_spaces, train)))
     counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
     best = {"best_epoch": progress.best_epoch + 1, **figures}
-    manifest = manifest_of(LAYOUT, config, counts, best, again(init_from=first and first.name), first)
+    manifest = manifest_of(config, counts, best, again(init_from=first and first.name), first)
     manifest["vocabulary"] = len(characters)
     contents = {"vocab.json": characters.to_json().encode(), **network_files(network, config)}
     bundle = run.write(LAYOUT, manifest, contents)

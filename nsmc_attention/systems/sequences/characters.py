@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ..._io.bounded import read_json
 from ..._runtime.aliases import Record
-from ...bundle.format import Manifest
-from ...bundle.vocabulary import check_count
+from ...bundle import Manifest, check_count
 from ...errors import BundleError
 from ...text.hangul import FINALS, FIRST, INITIALS, VOWELS, parts
 from .graphs import ROWS

@@ -56,11 +56,6 @@ class GRUDecoder(Settings):
     hidden_size: int = setting(256, "units of each layer of the decoder (H)", low=1, high=4096)
     layers: int = setting(1, "number of layers; the last one attends", low=1, high=16)
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Sizes of the axes of its graphs that depend on these settings; see `graphs`."""
-        return {"H": self.hidden_size}
-
     def graphs(self, attention: Attention) -> Graphs:
         """Return the inputs and outputs of a writer's ONNX graphs, by the names of their files in a bundle."""
         return recurrent_writer(self.states * self.layers, isinstance(attention, LocalMonotonic))
@@ -101,7 +96,6 @@ class TransformerDecoder(TransformerSettings):
     """Causal self-attention to what was written, and attention of each layer to the source, Vaswani et al. 2017."""
 
     reads_at_once: ClassVar[bool] = True
-    sizes: ClassVar[dict[str, int]] = {}
     positions: str = setting("learned", "how a character knows its place", choices=("learned", "sinusoidal"))
 
     def graphs(self, attention: Attention) -> Graphs:

@@ -56,11 +56,6 @@ class SourceConfig(Settings):
         """Units of a source state (D)."""
         return self.encoder.width(self.embedding_size)
 
-    @property
-    def sizes(self) -> dict[str, int]:
-        """Sizes of the axes of its graphs that depend on these settings; see `graphs`."""
-        return {"D": self.width}
-
     def check_sizes(self, max_length: int) -> None:
         """Raise ConfigError unless the sizes fit each other, and texts of `max_length` characters."""
         self.encoder.check("model.encoder")
@@ -80,10 +75,6 @@ class WriterConfig(SourceConfig):
     def describe(self) -> str:
         """Return what the network is, for model cards."""
         return f"Sequence to sequence: {self.encoder.summary}{self.decoder.describe(self.attention)}"
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        return {**super().sizes, **self.decoder.sizes}
 
     @property
     def graphs(self) -> Graphs:

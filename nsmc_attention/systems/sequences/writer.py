@@ -77,7 +77,7 @@ class RecurrentStep(HybridBlock):
         cell = CELLS[settings.decoder.kind]
         self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
         inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
-        sizes = {**settings.sizes, "K": alignment.key_units or width}
+        sizes = {"D": width, "H": size, "K": alignment.key_units or width}
         given = settings.graphs["step.onnx"].inputs
         self.inputs = {name: tuple(sizes.get(axis, axis) for axis in axes) for name, axes in given.items()}
         self.carries_attentional_state = "before" in given

@@ -21,7 +21,7 @@ distributed = pytest.importorskip("distributed")
 
 from nsmc_attention._io.atomic import PREFIX  # noqa: E402
 from nsmc_attention.apps.bulk.run import check_plan, connected, expand, score_partition, split  # noqa: E402
-from nsmc_attention.bundle.format import load_bundle, read_contents, write_bundle  # noqa: E402
+from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.classification.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.classification.system import LAYOUT  # noqa: E402
 from nsmc_attention.cli import run  # noqa: E402

@@ -13,7 +13,8 @@ from nsmc_attention.classification.settings import preset  # noqa: E402
 from nsmc_attention.inference.sessions import GluonGraph, OnnxGraph  # noqa: E402
 from nsmc_attention.model.graphs import Interface  # noqa: E402
 from nsmc_attention.model.onnx.graph import lower  # noqa: E402
-from nsmc_attention.model.parameters import initialize_from, parameter_shapes  # noqa: E402
+from nsmc_attention.model.parameters import initialize_from  # noqa: E402
+from nsmc_attention.model.tracing import parameter_shapes  # noqa: E402
 
 
 def test_the_same_parameters_give_the_same_bytes_whatever_was_built_before():

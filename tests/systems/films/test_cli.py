@@ -7,7 +7,7 @@ import json
 import pandas
 import pytest
 
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.systems.films.rater import load_film
 

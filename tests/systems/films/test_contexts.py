@@ -5,12 +5,13 @@ import onnx
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.engines import gluon_graph, load_engine
 from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError
 from nsmc_attention.evaluation.calibration import log_odds
+from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.native import SWITCH
 from nsmc_attention.systems.films.contexts import with_contexts
 from nsmc_attention.systems.films.engines import reading_engine
@@ -33,23 +34,13 @@ def reads(request, monkeypatch):
         monkeypatch.setenv(SWITCH, "0")
 
 
-def last_layer(graph):
-    """The names of the weight and the bias that the probability is made with."""
-    writers = {output: node for node in graph.node for output in node.output}
-    node = writers["probability"]
-    while node.op_type not in ("Gemm", "MatMul"):
-        bias, node = node.input[-1], writers[node.input[0]]
-    return node.input[1:] if node.op_type == "Gemm" else [node.input[1], bias]
-
-
 def test_the_last_layer_makes_the_probability_of_them(bundle):
     batch = bundle.codec.batch([bundle.codec.encode(text) for text in TEXTS], bundle.config.fixed_length)
     contexts, probability = reading_engine(bundle, threads=1).contexts(*batch)
     assert probability == pytest.approx(load_engine(bundle, "onnx", threads=1)(*batch)[0], abs=1e-6)
-    graph = onnx.load_from_string(bundle.read("model.onnx")).graph
-    arrays = {item.name: onnx.numpy_helper.to_array(item) for item in graph.initializer}
-    weight, bias = (arrays[name] for name in last_layer(graph))
-    negative, positive = (contexts @ (weight.T if len(weight) == 2 else weight) + bias).T
+    arrays = parameters_of(bundle)[1]
+    name = "dense" if bundle.config.model.kind == "article" else "output"
+    negative, positive = (contexts @ arrays[f"{name}.weight"].T + arrays[f"{name}.bias"]).T
     numpy.testing.assert_allclose(positive - negative, log_odds(probability.astype("float64")), atol=1e-3)
 
 

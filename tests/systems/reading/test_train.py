@@ -2,7 +2,7 @@
 
 import pytest
 
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.reading.system import LAYOUT
 from nsmc_attention.systems.reading.train import FEWEST, train_reader

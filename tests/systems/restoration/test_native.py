@@ -11,15 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, native
-from nsmc_attention.bundle.format import load_bundle
-from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
-from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.inference.sessions import PART_BYTES
+from nsmc_attention.errors import ConfigError, MissingPackage
+from nsmc_attention.inference.sessions import PIECE
+from nsmc_attention.model.tracing import parameter_shapes
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.systems.restoration.engines import EDITOR_LENGTHS, RestorerEngine
-from nsmc_attention.systems.restoration.native import HEADS, NativeEditor, kernel_arrays, parameter_shapes
+from nsmc_attention.systems.restoration.native import HEADS, NativeEditor, kernel_arrays
 from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreConfig
-from nsmc_attention.systems.restoration.system import LAYOUT
 from nsmc_attention.systems.sequences.characters import padded
 from nsmc_attention.systems.sequences.settings import Stack
 from nsmc_attention.tables import labelled
@@ -47,7 +45,7 @@ def parameters(rows, tags, config, seed=0):
     random = numpy.random.RandomState(seed)
     return {
         name: (random.standard_normal(shape) * (shape[-1] ** -0.5 if len(shape) > 1 else 1)).astype("float32")
-        for name, shape in parameter_shapes(rows, tags, config).items()
+        for name, shape in parameter_shapes(config.network(rows, tags)).items()
     }
 
 
@@ -217,13 +215,6 @@ def test_a_trained_editor_of_other_sizes_restores_as_with_onnx_runtime(kernel, t
     assert [each.score for each in found] == pytest.approx([each.score for each in expected], rel=0.05, abs=0.1)
 
 
-def test_the_parameters_are_those_of_the_network(tiny_editor):
-    from nsmc_attention.model.parameters import parameter_shapes as shapes_of
-
-    bundle = load_bundle(tiny_editor, LAYOUT)
-    assert parameter_shapes(*bundle.codec.sizes, bundle.config) == shapes_of(parameters_of(bundle)[0])
-
-
 @pytest.mark.parametrize(
     ("ids", "lengths", "message"),
     [
@@ -250,13 +241,6 @@ def test_parameters_of_another_shape_are_refused():
     for wrong in [(), (layers[1],), (layers[0], layers[0]), (tuple(each[..., :5].copy() for each in layers[0]),)]:
         with pytest.raises(ValueError, match="expected"):
             network.load_editor("baseline", embedding, wrong, *heads)
-
-
-def test_what_is_no_number_is_an_error():
-    arrays = parameters(60, 50, config_of(4, 4, 1, 4))
-    arrays["tag.bias"][3] = numpy.nan
-    with pytest.raises(BundleError, match="expected parameters that are numbers and not too large, found others"):
-        editor("baseline", arrays, 1)(*batch_of(60, [3], 3))
 
 
 def test_kernels_of_classifiers_and_other_devices_run_no_editor_and_kernels_of_editors_nothing_else():
@@ -287,4 +271,4 @@ def test_without_the_extension_or_with_another_version_onnx_runtime_is_used(monk
 
 def test_batches_are_large_where_that_leaves_no_thread_without_work() -> None:
     engine = RestorerEngine({"model.onnx": SimpleNamespace(name="native", batch_size=1000)}, 2)
-    assert [engine.size_of_batches(texts) for texts in (1, 100, 2000, 9000)] == [PART_BYTES, PART_BYTES, 500, 1000]
+    assert [engine.size_of_batches(texts) for texts in (1, 100, 2000, 9000)] == [PIECE, PIECE, 500, 1000]

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer
-from nsmc_attention.bundle.format import load_bundle
+from nsmc_attention.bundle import load_bundle
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.inference.engines import PRECISIONS
 from nsmc_attention.systems.restoration import restorer as module

@@ -1,0 +1,52 @@
+"""A bundle of release 0.2 converted: the same numbers, graphs and predictions."""
+
+import hashlib
+import json
+import shutil
+
+import pytest
+
+from nsmc_attention import registry
+from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.bundle import load_any, read_contents
+from nsmc_attention.errors import BundleError
+from recipes.convert_bundle import main
+
+LAYOUTS = [one.layout for one in registry.systems()]
+
+
+def of_release_2(folder, copy):
+    """Write a bundle as release 0.2 did, but for the graphs' own form, which nobody reads."""
+    nd, bundle = import_mxnet().nd, load_any(folder, LAYOUTS)
+    shutil.copytree(bundle.folder, copy, ignore=shutil.ignore_patterns("*.safetensors", "__pycache__"))
+    arrays = {name: nd.array(array, dtype=array.dtype) for name, array in bundle.parameters().items()}
+    nd.save(str(copy / "weights.params"), arrays)
+    manifest = {name: value for name, value in bundle.manifest.items() if name not in ("files", "converted_from")}
+    manifest["schema"] = 4
+    if manifest["task"] == "classify":
+        del manifest["task"]
+    files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in copy.iterdir()}
+    manifest["files"] = {name: digest for name, digest in files.items() if name != "manifest.json"}
+    (copy / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    return bundle
+
+
+@pytest.mark.parametrize("name", ["bundle_folder", "tiny_editor", "tiny_writer", "tiny_transformer"])
+def test_a_converted_bundle_has_the_same_files(tmp_path, request, name):
+    bundle = of_release_2(request.getfixturevalue(name), tmp_path / "old")
+    with pytest.raises(BundleError, match="expected schema 5, found 4; convert a bundle of release 0.2 with"):
+        load_any(tmp_path / "old", LAYOUTS)
+    main(tmp_path / "old", tmp_path / "new")
+    converted = load_any(tmp_path / "new", LAYOUTS)
+    assert read_contents(converted) == read_contents(bundle)
+    assert {name: converted.manifest[name] for name in bundle.manifest} == bundle.manifest
+
+
+def test_an_altered_bundle_and_one_of_another_schema_are_refused(tmp_path, bundle_folder):
+    of_release_2(bundle_folder, tmp_path / "old")
+    with open(tmp_path / "old/weights.params", "ab") as file:
+        file.write(b"0")
+    with pytest.raises(SystemExit, match="weights.params was altered; copy the bundle again"):
+        main(tmp_path / "old", tmp_path / "new")
+    with pytest.raises(SystemExit, match="expected schema 4, found 5"):
+        main(bundle_folder, tmp_path / "new")
