@@ -3,7 +3,7 @@
     GET  /                the page
     POST /predict         predictions as of Hugging Face's text-classification pipelines
     POST /explain         a review's words with one value each
-    POST /predict/batch   a table in; streamed out with its columns and the predictions
+    POST /predict/batch   a table in; out with its columns and the predictions
     POST                  the requests of each system (its `service.py`)
     GET  /healthz, /readyz, /metrics, /docs
 
@@ -16,25 +16,26 @@ import gc
 import logging
 import multiprocessing
 import os
+import re
 import signal
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from functools import partial
-from typing import Any, AsyncIterator
+from typing import Any
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, PlainTextResponse
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from ..._runtime.processes import exit_with_parent
 from ...errors import NsmcError
-from .direct import Direct, respond_error
 from .guard import Guard, Limits
 from .models import Bundles
-from .plug import Route, problems
-from .service import ERRORS, Server
+from .plug import ERRORS
+from .service import Server
 
 SERVER_TITLES = {
     "/healthz": "Whether the process responds",
@@ -43,6 +44,10 @@ SERVER_TITLES = {
 }
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
+# Options of the command line in messages, whose names are those of parameters in the address: sheet (--sheet)
+OPTION = re.compile(r" \(--[^()]*\)|--(?=[a-z])")
+# Names of pydantic for what `inputs` may be, which are no place in a body
+BRANCHES = ("str", "list[str]")
 LOG = logging.getLogger("uvicorn.error")
 
 
@@ -60,7 +65,9 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
             end_on_hangup()
             # another worker responds meanwhile
             await asyncio.wait([task])
-        yield
+        # a second Ctrl-C ends it without a shutdown
+        with suppress(asyncio.CancelledError):
+            yield
         task.cancel()
 
     about: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
@@ -80,22 +87,46 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     for path, handler in (("/healthz", service.healthz), ("/readyz", service.readyz), ("/metrics", service.metrics)):
         more: Any = {"/readyz": {"responses": {503: ERRORS[503]}}, "/metrics": {"response_class": PlainTextResponse}}
         application.get(path, tags=["Server"], summary=SERVER_TITLES[path], **more.get(path, {}))(handler)
-    routes = service.routes
-    for route in routes:
-        add_route(application, route)
-    # documented by FastAPI, answered by Direct
-    answered: Any = {route.path: (route.body, route.respond) for route in routes if route.body}
+    for route in service.routes:
+        application.post(route.path, tags=[route.tag], summary=route.title, **route.described)(route.respond)
     # outermost, so that its response to a bug has the security headers too
-    return Guard(Direct(application, answered), limits, service.counters, {one.path: one.largest for one in routes})
+    return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes})
 
 
-def add_route(application: FastAPI, route: Route) -> None:
-    options: dict[str, Any] = {**route.options, "tags": [route.tag], "summary": route.title}
-    missing = problems({404: route.missing}) if route.missing else {}
-    options["responses"] = {**options.get("responses", {}), **ERRORS, **missing}
-    if route.body:
-        options["response_model"] = None
-    application.post(route.path, **options)(route.respond)
+async def respond_error(request: Request, problem: Exception) -> JSONResponse:
+    """Give all errors the form {"error": line}; of the request it repeats at most the name of a key."""
+    status, line, headers = 500, "internal error; the server's log says more", {}
+    if isinstance(problem, HTTPException):
+        status, line, headers = problem.status_code, problem.detail, dict(problem.headers or {})
+        headers.update({"Retry-After": "1"} if status == 503 else {})
+    elif isinstance(problem, RequestValidationError):
+        status, line = invalid(request, problem)
+    elif isinstance(problem, ClientDisconnect):
+        # nobody reads it, and it is not the server's error
+        status, line = 400, "body: cut off"
+    elif isinstance(problem, NsmcError):
+        status, line = 422, OPTION.sub("", str(problem))
+    content: dict[str, object] = {"error": "".join(each if each.isprintable() else "?" for each in line)[:500]}
+    for kind in ("columns", "sheets"):
+        if names := getattr(problem, kind, None):
+            # JSON may have lone surrogates, UTF-8 may not
+            content[kind] = [name.encode("utf-8", "replace").decode() for name in names]
+    return JSONResponse(content, status, headers)
+
+
+def invalid(request: Request, problem: RequestValidationError) -> tuple[int, str]:
+    """Return the status and the line for what is wrong with a body or an address."""
+    # of a list, what is wrong in it and not that it is no text
+    first = max(problem.errors(), key=lambda error: len(error["loc"]))
+    if first["type"] == "json_invalid":
+        return 400, f"body: expected JSON, found something else ({first['ctx']['error']})"
+    given = request.headers.get("content-type", "")
+    if first["loc"] == ("body",) and given.partition(";")[0].strip().lower() != "application/json":
+        found = repr(given[:60]) if given else "none"
+        hint = "with curl: -H 'Content-Type: application/json'"
+        return 422, f"Content-Type: expected application/json, found {found}; {hint}"
+    place = ".".join(str(part) for part in first["loc"] if part not in BRANCHES)
+    return 422, f"{place}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def after_load(task: "asyncio.Task[None]") -> None:
@@ -112,5 +143,5 @@ def after_load(task: "asyncio.Task[None]") -> None:
 
 def end_on_hangup() -> None:
     """Treat SIGHUP, from a closed terminal, as SIGTERM, unless it is ignored (nohup)."""
-    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))

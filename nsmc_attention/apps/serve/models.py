@@ -39,7 +39,6 @@ class Models:
     weighted: Batcher[tuple[str, Optional[int]], str]
     explanations: Batcher[Question, str]
     mxnet: ThreadPoolExecutor
-    table_threads: ThreadPoolExecutor
 
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
         self.bundles, self.limits = bundles, limits
@@ -54,7 +53,6 @@ class Models:
         # MXNet must be called from one thread; beside another engine only explanations call it, in one thread of theirs
         only = self.thread if classifier.engine.name == "gluon" else None
         self.mxnet = only or ThreadPoolExecutor(1)
-        self.table_threads = only or ThreadPoolExecutor(self.limits.tables)
         explainer = Explainer(classifier)
         self.labels = Batcher(classifier.rows, self.thread, cost_of)
         self.weighted = Batcher(

@@ -6,14 +6,15 @@ fills, review.html, answer.html, table.html or sections.html.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any, Generic, NamedTuple, Optional, TypeVar, Union
 
-from fastapi import Query
+from fastapi import Query, Request
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from ...inference.engines import companion_engine
 
@@ -35,6 +36,9 @@ def problems(reasons: dict[int, str]) -> dict[Union[int, str], dict[str, Any]]:
     return {status: {"model": Problem, "description": reason} for status, reason in reasons.items()}
 
 
+ERRORS = problems({400: "no JSON", 413: "too large", 422: "bad input", 503: "not loaded yet, or too busy"})
+
+
 class Route(NamedTuple):
     """A request that is answered with POST.
 
@@ -43,7 +47,7 @@ class Route(NamedTuple):
     path, tag, title : str
         Where it is sent to, and how the page of the API calls its group and itself.
     respond : callable
-        The handler: of `body`, where that is the model of a JSON body, else what FastAPI calls.
+        The handler, as FastAPI takes it.
     missing : str
         Why it is answered with 404, if it may be.
     largest : int or None
@@ -56,10 +60,27 @@ class Route(NamedTuple):
     tag: str
     title: str
     respond: Callable[..., Any]
-    body: Optional[type[BaseModel]] = None
     missing: str = ""
     largest: Optional[int] = None
     options: Mapping[str, Any] = {}
+
+    @property
+    def described(self) -> dict[str, Any]:
+        """What FastAPI is told, with the errors that it may be answered with."""
+        missing = problems({404: self.missing}) if self.missing else {}
+        return {**self.options, "responses": {**self.options.get("responses", {}), **ERRORS, **missing}}
+
+
+async def unless_gone(request: Request, work: Awaitable[Any]) -> Any:
+    """Return the result of work; if the client disconnects, cancel it and raise ClientDisconnect."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait([task], timeout=0.1))[0]:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+        return task.result()
+    finally:
+        task.cancel()
 
 
 class LoadedModel(Generic[ModelT]):

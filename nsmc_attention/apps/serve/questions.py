@@ -4,15 +4,15 @@ These functions run in a model's thread: making JSON of a large matrix takes as 
 """
 
 import json
-from itertools import islice
 from typing import Annotated, Any, Optional, Union
 
+from fastapi.responses import Response
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
 from ...classification.display import AUTO, METHODS
 from ...classification.explain import Explainer
 from ...classification.prediction import Prediction
-from ...errors import DataError
+from ...errors import DataError, did_you_mean
 from ...inference.matrices import NO_HEADS, rounded
 from ...registry import ability
 from ...visualization.page import panel
@@ -26,8 +26,6 @@ MOST_WEIGHTS = 2**17
 TEXTS = "Reviews and texts"
 # Labels that a review may have
 LABELS = 2
-# Keys of an object that are looked at, more than any has
-KEYS = 20
 # As Starlette's JSONResponse, made once
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -48,12 +46,15 @@ def example(**values: object) -> Any:
 
 
 class Body(BaseModel, extra="forbid"):
-    """A body without unknown keys; of very many, some are enough to name one."""
+    """A body without unknown keys."""
 
     @model_validator(mode="before")
     @classmethod
-    def some_keys(cls, value: object) -> Any:
-        return dict(islice(value.items(), KEYS)) if isinstance(value, dict) else value
+    def known_keys(cls, value: object) -> object:
+        unknown = next((key for key in value if key not in cls.model_fields), None) if isinstance(value, dict) else None
+        if unknown is not None:
+            raise ValueError(f"unknown key {unknown[:100]!r}{did_you_mean(unknown[:100], cls.model_fields)}")
+        return value
 
 
 class Parameters(Body):
@@ -142,6 +143,10 @@ def head_values(heads: Any) -> Any:
     return rounded(heads)
 
 
-def json_list(answers: list[str]) -> str:
+def json_list(answers: list[str]) -> Response:
     """Return a JSON list of answers that are JSON already."""
-    return f"[{','.join(answers)}]"
+    return json_response(f"[{','.join(answers)}]")
+
+
+def json_response(answer: str) -> Response:
+    return Response(answer, media_type="application/json")

@@ -1,10 +1,11 @@
 """The application's requests, over its classifier and the services of systems."""
 
-import asyncio
 import logging
 import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import resources
+from tempfile import TemporaryFile
 from typing import Annotated, Any, Optional
 
 from fastapi import Query, Request
@@ -13,15 +14,14 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from ... import registry
-from ...classification.share import LabelsByShare, require_share, share_given
-from ...errors import NsmcError
+from ...classification.share import share_given
 from ...visualization.page import file, filled, font_of, with_words
-from .direct import unless_gone
+from .fence import Fence, UploadedFile
 from .guard import Counters, Limits
 from .models import Bundles, Models
-from .plug import HeaderRow, Route, Sheet, SystemService, TextColumn, problems
-from .questions import TEXTS, Question, Reviews, json_list, labels_json
-from .uploads import FORM, MEDIA_TYPES, FormFile, StorageQuota, Table, TableResponse, upload_kind
+from .plug import HeaderRow, Route, Sheet, SystemService, TextColumn, unless_gone
+from .questions import TEXTS, Question, Reviews, json_list, json_response, labels_json
+from .uploads import FORM, MEDIA_TYPES, Table, load_scorer, read_table, score, stored, table_response, upload_kind
 
 # Those of systems come before the last one
 SCRIPTS = ("texts.js", "heads.js", "page.js", "start.js")
@@ -35,14 +35,13 @@ EXAMPLE = "film,document\n괴물,정말 재미있는 영화였어요\n괴물,배
 LOG = logging.getLogger("uvicorn.error")
 
 
-ERRORS = problems({400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"})
-
-
 class Server:
-    """Handlers of the application's routes; those for JSON return it as text. `services` are those of systems."""
+    """Handlers of the application's routes. `services` are those of systems."""
+
+    fence: Fence
 
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
-        self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
+        self.limits, self.counters = limits, Counters()
         self.models = Models(bundles, limits)
         self.services: dict[str, SystemService] = {
             name: found.Service(self, bundles.others.get(name)) for name, found in registry.modules("service")
@@ -52,6 +51,8 @@ class Server:
 
     async def load(self) -> None:
         """Load all models; requests that need them are refused until the end."""
+        modules = [__name__, *(type(each).__module__ for each in self.services.values())]
+        self.fence = Fence(self.limits.read, self.limits.files, modules)
         explainer = await self.models.load()
         for service in self.services.values():
             await service.load()
@@ -61,14 +62,13 @@ class Server:
 
     @property
     def routes(self) -> "list[Route]":
-        """All requests with POST: those for JSON first."""
+        """All requests with POST."""
         own = [
-            Route("/predict", TEXTS, "Classify reviews", self.predict, Reviews),
-            Route("/explain", TEXTS, "Explain a prediction by the words of its review", self.explain, Question),
+            Route("/predict", TEXTS, "Classify reviews", self.predict),
+            Route("/explain", TEXTS, "Explain a prediction by the words of its review", self.explain),
             self.table_route("/predict/batch", "Classify the reviews of a table", self.batch, MEDIA_TYPES),
         ]
-        added = [route for service in self.services.values() for route in service.routes]
-        return sorted(own + added, key=lambda route: route.body is None)
+        return own + [route for service in self.services.values() for route in service.routes]
 
     def table_route(
         self, path: str, title: str, respond: Callable[..., Any], types: Iterable[str], missing: str = ""
@@ -82,7 +82,7 @@ class Server:
             "responses": {200: {"content": dict.fromkeys(types, text)}},
             "openapi_extra": {"requestBody": {"required": True, "content": bodies}},
         }
-        return Route(path, "Tables", title, respond, None, missing, self.limits.table, options)
+        return Route(path, "Tables", title, respond, missing, self.limits.table, options)
 
     def fillings(self) -> dict[str, str]:
         """Return {placeholder of page.html: its text}, in their order, with what the systems add."""
@@ -139,7 +139,7 @@ class Server:
         """The counters, for Prometheus."""
         return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
 
-    async def predict(self, question: Reviews) -> str:
+    async def predict(self, question: Reviews) -> Response:
         """Return a label and its score for each review.
 
         One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each, all for null.
@@ -156,9 +156,9 @@ class Server:
             rows = await self.models.labels(texts)
             results = [labels_json(probability, error, top_k) for _, _, probability, error in rows]
         self.counters.reviews.inc(len(texts))
-        return results[0] if top_k and texts is not inputs else json_list(results)
+        return json_response(results[0]) if top_k and texts is not inputs else json_list(results)
 
-    async def explain(self, question: Question) -> str:
+    async def explain(self, request: Request, question: Question) -> Response:
         """Return a review's words with one value each, and for contributions and attention the whole matrix.
 
         `heads` are, if asked for, the weights of a Transformer's heads: a list for each layer, in it one for each head,
@@ -166,8 +166,8 @@ class Server:
         """
         self.models.require()
         self.check_texts([question.inputs], 1, "reviews")
-        (answer,) = await self.models.explanations([question])
-        return answer
+        (answer,) = await unless_gone(request, self.models.explanations([question]))
+        return json_response(answer)
 
     async def batch(
         self,
@@ -185,50 +185,34 @@ class Server:
         unless verbatim. Where the texts are unlike the film reviews of the packaged classifier, X-Unlike says
         how: the geometric mean of the ranks of their words, `rank`, how sure the classifier is, `certainty` in percent, and
         both of film reviews, `usual_rank` and `usual_certainty`. X-Share is the estimated share of positive reviews: `share`
-        (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews of a random sample of at most
-        2,000 that it is made from. With `share` a label by the share stands beside each review's own.
+        (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews that it is made from. With
+        `share` a label by the share stands beside each review's own.
         """
-        classifier = self.models.require().classifier
-        given = share_given(share) if share else None
-
-        async def scored(table: Table) -> TableResponse:
-            self.counters.reviews.inc(await unless_gone(request, table.call(table.count, classifier)))
-            scorer = LabelsByShare(classifier, given or require_share(table.share, "table")) if share else classifier
-            return TableResponse(table, table.score(scorer), table.output)
-
-        return await self.with_table(request, scored, text_column, verbatim, sheet, header)
+        load = partial(load_scorer, self.models.require().classifier.reference)
+        given = (share_given(share) or share) if share else None
+        return await self.with_table(request, (text_column, sheet, header), load, score, verbatim, given)
 
     async def with_table(
         self,
         request: Request,
-        respond: Callable[[Table], Awaitable[TableResponse]],
-        text_column: Optional[str] = None,
-        verbatim: bool = False,
-        sheet: Optional[str] = None,
-        header: Optional[str] = None,
-    ) -> TableResponse:
-        """Receive the table of a request and return the response to it, which closes the table."""
-        content_type, threads = request.headers.get("content-type", ""), self.models.table_threads
-        form = FormFile(content_type, request.stream()) if content_type.lower().startswith(FORM) else None
-        table = None
+        read_as: tuple[Optional[str], Optional[str], Optional[str]],
+        load: Callable[[], Any],
+        function: Callable[..., Any],
+        *given: Any,
+    ) -> Response:
+        """Return what a function writes behind the fence, given what `load` returns, a request's table, an output and more.
+
+        The table is read as its text column, its sheet and the row of its header say.
+        """
         try:
-            kind = "" if form else upload_kind(content_type)
-            table = Table(kind, text_column or None, verbatim, threads, self.quota, sheet or None, header or None)
-            await table.store(form or request.stream())
-            table.kind = form.kind if form else table.kind
-            if not table.enter():
-                raise HTTPException(503, "too many tables are being scored; try again in a second")
-            return await respond(table)
-        except BaseException as problem:
-            removed = table.close() if table else None
-            if isinstance(problem, OSError):
-                # who is told to try again later finds the space of this table free
-                if removed:
-                    await asyncio.wrap_future(removed)
-                # no space, too many open files; the log names the file
-                LOG.warning("table: %s", problem)
-                raise HTTPException(503, "no space for a table; try again later") from problem
-            if isinstance(problem, NsmcError) and table:
-                problem.args = (str(problem).replace(table.path, "table"),)
-                vars(problem)["sheets"] = table.sheets
-            raise
+            async with stored(request) as (file, media_type, name):
+                table = Table(UploadedFile(file), upload_kind(media_type, name), *read_as)
+                output = TemporaryFile(prefix="nsmc_attention-")
+                work = self.fence(file, load, read_table, function, table, UploadedFile(output), *given)
+                said = await unless_gone(request, work)
+        except OSError as problem:
+            # no space, too many open files
+            LOG.warning("table: %s", problem)
+            raise HTTPException(503, "no space for a table; try again later") from problem
+        self.counters.reviews.inc(said["rows"])
+        return table_response(output, said.get("kind", table.output), said)

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from fastapi import Request
+from fastapi.responses import Response
 from pydantic import Field, StrictBool, StrictInt
 
 from ...apps.serve.batching import Batcher, one_by_one
-from ...apps.serve.plug import LoadedModel, Route, SystemService, present
-from ...apps.serve.questions import TEXTS, Body, encode, example, head_values
+from ...apps.serve.plug import LoadedModel, Route, SystemService, present, unless_gone
+from ...apps.serve.questions import TEXTS, Body, encode, example, head_values, json_response
 from .model import MOST_MASKS, LanguageModel
 from .system import LAYOUT
 
@@ -37,7 +39,7 @@ class Service(SystemService):
 
     @property
     def routes(self) -> Sequence[Route]:
-        return [Route("/fill", TEXTS, "Fill a blank", self.fill, Blank, "the server has no language model")]
+        return [Route("/fill", TEXTS, "Fill a blank", self.fill, "the server has no language model")]
 
     async def load(self) -> None:
         models = self.server.models
@@ -45,7 +47,7 @@ class Service(SystemService):
         if model:
             self.fillings = one_by_one(partial(filling_json, model), models.thread_of(model), BLANKS)
 
-    async def fill(self, question: Blank) -> str:
+    async def fill(self, request: Request, question: Blank) -> Response:
         """Return the likeliest words at the [MASK] of a text; several are filled together, the most certain first.
 
         `candidates` are the likeliest first, each with `token` (of several [MASK] theirs, a space between), the `text`
@@ -58,9 +60,9 @@ class Service(SystemService):
         self.server.models.require()
         self.main.require()
         self.server.check_texts([question.inputs], 1)
-        (answer,) = await self.fillings([question])
+        (answer,) = await unless_gone(request, self.fillings([question]))
         self.counter.inc()
-        return answer
+        return json_response(answer)
 
 
 def filling_json(model: LanguageModel, blank: Blank) -> str:

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from fastapi import Request
+from fastapi.responses import Response
 from pydantic import Field, StrictBool
 from starlette.exceptions import HTTPException
 
 from ...apps.serve.batching import Batcher, cost_of, one_by_one
-from ...apps.serve.plug import LoadedModel, Route, SystemService, present
+from ...apps.serve.plug import LoadedModel, Route, SystemService, present, unless_gone
 from ...apps.serve.questions import TEXTS, Body, OneOrMore, encode, example, json_list
 from ...errors import NsmcError
 from ...inference.engines import companion_engine
@@ -46,7 +48,7 @@ class Service(SystemService):
     @property
     def routes(self) -> Sequence[Route]:
         missing = "the server has no restorer"
-        return [Route("/restore", TEXTS, "Correct spacing and spelling", self.restore, Texts, missing)]
+        return [Route("/restore", TEXTS, "Correct spacing and spelling", self.restore, missing)]
 
     async def load(self) -> None:
         models = self.server.models
@@ -64,7 +66,7 @@ class Service(SystemService):
     def align(self, text: str) -> str:
         return restoration_json(self.writer.require()(text), weights=True)
 
-    async def restore(self, question: Texts) -> str:
+    async def restore(self, request: Request, question: Texts) -> Response:
         """Return texts with their spaces and spelling corrected, in a list also for a single one.
 
         `source` is the text as it was read, `text` what it was meant to be, `score` the log-probability of that.
@@ -90,9 +92,9 @@ class Service(SystemService):
         if weights:
             await self.writer.load(companion_engine(restorer.engine.name), self.alignments.thread)
             self.writer.require()
-            results = await self.alignments(texts)
+            results = await unless_gone(request, self.alignments(texts))
         else:
-            results = await self.restorations(texts)
+            results = await unless_gone(request, self.restorations(texts))
         self.counter.inc(len(texts))
         return json_list(results)
 
