@@ -46,8 +46,6 @@ SERVER_TITLES = {
 BAD_BUNDLE = 2
 # Options of the command line in messages, whose names are those of parameters in the address: sheet (--sheet)
 OPTION = re.compile(r" \(--[^()]*\)|--(?=[a-z])")
-# Names of pydantic for what `inputs` may be, which are no place in a body
-BRANCHES = ("str", "list[str]")
 LOG = logging.getLogger("uvicorn.error")
 
 
@@ -81,14 +79,15 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     )
     for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
         application.add_exception_handler(kind, respond_error)
+    # the first are found the fastest
+    for route in service.routes:
+        application.router.add_api_route(route.path, route.respond, methods=["POST"], **route.described)
     page = application.api_route("/", methods=["GET", "HEAD"], response_class=HTMLResponse, include_in_schema=False)
     page(service.page)
     application.get("/font.woff", include_in_schema=False)(service.font)
     for path, handler in (("/healthz", service.healthz), ("/readyz", service.readyz), ("/metrics", service.metrics)):
         more: Any = {"/readyz": {"responses": {503: ERRORS[503]}}, "/metrics": {"response_class": PlainTextResponse}}
         application.get(path, tags=["Server"], summary=SERVER_TITLES[path], **more.get(path, {}))(handler)
-    for route in service.routes:
-        application.post(route.path, tags=[route.tag], summary=route.title, **route.described)(route.respond)
     # outermost, so that its response to a bug has the security headers too
     return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes})
 
@@ -100,7 +99,8 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
         status, line, headers = problem.status_code, problem.detail, dict(problem.headers or {})
         headers.update({"Retry-After": "1"} if status == 503 else {})
     elif isinstance(problem, RequestValidationError):
-        status, line = invalid(request, problem)
+        first = problem.errors()[0]
+        status, line = 422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     elif isinstance(problem, ClientDisconnect):
         # nobody reads it, and it is not the server's error
         status, line = 400, "body: cut off"
@@ -112,21 +112,6 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
             # JSON may have lone surrogates, UTF-8 may not
             content[kind] = [name.encode("utf-8", "replace").decode() for name in names]
     return JSONResponse(content, status, headers)
-
-
-def invalid(request: Request, problem: RequestValidationError) -> tuple[int, str]:
-    """Return the status and the line for what is wrong with a body or an address."""
-    # of a list, what is wrong in it and not that it is no text
-    first = max(problem.errors(), key=lambda error: len(error["loc"]))
-    if first["type"] == "json_invalid":
-        return 400, f"body: expected JSON, found something else ({first['ctx']['error']})"
-    given = request.headers.get("content-type", "")
-    if first["loc"] == ("body",) and given.partition(";")[0].strip().lower() != "application/json":
-        found = repr(given[:60]) if given else "none"
-        hint = "with curl: -H 'Content-Type: application/json'"
-        return 422, f"Content-Type: expected application/json, found {found}; {hint}"
-    place = ".".join(str(part) for part in first["loc"] if part not in BRANCHES)
-    return 422, f"{place}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def after_load(task: "asyncio.Task[None]") -> None:

@@ -22,7 +22,7 @@ from ...errors import BundleError, DataError, NsmcError
 
 CONTEXT = multiprocessing.get_context("forkserver")
 # Bytes that a process may allocate beyond those of the forkserver, and seconds of the processor for the smallest file
-MEMORY, SECONDS = 400 * 2**20, 10
+MEMORY, SECONDS = 400 * 2**20, 30
 # Bytes for which there is a second more, a tenth of what is usual, and the most seconds
 BYTES_A_SECOND, MOST_SECONDS = 100_000, 600
 
@@ -75,6 +75,8 @@ async def call(seconds: int, *what: Any) -> Any:
     loop.add_reader(receiver.fileno(), arrived.set)
     try:
         await arrived.wait()
+        # uvloop makes it non-blocking
+        os.set_blocking(receiver.fileno(), True)
         answer = receiver.recv()
     except (EOFError, OSError) as problem:
         limits = f"{seconds} s and {MEMORY // 2**20} MB of memory"
@@ -96,18 +98,17 @@ def run(sender: Connection, seconds: int, load: Callable[[], Any], function: Cal
     os.nice(5)
     # the other pools of pyarrow reserve more than they use
     os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"
+    model = load()
     # ends a process that sleeps too, and one whose server was killed
     signal.alarm(2 * seconds)
     resource.setrlimit(resource.RLIMIT_CPU, (seconds,) * 2)
+    resource.setrlimit(resource.RLIMIT_AS, (size_now() + MEMORY,) * 2)
     answer: object
     try:
-        model = load()
-        resource.setrlimit(resource.RLIMIT_AS, (size_now() + MEMORY,) * 2)
         answer = function(model, *given)
-    except (MemoryError, RecursionError):
+    except (MemoryError, RecursionError, BundleError):
+        # engines say of their memory that a graph cannot be run
         return
-    except BundleError as problem:  # the bundle was replaced, which is no fault of the file
-        answer = RuntimeError(str(problem))
     except (NsmcError, OSError) as problem:
         answer = problem
     except Exception as problem:  # a library that a damaged file confuses; the log says more

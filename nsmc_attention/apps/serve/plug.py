@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from ...inference.engines import companion_engine
+from .questions import JsonRoute
 
 BundlePath = Optional[Union[str, Path]]
 ModelT = TypeVar("ModelT", bound=Any)
@@ -51,7 +52,7 @@ class Route(NamedTuple):
     missing : str
         Why it is answered with 404, if it may be.
     largest : int or None
-        Bytes that its body may have; None is the limit of JSON.
+        Bytes that its body may have; None is for a JSON body of the limit of all.
     options : mapping
         What else FastAPI is told.
     """
@@ -68,7 +69,10 @@ class Route(NamedTuple):
     def described(self) -> dict[str, Any]:
         """What FastAPI is told, with the errors that it may be answered with."""
         missing = problems({404: self.missing}) if self.missing else {}
-        return {**self.options, "responses": {**self.options.get("responses", {}), **ERRORS, **missing}}
+        responses = {**self.options.get("responses", {}), **ERRORS, **missing}
+        kind = JsonRoute if self.largest is None else None
+        found = {**self.options, "tags": [self.tag], "summary": self.title, "responses": responses}
+        return {**found, "route_class_override": kind}
 
 
 async def unless_gone(request: Request, work: Awaitable[Any]) -> Any:

@@ -139,7 +139,7 @@ class Server:
         """The counters, for Prometheus."""
         return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
 
-    async def predict(self, question: Reviews) -> Response:
+    async def predict(self, request: Request, question: Reviews) -> Response:
         """Return a label and its score for each review.
 
         One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each, all for null.
