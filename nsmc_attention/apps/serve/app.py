@@ -1,4 +1,4 @@
-"""The page and the HTTP API over one classifier and the models of other systems, where there are any.
+"""The page and the HTTP API over one classifier and the models of other systems, and the processes that serve them.
 
     GET  /                the page
     POST /predict         predictions as of Hugging Face's text-classification pipelines
@@ -17,12 +17,19 @@ import logging
 import multiprocessing
 import os
 import re
+import resource
 import signal
+import socket
+import sys
+import tempfile
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from multiprocessing.connection import wait
+from typing import Any, NoReturn
 
+import uvicorn
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
@@ -31,22 +38,29 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from ..._runtime.processes import exit_with_parent
-from ...errors import NsmcError
-from .guard import Guard, Limits
-from .models import Bundles
+from ...bundle.format import load_bundle, read_contents
+from ...classification.system import LAYOUT
+from ...errors import ConfigError, NsmcError
+from ...registry import system
+from .guard import SHARED, Guard, Limits
 from .plug import ERRORS
-from .service import Server
+from .questions import JsonRoute
+from .service import Bundles, Server
 
-SERVER_TITLES = {
-    "/healthz": "Whether the process responds",
-    "/readyz": "Whether the models are loaded, and which",
-    "/metrics": "Counters for Prometheus",
-}
+LOG = logging.getLogger("uvicorn.error")
+ABOUT: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
+ABOUT.update(redoc_url=None, redirect_slashes=False, generate_unique_id_function=lambda route: route.name)
+# httptools, unlike h11, drops a body beside `Upgrade`, which Java's HttpClient and `curl --http2` send, and does not
+# limit the bytes of the request line and the headers
+SETTINGS: Any = {"factory": True, "http": "h11", "h11_max_incomplete_event_size": 65_536, "ws": "none"}
+SETTINGS.update(access_log=False, server_header=False, proxy_headers=False)
+SETTINGS.update(timeout_graceful_shutdown=15, timeout_keep_alive=20)
+# Open files of a worker beside those of its connections, two of each, which may send a table; the most that are asked for
+OTHER_FILES, MOST_FILES = 100, 65_536
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
 # Options of the command line in messages, whose names are those of parameters in the address: sheet (--sheet)
 OPTION = re.compile(r" \(--[^()]*\)|--(?=[a-z])")
-LOG = logging.getLogger("uvicorn.error")
 
 
 def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard:
@@ -68,26 +82,23 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
             yield
         task.cancel()
 
-    about: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
     # /docs from files of this package, not from a CDN
-    application = FastAPIOffline(
-        **about,
-        lifespan=lifespan,
-        redoc_url=None,
-        redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
-    )
+    application = FastAPIOffline(lifespan=lifespan, **ABOUT)
     for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
         application.add_exception_handler(kind, respond_error)
     # the first are found the fastest
     for route in service.routes:
-        application.router.add_api_route(route.path, route.respond, methods=["POST"], **route.described)
-    page = application.api_route("/", methods=["GET", "HEAD"], response_class=HTMLResponse, include_in_schema=False)
-    page(service.page)
+        options = {"methods": ["POST"], "tags": [route.tag], "summary": route.title, "responses": ERRORS}
+        json: Any = {"route_class_override": JsonRoute, "response_model": None} if route.largest is None else {}
+        application.router.add_api_route(route.path, route.respond, **{**options, **json, **route.options})
+    page: Any = {"methods": ["GET", "HEAD"], "response_class": HTMLResponse, "include_in_schema": False}
+    application.add_api_route("/", service.page, **page)
     application.get("/font.woff", include_in_schema=False)(service.font)
-    for path, handler in (("/healthz", service.healthz), ("/readyz", service.readyz), ("/metrics", service.metrics)):
-        more: Any = {"/readyz": {"responses": {503: ERRORS[503]}}, "/metrics": {"response_class": PlainTextResponse}}
-        application.get(path, tags=["Server"], summary=SERVER_TITLES[path], **more.get(path, {}))(handler)
+    tell: Any = partial(application.get, tags=["Server"])
+    tell("/healthz", summary="Whether the process responds")(service.healthz)
+    unready = {503: ERRORS[503]}
+    tell("/readyz", summary="Whether the models are loaded, and which", responses=unready)(service.readyz)
+    tell("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)(service.metrics)
     # outermost, so that its response to a bug has the security headers too
     return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes})
 
@@ -126,7 +137,86 @@ def after_load(task: "asyncio.Task[None]") -> None:
     gc.freeze()
 
 
+def serve(
+    host: str = "127.0.0.1", port: int = 8000, workers: int = 1, bundles: Bundles = Bundles(), limits: Limits = Limits()
+) -> None:
+    """Serve until SIGINT, SIGTERM or SIGHUP, then exit with 0; requests in progress have 15 seconds to finish.
+
+    Host 127.0.0.1 is this machine alone, 0.0.0.0 every network it is in; port 0 is any free one. ConfigError if the
+    address is in use or not one of this machine, BundleError if a bundle cannot be read.
+    """
+    # before any process starts
+    read_contents(load_bundle(bundles.bundle, LAYOUT))
+    for name, other in bundles.others.items():
+        read_contents(load_bundle(other, system(name).layout))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, end)
+    end_on_hangup()
+    # the rest is for connections
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft = max(soft, MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    limits = replace(limits, connections=max(1, min(limits.connections, (soft - OTHER_FILES) // 2)))
+    with ExitStack() as stack:
+        listener = stack.enter_context(listen(host, port))
+        if workers > 1:
+            # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
+            memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+            folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=memory)
+            os.environ[SHARED] = stack.enter_context(folder)
+        if workers > 1:
+            sys.exit(supervise(workers, listener, bundles, limits))
+        run(listener, bundles, limits)
+
+
+def run(listener: socket.socket, bundles: Bundles, limits: Limits) -> None:
+    application = partial(create_app, bundles, limits)
+    config = uvicorn.Config(application, limit_concurrency=limits.connections, **SETTINGS)
+    LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
+    uvicorn.Server(config).run([listener])
+
+
+def supervise(count: int, *arguments: Any) -> int:
+    """Keep so many workers running until a signal; return BAD_BUNDLE if one of them could not load its bundles."""
+    context = multiprocessing.get_context("spawn")
+    workers: list[Any] = []
+    try:
+        while True:
+            while len(workers) < count:
+                workers.append(context.Process(target=run, args=arguments))
+                workers[-1].start()
+            wait([worker.sentinel for worker in workers])
+            ended = [worker for worker in workers if not worker.is_alive()]
+            if any(worker.exitcode == BAD_BUNDLE for worker in ended):
+                return BAD_BUNDLE
+            for worker in ended:
+                LOG.warning("worker %d ended (%s); another one starts", worker.pid, worker.exitcode)
+                workers.remove(worker)
+    finally:
+        for worker in workers:
+            worker.terminate()
+        for worker in workers:
+            worker.join()
+
+
+def end(number: int, frame: object) -> NoReturn:
+    """Exit with 0: after a graceful shutdown uvicorn raises the signal again."""
+    # another one would interrupt the interpreter's exit
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+    sys.exit(0)
+
+
 def end_on_hangup() -> None:
     """Treat SIGHUP, from a closed terminal, as SIGTERM, unless it is ignored (nohup)."""
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a listening socket; ConfigError if there cannot be one."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except (OSError, UnicodeError) as problem:
+        reason = getattr(problem, "strerror", None) or problem
+        raise ConfigError(f"{host}:{port}: {reason}; choose another --host or --port") from problem

@@ -1,11 +1,9 @@
 """Limits on what a client may send, security headers, and the counters of /metrics, around every request.
 
-FastAPI, Starlette and uvicorn do not limit the size of a body; a proxy limits the time in which it arrives. Where
-$PROMETHEUS_MULTIPROC_DIR is set, as `server` does for several workers, each counts into files in that folder and any of
-them reports the sum, dead ones included.
+A proxy limits the time in which a body arrives. Where $PROMETHEUS_MULTIPROC_DIR is set, as `server` does for several
+workers, each counts into files in that folder and any of them reports the sum, dead ones included.
 """
 
-import asyncio
 import os
 import time
 from collections.abc import Mapping
@@ -41,20 +39,20 @@ FOREIGN = "request: expected one by this server's page or by a program, found on
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes in bytes; connections, files, bodies and explanations are those of a worker at once."""
+    """Sizes in bytes; connections, files, bodies and explanations are those of a worker at once.
+
+    `weighted` are reviews of a request for weights; `body` is of JSON; of `files`, tables and pictures, that are being read
+    or wait, `read` are read at the same time; `bodies` are the bytes of all together.
+    """
 
     reviews: int = 512
     characters: int = 10_000
-    # reviews of a request for weights, a T x T matrix each
     weighted: int = 16
-    # of JSON
     body: int = 1_000_000
     table: int = 512_000_000
     connections: int = 4_000
-    # tables and pictures that are read, and those that are being read or wait
     read: int = 2
     files: int = 16
-    # bytes of all bodies together
     bodies: int = 4_096_000_000
     explanations: int = 8
 
@@ -64,7 +62,6 @@ class Counters:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.paths = {*PATHS}
         name, about = "nsmc_attention_request_seconds", "Time until the response starts"
         seconds = Histogram(name, about, ["path", "status"], registry=self.registry, buckets=BUCKETS)
         # of a path and status; finding it again takes longer than counting
@@ -74,10 +71,6 @@ class Counters:
     def counter(self, name: str, about: str) -> Counter:
         """Return a new counter of these."""
         return Counter(f"nsmc_attention_{name}", about, registry=self.registry)
-
-    def observe(self, path: str, status: int, seconds: float) -> None:
-        """Count a response."""
-        self.seconds(path if path in self.paths else "other", status).observe(seconds)
 
     def text(self) -> bytes:
         """Return the counters of all workers in Prometheus' text format."""
@@ -98,8 +91,7 @@ class Guard:
         self, application: ASGIApp, limits: Limits, counters: Counters, largest: Mapping[str, Optional[int]]
     ) -> None:
         self.application, self.limits, self.counters = application, limits, counters
-        self.largest = {path: limits.body if most is None else most for path, most in largest.items()}
-        counters.paths.update(largest)
+        self.largest = {path: most or limits.body for path, most in {**dict.fromkeys(PATHS), **largest}.items()}
         # bytes of the bodies of all requests in progress
         self.held = 0
 
@@ -107,9 +99,9 @@ class Guard:
         if scope["type"] != "http":
             await self.application(scope, receive, send)
             return
-        path, started, read, answered = scope["path"], time.perf_counter(), 0, False
+        path, started, read = scope["path"], time.perf_counter(), 0
         limit, headers = self.largest.get(path, self.limits.body), dict(scope["headers"])
-        too_large = HTTPException(413, f"body: expected at most {limit} bytes, found more; send less at a time")
+        too_large = f"body: expected at most {limit} bytes, found more; send less at a time"
 
         async def limited() -> Message:
             nonlocal read
@@ -117,19 +109,18 @@ class Guard:
             size = len(message.get("body", b""))
             read, self.held = read + size, self.held + size
             if read > limit:
-                raise too_large
+                raise HTTPException(413, too_large)
             if self.held > self.limits.bodies:
                 raise HTTPException(503, "too much is being sent; try again in a second")
             return message
 
         async def counted(message: Message) -> None:
-            nonlocal answered
             if message["type"] == "http.response.start":
-                answered = True
-                self.counters.observe(path, message["status"], time.perf_counter() - started)
+                name = path if path in self.largest else "other"
+                self.counters.seconds(name, message["status"]).observe(time.perf_counter() - started)
                 policy = DOCS_POLICY if path == "/docs" else PAGE_POLICY
-                own = [(b"content-security-policy", policy), *SECURITY_HEADERS]
-                message = {**message, "headers": [*message["headers"], *own]}
+                added = [(b"content-security-policy", policy), *SECURITY_HEADERS]
+                message = {**message, "headers": [*message["headers"], *added]}
             await send(message)
 
         application = self.application
@@ -137,13 +128,8 @@ class Guard:
         if scope["method"] == "POST" and headers.get(b"sec-fetch-site") == b"cross-site":
             application = JSONResponse({"error": FOREIGN}, 403)
         elif int(headers.get(b"content-length", 0)) > limit:
-            application = JSONResponse({"error": too_large.detail}, 413)
+            application = JSONResponse({"error": too_large}, 413)
         try:
             await application(scope, limited, counted)
-        except asyncio.CancelledError:
-            # the time for a graceful shutdown is over; raised, it would be logged as an error
-            if not answered:
-                gone = JSONResponse({"error": "the server is shutting down; try again later"}, 503)
-                await gone(scope, receive, counted)
         finally:
             self.held -= read

@@ -6,18 +6,17 @@ fills, review.html, answer.html, table.html or sections.html.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Generic, NamedTuple, Optional, TypeVar, Union
 
-from fastapi import Query, Request
+from fastapi import Query
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
 
 from ...inference.engines import companion_engine
-from .questions import JsonRoute
 
 BundlePath = Optional[Union[str, Path]]
 ModelT = TypeVar("ModelT", bound=Any)
@@ -33,77 +32,39 @@ class Problem(BaseModel):
     sheets: Optional[list[str]] = Field(default=None, description="of a workbook with several, the one read first")
 
 
-def problems(reasons: dict[int, str]) -> dict[Union[int, str], dict[str, Any]]:
-    return {status: {"model": Problem, "description": reason} for status, reason in reasons.items()}
-
-
-ERRORS = problems({400: "no JSON", 413: "too large", 422: "bad input", 503: "not loaded yet, or too busy"})
+REASONS = {400: "no JSON", 404: "no model for it", 413: "too large", 422: "bad input", 503: "not ready, or too busy"}
+ERRORS: dict[Union[int, str], Any] = {
+    status: {"model": Problem, "description": reason} for status, reason in REASONS.items()
+}
 
 
 class Route(NamedTuple):
-    """A request that is answered with POST.
+    """A POST request: its path, its group and title on the page of the API, and its handler.
 
-    Attributes
-    ----------
-    path, tag, title : str
-        Where it is sent to, and how the page of the API calls its group and itself.
-    respond : callable
-        The handler, as FastAPI takes it.
-    missing : str
-        Why it is answered with 404, if it may be.
-    largest : int or None
-        Bytes that its body may have; None is for a JSON body of the limit of all.
-    options : mapping
-        What else FastAPI is told.
+    `largest` are the bytes that its body may have, None where it is JSON; `options` are what else FastAPI is told.
     """
 
     path: str
     tag: str
     title: str
     respond: Callable[..., Any]
-    missing: str = ""
     largest: Optional[int] = None
     options: Mapping[str, Any] = {}
 
-    @property
-    def described(self) -> dict[str, Any]:
-        """What FastAPI is told, with the errors that it may be answered with."""
-        missing = problems({404: self.missing}) if self.missing else {}
-        responses = {**self.options.get("responses", {}), **ERRORS, **missing}
-        kind = JsonRoute if self.largest is None else None
-        found = {**self.options, "tags": [self.tag], "summary": self.title, "responses": responses}
-        return {**found, "route_class_override": kind}
 
-
-async def unless_gone(request: Request, work: Awaitable[Any]) -> Any:
-    """Return the result of work; if the client disconnects, cancel it and raise ClientDisconnect."""
-    task = asyncio.ensure_future(work)
-    try:
-        while not (await asyncio.wait([task], timeout=0.1))[0]:
-            if await request.is_disconnected():
-                raise ClientDisconnect
-        return task.result()
-    finally:
-        task.cancel()
-
-
+@dataclass
 class LoadedModel(Generic[ModelT]):
     """A model beside the classifier; requests for it get a 404 that names its flag where there is none.
 
     `loader` makes it of a bundle's folder and the name of an engine.
     """
 
-    def __init__(
-        self,
-        request: str,
-        system: str,
-        description: str,
-        bundle: BundlePath = None,
-        loader: Optional[Callable[[Any, str], ModelT]] = None,
-    ) -> None:
-        self.request, self.system, self.description = request, system, description
-        self.bundle, self.loader = bundle, loader
-        self.model: Optional[ModelT] = None
+    request: str
+    system: str
+    description: str
+    bundle: BundlePath = None
+    loader: Optional[Callable[[Any, str], ModelT]] = None
+    model: Optional[ModelT] = None
 
     async def load(self, engine: str, thread: ThreadPoolExecutor) -> Optional[ModelT]:
         """Load the bundle in a thread, once."""
@@ -144,7 +105,7 @@ class SystemService:
     @property
     def companion(self) -> str:
         """The engine of a model beside the classifier."""
-        return companion_engine(self.server.models.bundles.engine)
+        return companion_engine(self.server.bundles.engine)
 
 
 def present(folder: Path) -> Optional[Path]:

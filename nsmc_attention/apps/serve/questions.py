@@ -3,8 +3,9 @@
 These functions run in a model's thread: making JSON of a large matrix takes as long as many predictions.
 """
 
+import asyncio
 import json
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import Annotated, Any, Optional, Union, get_type_hints
 
 from fastapi import Request
@@ -12,6 +13,7 @@ from fastapi.responses import Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError, model_validator
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from ...classification.display import AUTO, METHODS
 from ...classification.explain import Explainer
@@ -28,8 +30,8 @@ LARGEST_MATRIX = 128
 MOST_WEIGHTS = 2**17
 # The group of these requests on the page of the API
 TEXTS = "Reviews and texts"
-# Labels that a review may have
-LABELS = 2
+# Bytes of a body whose answer takes less time than it is worth to look whether the client is still there
+SHORT = 1000
 # As Starlette's JSONResponse, made once
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -44,9 +46,9 @@ def until_wrong(inputs: object) -> Any:
 OneOrMore = Annotated[Union[str, list[str]], BeforeValidator(until_wrong)]
 
 
-def example(**values: object) -> Any:
-    """Return what shows a body's values on the page of the API."""
-    return {"examples": [values]}
+# Shown on the page of the API
+REVIEWS: Any = {"inputs": ["정말 재미있는 영화였어요", "별로"], "parameters": {"top_k": 2}}
+QUESTION: Any = {"inputs": "배우는 좋은데 영화는 별로", "method": "erasure"}
 
 
 class Body(BaseModel, extra="forbid"):
@@ -74,17 +76,17 @@ class Parameters(Body):
     @property
     def labels(self) -> Optional[int]:
         """The labels of each review, all where top_k is null; None where it is not given, for the best without a list."""
-        return self.top_k or (LABELS if "top_k" in self.model_fields_set else None)
+        return self.top_k or (2 if "top_k" in self.model_fields_set else None)
 
 
-class Reviews(Body, json_schema_extra=example(inputs=["정말 재미있는 영화였어요", "별로"], parameters={"top_k": 2})):
+class Reviews(Body, json_schema_extra={"examples": [REVIEWS]}):
     """One review, or a list of them."""
 
     inputs: OneOrMore = Field(..., description="a review, or a list of them")
     parameters: Parameters = Field(default_factory=Parameters)
 
 
-class Question(Body, json_schema_extra=example(inputs="배우는 좋은데 영화는 별로", method="erasure")):
+class Question(Body, json_schema_extra={"examples": [QUESTION]}):
     """A review and the attribution method."""
 
     inputs: str
@@ -147,26 +149,31 @@ def head_values(heads: Any) -> Any:
     return rounded(heads)
 
 
+def json_list(answers: list[str]) -> str:
+    """Return a JSON list of answers that are JSON already."""
+    return f"[{','.join(answers)}]"
+
+
 class JsonRoute(APIRoute):
-    """A route whose handler takes a request and the model of its body; FastAPI's own way to it takes half of a request."""
+    """A route whose handler makes JSON of the model of a JSON body; FastAPI's own way takes as long as the review."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         model = get_type_hints(self.endpoint)["question"]
 
-        async def answer(request: Request) -> Response:
-            response: Response = await self.endpoint(request, question_of(request, await request.body(), model))
-            return response
+        async def respond(request: Request) -> Response:
+            body = await request.body()
+            work = self.endpoint(question_of(request.headers.get("content-type", ""), body, model))
+            answer = await (work if len(body) < SHORT else unless_gone(request, work))
+            return Response(answer, media_type="application/json")
 
-        return answer
+        return respond
 
 
-def question_of(request: Request, body: bytes, model: type[BaseModel]) -> BaseModel:
-    """Return the model of a JSON body; HTTPException 400 or DataError if it is none."""
-    given = request.headers.get("content-type", "")
-    if given.partition(";")[0].strip().lower() != "application/json":
-        found = repr(given[:60]) if given else "none"
+def question_of(kind: str, body: bytes, model: type[BaseModel]) -> BaseModel:
+    """Return the model of a JSON body of a media type; HTTPException 400 or DataError if it is none."""
+    if kind.partition(";")[0].strip().lower() != "application/json":
         hint = "with curl: -H 'Content-Type: application/json'"
-        raise DataError(f"Content-Type: expected application/json, found {found}; {hint}")
+        raise DataError(f"Content-Type: expected application/json, found {repr(kind[:60]) if kind else 'none'}; {hint}")
     try:
         return model.model_validate(json.loads(body))
     except ValidationError as problem:
@@ -180,10 +187,13 @@ def question_of(request: Request, body: bytes, model: type[BaseModel]) -> BaseMo
         raise HTTPException(400, f"body: expected JSON, found something else ({str(problem)[:100]})") from problem
 
 
-def json_list(answers: list[str]) -> Response:
-    """Return a JSON list of answers that are JSON already."""
-    return json_response(f"[{','.join(answers)}]")
-
-
-def json_response(answer: str) -> Response:
-    return Response(answer, media_type="application/json")
+async def unless_gone(request: Request, work: Awaitable[Any]) -> Any:
+    """Return the result of work; if the client disconnects, cancel it and raise ClientDisconnect."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait([task], timeout=0.1))[0]:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+        return task.result()
+    finally:
+        task.cancel()

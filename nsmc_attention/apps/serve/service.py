@@ -1,11 +1,12 @@
 """The application's requests, over its classifier and the services of systems."""
 
+import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib import resources
-from tempfile import TemporaryFile
 from typing import Annotated, Any, Optional
 
 from fastapi import Query, Request
@@ -14,13 +15,15 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.exceptions import HTTPException
 
 from ... import registry
+from ...classification.explain import Explainer
+from ...classification.predictor import Classifier
 from ...classification.share import share_given
 from ...visualization.page import file, filled, font_of, with_words
-from .fence import Fence, UploadedFile
+from .batching import Batcher, cost_of, one_by_one
+from .fence import Fence
 from .guard import Counters, Limits
-from .models import Bundles, Models
-from .plug import HeaderRow, Route, Sheet, SystemService, TextColumn, unless_gone
-from .questions import TEXTS, Question, Reviews, json_list, json_response, labels_json
+from .plug import ERRORS, BundlePath, HeaderRow, Route, Sheet, SystemService, TextColumn
+from .questions import TEXTS, Question, Reviews, explanation_json, json_list, labels_json, unless_gone, weights_json
 from .uploads import FORM, MEDIA_TYPES, Table, load_scorer, read_table, score, stored, table_response, upload_kind
 
 # Those of systems come before the last one
@@ -35,14 +38,27 @@ EXAMPLE = "film,document\n괴물,정말 재미있는 영화였어요\n괴물,배
 LOG = logging.getLogger("uvicorn.error")
 
 
-class Server:
-    """Handlers of the application's routes. `services` are those of systems."""
+class Bundles:
+    """The bundles of a server and its engine; None is the packaged bundle, where there is one.
 
-    fence: Fence
+    `others`, as restore_bundle=DIR, are those of systems, by their names.
+    """
+
+    def __init__(self, bundle: BundlePath = None, engine: str = "auto", **others: BundlePath) -> None:
+        self.bundle, self.engine = bundle, engine
+        self.others = {name.removesuffix("_bundle"): other for name, other in others.items() if other}
+
+
+class Server:
+    """Handlers of the application's routes, and the classifier, each of whose functions runs in one thread.
+
+    A function is called over all that has arrived since its last call. `services` are those of systems.
+    """
+
+    explainer: Optional[Explainer] = None
 
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
-        self.limits, self.counters = limits, Counters()
-        self.models = Models(bundles, limits)
+        self.bundles, self.limits, self.counters, self.thread = bundles, limits, Counters(), ThreadPoolExecutor(1)
         self.services: dict[str, SystemService] = {
             name: found.Service(self, bundles.others.get(name)) for name, found in registry.modules("service")
         }
@@ -53,15 +69,36 @@ class Server:
         """Load all models; requests that need them are refused until the end."""
         modules = [__name__, *(type(each).__module__ for each in self.services.values())]
         self.fence = Fence(self.limits.read, self.limits.files, modules)
-        explainer = await self.models.load()
+        run = asyncio.get_running_loop().run_in_executor
+        self.classifier = classifier = await run(self.thread, Classifier.load, self.bundles.bundle, self.bundles.engine)
+        # the first review builds the tokenizer
+        await run(self.thread, classifier.predict, "영화")
+        # MXNet must be called from one thread; beside another engine only explanations call it, in one thread of theirs
+        self.mxnet = self.thread if classifier.engine.name == "gluon" else ThreadPoolExecutor(1)
+        explainer = Explainer(classifier)
+        self.labels = Batcher(classifier.rows, self.thread, cost_of)
+        self.weighted = Batcher(self.with_weights, self.thread, lambda item: cost_of(item[0]))
+        self.explanations = one_by_one(partial(explanation_json, explainer), self.mxnet, self.limits.explanations)
         for service in self.services.values():
             await service.load()
-        self.models.explainer = explainer
-        classifier = explainer.classifier
+        self.explainer = explainer
         LOG.info("ready: bundle %s, engine %s", classifier.bundle.name, classifier.engine.name)
 
+    def with_weights(self, items: list[tuple[str, Optional[int]]]) -> list[str]:
+        predictions = self.classifier.predict_many([text for text, _ in items])
+        return [weights_json(prediction, top_k) for prediction, (_, top_k) in zip(predictions, items)]
+
+    def thread_of(self, model: Any) -> ThreadPoolExecutor:
+        return self.mxnet if model.engine.name == "gluon" else ThreadPoolExecutor(1)
+
+    def require(self) -> Explainer:
+        """Return the explainer, which has the classifier, once all is loaded."""
+        if self.explainer is None:
+            raise HTTPException(503, "the model is still being loaded; try again in a second")
+        return self.explainer
+
     @property
-    def routes(self) -> "list[Route]":
+    def routes(self) -> list[Route]:
         """All requests with POST."""
         own = [
             Route("/predict", TEXTS, "Classify reviews", self.predict),
@@ -70,19 +107,17 @@ class Server:
         ]
         return own + [route for service in self.services.values() for route in service.routes]
 
-    def table_route(
-        self, path: str, title: str, respond: Callable[..., Any], types: Iterable[str], missing: str = ""
-    ) -> Route:
+    def table_route(self, path: str, title: str, respond: Callable[..., Any], types: Iterable[str]) -> Route:
         """Return a request whose body is a table, answered with text of these media types."""
         text: Any = {"schema": {"type": "string"}}
         form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
         bodies = {**dict.fromkeys(MEDIA_TYPES, text), "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
         options = {
             "response_class": StreamingResponse,
-            "responses": {200: {"content": dict.fromkeys(types, text)}},
+            "responses": {**ERRORS, 200: {"content": dict.fromkeys(types, text)}},
             "openapi_extra": {"requestBody": {"required": True, "content": bodies}},
         }
-        return Route(path, "Tables", title, respond, missing, self.limits.table, options)
+        return Route(path, "Tables", title, respond, self.limits.table, options)
 
     def fillings(self) -> dict[str, str]:
         """Return {placeholder of page.html: its text}, in their order, with what the systems add."""
@@ -128,7 +163,7 @@ class Server:
         `restore_bundle`, `language_bundle`, `read_bundle` and `film_bundle`, with the ends of its scale of `stars`, are
         named where there are any.
         """
-        explainer = self.models.require()
+        explainer = self.require()
         classifier = explainer.classifier
         state = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
         for service in self.services.values():
@@ -139,35 +174,35 @@ class Server:
         """The counters, for Prometheus."""
         return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
 
-    async def predict(self, request: Request, question: Reviews) -> Response:
+    async def predict(self, question: Reviews) -> str:
         """Return a label and its score for each review.
 
         One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each, all for null.
         A review without words has label and score null, and the reason in `error`.
         """
-        self.models.require()
+        self.require()
         inputs, top_k = question.inputs, question.parameters.labels
         texts = [inputs] if isinstance(inputs, str) else inputs
         if question.parameters.weights:
             self.check_texts(texts, self.limits.weighted, "reviews with weights")
-            results = await self.models.weighted([(text, top_k) for text in texts])
+            results = await self.weighted([(text, top_k) for text in texts])
         else:
             self.check_texts(texts, self.limits.reviews, "reviews")
-            rows = await self.models.labels(texts)
+            rows = await self.labels(texts)
             results = [labels_json(probability, error, top_k) for _, _, probability, error in rows]
         self.counters.reviews.inc(len(texts))
-        return json_response(results[0]) if top_k and texts is not inputs else json_list(results)
+        return results[0] if top_k and texts is not inputs else json_list(results)
 
-    async def explain(self, request: Request, question: Question) -> Response:
+    async def explain(self, question: Question) -> str:
         """Return a review's words with one value each, and for contributions and attention the whole matrix.
 
         `heads` are, if asked for, the weights of a Transformer's heads: a list for each layer, in it one for each head,
         a row for each token. An encoder without heads, or more weights than the page draws, get status 422.
         """
-        self.models.require()
+        self.require()
         self.check_texts([question.inputs], 1, "reviews")
-        (answer,) = await unless_gone(request, self.models.explanations([question]))
-        return json_response(answer)
+        (answer,) = await self.explanations([question])
+        return answer
 
     async def batch(
         self,
@@ -188,7 +223,7 @@ class Server:
         (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews that it is made from. With
         `share` a label by the share stands beside each review's own.
         """
-        load = partial(load_scorer, self.models.require().classifier.reference)
+        load = partial(load_scorer, self.require().classifier.reference)
         given = (share_given(share) or share) if share else None
         return await self.with_table(request, (text_column, sheet, header), load, score, verbatim, given)
 
@@ -205,14 +240,15 @@ class Server:
         The table is read as its text column, its sheet and the row of its header say.
         """
         try:
-            async with stored(request) as (file, media_type, name):
-                table = Table(UploadedFile(file), upload_kind(media_type, name), *read_as)
-                output = TemporaryFile(prefix="nsmc_attention-")
-                work = self.fence(file, load, read_table, function, table, UploadedFile(output), *given)
-                said = await unless_gone(request, work)
+            async with stored(request) as (path, media_type, name):
+                text_column, sheet, header = read_as
+                how: Any = {"kind": upload_kind(media_type, name), "sheet": sheet, "header": header}
+                table, output = Table(path, text_column=text_column, **how), path.with_name("scored")
+                said = await unless_gone(request, self.fence(path, load, read_table, function, table, output, *given))
+                response = table_response(output, said.get("kind", table.output), said)
         except OSError as problem:
             # no space, too many open files
             LOG.warning("table: %s", problem)
             raise HTTPException(503, "no space for a table; try again later") from problem
         self.counters.reviews.inc(said["rows"])
-        return table_response(output, said.get("kind", table.output), said)
+        return response

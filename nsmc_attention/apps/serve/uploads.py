@@ -1,16 +1,16 @@
 """A table as a request's body or a form's file: stored, then read and scored behind the fence into another file."""
 
 import json
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, field, replace
-from itertools import chain, islice
-from os import fstat
-from pathlib import PurePath
-from tempfile import TemporaryFile
-from typing import Any, BinaryIO, Optional, Union
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Union
 
 from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from ..._runtime.aliases import Record
@@ -18,14 +18,13 @@ from ...classification.likeness import unlike
 from ...classification.share import LabelsByShare, require_share
 from ...errors import DataError, NsmcError
 from ...inference.reference import Reference
-from ...inference.scoring import MARK, marks, table_parts, tally_of, texts_of
-from ...inference.tally import Tally
+from ...inference.scoring import score_table, tally_table
 from ...tables import tables
+from ...tables.data import Texts
 
-MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
-MEDIA_TYPES.update({"application/x-ndjson": "jsonl", "application/jsonl": "jsonl"})
+MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv", "application/x-ndjson": "jsonl"}
+MEDIA_TYPES.update({"application/jsonl": "jsonl", "application/vnd.apache.parquet": "parquet"})
 MEDIA_TYPES["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"] = "xlsx"
-MEDIA_TYPES["application/vnd.apache.parquet"] = "parquet"
 # Kinds that are answered with csv
 BINARY = ("xlsx", "parquet")
 # A body that is a form with a file, as `curl -F file=@reviews.csv` sends it
@@ -42,8 +41,8 @@ def upload_kind(media_type: str, name: str = "") -> str:
     DataError for a kind that is none of MEDIA_TYPES.
     """
     media_type = media_type.partition(";")[0].strip().lower()
-    suffix = PurePath(name).suffix.lower().replace("ndjson", "jsonl")[1:]
-    kind = MEDIA_TYPES.get(media_type) or (suffix if name and media_type in VAGUE else "")
+    suffix = Path(name).suffix.lower().replace("ndjson", "jsonl")[1:]
+    kind = suffix if name and media_type in VAGUE else MEDIA_TYPES.get(media_type, "")
     if kind not in MEDIA_TYPES.values():
         wrong = repr((name or media_type)[:60]) if name or media_type else "none"
         expected = f"expected {FORM}, {', '.join(MEDIA_TYPES)}"
@@ -52,61 +51,57 @@ def upload_kind(media_type: str, name: str = "") -> str:
 
 
 @asynccontextmanager
-async def stored(request: Request) -> AsyncIterator[tuple[BinaryIO, str, str]]:
-    """Store a request's body, or its form's only file, in a file without a name; yield it, its media type and its name."""
+async def stored(request: Request) -> AsyncIterator[tuple[Path, str, str]]:
+    """Store a request's body, or its form's only file; yield the path, the media type and the file's name."""
     media_type = request.headers.get("content-type", "")
-    if not media_type.lower().startswith(FORM):
-        with TemporaryFile(prefix="nsmc_attention-") as body:
-            async for piece in request.stream():
-                body.write(piece)
-            body.flush()
-            yield body, media_type, ""
-        return
-    async with request.form(max_files=1) as form:
-        found: dict[str, Any] = dict(form.multi_items())
-        others = [name for name, value in found.items() if isinstance(value, str)]
-        if others or not found:
-            wrong = f"found {others[0][:60]!r} too; options belong in the address" if others else "found none"
-            raise DataError(f"form: expected one file alone, {wrong}; with curl: -F file=@reviews.csv")
-        (upload,) = found.values()
-        # in memory, if it is small
-        upload.file.rollover()
-        upload.file.flush()
-        yield upload.file, upload.content_type or "", upload.filename or ""
+    with TemporaryDirectory(prefix="nsmc_attention-") as folder:
+        path = Path(folder) / "body"
+        if not media_type.lower().startswith(FORM):
+            with open(path, "wb") as file:
+                async for piece in request.stream():
+                    file.write(piece)
+            yield path, media_type, ""
+            return
+        async with request.form(max_files=1) as form:
+            items: list[tuple[str, Any]] = form.multi_items()
+            others = [name for name, item in items if isinstance(item, str)]
+            if others or not items:
+                wrong = f"found {others[0][:60]!r} too; options belong in the address" if others else "found none"
+                raise DataError(f"form: expected one file alone, {wrong}; with curl: -F file=@reviews.csv")
+            upload = items[0][1]
+            with open(path, "wb") as file:
+                await run_in_threadpool(shutil.copyfileobj, upload.file, file)
+        yield path, upload.content_type or "", upload.filename or ""
 
 
-@dataclass
-class Table:
-    """An uploaded table behind the fence: its path, and how it is read; `sheets` of a workbook with several are found."""
+@dataclass(frozen=True)
+class Table(Texts):
+    """An uploaded table, and what was found when it was opened: its `text_column`, and the `sheets` if there are several."""
 
-    path: Any
-    kind: str
-    text_column: Optional[str] = None
-    sheet: Optional[str] = None
-    header: Optional[str] = None
-    sheets: list[str] = field(default_factory=list)
+    said: Record = field(default_factory=dict)
 
     def open(self) -> tables.Table:
-        """Open the table; its encoding, delimiter and text column are found."""
-        found: Record = {"kind": self.kind, "sheet": self.sheet or None, "header": self.header or None}
-        return tables.open_table(self.path, self.text_column or None, note=self.note, **found)
+        how: Record = {"kind": self.kind, "sheet": self.sheet or None, "header": self.header or None}
+        table = tables.open_table(self.data, self.text_column or None, note=self.note, **how)
+        self.said["text_column"] = table.text_column
+        return table
 
     def note(self, source: Any) -> None:
-        self.sheets = [source.sheet, *source.other_sheets] if source.other_sheets else []
+        self.said["sheets"] = [source.sheet, *source.other_sheets] if source.other_sheets else []
 
     @property
     def output(self) -> str:
         """The kind of the scored table."""
-        return "csv" if self.kind in BINARY else self.kind
+        return "csv" if self.kind in BINARY else str(self.kind)
 
 
 def read_table(model: Any, function: Callable[..., Record], table: Table, *given: Any) -> Record:
-    """Return what a function writes and says of a table, and its sheets, behind the fence."""
+    """Return what a function that writes a table says of it, behind the fence; its errors do not name the path."""
     try:
-        return {**function(model, table, *given), "sheets": table.sheets}
+        return {**function(model, table, *given), **table.said}
     except NsmcError as problem:
-        problem.args = (str(problem).replace(table.path, "table"),)
-        vars(problem)["sheets"] = table.sheets
+        problem.args = (str(problem).replace(str(table.data), "table"),)
+        vars(problem).update(sheets=table.said.get("sheets"))
         raise
 
 
@@ -117,33 +112,25 @@ def load_scorer(reference: Reference) -> Any:
     return classifier
 
 
-def score(classifier: Any, table: Table, output: str, verbatim: bool, share: Union[float, str, None]) -> Record:
+def score(classifier: Any, table: Table, output: Path, verbatim: bool, share: Union[float, str, None]) -> Record:
     """Write a table with the predictions, and return what else is to be said of it."""
-    scorer, opened = classifier, table.open()
-    if share:
-        scorer = LabelsByShare(classifier, share_of(table, classifier) if isinstance(share, str) else share)
-    first = list(islice(opened.parts, 1))
-    strange = unlike(classifier, [text for part in first for text in texts_of(part, opened.text_column)])
-    opened = replace(opened, parts=chain(first, opened.parts))
-    with open(output, "w", encoding="utf-8", newline="", errors="replace") as file:
-        if marks(table.output, opened.source, output):
-            file.write(MARK)
-        parts = table_parts(scorer, opened, file, table.output, processes=1, verbatim=verbatim)
-        tally = sum(parts, Tally())
-    said = {"text_column": opened.text_column, "rows": tally.rows, "share": tally.share._asdict()}
-    return {**said, "unlike": asdict(strange) if strange else None}
+    scorer, said = classifier, Record()
+
+    def look(texts: list[str]) -> None:
+        found = unlike(classifier, texts)
+        said.update({"unlike": asdict(found)} if found else {})
+
+    if isinstance(share, str):
+        share = require_share(tally_table(classifier, table, processes=1).share, "table")
+    if share is not None:
+        scorer = LabelsByShare(classifier, share)
+    scored = score_table(scorer, table, output, table.output, processes=1, verbatim=verbatim, look=look)
+    return {**said, "rows": scored.tally.rows, "share": scored.tally.share._asdict()}
 
 
-def share_of(table: Table, classifier: Any) -> float:
-    """Return the share of positive reviews of a table, having read it; DataError if it cannot be estimated."""
-    opened = table.open()
-    windows = (texts_of(part, opened.text_column) for part in opened.parts)
-    tally = sum((tally_of(classifier, texts, classifier.rows(texts)) for texts in windows), Tally())
-    return require_share(tally.share, "table")
-
-
-def table_response(file: BinaryIO, kind: str, said: Record) -> StreamingResponse:
+def table_response(output: Path, kind: str, said: Record) -> StreamingResponse:
     """Return the response of a file of a kind, whose headers say where the page finds the reviews, and where else some are."""
+    file, size = open(output, "rb"), output.stat().st_size
 
     def pieces() -> Iterator[bytes]:
         with file:
@@ -151,11 +138,8 @@ def table_response(file: BinaryIO, kind: str, said: Record) -> StreamingResponse
                 yield piece
 
     media_type = next(name for name, known in MEDIA_TYPES.items() if known == kind)
-    headers = {"Content-Length": str(fstat(file.fileno()).st_size)}
-    headers["X-Text-Column"] = json.dumps(said["text_column"][:LETTERS])
+    headers = {"Content-Length": str(size), "X-Text-Column": json.dumps(said["text_column"][:LETTERS])}
     if said["sheets"]:
         headers["X-Sheets"] = json.dumps([name[:LETTERS] for name in said["sheets"][:NAMES]])
-    for name in ("share", "unlike"):
-        if said.get(name):
-            headers[f"X-{name.title()}"] = json.dumps(said[name])
+    headers.update({f"X-{name.title()}": json.dumps(said[name]) for name in ("share", "unlike") if said.get(name)})
     return StreamingResponse(pieces(), media_type=media_type, headers=headers)

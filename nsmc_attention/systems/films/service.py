@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Query, Request
@@ -32,14 +33,14 @@ class Service(SystemService):
 
     @property
     def routes(self) -> Sequence[Route]:
-        title, missing = "Predict the stars of a table's films", "the server has no film network"
-        return [self.server.table_route("/film", title, self.film, ["application/x-ndjson"], missing)]
+        title = "Predict the stars of a table's films"
+        return [self.server.table_route("/film", title, self.film, ["application/x-ndjson"])]
 
     async def load(self) -> None:
         # it reads the classifier's vectors
-        models = self.server.models
+        server = self.server
         run = asyncio.get_running_loop().run_in_executor
-        self.main.model = await run(models.thread, rater_of, models.classifier.bundle, self.bundle)
+        self.main.model = await run(server.thread, rater_of, server.classifier.bundle, self.bundle)
 
     def state(self) -> dict[str, Any]:
         model = self.main.model
@@ -60,7 +61,7 @@ class Service(SystemService):
         largest weights, each with its share of the film's. Where no review has a word, stars are null and `error`
         says why. A table is sent as to /predict/batch.
         """
-        self.server.models.require()
+        self.server.require()
         rater = self.main.require()
 
         read_as, load = (text_column, sheet, header), partial(load_rater, rater.reference)
@@ -77,7 +78,7 @@ def load_rater(reference: Reference) -> Any:
     return rater
 
 
-def rate(rater: Any, table: Table, output: str, group_by: str, shown: int) -> Record:
+def rate(rater: Any, table: Table, output: Path, group_by: str, shown: int) -> Record:
     """Write a line of JSON for each film of a table, with the `shown` most telling of its reviews.
 
     DataError if no row names a film, or there are too many.
@@ -96,7 +97,7 @@ def rate(rater: Any, table: Table, output: str, group_by: str, shown: int) -> Re
     with open(output, "w", encoding="utf-8", errors="replace") as file:
         file.writelines(f"{line}\n" for line in film_lines(rater, pools))
     rows = sum(pool.count + pool.blank for pool in pools.values())
-    return {"text_column": opened.text_column, "rows": rows, "kind": "jsonl"}
+    return {"rows": rows, "kind": "jsonl"}
 
 
 def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:

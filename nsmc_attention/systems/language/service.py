@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from fastapi import Request
-from fastapi.responses import Response
 from pydantic import Field, StrictBool, StrictInt
 
 from ...apps.serve.batching import Batcher, one_by_one
-from ...apps.serve.plug import LoadedModel, Route, SystemService, present, unless_gone
-from ...apps.serve.questions import TEXTS, Body, encode, example, head_values, json_response
+from ...apps.serve.plug import LoadedModel, Route, SystemService, present
+from ...apps.serve.questions import TEXTS, Body, encode, head_values
 from .model import MOST_MASKS, LanguageModel
 from .system import LAYOUT
 
@@ -18,7 +16,7 @@ from .system import LAYOUT
 BLANKS = 512
 
 
-class Blank(Body, json_schema_extra=example(inputs="주인공의 [MASK]에 소름이 돋았다", top=3)):
+class Blank(Body, json_schema_extra={"examples": [{"inputs": "주인공의 [MASK]에 소름이 돋았다", "top": 3}]}):
     """A text with [MASK] in it."""
 
     inputs: str = Field(..., description=f"a text with 1 to {MOST_MASKS} [MASK], each in place of a word")
@@ -39,15 +37,15 @@ class Service(SystemService):
 
     @property
     def routes(self) -> Sequence[Route]:
-        return [Route("/fill", TEXTS, "Fill a blank", self.fill, "the server has no language model")]
+        return [Route("/fill", TEXTS, "Fill a blank", self.fill)]
 
     async def load(self) -> None:
-        models = self.server.models
-        model = await self.main.load(self.companion, models.mxnet)
+        server = self.server
+        model = await self.main.load(self.companion, server.mxnet)
         if model:
-            self.fillings = one_by_one(partial(filling_json, model), models.thread_of(model), BLANKS)
+            self.fillings = one_by_one(partial(filling_json, model), server.thread_of(model), BLANKS)
 
-    async def fill(self, request: Request, question: Blank) -> Response:
+    async def fill(self, question: Blank) -> str:
         """Return the likeliest words at the [MASK] of a text; several are filled together, the most certain first.
 
         `candidates` are the likeliest first, each with `token` (of several [MASK] theirs, a space between), the `text`
@@ -57,12 +55,12 @@ class Service(SystemService):
         if asked for, the weights of every head: a list for each layer, in it one for each head, a row for each token.
         A language model whose encoder has no self-attention has neither.
         """
-        self.server.models.require()
+        self.server.require()
         self.main.require()
         self.server.check_texts([question.inputs], 1)
-        (answer,) = await unless_gone(request, self.fillings([question]))
+        (answer,) = await self.fillings([question])
         self.counter.inc()
-        return json_response(answer)
+        return answer
 
 
 def filling_json(model: LanguageModel, blank: Blank) -> str:

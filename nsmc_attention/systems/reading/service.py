@@ -10,9 +10,8 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from ..._runtime.aliases import Record
-from ...apps.serve.fence import UploadedFile
-from ...apps.serve.plug import LoadedModel, Route, SystemService, present, unless_gone
-from ...apps.serve.questions import encode, json_response, labels_of
+from ...apps.serve.plug import LoadedModel, Route, SystemService, present
+from ...apps.serve.questions import encode, labels_of, unless_gone
 from ...apps.serve.uploads import load_scorer, stored
 from ...errors import DataError
 from ...inference.reference import Reference
@@ -42,10 +41,10 @@ def load_models(reader: Reference, classifier: Optional[Reference]) -> tuple[Any
     return reader.load("cpu", 1), load_scorer(classifier) if classifier else None
 
 
-def read_picture(models: tuple[Any, Any], picture: str, weights: bool) -> tuple[str, int]:
+def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple[str, int]:
     """Return what /read says of a picture, and how many lines were classified; DataError where it is none."""
     reader, classifier = models
-    reading = reader(Path(picture).read_bytes())
+    reading = reader(picture.read_bytes())
     if weights and sum(line.weights.size for line in reading.lines) > MOST_WEIGHTS:
         advice = "send a part of the picture, or leave weights out"
         raise DataError(f"weights: expected at most {MOST_WEIGHTS} of all lines, found more; {advice}")
@@ -77,11 +76,10 @@ class Service(SystemService):
     def routes(self) -> Sequence[Route]:
         content = dict.fromkeys(MEDIA_TYPES, {"schema": {"type": "string", "format": "binary"}})
         options = {"openapi_extra": {"requestBody": {"required": True, "content": content}}}
-        title, missing = "Read the text of a screenshot", "the server has no reader of pictures"
-        return [Route("/read", "Pictures", title, self.read, missing, MOST_BYTES, options)]
+        return [Route("/read", "Pictures", "Read the text of a screenshot", self.read, MOST_BYTES, options)]
 
     async def load(self) -> None:
-        await self.main.load(self.companion, self.server.models.mxnet)
+        await self.main.load(self.companion, self.server.mxnet)
 
     async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
         """Return the lines of text in a picture, the body itself, in reading order.
@@ -92,13 +90,13 @@ class Service(SystemService):
         it is classified, `label`, `score` and `error` as in /predict. `weights` are the attention that each letter was
         written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends.
         """
-        classifier = self.server.models.require().classifier.reference
+        classifier = self.server.require().classifier.reference
         reader = self.main.require().reference
         check_type(request.headers.get("content-type", ""))
-        async with stored(request) as (file, _, _):
+        async with stored(request) as (path, _, _):
             load = partial(load_models, reader, classifier if predict else None)
-            work = self.server.fence(file, load, read_picture, UploadedFile(file), weights)
+            work = self.server.fence(path, load, read_picture, path, weights)
             answer, rows = await unless_gone(request, work)
         self.counter.inc()
         self.server.counters.reviews.inc(rows)
-        return json_response(answer)
+        return Response(answer, media_type="application/json")

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fastapi import Request
-from fastapi.responses import Response
 from pydantic import Field, StrictBool
 from starlette.exceptions import HTTPException
 
 from ...apps.serve.batching import Batcher, cost_of, one_by_one
-from ...apps.serve.plug import LoadedModel, Route, SystemService, present, unless_gone
-from ...apps.serve.questions import TEXTS, Body, OneOrMore, encode, example, json_list
+from ...apps.serve.plug import LoadedModel, Route, SystemService, present
+from ...apps.serve.questions import TEXTS, Body, OneOrMore, encode, json_list
 from ...errors import NsmcError
 from ...inference.engines import companion_engine
 from ...inference.matrices import rounded
@@ -25,7 +23,7 @@ RESTORED = 4096
 MOST_CHARACTERS, MOST_ALIGNED = 20_000, 140
 
 
-class Texts(Body, json_schema_extra=example(inputs=["배우들연기가 정말조앗는데"])):
+class Texts(Body, json_schema_extra={"examples": [{"inputs": ["배우들연기가 정말조앗는데"]}]}):
     """One text to restore, or a list of them."""
 
     inputs: OneOrMore = Field(..., description="a text, or a list of them")
@@ -47,15 +45,14 @@ class Service(SystemService):
 
     @property
     def routes(self) -> Sequence[Route]:
-        missing = "the server has no restorer"
-        return [Route("/restore", TEXTS, "Correct spacing and spelling", self.restore, missing)]
+        return [Route("/restore", TEXTS, "Correct spacing and spelling", self.restore)]
 
     async def load(self) -> None:
-        models = self.server.models
-        restorer = await self.main.load(self.companion, models.mxnet)
+        server = self.server
+        restorer = await self.main.load(self.companion, server.mxnet)
         if not restorer:
             return
-        thread = models.thread_of(restorer)
+        thread = server.thread_of(restorer)
         self.restorations = Batcher(
             lambda texts: [*map(restoration_json, restorer.restore_many(texts))], thread, cost_of, RESTORED
         )
@@ -66,7 +63,7 @@ class Service(SystemService):
     def align(self, text: str) -> str:
         return restoration_json(self.writer.require()(text), weights=True)
 
-    async def restore(self, request: Request, question: Texts) -> Response:
+    async def restore(self, question: Texts) -> str:
         """Return texts with their spaces and spelling corrected, in a list also for a single one.
 
         `source` is the text as it was read, `text` what it was meant to be, `score` the log-probability of that.
@@ -77,7 +74,7 @@ class Service(SystemService):
         encoder-decoder, makes of it, and its attention as `weights`, a row for each character of the text and a column
         for each of the source.
         """
-        self.server.models.require()
+        self.server.require()
         restorer = self.main.require()
         texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
         characters, weights = sum(map(len, texts)), question.weights
@@ -92,9 +89,9 @@ class Service(SystemService):
         if weights:
             await self.writer.load(companion_engine(restorer.engine.name), self.alignments.thread)
             self.writer.require()
-            results = await unless_gone(request, self.alignments(texts))
+            results = await self.alignments(texts)
         else:
-            results = await unless_gone(request, self.restorations(texts))
+            results = await self.restorations(texts)
         self.counter.inc(len(texts))
         return json_list(results)
 
