@@ -1,11 +1,4 @@
-"""The page and the HTTP API over one classifier and the models of other systems, and the processes that serve them.
-
-    GET  /                the page
-    POST /predict         predictions as of Hugging Face's text-classification pipelines
-    POST /explain         a review's words with one value each
-    POST /predict/batch   a table in; out with its columns and the predictions
-    POST                  the requests of each system (its `service.py`)
-    GET  /healthz, /readyz, /metrics, /docs
+"""The application, its page and its HTTP API (docs/http-api.md), and the processes that serve it.
 
 An error is one line without a path of this machine; bad input gets status 400, 413 or 422, a request without a
 model for it 404.
@@ -24,10 +17,9 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from functools import partial
 from multiprocessing.connection import wait
-from typing import Any, NoReturn
+from typing import Any
 
 import uvicorn
 from fastapi import FastAPI, Request
@@ -43,8 +35,7 @@ from ...classification.system import LAYOUT
 from ...errors import ConfigError, NsmcError
 from ...registry import system
 from .guard import SHARED, Guard, Limits
-from .plug import ERRORS
-from .questions import JsonRoute
+from .plug import ERRORS, JsonRoute
 from .service import Bundles, Server
 
 LOG = logging.getLogger("uvicorn.error")
@@ -55,8 +46,8 @@ ABOUT.update(redoc_url=None, redirect_slashes=False, generate_unique_id_function
 SETTINGS: Any = {"factory": True, "http": "h11", "h11_max_incomplete_event_size": 65_536, "ws": "none"}
 SETTINGS.update(access_log=False, server_header=False, proxy_headers=False)
 SETTINGS.update(timeout_graceful_shutdown=15, timeout_keep_alive=20)
-# Open files of a worker beside those of its connections, two of each, which may send a table; the most that are asked for
-OTHER_FILES, MOST_FILES = 100, 65_536
+# Open files that are asked for: a connection takes one, or two with its table
+MOST_FILES = 65_536
 # Exit code of a process whose bundle cannot be loaded
 BAD_BUNDLE = 2
 # Options of the command line in messages, whose names are those of parameters in the address: sheet (--sheet)
@@ -100,7 +91,7 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     tell("/readyz", summary="Whether the models are loaded, and which", responses=unready)(service.readyz)
     tell("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)(service.metrics)
     # outermost, so that its response to a bug has the security headers too
-    return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes})
+    return Guard(application, limits, {one.path: one.largest for one in service.routes})
 
 
 async def respond_error(request: Request, problem: Exception) -> JSONResponse:
@@ -150,13 +141,11 @@ def serve(
     for name, other in bundles.others.items():
         read_contents(load_bundle(other, system(name).layout))
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, end)
+        # after a graceful shutdown uvicorn raises the signal again
+        signal.signal(number, lambda *_: sys.exit(0))
     end_on_hangup()
-    # the rest is for connections
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    soft = max(soft, MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    limits = replace(limits, connections=max(1, min(limits.connections, (soft - OTHER_FILES) // 2)))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, MOST_FILES)), hard))
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
         if workers > 1:
@@ -181,30 +170,20 @@ def supervise(count: int, *arguments: Any) -> int:
     context = multiprocessing.get_context("spawn")
     workers: list[Any] = []
     try:
-        while True:
+        while not any(worker.exitcode == BAD_BUNDLE for worker in workers):
+            for ended in [worker for worker in workers if not worker.is_alive()]:
+                LOG.warning("worker %d ended (%s); another one starts", ended.pid, ended.exitcode)
+                workers.remove(ended)
             while len(workers) < count:
                 workers.append(context.Process(target=run, args=arguments))
                 workers[-1].start()
             wait([worker.sentinel for worker in workers])
-            ended = [worker for worker in workers if not worker.is_alive()]
-            if any(worker.exitcode == BAD_BUNDLE for worker in ended):
-                return BAD_BUNDLE
-            for worker in ended:
-                LOG.warning("worker %d ended (%s); another one starts", worker.pid, worker.exitcode)
-                workers.remove(worker)
+        return BAD_BUNDLE
     finally:
         for worker in workers:
             worker.terminate()
         for worker in workers:
             worker.join()
-
-
-def end(number: int, frame: object) -> NoReturn:
-    """Exit with 0: after a graceful shutdown uvicorn raises the signal again."""
-    # another one would interrupt the interpreter's exit
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)
-    sys.exit(0)
 
 
 def end_on_hangup() -> None:

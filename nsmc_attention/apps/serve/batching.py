@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Generic, Optional, TypeVar
@@ -22,9 +22,9 @@ def cost_of(text: str) -> int:
 class Batcher(Generic[ItemT, ResultT]):
     """Runs a function in one thread over the items that arrived since its last run; an idle one starts when no more arrive.
 
-    The function maps items to one result each. The items of a run cost at most `largest`, or there is one. A request whose
-    items cost more goes into several runs and lets others go between; items of a request that was cancelled do not run. A
-    request is refused where those before it cost `most` or more.
+    The function maps items to one result each. The items of a run cost about `largest` at most. A request whose items cost
+    more goes into several runs and lets others go between; items of a request that was cancelled do not run. A request is
+    refused where those before it cost `most` or more.
     """
 
     def __init__(
@@ -48,27 +48,17 @@ class Batcher(Generic[ItemT, ResultT]):
         total = sum(map(self.cost, items))
         self.pending += total
         results: list[ResultT] = []
+        step = max(1, len(items) * self.largest // max(total, 1))
         try:
-            for part, cost in self.parts(items) if total > self.largest else [(items, total)]:
+            for start in range(0, len(items), step):
+                part = items[start : start + step]
                 future: asyncio.Future[list[ResultT]] = asyncio.get_running_loop().create_future()
-                self.waiting.append((part, cost, future))
+                self.waiting.append((part, sum(map(self.cost, part)), future))
                 self.task = self.task or asyncio.create_task(self.work())
                 results += await future
             return results
         finally:
             self.pending -= total
-
-    def parts(self, items: list[ItemT]) -> Iterator[tuple[list[ItemT], int]]:
-        """Yield the items that go into one run, and what they cost."""
-        part: list[ItemT] = []
-        total = 0
-        for item in items:
-            if part and total + self.cost(item) > self.largest:
-                yield part, total
-                part, total = [], 0
-            part.append(item)
-            total += self.cost(item)
-        yield part, total
 
     async def work(self) -> None:
         """Run the function until nothing waits."""

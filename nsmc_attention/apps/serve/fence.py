@@ -20,9 +20,8 @@ from starlette.exceptions import HTTPException
 from ...errors import BundleError, DataError, NsmcError
 
 CONTEXT = multiprocessing.get_context("forkserver")
-# Bytes that a process may allocate beyond its models', seconds of the processor that it has for any file, bytes for
-# which it has one more, and the most seconds
-MEMORY, SECONDS, BYTES_A_SECOND, MOST_SECONDS = 400 * 2**20, 30, 100_000, 600
+# Bytes that a process may allocate beyond its models'; seconds of the processor that it has, and bytes for one more
+MEMORY, SECONDS, BYTES_A_SECOND = 400 * 2**20, 30, 100_000
 
 
 class Fence:
@@ -43,8 +42,7 @@ class Fence:
         self.room -= 1
         try:
             async with self.free:
-                seconds = SECONDS + path.stat().st_size // BYTES_A_SECOND
-                answer = await sent(min(MOST_SECONDS, seconds), load, function, given)
+                answer = await sent(SECONDS + path.stat().st_size // BYTES_A_SECOND, load, function, given)
         finally:
             self.room += 1
         if isinstance(answer, Exception):

@@ -1,8 +1,4 @@
-"""Limits on what a client may send, security headers, and the counters of /metrics, around every request.
-
-A proxy limits the time in which a body arrives. Where $PROMETHEUS_MULTIPROC_DIR is set, as `server` does for several
-workers, each counts into files in that folder and any of them reports the sum, dead ones included.
-"""
+"""Limits on what a client may send, security headers, and the counters of /metrics, around every request."""
 
 import os
 import time
@@ -17,6 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+# A folder where each of several workers counts, and any of them reports the sum, dead ones included
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
 # Without those of routes
 PATHS = "/ /healthz /readyz /metrics /docs /openapi.json".split()
@@ -39,10 +36,10 @@ FOREIGN = "request: expected one by this server's page or by a program, found on
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes in bytes; connections, files, bodies and explanations are those of a worker at once.
+    """Sizes in bytes; connections, files and explanations are those of a worker at once.
 
     `weighted` are reviews of a request for weights; `body` is of JSON; of `files`, tables and pictures, that are being read
-    or wait, `read` are read at the same time; `bodies` are the bytes of all together.
+    or wait, `read` are read at the same time.
     """
 
     reviews: int = 512
@@ -53,32 +50,29 @@ class Limits:
     connections: int = 4_000
     read: int = 2
     files: int = 16
-    bodies: int = 4_096_000_000
     explanations: int = 8
 
 
-class Counters:
-    """The counters of this process."""
+REGISTRY = CollectorRegistry()
 
-    def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        name, about = "nsmc_attention_request_seconds", "Time until the response starts"
-        seconds = Histogram(name, about, ["path", "status"], registry=self.registry, buckets=BUCKETS)
-        # of a path and status; finding it again takes longer than counting
-        self.seconds = lru_cache(maxsize=None)(seconds.labels)
-        self.reviews = self.counter("reviews", "Reviews classified")
 
-    def counter(self, name: str, about: str) -> Counter:
-        """Return a new counter of these."""
-        return Counter(f"nsmc_attention_{name}", about, registry=self.registry)
+def counter(name: str, about: str) -> Counter:
+    return Counter(f"nsmc_attention_{name}", about, registry=REGISTRY)
 
-    def text(self) -> bytes:
-        """Return the counters of all workers in Prometheus' text format."""
-        registry = self.registry
-        if SHARED in os.environ:
-            registry = CollectorRegistry()
-            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-        return generate_latest(registry)
+
+REVIEWS = counter("reviews", "Reviews classified")
+NAME, ABOUT = "nsmc_attention_request_seconds", "Time until the response starts"
+# Of a path and status; finding it again takes longer than counting
+SECONDS = lru_cache(maxsize=None)(Histogram(NAME, ABOUT, ["path", "status"], registry=REGISTRY, buckets=BUCKETS).labels)
+
+
+def counted() -> bytes:
+    """Return the counters of all workers in Prometheus' text format."""
+    registry = REGISTRY
+    if SHARED in os.environ:
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return generate_latest(registry)
 
 
 class Guard:
@@ -87,13 +81,9 @@ class Guard:
     `largest` are the most bytes of the body of each route, None the limit of JSON.
     """
 
-    def __init__(
-        self, application: ASGIApp, limits: Limits, counters: Counters, largest: Mapping[str, Optional[int]]
-    ) -> None:
-        self.application, self.limits, self.counters = application, limits, counters
+    def __init__(self, application: ASGIApp, limits: Limits, largest: Mapping[str, Optional[int]]) -> None:
+        self.application, self.limits = application, limits
         self.largest = {path: most or limits.body for path, most in {**dict.fromkeys(PATHS), **largest}.items()}
-        # bytes of the bodies of all requests in progress
-        self.held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -106,18 +96,15 @@ class Guard:
         async def limited() -> Message:
             nonlocal read
             message = await receive()
-            size = len(message.get("body", b""))
-            read, self.held = read + size, self.held + size
+            read += len(message.get("body", b""))
             if read > limit:
                 raise HTTPException(413, too_large)
-            if self.held > self.limits.bodies:
-                raise HTTPException(503, "too much is being sent; try again in a second")
             return message
 
-        async def counted(message: Message) -> None:
+        async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 name = path if path in self.largest else "other"
-                self.counters.seconds(name, message["status"]).observe(time.perf_counter() - started)
+                SECONDS(name, message["status"]).observe(time.perf_counter() - started)
                 policy = DOCS_POLICY if path == "/docs" else PAGE_POLICY
                 added = [(b"content-security-policy", policy), *SECURITY_HEADERS]
                 message = {**message, "headers": [*message["headers"], *added]}
@@ -129,7 +116,4 @@ class Guard:
             application = JSONResponse({"error": FOREIGN}, 403)
         elif int(headers.get(b"content-length", 0)) > limit:
             application = JSONResponse({"error": too_large}, 413)
-        try:
-            await application(scope, limited, counted)
-        finally:
-            self.held -= read
+        await application(scope, limited, guarded)

@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from dataclasses import asdict
+from functools import lru_cache, partial
 from importlib import resources
 from typing import Annotated, Any, Optional
 
@@ -21,21 +21,38 @@ from ...classification.share import share_given
 from ...visualization.page import file, filled, font_of, with_words
 from .batching import Batcher, cost_of, one_by_one
 from .fence import Fence
-from .guard import Counters, Limits
-from .plug import ERRORS, BundlePath, HeaderRow, Route, Sheet, SystemService, TextColumn
-from .questions import TEXTS, Question, Reviews, explanation_json, json_list, labels_json, unless_gone, weights_json
+from .guard import REVIEWS, Limits, counted
+from .plug import (
+    ERRORS,
+    TEXTS,
+    BundlePath,
+    Question,
+    ReadAs,
+    Reviews,
+    Route,
+    TableQuery,
+    explanation_json,
+    json_list,
+    labels_json,
+    unless_gone,
+    weights_json,
+)
 from .uploads import FORM, MEDIA_TYPES, Table, load_scorer, read_table, score, stored, table_response, upload_kind
 
 # Those of systems come before the last one
 SCRIPTS = ("texts.js", "heads.js", "page.js", "start.js")
 # Where systems add to the page
 SLOTS = ("review", "answer", "table", "sections")
-ShareOf = Annotated[
-    Optional[str], Query(alias="share", description="add labels by the share of positive reviews: table, or 0 to 1")
-]
+ShareOf = Annotated[Optional[str], Query(description="add labels by the share of positive reviews: table, or 0 to 1")]
 Verbatim = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
 EXAMPLE = "film,document\n괴물,정말 재미있는 영화였어요\n괴물,배우는 좋은데 영화는 별로\n"
 LOG = logging.getLogger("uvicorn.error")
+
+
+@lru_cache(maxsize=1)
+def hangul() -> bytes:
+    """Return a font for browsers without Hangul, made for the first of them."""
+    return font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
 
 
 class Bundles:
@@ -58,11 +75,10 @@ class Server:
     explainer: Optional[Explainer] = None
 
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
-        self.bundles, self.limits, self.counters, self.thread = bundles, limits, Counters(), ThreadPoolExecutor(1)
-        self.services: dict[str, SystemService] = {
+        self.bundles, self.limits, self.thread = bundles, limits, ThreadPoolExecutor(1)
+        self.services: dict[str, Any] = {
             name: found.Service(self, bundles.others.get(name)) for name, found in registry.modules("service")
         }
-        self.woff, self.font_lock = b"", threading.Lock()
         self.html = with_words(filled(file("page.html", __package__), **self.fillings()))
 
     async def load(self) -> None:
@@ -112,12 +128,11 @@ class Server:
         text: Any = {"schema": {"type": "string"}}
         form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
         bodies = {**dict.fromkeys(MEDIA_TYPES, text), "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
-        options = {
-            "response_class": StreamingResponse,
-            "responses": {**ERRORS, 200: {"content": dict.fromkeys(types, text)}},
-            "openapi_extra": {"requestBody": {"required": True, "content": bodies}},
-        }
-        return Route(path, "Tables", title, respond, self.limits.table, options)
+        options: Any = {"openapi_extra": {"requestBody": {"required": True, "content": bodies}}}
+        options["responses"] = {**ERRORS, 200: {"content": dict.fromkeys(types, text)}}
+        return Route(
+            path, "Tables", title, respond, self.limits.table, {**options, "response_class": StreamingResponse}
+        )
 
     def fillings(self) -> dict[str, str]:
         """Return {placeholder of page.html: its text}, in their order, with what the systems add."""
@@ -148,10 +163,7 @@ class Server:
         return self.html
 
     def font(self) -> Response:
-        # for browsers without Hangul, made for the first of them; several at once would use 20 MB each
-        with self.font_lock:
-            self.woff = self.woff or font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
-        return Response(self.woff, media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
+        return Response(hangul(), media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
 
     async def healthz(self) -> dict[str, str]:
         """Respond as long as the process does."""
@@ -172,7 +184,7 @@ class Server:
 
     def metrics(self) -> Response:
         """The counters, for Prometheus."""
-        return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
+        return Response(counted(), media_type=CONTENT_TYPE_LATEST)
 
     async def predict(self, question: Reviews) -> str:
         """Return a label and its score for each review.
@@ -190,7 +202,7 @@ class Server:
             self.check_texts(texts, self.limits.reviews, "reviews")
             rows = await self.labels(texts)
             results = [labels_json(probability, error, top_k) for _, _, probability, error in rows]
-        self.counters.reviews.inc(len(texts))
+        REVIEWS.inc(len(texts))
         return results[0] if top_k and texts is not inputs else json_list(results)
 
     async def explain(self, question: Question) -> str:
@@ -205,13 +217,7 @@ class Server:
         return answer
 
     async def batch(
-        self,
-        request: Request,
-        text_column: TextColumn = None,
-        verbatim: Verbatim = False,
-        sheet: Sheet = None,
-        share: ShareOf = None,
-        header: HeaderRow = None,
+        self, request: Request, read_as: TableQuery, verbatim: Verbatim = False, share: ShareOf = None
     ) -> Response:
         """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
 
@@ -225,30 +231,21 @@ class Server:
         """
         load = partial(load_scorer, self.require().classifier.reference)
         given = (share_given(share) or share) if share else None
-        return await self.with_table(request, (text_column, sheet, header), load, score, verbatim, given)
+        return await self.with_table(request, read_as, load, score, verbatim, given)
 
     async def with_table(
-        self,
-        request: Request,
-        read_as: tuple[Optional[str], Optional[str], Optional[str]],
-        load: Callable[[], Any],
-        function: Callable[..., Any],
-        *given: Any,
+        self, request: Request, read_as: ReadAs, load: Callable[[], Any], function: Callable[..., Any], *given: Any
     ) -> Response:
-        """Return what a function writes behind the fence, given what `load` returns, a request's table, an output and more.
-
-        The table is read as its text column, its sheet and the row of its header say.
-        """
+        """Return what a function writes behind the fence of what `load` returns, a request's table, an output and more."""
         try:
             async with stored(request) as (path, media_type, name):
-                text_column, sheet, header = read_as
-                how: Any = {"kind": upload_kind(media_type, name), "sheet": sheet, "header": header}
-                table, output = Table(path, text_column=text_column, **how), path.with_name("scored")
+                table = Table(path, kind=upload_kind(media_type, name), **asdict(read_as))
+                output = path.with_name("scored")
                 said = await unless_gone(request, self.fence(path, load, read_table, function, table, output, *given))
                 response = table_response(output, said.get("kind", table.output), said)
         except OSError as problem:
             # no space, too many open files
             LOG.warning("table: %s", problem)
             raise HTTPException(503, "no space for a table; try again later") from problem
-        self.counters.reviews.inc(said["rows"])
+        REVIEWS.inc(said["rows"])
         return response

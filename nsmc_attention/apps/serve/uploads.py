@@ -63,12 +63,10 @@ async def stored(request: Request) -> AsyncIterator[tuple[Path, str, str]]:
             yield path, media_type, ""
             return
         async with request.form(max_files=1) as form:
-            items: list[tuple[str, Any]] = form.multi_items()
-            others = [name for name, item in items if isinstance(item, str)]
-            if others or not items:
-                wrong = f"found {others[0][:60]!r} too; options belong in the address" if others else "found none"
-                raise DataError(f"form: expected one file alone, {wrong}; with curl: -F file=@reviews.csv")
-            upload = items[0][1]
+            upload: Any = next(iter(form.values()), None)
+            if len(form.multi_items()) != 1 or isinstance(upload, str):
+                found = ", ".join(map(repr, form))[:100] or "none"
+                raise DataError(f"form: expected one file alone, found {found}; options belong in the address")
             with open(path, "wb") as file:
                 await run_in_threadpool(shutil.copyfileobj, upload.file, file)
         yield path, upload.content_type or "", upload.filename or ""
@@ -106,7 +104,7 @@ def read_table(model: Any, function: Callable[..., Record], table: Table, *given
 
 
 def load_scorer(reference: Reference) -> Any:
-    """Load a classifier on one thread, with its tokenizer, which the first review builds."""
+    """Load a classifier, with its tokenizer, which the first review builds."""
     classifier = reference.load("cpu", 1)
     classifier.predict("영화")
     return classifier
@@ -114,18 +112,14 @@ def load_scorer(reference: Reference) -> Any:
 
 def score(classifier: Any, table: Table, output: Path, verbatim: bool, share: Union[float, str, None]) -> Record:
     """Write a table with the predictions, and return what else is to be said of it."""
-    scorer, said = classifier, Record()
-
-    def look(texts: list[str]) -> None:
-        found = unlike(classifier, texts)
-        said.update({"unlike": asdict(found)} if found else {})
-
+    found = list[Any]()
     if isinstance(share, str):
         share = require_share(tally_table(classifier, table, processes=1).share, "table")
-    if share is not None:
-        scorer = LabelsByShare(classifier, share)
-    scored = score_table(scorer, table, output, table.output, processes=1, verbatim=verbatim, look=look)
-    return {**said, "rows": scored.tally.rows, "share": scored.tally.share._asdict()}
+    scorer = classifier if share is None else LabelsByShare(classifier, share)
+    options: Record = {"verbatim": verbatim, "look": lambda texts: found.append(unlike(classifier, texts))}
+    tally = score_table(scorer, table, output, table.output, processes=1, **options).tally
+    said = {"rows": tally.rows, "share": tally.share._asdict()}
+    return {**said, "unlike": asdict(found[0]) if any(found) else None}
 
 
 def table_response(output: Path, kind: str, said: Record) -> StreamingResponse:

@@ -11,7 +11,7 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from ..._runtime.aliases import Record
-from ...apps.serve.plug import HeaderRow, LoadedModel, Route, Sheet, SystemService, TextColumn
+from ...apps.serve.plug import LoadedModel, Route, SystemService, TableQuery
 from ...apps.serve.uploads import Table
 from ...errors import DataError
 from ...inference.reference import Reference
@@ -46,14 +46,7 @@ class Service(SystemService):
         model = self.main.model
         return {**super().state(), "stars": [model.scale.lowest, model.scale.highest]} if model else {}
 
-    async def film(
-        self,
-        request: Request,
-        group_by: GroupBy,
-        text_column: TextColumn = None,
-        sheet: Sheet = None,
-        header: HeaderRow = None,
-    ) -> Response:
+    async def film(self, request: Request, group_by: GroupBy, read_as: TableQuery) -> Response:
         """Return a line of JSON for each film of a table, which is named by the column `group_by`, in their first order.
 
         `stars` are the mean stars that other reviews of the film are expected to give, from `stars_low` to `stars_high`
@@ -64,7 +57,7 @@ class Service(SystemService):
         self.server.require()
         rater = self.main.require()
 
-        read_as, load = (text_column, sheet, header), partial(load_rater, rater.reference)
+        load = partial(load_rater, rater.reference)
         # as many reviews as the page asks the words of in one request
         given = group_by, self.limits.weighted
         response: Response = await self.server.with_table(request, read_as, load, rate, *given)
