@@ -29,6 +29,7 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from ..._runtime.batching import Busy
 from ..._runtime.processes import exit_with_parent
 from ...bundle.format import load_bundle, read_contents
 from ...classification.system import LAYOUT
@@ -99,7 +100,6 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
     status, line, headers = 500, "internal error; the server's log says more", {}
     if isinstance(problem, HTTPException):
         status, line, headers = problem.status_code, problem.detail, dict(problem.headers or {})
-        headers.update({"Retry-After": "1"} if status == 503 else {})
     elif isinstance(problem, RequestValidationError):
         first = problem.errors()[0]
         status, line = 422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
@@ -107,7 +107,8 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
         # nobody reads it, and it is not the server's error
         status, line = 400, "body: cut off"
     elif isinstance(problem, NsmcError):
-        status, line = 422, OPTION.sub("", str(problem))
+        status, line = 503 if isinstance(problem, Busy) else 422, OPTION.sub("", str(problem))
+    headers.update({"Retry-After": "1"} if status == 503 else {})
     content: dict[str, object] = {"error": "".join(each if each.isprintable() else "?" for each in line)[:500]}
     for kind in ("columns", "sheets"):
         if names := getattr(problem, kind, None):

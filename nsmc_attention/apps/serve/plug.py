@@ -16,18 +16,13 @@ from typing import Annotated, Any, Generic, NamedTuple, Optional, TypeVar, Union
 from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, BeforeValidator, Field, StrictBool, StrictInt, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from ...classification.display import AUTO, METHODS
-from ...classification.explain import Explainer
-from ...classification.prediction import Prediction
 from ...errors import DataError, did_you_mean
 from ...inference.engines import companion_engine
 from ...inference.matrices import NO_HEADS, rounded
-from ...registry import ability
-from ...visualization.page import panel
 
 BundlePath = Optional[Union[str, Path]]
 ModelT = TypeVar("ModelT", bound=Any)
@@ -121,7 +116,6 @@ def present(folder: Path) -> Optional[Path]:
     return folder if folder.is_dir() else None
 
 
-DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 # Rows and columns of the largest matrix that the page draws; weights of heads in one response, 0.9 MB of JSON
 LARGEST_MATRIX, MOST_WEIGHTS = 128, 2**17
 # The group of these requests on the page of the API
@@ -142,11 +136,6 @@ def until_wrong(inputs: object) -> Any:
 OneOrMore = Annotated[Union[str, list[str]], BeforeValidator(until_wrong)]
 
 
-# Shown on the page of the API
-REVIEWS: Any = {"inputs": ["정말 재미있는 영화였어요", "별로"], "parameters": {"top_k": 2}}
-QUESTION: Any = {"inputs": "배우는 좋은데 영화는 별로", "method": "erasure"}
-
-
 class Body(BaseModel, extra="forbid"):
     """A body without unknown keys."""
 
@@ -159,71 +148,12 @@ class Body(BaseModel, extra="forbid"):
         return value
 
 
-class Parameters(Body):
-    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="labels of each review; null: all")
-    weights: StrictBool = Field(default=False, description="add tokens, offsets, weights (T x T), token_weights")
-
-    @property
-    def labels(self) -> Optional[int]:
-        """The labels of each review, all where top_k is null; None where it is not given, for the best without a list."""
-        return self.top_k or (2 if "top_k" in self.model_fields_set else None)
-
-
-class Reviews(Body, json_schema_extra={"examples": [REVIEWS]}):
-    """One review, or a list of them."""
-
-    inputs: OneOrMore = Field(..., description="a review, or a list of them")
-    parameters: Parameters = Parameters()
-
-
-class Question(Body, json_schema_extra={"examples": [QUESTION]}):
-    """A review and the attribution method."""
-
-    inputs: str
-    method: str = Field(
-        default=AUTO,
-        description="/readyz lists those that the server's classifier has; auto is the first of them",
-        json_schema_extra={"enum": [AUTO, *METHODS]},
-    )
-    by_word: StrictBool = Field(default=False, description="words between white space (eojeol), not morphemes")
-    heads: StrictBool = Field(
-        default=False, description="add the weights of a Transformer's heads (layers x heads x T x T)"
-    )
-
-
 def labels_of(probability: Optional[float], error: Optional[str]) -> list[dict[str, Any]]:
     """Return the labels for a probability of positive, most probable first; without a label the reason in `error`."""
     if error or probability is None:
         return [{"label": None, "score": None, "error": error}]
     both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
     return both if probability >= 0.5 else both[::-1]
-
-
-def labels_json(probability: Optional[float], error: Optional[str], top_k: Optional[int], **details: Any) -> str:
-    """Return `labels_of` as JSON, the first with the details; a list only where top_k is given."""
-    values = labels_of(probability, error)[: top_k or 1]
-    values[0].update(details)
-    return encode(values if top_k else values[0])
-
-
-def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
-    """Return the labels of a prediction, the first with its tokens and weights."""
-    values = {} if prediction.error else prediction.to_dict(weights=True)
-    return labels_json(
-        prediction.probability, prediction.error, top_k, **{name: values[name] for name in DETAILS if values}
-    )
-
-
-def explanation_json(explainer: Explainer, question: Question) -> str:
-    """Return the panel of a review, without a matrix that the page would not draw, and the heads if asked for."""
-    attribution = explainer(question.inputs, question.method)
-    attribution = attribution.by_word() if question.by_word else attribution
-    heads = {"heads": head_values(attribution.heads)} if question.heads else {}
-    drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
-    beside = ability("aspects") if explainer.has_contributions else None
-    found = beside.aspects(attribution.text, classifier=explainer.classifier) if beside else []
-    aspects = [[each.start, each.end, each.name, each.label] for each in found]
-    return encode({**panel(drawn), **heads, "aspects": aspects})
 
 
 def head_values(heads: Any) -> Any:

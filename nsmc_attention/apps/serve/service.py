@@ -12,30 +12,35 @@ from typing import Annotated, Any, Optional
 from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
 from ... import registry
+from ..._runtime.batching import Batcher, cost_of, one_by_one
+from ...classification.display import AUTO, METHODS
 from ...classification.explain import Explainer
+from ...classification.prediction import Prediction
 from ...classification.predictor import Classifier
 from ...classification.share import share_given
-from ...visualization.page import file, filled, font_of, with_words
-from .batching import Batcher, cost_of, one_by_one
+from ...registry import ability
+from ...visualization.page import file, filled, font_of, panel, with_words
 from .fence import Fence
 from .guard import REVIEWS, Limits, counted
 from .plug import (
     ERRORS,
+    LARGEST_MATRIX,
     TEXTS,
+    Body,
     BundlePath,
-    Question,
+    OneOrMore,
     ReadAs,
-    Reviews,
     Route,
     TableQuery,
-    explanation_json,
+    encode,
+    head_values,
     json_list,
-    labels_json,
+    labels_of,
     unless_gone,
-    weights_json,
 )
 from .uploads import FORM, MEDIA_TYPES, Table, load_scorer, read_table, score, stored, table_response, upload_kind
 
@@ -46,7 +51,42 @@ SLOTS = ("review", "answer", "table", "sections")
 ShareOf = Annotated[Optional[str], Query(description="add labels by the share of positive reviews: table, or 0 to 1")]
 Verbatim = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
 EXAMPLE = "film,document\n괴물,정말 재미있는 영화였어요\n괴물,배우는 좋은데 영화는 별로\n"
+DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 LOG = logging.getLogger("uvicorn.error")
+
+
+class Parameters(Body):
+    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="labels of each review; null: all")
+    weights: StrictBool = Field(default=False, description="add tokens, offsets, weights (T x T), token_weights")
+
+    @property
+    def labels(self) -> Optional[int]:
+        """The labels of each review, all where top_k is null; None where it is not given, for the best without a list."""
+        return self.top_k or (2 if "top_k" in self.model_fields_set else None)
+
+
+class Reviews(
+    Body, json_schema_extra={"examples": [{"inputs": ["정말 재미있는 영화였어요", "별로"], "parameters": {"top_k": 2}}]}
+):
+    """One review, or a list of them."""
+
+    inputs: OneOrMore = Field(..., description="a review, or a list of them")
+    parameters: Parameters = Parameters()
+
+
+class Question(Body, json_schema_extra={"examples": [{"inputs": "배우는 좋은데 영화는 별로", "method": "erasure"}]}):
+    """A review and the attribution method."""
+
+    inputs: str
+    method: str = Field(
+        default=AUTO,
+        description="/readyz lists those that the server's classifier has; auto is the first of them",
+        json_schema_extra={"enum": [AUTO, *METHODS]},
+    )
+    by_word: StrictBool = Field(default=False, description="words between white space (eojeol), not morphemes")
+    heads: StrictBool = Field(
+        default=False, description="add the weights of a Transformer's heads (layers x heads x T x T)"
+    )
 
 
 @lru_cache(maxsize=1)
@@ -249,3 +289,30 @@ class Server:
             raise HTTPException(503, "no space for a table; try again later") from problem
         REVIEWS.inc(said["rows"])
         return response
+
+
+def labels_json(probability: Optional[float], error: Optional[str], top_k: Optional[int], **details: Any) -> str:
+    """Return `labels_of` as JSON, the first with the details; a list only where top_k is given."""
+    values = labels_of(probability, error)[: top_k or 1]
+    values[0].update(details)
+    return encode(values if top_k else values[0])
+
+
+def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
+    """Return the labels of a prediction, the first with its tokens and weights."""
+    values = {} if prediction.error else prediction.to_dict(weights=True)
+    return labels_json(
+        prediction.probability, prediction.error, top_k, **{name: values[name] for name in DETAILS if values}
+    )
+
+
+def explanation_json(explainer: Explainer, question: Question) -> str:
+    """Return the panel of a review, without a matrix that the page would not draw, and the heads if asked for."""
+    attribution = explainer(question.inputs, question.method)
+    attribution = attribution.by_word() if question.by_word else attribution
+    heads = {"heads": head_values(attribution.heads)} if question.heads else {}
+    drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
+    beside = ability("aspects") if explainer.has_contributions else None
+    found = beside.aspects(attribution.text, classifier=explainer.classifier) if beside else []
+    aspects = [[each.start, each.end, each.name, each.label] for each in found]
+    return encode({**panel(drawn), **heads, "aspects": aspects})

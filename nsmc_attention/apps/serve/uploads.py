@@ -53,23 +53,21 @@ def upload_kind(media_type: str, name: str = "") -> str:
 @asynccontextmanager
 async def stored(request: Request) -> AsyncIterator[tuple[Path, str, str]]:
     """Store a request's body, or its form's only file; yield the path, the media type and the file's name."""
-    media_type = request.headers.get("content-type", "")
-    with TemporaryDirectory(prefix="nsmc_attention-") as folder:
-        path = Path(folder) / "body"
-        if not media_type.lower().startswith(FORM):
-            with open(path, "wb") as file:
-                async for piece in request.stream():
-                    file.write(piece)
-            yield path, media_type, ""
-            return
-        async with request.form(max_files=1) as form:
-            upload: Any = next(iter(form.values()), None)
+    media_type, name = request.headers.get("content-type", ""), ""
+    with TemporaryDirectory(prefix="nsmc_attention-") as folder, open(Path(folder) / "body", "wb") as file:
+        if media_type.lower().startswith(FORM):
+            form = await request.form(max_files=1)
+            upload: Any = next(iter(form.values()), "")
             if len(form.multi_items()) != 1 or isinstance(upload, str):
                 found = ", ".join(map(repr, form))[:100] or "none"
                 raise DataError(f"form: expected one file alone, found {found}; options belong in the address")
-            with open(path, "wb") as file:
-                await run_in_threadpool(shutil.copyfileobj, upload.file, file)
-        yield path, upload.content_type or "", upload.filename or ""
+            media_type, name = upload.content_type or "", upload.filename or ""
+            await run_in_threadpool(shutil.copyfileobj, upload.file, file)
+        else:
+            async for piece in request.stream():
+                file.write(piece)
+        file.flush()
+        yield Path(file.name), media_type, name
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, StrictBool, StrictInt
 
-from ...apps.serve.batching import Batcher, one_by_one
+from ..._runtime.batching import Batcher, one_by_one
 from ...apps.serve.guard import counter
 from ...apps.serve.plug import TEXTS, Body, LoadedModel, Route, SystemService, encode, head_values, present
 from .model import MOST_MASKS, LanguageModel

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field, StrictBool
 from starlette.exceptions import HTTPException
 
-from ...apps.serve.batching import Batcher, cost_of, one_by_one
+from ..._runtime.batching import Batcher, cost_of, one_by_one
 from ...apps.serve.guard import counter
 from ...apps.serve.plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, json_list, present
 from ...errors import NsmcError

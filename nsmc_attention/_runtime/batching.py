@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from typing import Generic, Optional, TypeVar
 
-from starlette.exceptions import HTTPException
+from ..errors import NsmcError
 
 ItemT = TypeVar("ItemT")
 ResultT = TypeVar("ResultT")
@@ -17,6 +17,10 @@ COST = 64
 
 def cost_of(text: str) -> int:
     return COST + len(text)
+
+
+class Busy(NsmcError):
+    """Too much is waiting."""
 
 
 class Batcher(Generic[ItemT, ResultT]):
@@ -42,9 +46,9 @@ class Batcher(Generic[ItemT, ResultT]):
         self.task: Optional[asyncio.Task[None]] = None
 
     async def __call__(self, items: list[ItemT]) -> list[ResultT]:
-        """Return the results of these items; HTTPException 503 if too much is waiting."""
+        """Return the results of these items; Busy if too much is waiting."""
         if self.pending >= self.most:
-            raise HTTPException(503, "too many reviews wait; try again in a second")
+            raise Busy("too many reviews wait; try again in a second")
         total = sum(map(self.cost, items))
         self.pending += total
         results: list[ResultT] = []
