@@ -167,7 +167,7 @@ async def spent_on(work, items):
 async def by_parts(arguments, texts, bodies):
     """Print µs a request of the application without a server, and of the classifier alone."""
     guard = create_app()
-    inner: Any = guard.application.app  # type: ignore[attr-defined]
+    inner: Any = guard.application
     async with inner.router.lifespan_context(inner):
         while await call(guard, bodies[0]) != 200:
             await asyncio.sleep(0.1)

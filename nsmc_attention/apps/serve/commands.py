@@ -31,8 +31,8 @@ def serve(
     curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
     """
     require_packages()
-    from .models import Bundles
-    from .server import serve as run_server
+    from .app import serve as run_server
+    from .service import Bundles
 
     run_server(host, port, workers=workers, bundles=Bundles(bundle, engine, **values_of(bundles)))
 

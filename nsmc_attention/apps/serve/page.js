@@ -272,8 +272,8 @@ function parseCsv(text, separator) {
   return rows.filter(row => row.length);
 }
 
-/* As `_io.spreadsheets.MARKED`, with Python's white space: such a cell has one apostrophe more than the original. */
-const MARKED = /^'(?:'*[\0\t-\r\x1c- \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*[=+\-@＝＋－＠]|'*[\xad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]*[\t\r\n])/;
+/* An apostrophe before a formula, as `tables.writers.as_cell` sets it: such a cell has one more than the original. */
+const MARKED = /^'['\p{C}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f]*[\t\r\n=+\-@＝＋－＠]/u;
 const unmarked = cell => MARKED.test(cell) ? cell.slice(1) : cell;
 
 /* The prediction is in the last four columns, whatever the others are called. */

@@ -1,28 +1,44 @@
-"""The base of a system's `service.py`: its model, its routes, and its part of the page.
+"""What the requests of all systems are made of: bodies and answers in JSON, and the base of a system's `service.py`.
 
 A system's `Service` is a SystemService. Its folder may have page.css, page.js and, for the slots of `page.html` that it
 fills, review.html, answer.html, table.html or sections.html.
 """
 
 import asyncio
+import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Generic, NamedTuple, Optional, TypeVar, Union
+from typing import Annotated, Any, Generic, NamedTuple, Optional, TypeVar, Union, get_type_hints
 
-from fastapi import Query
-from pydantic import BaseModel, Field
+from fastapi import Depends, Query, Request
+from fastapi.responses import Response
+from fastapi.routing import APIRoute
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
+from ...errors import DataError, did_you_mean
 from ...inference.engines import companion_engine
+from ...inference.matrices import NO_HEADS, rounded
 
 BundlePath = Optional[Union[str, Path]]
 ModelT = TypeVar("ModelT", bound=Any)
-TextColumn = Annotated[Optional[str], Query(description="the column of the reviews, or its number; else found")]
-HeaderRow = Annotated[Optional[str], Query(alias="header", description="the row of the names of columns, or none")]
-Sheet = Annotated[Optional[str], Query(description="of xlsx; without it, the first visible one")]
 LOG = logging.getLogger("uvicorn.error")
+
+
+@dataclass
+class ReadAs:
+    """How a table is read, in the address of a request; what is not given is found."""
+
+    text_column: Annotated[Optional[str], Query(description="the column of the reviews, or its number")] = None
+    sheet: Annotated[Optional[str], Query(description="of xlsx; without it, the first visible one")] = None
+    header: Annotated[Optional[str], Query(description="the row of the names of columns, or none")] = None
+
+
+TableQuery = Annotated[ReadAs, Depends()]
 
 
 class Problem(BaseModel):
@@ -31,54 +47,37 @@ class Problem(BaseModel):
     sheets: Optional[list[str]] = Field(default=None, description="of a workbook with several, the one read first")
 
 
-def problems(reasons: dict[int, str]) -> dict[Union[int, str], dict[str, Any]]:
-    return {status: {"model": Problem, "description": reason} for status, reason in reasons.items()}
+REASONS = {400: "no JSON", 404: "no model for it", 413: "too large", 422: "bad input", 503: "not ready, or too busy"}
+ERRORS: Any = {status: {"model": Problem, "description": reason} for status, reason in REASONS.items()}
 
 
 class Route(NamedTuple):
-    """A request that is answered with POST.
+    """A POST request: its path, its group and title on the page of the API, and its handler.
 
-    Attributes
-    ----------
-    path, tag, title : str
-        Where it is sent to, and how the page of the API calls its group and itself.
-    respond : callable
-        The handler: of `body`, where that is the model of a JSON body, else what FastAPI calls.
-    missing : str
-        Why it is answered with 404, if it may be.
-    largest : int or None
-        Bytes that its body may have; None is the limit of JSON.
-    options : mapping
-        What else FastAPI is told.
+    `largest` are the bytes that its body may have, None where it is JSON; `options` are what else FastAPI is told.
     """
 
     path: str
     tag: str
     title: str
     respond: Callable[..., Any]
-    body: Optional[type[BaseModel]] = None
-    missing: str = ""
     largest: Optional[int] = None
     options: Mapping[str, Any] = {}
 
 
+@dataclass
 class LoadedModel(Generic[ModelT]):
     """A model beside the classifier; requests for it get a 404 that names its flag where there is none.
 
     `loader` makes it of a bundle's folder and the name of an engine.
     """
 
-    def __init__(
-        self,
-        request: str,
-        system: str,
-        description: str,
-        bundle: BundlePath = None,
-        loader: Optional[Callable[[Any, str], ModelT]] = None,
-    ) -> None:
-        self.request, self.system, self.description = request, system, description
-        self.bundle, self.loader = bundle, loader
-        self.model: Optional[ModelT] = None
+    request: str
+    system: str
+    description: str
+    bundle: BundlePath = None
+    loader: Optional[Callable[[Any, str], ModelT]] = None
+    model: Optional[ModelT] = None
 
     async def load(self, engine: str, thread: ThreadPoolExecutor) -> Optional[ModelT]:
         """Load the bundle in a thread, once."""
@@ -95,32 +94,125 @@ class LoadedModel(Generic[ModelT]):
 
 
 class SystemService:
-    """A system's part of a server. `main` is its model, without which its part of the page is hidden."""
+    """A system's part of a server, a `service.Server`; it has `routes`, and `load`, which is called after the classifier's.
+
+    `main` is its model, without which its part of the page is hidden; `companion` is the engine of a model beside the
+    classifier.
+    """
 
     main: "LoadedModel[Any]"
 
     def __init__(self, server: Any, bundle: BundlePath = None) -> None:
-        """`server` is the `service.Server` that it is a part of."""
         self.server, self.bundle, self.limits = server, bundle, server.limits
-
-    @property
-    def routes(self) -> Sequence[Route]:
-        raise NotImplementedError
-
-    async def load(self) -> None:
-        """Load its models; by then the classifier is loaded."""
-        raise NotImplementedError
+        self.companion = companion_engine(server.bundles.engine)
 
     def state(self) -> dict[str, Any]:
         """Return what /readyz says of it."""
         model = self.main.model
         return {f"{self.main.system}_bundle": model.bundle.name} if model else {}
 
-    @property
-    def companion(self) -> str:
-        """The engine of a model beside the classifier."""
-        return companion_engine(self.server.models.bundles.engine)
-
 
 def present(folder: Path) -> Optional[Path]:
     return folder if folder.is_dir() else None
+
+
+# Rows and columns of the largest matrix that the page draws; weights of heads in one response, 0.9 MB of JSON
+LARGEST_MATRIX, MOST_WEIGHTS = 128, 2**17
+# The group of these requests on the page of the API
+TEXTS = "Reviews and texts"
+# Bytes of a body whose answer takes less time than it is worth to look whether the client is still there
+SHORT = 1000
+# As Starlette's JSONResponse, made once
+encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def until_wrong(inputs: object) -> Any:
+    """Return a list as far as the first item that is no text: of a million wrong ones that is enough."""
+    if type(inputs) is not list:
+        return inputs
+    return inputs[: next((index for index, item in enumerate(inputs) if not isinstance(item, str)), len(inputs)) + 1]
+
+
+OneOrMore = Annotated[Union[str, list[str]], BeforeValidator(until_wrong)]
+
+
+class Body(BaseModel, extra="forbid"):
+    """A body without unknown keys."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def known_keys(cls, value: object) -> object:
+        if isinstance(value, dict) and not value.keys() <= cls.model_fields.keys():
+            key = next(key for key in value if key not in cls.model_fields)[:100]
+            raise ValueError(f"unknown key {key!r}{did_you_mean(key, cls.model_fields)}")
+        return value
+
+
+def labels_of(probability: Optional[float], error: Optional[str]) -> list[dict[str, Any]]:
+    """Return the labels for a probability of positive, most probable first; without a label the reason in `error`."""
+    if error or probability is None:
+        return [{"label": None, "score": None, "error": error}]
+    both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
+    return both if probability >= 0.5 else both[::-1]
+
+
+def head_values(heads: Any) -> Any:
+    """Return the weights (L, K, T, T) as lists, to four digits; DataError where there are none or too many."""
+    if heads is None:
+        raise DataError(f"heads: {NO_HEADS}")
+    layers, count, tokens = heads.shape[:3]
+    most = min(LARGEST_MATRIX, int((MOST_WEIGHTS / (layers * count)) ** 0.5))
+    if tokens > most:
+        expected = f"expected at most {most} tokens for {layers} layers of {count} heads"
+        raise DataError(f"heads: {expected}, found {tokens}; send a part of the text")
+    return rounded(heads)
+
+
+def json_list(answers: list[str]) -> str:
+    """Return a JSON list of answers that are JSON already."""
+    return f"[{','.join(answers)}]"
+
+
+class JsonRoute(APIRoute):
+    """A route whose handler makes JSON of the model of a JSON body; FastAPI's own way takes as long as the review."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        model = get_type_hints(self.endpoint)["question"]
+
+        async def respond(request: Request) -> Response:
+            body = await request.body()
+            work = self.endpoint(question_of(request.headers.get("content-type", ""), body, model))
+            answer = await (work if len(body) < SHORT else unless_gone(request, work))
+            return Response(answer, media_type="application/json")
+
+        return respond
+
+
+def question_of(kind: str, body: bytes, model: type[BaseModel]) -> BaseModel:
+    """Return the model of a JSON body of a media type; HTTPException 400 or DataError if it is none."""
+    if kind.partition(";")[0].strip().lower() != "application/json":
+        hint = "with curl: -H 'Content-Type: application/json'"
+        raise DataError(f"Content-Type: expected application/json, found {repr(kind[:60]) if kind else 'none'}; {hint}")
+    try:
+        return model.model_validate(json.loads(body))
+    except ValidationError as problem:
+        # of a list, what is wrong in it and not that it is no text
+        errors = problem.errors(include_url=False, include_input=False, include_context=False)
+        first = max(errors, key=lambda error: len(error["loc"]))
+        # without the names of pydantic for what `inputs` may be
+        place = ".".join(str(part) for part in ("body", *first["loc"]) if part not in ("str", "list[str]"))
+        raise DataError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from problem
+    except (ValueError, RecursionError) as problem:
+        raise HTTPException(400, f"body: expected JSON, found something else ({str(problem)[:100]})") from problem
+
+
+async def unless_gone(request: Request, work: Awaitable[Any]) -> Any:
+    """Return the result of work; if the client disconnects, cancel it and raise ClientDisconnect."""
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait([task], timeout=0.1))[0]:
+            if await request.is_disconnected():
+                raise ClientDisconnect
+        return task.result()
+    finally:
+        task.cancel()

@@ -2,87 +2,177 @@
 
 import asyncio
 import logging
-import threading
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from functools import lru_cache, partial
 from importlib import resources
 from typing import Annotated, Any, Optional
 
 from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
 from ... import registry
-from ...classification.share import LabelsByShare, require_share, share_given
-from ...errors import NsmcError
-from ...visualization.page import file, filled, font_of, with_words
-from .direct import unless_gone
-from .guard import Counters, Limits
-from .models import Bundles, Models
-from .plug import HeaderRow, Route, Sheet, SystemService, TextColumn, problems
-from .questions import TEXTS, Question, Reviews, json_list, labels_json
-from .uploads import FORM, MEDIA_TYPES, FormFile, StorageQuota, Table, TableResponse, upload_kind
+from ..._runtime.batching import Batcher, cost_of, one_by_one
+from ...classification.display import AUTO, METHODS
+from ...classification.explain import Explainer
+from ...classification.prediction import Prediction
+from ...classification.predictor import Classifier
+from ...classification.share import share_given
+from ...registry import ability
+from ...visualization.page import file, filled, font_of, panel, with_words
+from .fence import Fence
+from .guard import REVIEWS, Limits, counted
+from .plug import (
+    ERRORS,
+    LARGEST_MATRIX,
+    TEXTS,
+    Body,
+    BundlePath,
+    OneOrMore,
+    ReadAs,
+    Route,
+    TableQuery,
+    encode,
+    head_values,
+    json_list,
+    labels_of,
+    unless_gone,
+)
+from .uploads import FORM, MEDIA_TYPES, Upload, load_scorer, read_table, score, stored, table_response, upload_kind
 
 # Those of systems come before the last one
 SCRIPTS = ("texts.js", "heads.js", "page.js", "start.js")
 # Where systems add to the page
 SLOTS = ("review", "answer", "table", "sections")
-ShareOf = Annotated[
-    Optional[str], Query(alias="share", description="add labels by the share of positive reviews: table, or 0 to 1")
-]
+ShareOf = Annotated[Optional[str], Query(description="add labels by the share of positive reviews: table, or 0 to 1")]
 Verbatim = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
 EXAMPLE = "film,document\n괴물,정말 재미있는 영화였어요\n괴물,배우는 좋은데 영화는 별로\n"
+DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 LOG = logging.getLogger("uvicorn.error")
 
 
-ERRORS = problems({400: "no JSON", 413: "body too large", 422: "bad input", 503: "not loaded yet, or too busy"})
+class Parameters(Body):
+    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="labels of each review; null: all")
+    weights: StrictBool = Field(default=False, description="add tokens, offsets, weights (T x T), token_weights")
+
+    @property
+    def labels(self) -> Optional[int]:
+        """The labels of each review, all where top_k is null; None where it is not given, for the best without a list."""
+        return self.top_k or (2 if "top_k" in self.model_fields_set else None)
+
+
+class Reviews(
+    Body, json_schema_extra={"examples": [{"inputs": ["정말 재미있는 영화였어요", "별로"], "parameters": {"top_k": 2}}]}
+):
+    """One review, or a list of them."""
+
+    inputs: OneOrMore = Field(..., description="a review, or a list of them")
+    parameters: Parameters = Parameters()
+
+
+class Question(Body, json_schema_extra={"examples": [{"inputs": "배우는 좋은데 영화는 별로", "method": "erasure"}]}):
+    """A review and the attribution method."""
+
+    inputs: str
+    method: str = Field(
+        default=AUTO,
+        description="/readyz lists those that the server's classifier has; auto is the first of them",
+        json_schema_extra={"enum": [AUTO, *METHODS]},
+    )
+    by_word: StrictBool = Field(default=False, description="words between white space (eojeol), not morphemes")
+    heads: StrictBool = Field(
+        default=False, description="add the weights of a Transformer's heads (layers x heads x T x T)"
+    )
+
+
+@lru_cache(maxsize=1)
+def hangul() -> bytes:
+    """Return a font for browsers without Hangul, made for the first of them."""
+    return font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
+
+
+class Bundles:
+    """The bundles of a server and its engine; None is the packaged bundle, where there is one.
+
+    `others`, as restore_bundle=DIR, are those of systems, by their names.
+    """
+
+    def __init__(self, bundle: BundlePath = None, engine: str = "auto", **others: BundlePath) -> None:
+        self.bundle, self.engine = bundle, engine
+        self.others = {name.removesuffix("_bundle"): other for name, other in others.items() if other}
 
 
 class Server:
-    """Handlers of the application's routes; those for JSON return it as text. `services` are those of systems."""
+    """Handlers of the application's routes, and the classifier, each of whose functions runs in one thread.
+
+    A function is called over all that has arrived since its last call. `services` are those of systems.
+    """
+
+    explainer: Optional[Explainer] = None
 
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
-        self.limits, self.counters, self.quota = limits, Counters(), StorageQuota(limits)
-        self.models = Models(bundles, limits)
-        self.services: dict[str, SystemService] = {
+        self.bundles, self.limits, self.thread = bundles, limits, ThreadPoolExecutor(1)
+        self.services: dict[str, Any] = {
             name: found.Service(self, bundles.others.get(name)) for name, found in registry.modules("service")
         }
-        self.woff, self.font_lock = b"", threading.Lock()
         self.html = with_words(filled(file("page.html", __package__), **self.fillings()))
 
     async def load(self) -> None:
         """Load all models; requests that need them are refused until the end."""
-        explainer = await self.models.load()
+        modules = [__name__, *(type(each).__module__ for each in self.services.values())]
+        self.fence = Fence(self.limits.read, self.limits.files, modules)
+        run = asyncio.get_running_loop().run_in_executor
+        self.classifier = classifier = await run(self.thread, Classifier.load, self.bundles.bundle, self.bundles.engine)
+        # the first review builds the tokenizer
+        await run(self.thread, classifier.predict, "영화")
+        # MXNet must be called from one thread; beside another engine only explanations call it, in one thread of theirs
+        self.mxnet = self.thread if classifier.engine.name == "gluon" else ThreadPoolExecutor(1)
+        explainer = Explainer(classifier)
+        self.labels = Batcher(classifier.rows, self.thread, cost_of)
+        self.weighted = Batcher(self.with_weights, self.thread, lambda item: cost_of(item[0]))
+        self.explanations = one_by_one(partial(explanation_json, explainer), self.mxnet, self.limits.explanations)
         for service in self.services.values():
             await service.load()
-        self.models.explainer = explainer
-        classifier = explainer.classifier
+        self.explainer = explainer
         LOG.info("ready: bundle %s, engine %s", classifier.bundle.name, classifier.engine.name)
 
+    def with_weights(self, items: list[tuple[str, Optional[int]]]) -> list[str]:
+        predictions = self.classifier.predict_many([text for text, _ in items])
+        return [weights_json(prediction, top_k) for prediction, (_, top_k) in zip(predictions, items)]
+
+    def thread_of(self, model: Any) -> ThreadPoolExecutor:
+        return self.mxnet if model.engine.name == "gluon" else ThreadPoolExecutor(1)
+
+    def require(self) -> Explainer:
+        """Return the explainer, which has the classifier, once all is loaded."""
+        if self.explainer is None:
+            raise HTTPException(503, "the model is still being loaded; try again in a second")
+        return self.explainer
+
     @property
-    def routes(self) -> "list[Route]":
-        """All requests with POST: those for JSON first."""
+    def routes(self) -> list[Route]:
+        """All requests with POST."""
         own = [
-            Route("/predict", TEXTS, "Classify reviews", self.predict, Reviews),
-            Route("/explain", TEXTS, "Explain a prediction by the words of its review", self.explain, Question),
+            Route("/predict", TEXTS, "Classify reviews", self.predict),
+            Route("/explain", TEXTS, "Explain a prediction by the words of its review", self.explain),
             self.table_route("/predict/batch", "Classify the reviews of a table", self.batch, MEDIA_TYPES),
         ]
-        added = [route for service in self.services.values() for route in service.routes]
-        return sorted(own + added, key=lambda route: route.body is None)
+        return own + [route for service in self.services.values() for route in service.routes]
 
-    def table_route(
-        self, path: str, title: str, respond: Callable[..., Any], types: Iterable[str], missing: str = ""
-    ) -> Route:
+    def table_route(self, path: str, title: str, respond: Callable[..., Any], types: Iterable[str]) -> Route:
         """Return a request whose body is a table, answered with text of these media types."""
         text: Any = {"schema": {"type": "string"}}
         form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
         bodies = {**dict.fromkeys(MEDIA_TYPES, text), "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
-        options = {
-            "response_class": StreamingResponse,
-            "responses": {200: {"content": dict.fromkeys(types, text)}},
-            "openapi_extra": {"requestBody": {"required": True, "content": bodies}},
-        }
-        return Route(path, "Tables", title, respond, None, missing, self.limits.table, options)
+        options: Any = {"openapi_extra": {"requestBody": {"required": True, "content": bodies}}}
+        options["responses"] = {**ERRORS, 200: {"content": dict.fromkeys(types, text)}}
+        return Route(
+            path, "Tables", title, respond, self.limits.table, {**options, "response_class": StreamingResponse}
+        )
 
     def fillings(self) -> dict[str, str]:
         """Return {placeholder of page.html: its text}, in their order, with what the systems add."""
@@ -113,10 +203,7 @@ class Server:
         return self.html
 
     def font(self) -> Response:
-        # for browsers without Hangul, made for the first of them; several at once would use 20 MB each
-        with self.font_lock:
-            self.woff = self.woff or font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
-        return Response(self.woff, media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
+        return Response(hangul(), media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
 
     async def healthz(self) -> dict[str, str]:
         """Respond as long as the process does."""
@@ -128,7 +215,7 @@ class Server:
         `restore_bundle`, `language_bundle`, `read_bundle` and `film_bundle`, with the ends of its scale of `stars`, are
         named where there are any.
         """
-        explainer = self.models.require()
+        explainer = self.require()
         classifier = explainer.classifier
         state = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
         for service in self.services.values():
@@ -137,7 +224,7 @@ class Server:
 
     def metrics(self) -> Response:
         """The counters, for Prometheus."""
-        return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
+        return Response(counted(), media_type=CONTENT_TYPE_LATEST)
 
     async def predict(self, question: Reviews) -> str:
         """Return a label and its score for each review.
@@ -145,17 +232,17 @@ class Server:
         One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each, all for null.
         A review without words has label and score null, and the reason in `error`.
         """
-        self.models.require()
+        self.require()
         inputs, top_k = question.inputs, question.parameters.labels
         texts = [inputs] if isinstance(inputs, str) else inputs
         if question.parameters.weights:
             self.check_texts(texts, self.limits.weighted, "reviews with weights")
-            results = await self.models.weighted([(text, top_k) for text in texts])
+            results = await self.weighted([(text, top_k) for text in texts])
         else:
             self.check_texts(texts, self.limits.reviews, "reviews")
-            rows = await self.models.labels(texts)
+            rows = await self.labels(texts)
             results = [labels_json(probability, error, top_k) for _, _, probability, error in rows]
-        self.counters.reviews.inc(len(texts))
+        REVIEWS.inc(len(texts))
         return results[0] if top_k and texts is not inputs else json_list(results)
 
     async def explain(self, question: Question) -> str:
@@ -164,19 +251,13 @@ class Server:
         `heads` are, if asked for, the weights of a Transformer's heads: a list for each layer, in it one for each head,
         a row for each token. An encoder without heads, or more weights than the page draws, get status 422.
         """
-        self.models.require()
+        self.require()
         self.check_texts([question.inputs], 1, "reviews")
-        (answer,) = await self.models.explanations([question])
+        (answer,) = await self.explanations([question])
         return answer
 
     async def batch(
-        self,
-        request: Request,
-        text_column: TextColumn = None,
-        verbatim: Verbatim = False,
-        sheet: Sheet = None,
-        share: ShareOf = None,
-        header: HeaderRow = None,
+        self, request: Request, read_as: TableQuery, verbatim: Verbatim = False, share: ShareOf = None
     ) -> Response:
         """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
 
@@ -185,50 +266,53 @@ class Server:
         unless verbatim. Where the texts are unlike the film reviews of the packaged classifier, X-Unlike says
         how: the geometric mean of the ranks of their words, `rank`, how sure the classifier is, `certainty` in percent, and
         both of film reviews, `usual_rank` and `usual_certainty`. X-Share is the estimated share of positive reviews: `share`
-        (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews of a random sample of at most
-        2,000 that it is made from. With `share` a label by the share stands beside each review's own.
+        (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews that it is made from. With
+        `share` a label by the share stands beside each review's own.
         """
-        classifier = self.models.require().classifier
-        given = share_given(share) if share else None
-
-        async def scored(table: Table) -> TableResponse:
-            self.counters.reviews.inc(await unless_gone(request, table.call(table.count, classifier)))
-            scorer = LabelsByShare(classifier, given or require_share(table.share, "table")) if share else classifier
-            return TableResponse(table, table.score(scorer), table.output)
-
-        return await self.with_table(request, scored, text_column, verbatim, sheet, header)
+        load = partial(load_scorer, self.require().classifier.reference)
+        given = (share_given(share) or share) if share else None
+        return await self.with_table(request, read_as, load, score, verbatim, given)
 
     async def with_table(
-        self,
-        request: Request,
-        respond: Callable[[Table], Awaitable[TableResponse]],
-        text_column: Optional[str] = None,
-        verbatim: bool = False,
-        sheet: Optional[str] = None,
-        header: Optional[str] = None,
-    ) -> TableResponse:
-        """Receive the table of a request and return the response to it, which closes the table."""
-        content_type, threads = request.headers.get("content-type", ""), self.models.table_threads
-        form = FormFile(content_type, request.stream()) if content_type.lower().startswith(FORM) else None
-        table = None
+        self, request: Request, read_as: ReadAs, load: Callable[[], Any], function: Callable[..., Any], *given: Any
+    ) -> Response:
+        """Return what a function writes behind the fence of what `load` returns, a request's table, an output and more."""
         try:
-            kind = "" if form else upload_kind(content_type)
-            table = Table(kind, text_column or None, verbatim, threads, self.quota, sheet or None, header or None)
-            await table.store(form or request.stream())
-            table.kind = form.kind if form else table.kind
-            if not table.enter():
-                raise HTTPException(503, "too many tables are being scored; try again in a second")
-            return await respond(table)
-        except BaseException as problem:
-            removed = table.close() if table else None
-            if isinstance(problem, OSError):
-                # who is told to try again later finds the space of this table free
-                if removed:
-                    await asyncio.wrap_future(removed)
-                # no space, too many open files; the log names the file
-                LOG.warning("table: %s", problem)
-                raise HTTPException(503, "no space for a table; try again later") from problem
-            if isinstance(problem, NsmcError) and table:
-                problem.args = (str(problem).replace(table.path, "table"),)
-                vars(problem)["sheets"] = table.sheets
-            raise
+            async with stored(request) as (path, media_type, name):
+                table = Upload(path, kind=upload_kind(media_type, name), **asdict(read_as))
+                output = path.with_name("scored")
+                said = await unless_gone(request, self.fence(path, load, read_table, function, table, output, *given))
+                response = table_response(output, said.get("kind", table.output), said)
+        except OSError as problem:
+            # no space, too many open files
+            LOG.warning("table: %s", problem)
+            raise HTTPException(503, "no space for a table; try again later") from problem
+        REVIEWS.inc(said["rows"])
+        return response
+
+
+def labels_json(probability: Optional[float], error: Optional[str], top_k: Optional[int], **details: Any) -> str:
+    """Return `labels_of` as JSON, the first with the details; a list only where top_k is given."""
+    values = labels_of(probability, error)[: top_k or 1]
+    values[0].update(details)
+    return encode(values if top_k else values[0])
+
+
+def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
+    """Return the labels of a prediction, the first with its tokens and weights."""
+    values = {} if prediction.error else prediction.to_dict(weights=True)
+    return labels_json(
+        prediction.probability, prediction.error, top_k, **{name: values[name] for name in DETAILS if values}
+    )
+
+
+def explanation_json(explainer: Explainer, question: Question) -> str:
+    """Return the panel of a review, without a matrix that the page would not draw, and the heads if asked for."""
+    attribution = explainer(question.inputs, question.method)
+    attribution = attribution.by_word() if question.by_word else attribution
+    heads = {"heads": head_values(attribution.heads)} if question.heads else {}
+    drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
+    beside = ability("aspects") if explainer.has_contributions else None
+    found = beside.aspects(attribution.text, classifier=explainer.classifier) if beside else []
+    aspects = [[each.start, each.end, each.name, each.label] for each in found]
+    return encode({**panel(drawn), **heads, "aspects": aspects})

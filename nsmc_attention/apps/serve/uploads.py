@@ -1,54 +1,38 @@
-"""A table as a request's body or a form's file: stored, checked to its end, and streamed back while it is scored."""
+"""A table as a request's body or a form's file: stored, then read and scored behind the fence into another file."""
 
-import asyncio
-import errno
-import io
 import json
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict
-from pathlib import PurePath
-from tempfile import TemporaryFile
-from threading import Event, Lock
-from typing import Any, AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Optional, Sequence
+import shutil
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Union
 
-import numpy
+from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from python_multipart.exceptions import MultipartParseError
-from python_multipart.multipart import MultipartParser, parse_options_header
-from starlette.types import Receive, Scope, Send
 
 from ..._runtime.aliases import Record
-from ...classification.likeness import Unlike, unlike
-from ...classification.predictor import Classifier
-from ...errors import DataError
-from ...evaluation.share import Share
-from ...inference.reference import Scorer
-from ...inference.scoring import MARK, table_parts, tally_of, texts_of
-from ...tables import tables
-from ...tables.bounded_lines import BINARY
-from ...tables.sources import Source, kind_of
-from .guard import Limits
+from ...classification.likeness import unlike
+from ...classification.share import LabelsByShare, require_share
+from ...errors import DataError, NsmcError
+from ...inference.reference import Reference
+from ...inference.scoring import score_table, tally_table
+from ...tables.data import Texts
+from ...tables.table import Table, open_table
 
-MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv"}
-MEDIA_TYPES.update({"application/x-ndjson": "jsonl", "application/jsonl": "jsonl"})
+MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv", "application/x-ndjson": "jsonl"}
+MEDIA_TYPES.update({"application/jsonl": "jsonl", "application/vnd.apache.parquet": "parquet"})
 MEDIA_TYPES["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"] = "xlsx"
-MEDIA_TYPES["application/vnd.apache.parquet"] = "parquet"
-# What to do with other files that people send
-ADVICE = {
-    "application/json": "send a list of texts to /predict, or an object a line as application/x-ndjson",
-    ".json": "send an object a line, as .jsonl",
-    ".txt": "put a first line `review` above the reviews and name it .csv",
-}
-# Of a body that is a form with a file, as `curl -F file=@reviews.csv` sends it; bytes of the name and value of a part's header
-FORM, HEADER = "multipart/form-data", 8192
+# Kinds that are answered with csv
+BINARY = ("xlsx", "parquet")
+# A body that is a form with a file, as `curl -F file=@reviews.csv` sends it
+FORM = "multipart/form-data"
 # What browsers and curl call a file whose type they do not know, or a csv where Excel is installed
 VAGUE = ("", "application/octet-stream", "application/vnd.ms-excel", "text/plain")
-# Characters that are sent at a time
-PIECE = 1 << 16
-# Reviews that the share of positive ones is estimated from: more would hardly narrow its interval
-SAMPLED = 2000
-# Bytes that may be stored at once, in tables of the largest size for each that may be scored
-STORED = 4
+# Bytes that are sent at a time; letters of a name in a header, and the most names
+PIECE, LETTERS, NAMES = 1 << 16, 200, 50
 
 
 def upload_kind(media_type: str, name: str = "") -> str:
@@ -57,261 +41,97 @@ def upload_kind(media_type: str, name: str = "") -> str:
     DataError for a kind that is none of MEDIA_TYPES.
     """
     media_type = media_type.partition(";")[0].strip().lower()
-    advice = ADVICE.get(PurePath(name).suffix.lower() or media_type, "with curl: -F file=@reviews.csv")
-    unnamed = not name or media_type not in VAGUE or PurePath(name).suffix.lower() in ADVICE
-    kind = MEDIA_TYPES.get(media_type) or (None if unnamed else kind_of(name))
+    suffix = Path(name).suffix.lower().replace("ndjson", "jsonl")[1:]
+    kind = suffix if name and media_type in VAGUE else MEDIA_TYPES.get(media_type, "")
     if kind not in MEDIA_TYPES.values():
         wrong = repr((name or media_type)[:60]) if name or media_type else "none"
-        expected = f"expected multipart/form-data, {', '.join(MEDIA_TYPES)}"
-        raise DataError(f"Content-Type: {expected}, found {wrong}; {advice}")
-    return str(kind)
+        expected = f"expected {FORM}, {', '.join(MEDIA_TYPES)}"
+        raise DataError(f"Content-Type: {expected}, found {wrong}; with curl: -F file=@reviews.csv")
+    return kind
 
 
-class FormFile:
-    """The bytes of a form's only file; `kind` is known after them. DataError if it is no such form."""
-
-    def __init__(self, content_type: str, stream: AsyncIterator[bytes]) -> None:
-        boundary = parse_options_header(content_type)[1].get(b"boundary", b"")
-        if not 0 < len(boundary) <= 70:
-            raise DataError(f"Content-Type: expected {FORM} with a boundary of at most 70 characters")
-        self.stream, self.kind = stream, ""
-        self.name, self.value, self.headers = b"", b"", dict[bytes, bytes]()
-        self.pieces: list[bytes] = []
-        self.whole = False
-        events = ("header_field", "header_value", "header_end", "headers_finished", "part_data", "end")
-        self.parser = MultipartParser(boundary, {f"on_{event}": getattr(self, event) for event in events})  # type: ignore[arg-type]
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        try:
-            async for piece in self.stream:
-                self.parser.write(piece)
-                yield b"".join(self.pieces)
-                self.pieces.clear()
-        except MultipartParseError as problem:
-            raise DataError(f"form: expected {FORM}, found something else ({problem})") from problem
-        if not self.kind or not self.whole:
-            raise DataError("form: expected one file to its end, found less; with curl: -F file=@reviews.csv")
-
-    def header_field(self, data: bytes, start: int, end: int) -> None:
-        self.name += data[start:end]
-        self.check_header()
-
-    def header_value(self, data: bytes, start: int, end: int) -> None:
-        self.value += data[start:end]
-        self.check_header()
-
-    def check_header(self) -> None:
-        # the releases of the parser for Python 3.9 have no limit
-        if len(self.name) + len(self.value) > HEADER:
-            raise DataError(f"form: expected headers of at most {HEADER} bytes, found more")
-
-    def header_end(self) -> None:
-        if self.name.lower() in (b"content-disposition", b"content-type"):
-            self.headers[self.name.lower()] = self.value
-        self.name = self.value = b""
-
-    def headers_finished(self) -> None:
-        _, options = parse_options_header(self.headers.get(b"content-disposition", b""))
-        if b"filename" not in options or self.kind:
-            name = options.get(b"name", b"").decode("utf-8", "replace")[:60]
-            raise DataError(f"form: expected one file alone, found {name!r} too; options belong in the address")
-        self.kind = upload_kind(
-            self.headers.get(b"content-type", b"").decode("latin-1"), options[b"filename"].decode("utf-8", "replace")
-        )
-        self.headers.clear()
-
-    def part_data(self, data: bytes, start: int, end: int) -> None:
-        self.pieces.append(data[start:end])
-
-    def end(self) -> None:
-        self.whole = True
+@asynccontextmanager
+async def stored(request: Request) -> AsyncIterator[tuple[Path, str, str]]:
+    """Store a request's body, or its form's only file; yield the path, the media type and the file's name."""
+    media_type, name = request.headers.get("content-type", ""), ""
+    with TemporaryDirectory(prefix="nsmc_attention-") as folder, open(Path(folder) / "body", "wb") as file:
+        if media_type.lower().startswith(FORM):
+            form = await request.form(max_files=1)
+            upload: Any = next(iter(form.values()), "")
+            if len(form.multi_items()) != 1 or isinstance(upload, str):
+                found = ", ".join(map(repr, form))[:100] or "none"
+                raise DataError(f"form: expected one file alone, found {found}; options belong in the address")
+            media_type, name = upload.content_type or "", upload.filename or ""
+            await run_in_threadpool(shutil.copyfileobj, upload.file, file)
+        else:
+            async for piece in request.stream():
+                file.write(piece)
+        file.flush()
+        yield Path(file.name), media_type, name
 
 
-class Quota:
-    """Slots and bytes that the uploads of a process share, used from any thread.
+@dataclass(frozen=True)
+class Upload(Texts):
+    """An uploaded table, and what was found when it was opened: its `text_column`, and the `sheets` if there are several."""
 
-    Uploads are limited by total bytes, so that a few slow clients cannot occupy every slot; a slot is for an upload that
-    has been received.
-    """
+    said: Record = field(default_factory=dict)
 
-    def __init__(self, slots: int, size: int) -> None:
-        self.slots, self.size = slots, size
-        self.used_slots, self.used_size, self.lock = 0, 0, Lock()
+    def open(self) -> Table:
+        how: Record = {"kind": self.kind, "sheet": self.sheet or None, "header": self.header or None}
+        table = open_table(self.data, self.text_column or None, note=self.note, **how)
+        self.said["text_column"] = table.text_column
+        return table
 
-    def take(self, slots: int = 0, size: int = 0) -> bool:
-        """Take slots and bytes if they are free, and return whether they were; negative numbers give back."""
-        with self.lock:
-            if fits := self.used_slots + slots <= self.slots and self.used_size + size <= self.size:
-                self.used_slots, self.used_size = self.used_slots + slots, self.used_size + size
-            return fits
-
-
-class StorageQuota(Quota):
-    """That of the tables of a process."""
-
-    def __init__(self, limits: Limits) -> None:
-        super().__init__(limits.tables, STORED * limits.tables * limits.table)
-
-
-class Sample:
-    """Up to SAMPLED texts of a stream, each of which is as likely to be among them (reservoir sampling, Vitter 1985)."""
-
-    def __init__(self) -> None:
-        self.texts: list[str] = []
-        self.seen, self.random = 0, numpy.random.RandomState(0)
-
-    def add(self, texts: Sequence[str]) -> None:
-        places = (self.random.rand(len(texts)) * (self.seen + 1 + numpy.arange(len(texts)))).astype("int64")
-        room = max(0, min(SAMPLED - self.seen, len(texts)))
-        self.texts += texts[:room]
-        for index in (numpy.flatnonzero(places[room:] < SAMPLED) + room).tolist():
-            self.texts[places[index]] = texts[index]
-        self.seen += len(texts)
-
-
-class Table:
-    """A body in a file without a name, which a killed worker cannot leave behind; OSError if there is no space.
-
-    Tables share the threads; one thread at a time uses a table.
-    """
-
-    def __init__(
-        self,
-        kind: str,
-        text_column: Optional[str],
-        verbatim: bool,
-        threads: ThreadPoolExecutor,
-        quota: StorageQuota,
-        sheet: Optional[str] = None,
-        header: Optional[str] = None,
-    ):
-        self.kind, self.text_column, self.verbatim, self.quota = kind, text_column, verbatim, quota
-        self.sheet, self.header = sheet, header
-        # of a workbook that has several, the one that is read first
-        self.sheets: list[str] = []
-        # how the texts are unlike film reviews, and the share of positive ones, found while they are counted
-        self.unlike: Optional[Unlike] = None
-        self.share: Optional[Share] = None
-        self.file = TemporaryFile(prefix="nsmc_attention-", buffering=0)
-        self.path = f"/dev/fd/{self.file.fileno()}"
-        self.threads, self.lock, self.closed = threads, Lock(), Event()
-        self.slots = self.size = 0
-        # generators that read the file, each through the one before
-        self.reading: list[Any] = []
-
-    async def store(self, stream: AsyncIterable[bytes]) -> None:
-        """Write the body; OSError if there is no space."""
-        async for piece in stream:
-            if not self.quota.take(size=len(piece)):
-                raise OSError(errno.ENOSPC, "tables use all the space that they may")
-            self.size += len(piece)
-            self.file.write(piece)
-
-    def enter(self) -> int:
-        """Take a slot until the table is closed; return 0 if none is free."""
-        self.slots = int(self.quota.take(slots=1))
-        return self.slots
+    def note(self, source: Any) -> None:
+        self.said["sheets"] = [source.sheet, *source.other_sheets] if source.other_sheets else []
 
     @property
     def output(self) -> str:
-        """The kind of the scored table: that of the table, csv of xlsx and parquet, which cannot be streamed."""
-        return "csv" if self.kind in BINARY else self.kind
-
-    def read(self) -> tables.Table:
-        """Open the table; its encoding, delimiter and text column are found."""
-        found: Record = {"kind": self.kind, "sheet": self.sheet, "header": self.header}
-        return tables.open_table(self.path, self.text_column, note=self.note, **found)
-
-    def note(self, source: Source) -> None:
-        self.sheets = [source.sheet, *source.other_sheets] if source.other_sheets else []
-
-    def count(self, classifier: Optional[Classifier] = None) -> int:
-        """Return the number of rows, having read them all, and fill `unlike` and `share`; DataError if one is malformed."""
-        rows, table, sample = 0, self.read(), Sample()
-        self.text_column = table.text_column
-        self.reading.append(table.parts)
-        for part in table.parts:
-            texts = texts_of(part, table.text_column) if classifier else []
-            if classifier and not rows:
-                self.unlike = unlike(classifier, texts)
-            sample.add(texts)
-            rows += part.rows
-            # the client has gone, and the end of the process would wait
-            if self.closed.is_set():
-                return rows
-        if classifier:
-            self.share = tally_of(classifier, sample.texts, classifier.rows(sample.texts)).share
-        return rows
-
-    async def score(self, scorer: Scorer) -> AsyncIterator[bytes]:
-        """Yield the table with the predictions."""
-        # all cores for a single table; several would each start as many processes as there are cores
-        processes = None if self.quota.used_slots == 1 else 1
-        table = await self.call(self.read)
-        self.reading.append(table.parts)
-        if self.output != "jsonl" and table.source.from_office:
-            yield MARK.encode()
-        written = io.StringIO()
-        parts = table_parts(scorer, table, written, self.output, processes=processes, verbatim=self.verbatim)
-        async for piece in self.stream(in_pieces(written, parts)):
-            yield piece
-
-    async def stream(self, pieces: Iterator[str]) -> AsyncIterator[bytes]:
-        """Yield pieces of text, none of them empty but the last, as the table's thread makes them."""
-        self.reading.append(pieces)
-        while piece := await self.call(next, pieces, ""):
-            yield piece.encode("utf-8", "replace")
-
-    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self.threads, self.locked, function, *arguments)
-
-    def locked(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        # the call of a client that has gone is still running when the file is closed
-        with self.lock:
-            return function(*arguments)
-
-    def close(self) -> Future[None]:
-        """Remove the file as soon as no thread uses it; the result is there when it is removed."""
-        self.closed.set()
-        return self.threads.submit(self.locked, self.remove)
-
-    def remove(self) -> None:
-        try:
-            for generator in reversed(self.reading):
-                generator.close()
-        finally:
-            self.file.close()
-            self.quota.take(-self.slots, -self.size)
+        """The kind of the scored table."""
+        return "csv" if self.kind in BINARY else str(self.kind)
 
 
-def in_pieces(written: io.StringIO, parts: Iterable[object]) -> Iterator[str]:
-    """Yield what is written while the parts are made, PIECE characters or a little more at a time, then the rest."""
-    for _ in parts:
-        if written.tell() > PIECE:
-            yield written.getvalue()
-            written.seek(0)
-            written.truncate()
-    yield written.getvalue()
+def read_table(model: Any, function: Callable[..., Record], table: Upload, *given: Any) -> Record:
+    """Return what a function that writes a table says of it, behind the fence; its errors do not name the path."""
+    try:
+        return {**function(model, table, *given), **table.said}
+    except NsmcError as problem:
+        problem.args = (str(problem).replace(str(table.data), "table"),)
+        vars(problem).update(sheets=table.said.get("sheets"))
+        raise
 
 
-class TableResponse(StreamingResponse):
-    """A response made of a table, of one kind; the table is closed when the response ends or the client goes."""
+def load_scorer(reference: Reference) -> Any:
+    """Load a classifier, with its tokenizer, which the first review builds."""
+    classifier = reference.load("cpu", 1)
+    classifier.predict("영화")
+    return classifier
 
-    def __init__(self, table: Table, content: AsyncIterator[bytes], kind: str) -> None:
-        media_type = next(name for name, known in MEDIA_TYPES.items() if known == kind)
-        # where the page finds the reviews in the answer, and where else there may be some
-        headers = {"X-Text-Column": json.dumps(table.text_column)}
-        if table.sheets:
-            headers["X-Sheets"] = json.dumps(table.sheets)
-        if table.share:
-            headers["X-Share"] = json.dumps(table.share._asdict())
-        if table.unlike:
-            headers["X-Unlike"] = json.dumps(asdict(table.unlike))
-        super().__init__(content, media_type=media_type, headers=headers)
-        self.table = table
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            await super().__call__(scope, receive, send)
-        finally:
-            self.table.close()
+def score(classifier: Any, table: Upload, output: Path, verbatim: bool, share: Union[float, str, None]) -> Record:
+    """Write a table with the predictions, and return what else is to be said of it."""
+    found = list[Any]()
+    if isinstance(share, str):
+        share = require_share(tally_table(classifier, table, processes=1).share, "table")
+    scorer = classifier if share is None else LabelsByShare(classifier, share)
+    options: Record = {"verbatim": verbatim, "look": lambda texts: found.append(unlike(classifier, texts))}
+    tally = score_table(scorer, table, output, table.output, processes=1, **options).tally
+    said = {"rows": tally.rows, "share": tally.share._asdict()}
+    return {**said, "unlike": asdict(found[0]) if any(found) else None}
+
+
+def table_response(output: Path, kind: str, said: Record) -> StreamingResponse:
+    """Return the response of a file of a kind, whose headers say where the page finds the reviews, and where else some are."""
+    file, size = open(output, "rb"), output.stat().st_size
+
+    def pieces() -> Iterator[bytes]:
+        with file:
+            while piece := file.read(PIECE):
+                yield piece
+
+    media_type = next(name for name, known in MEDIA_TYPES.items() if known == kind)
+    headers = {"Content-Length": str(size), "X-Text-Column": json.dumps(said["text_column"][:LETTERS])}
+    if said["sheets"]:
+        headers["X-Sheets"] = json.dumps([name[:LETTERS] for name in said["sheets"][:NAMES]])
+    headers.update({f"X-{name.title()}": json.dumps(said[name]) for name in ("share", "unlike") if said.get(name)})
+    return StreamingResponse(pieces(), media_type=media_type, headers=headers)

@@ -1,18 +1,20 @@
 """`POST /film`, and the films of a table on the page."""
 
 import asyncio
-import io
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from ...apps.serve.direct import unless_gone
-from ...apps.serve.plug import HeaderRow, LoadedModel, Route, Sheet, SystemService, TextColumn
-from ...apps.serve.uploads import Table, TableResponse, in_pieces
+from ..._runtime.aliases import Record
+from ...apps.serve.plug import LoadedModel, Route, SystemService, TableQuery
+from ...apps.serve.uploads import Upload
 from ...errors import DataError
+from ...inference.reference import Reference
 from .rater import FilmRater, Pools, rater_of
 from .rating import Rating
 from .rows import Rated, named
@@ -31,27 +33,20 @@ class Service(SystemService):
 
     @property
     def routes(self) -> Sequence[Route]:
-        title, missing = "Predict the stars of a table's films", "the server has no film network"
-        return [self.server.table_route("/film", title, self.film, ["application/x-ndjson"], missing)]
+        title = "Predict the stars of a table's films"
+        return [self.server.table_route("/film", title, self.film, ["application/x-ndjson"])]
 
     async def load(self) -> None:
         # it reads the classifier's vectors
-        models = self.server.models
+        server = self.server
         run = asyncio.get_running_loop().run_in_executor
-        self.main.model = await run(models.thread, rater_of, models.classifier.bundle, self.bundle)
+        self.main.model = await run(server.thread, rater_of, server.classifier.bundle, self.bundle)
 
     def state(self) -> dict[str, Any]:
         model = self.main.model
         return {**super().state(), "stars": [model.scale.lowest, model.scale.highest]} if model else {}
 
-    async def film(
-        self,
-        request: Request,
-        group_by: GroupBy,
-        text_column: TextColumn = None,
-        sheet: Sheet = None,
-        header: HeaderRow = None,
-    ) -> Response:
+    async def film(self, request: Request, group_by: GroupBy, read_as: TableQuery) -> Response:
         """Return a line of JSON for each film of a table, which is named by the column `group_by`, in their first order.
 
         `stars` are the mean stars that other reviews of the film are expected to give, from `stars_low` to `stars_high`
@@ -59,37 +54,43 @@ class Service(SystemService):
         largest weights, each with its share of the film's. Where no review has a word, stars are null and `error`
         says why. A table is sent as to /predict/batch.
         """
-        self.server.models.require()
+        self.server.require()
         rater = self.main.require()
 
-        async def rated(table: Table) -> TableResponse:
-            # as many reviews as the page asks the words of in one request
-            pools = await unless_gone(request, table.call(pool, table, rater, group_by, self.limits.weighted))
-            self.server.counters.reviews.inc(sum(pool.count + pool.blank for pool in pools.values()))
-            written = io.StringIO()
-            lines = (print(line, file=written) for line in film_lines(rater, pools))
-            return TableResponse(table, table.stream(in_pieces(written, lines)), "jsonl")
-
-        return await self.server.with_table(request, rated, text_column, sheet=sheet, header=header)
+        load = partial(load_rater, rater.reference)
+        # as many reviews as the page asks the words of in one request
+        given = group_by, self.limits.weighted
+        response: Response = await self.server.with_table(request, read_as, load, rate, *given)
+        return response
 
 
-def pool(table: Table, rater: FilmRater, group_by: str, shown: int) -> Pools:
-    """Return the Pool of each film, with its `shown` most telling reviews, having read all rows; DataError if no row names one, or there are too many."""
-    opened, films = table.read(), set[str]()
-    table.text_column = opened.text_column
-    table.reading.append(opened.parts)
+def load_rater(reference: Reference) -> Any:
+    """Load a film network on one thread, with the tokenizer, which the first review builds."""
+    rater = reference.load("cpu", 1)
+    rater(["영화"])
+    return rater
+
+
+def rate(rater: Any, table: Upload, output: Path, group_by: str, shown: int) -> Record:
+    """Write a line of JSON for each film of a table, with the `shown` most telling of its reviews.
+
+    DataError if no row names a film, or there are too many.
+    """
+    opened, films = table.open(), set[str]()
 
     def pairs() -> Iterator[tuple[str, str]]:
         for film, text in named(opened, group_by, Rated()):
-            if table.closed.is_set():
-                return
             films.add(film)
             if len(films) > MOST_FILMS:
                 expected = f"expected at most {MOST_FILMS} films in column {group_by!r}, found more"
-                raise DataError(f"{table.path}: {expected}; choose another column, or use `nsmc-attention film`")
+                raise DataError(f"table: {expected}; choose another column")
             yield film, text
 
-    return rater.pool(pairs(), shown)
+    pools = rater.pool(pairs(), shown)
+    with open(output, "w", encoding="utf-8", errors="replace") as file:
+        file.writelines(f"{line}\n" for line in film_lines(rater, pools))
+    rows = sum(pool.count + pool.blank for pool in pools.values())
+    return {"rows": rows, "kind": "jsonl"}
 
 
 def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:

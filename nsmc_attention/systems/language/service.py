@@ -6,17 +6,18 @@ from typing import Any
 
 from pydantic import Field, StrictBool, StrictInt
 
-from ...apps.serve.batching import Batcher, one_by_one
-from ...apps.serve.plug import LoadedModel, Route, SystemService, present
-from ...apps.serve.questions import TEXTS, Body, encode, example, head_values
+from ..._runtime.batching import Batcher, one_by_one
+from ...apps.serve.guard import counter
+from ...apps.serve.plug import TEXTS, Body, LoadedModel, Route, SystemService, encode, head_values, present
 from .model import MOST_MASKS, LanguageModel
 from .system import LAYOUT
 
 # Blanks that may wait
 BLANKS = 512
+FILLED = counter("filled", "Texts whose [MASK] was filled")
 
 
-class Blank(Body, json_schema_extra=example(inputs="주인공의 [MASK]에 소름이 돋았다", top=3)):
+class Blank(Body, json_schema_extra={"examples": [{"inputs": "주인공의 [MASK]에 소름이 돋았다", "top": 3}]}):
     """A text with [MASK] in it."""
 
     inputs: str = Field(..., description=f"a text with 1 to {MOST_MASKS} [MASK], each in place of a word")
@@ -33,17 +34,16 @@ class Service(SystemService):
         super().__init__(*values)
         bundle = self.bundle or present(LAYOUT.packaged[0])
         self.main = LoadedModel("fill", "language", "language model", bundle, LanguageModel.load)
-        self.counter = self.server.counters.counter("filled", "Texts whose [MASK] was filled")
 
     @property
     def routes(self) -> Sequence[Route]:
-        return [Route("/fill", TEXTS, "Fill a blank", self.fill, Blank, "the server has no language model")]
+        return [Route("/fill", TEXTS, "Fill a blank", self.fill)]
 
     async def load(self) -> None:
-        models = self.server.models
-        model = await self.main.load(self.companion, models.mxnet)
+        server = self.server
+        model = await self.main.load(self.companion, server.mxnet)
         if model:
-            self.fillings = one_by_one(partial(filling_json, model), models.thread_of(model), BLANKS)
+            self.fillings = one_by_one(partial(filling_json, model), server.thread_of(model), BLANKS)
 
     async def fill(self, question: Blank) -> str:
         """Return the likeliest words at the [MASK] of a text; several are filled together, the most certain first.
@@ -55,11 +55,11 @@ class Service(SystemService):
         if asked for, the weights of every head: a list for each layer, in it one for each head, a row for each token.
         A language model whose encoder has no self-attention has neither.
         """
-        self.server.models.require()
+        self.server.require()
         self.main.require()
         self.server.check_texts([question.inputs], 1)
         (answer,) = await self.fillings([question])
-        self.counter.inc()
+        FILLED.inc()
         return answer
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import ndimage
 
 from ..._runtime.aliases import Numbers
+from ...errors import DataError
 from .boxes import Gray
 
 
@@ -49,6 +50,8 @@ class Thresholds:
         The least height of a letter, that of letters where none is seen, and how many are enough to tell a region's.
     faint, speck
         Ink differs by a larger share of what the strongest does, or has a larger area as a share of a letter's square.
+    components
+        The most components of a picture: each takes time.
     """
 
     differences: tuple[int, int] = (24, 42)
@@ -75,6 +78,7 @@ class Thresholds:
     enough: int = 40
     faint: float = 0.3
     speck: float = 0.06
+    components: int = 2**18
 
 
 LIMITS = Thresholds()
@@ -141,6 +145,9 @@ def clear(items: Items, labels: NDArray[numpy.int32], ink: Gray) -> Items:
 def components(mask: Mask) -> tuple[NDArray[numpy.int32], Items, list[tuple[slice, slice]]]:
     """Return the number of each pixel's component, 0 for none (H, W), the components, and their places in the mask."""
     labels, count = ndimage.label(mask, numpy.ones((3, 3)))
+    if count > LIMITS.components:
+        expected = f"expected at most {LIMITS.components:,} separate marks, as of dense text, found {count:,}"
+        raise DataError(f"picture: {expected}; cut out the part with text")
     places = ndimage.find_objects(labels)
     items = numpy.array([(x.start, y.start, x.stop, y.stop, 0, 0) for y, x in places], "int64").reshape(-1, 6)
     items[:, AREA] = numpy.bincount(labels[mask], minlength=count + 1)[1:]

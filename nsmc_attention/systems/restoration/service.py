@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import Field, StrictBool
 from starlette.exceptions import HTTPException
 
-from ...apps.serve.batching import Batcher, cost_of, one_by_one
-from ...apps.serve.plug import LoadedModel, Route, SystemService, present
-from ...apps.serve.questions import TEXTS, Body, OneOrMore, encode, example, json_list
+from ..._runtime.batching import Batcher, cost_of, one_by_one
+from ...apps.serve.guard import counter
+from ...apps.serve.plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, json_list, present
 from ...errors import NsmcError
 from ...inference.engines import companion_engine
 from ...inference.matrices import rounded
@@ -21,9 +21,10 @@ from .system import EDITOR, WRITER
 RESTORED = 4096
 # Characters of the texts of a request together; of a text to restore with weights
 MOST_CHARACTERS, MOST_ALIGNED = 20_000, 140
+RESTORED_TEXTS = counter("restored", "Texts restored")
 
 
-class Texts(Body, json_schema_extra=example(inputs=["배우들연기가 정말조앗는데"])):
+class Texts(Body, json_schema_extra={"examples": [{"inputs": ["배우들연기가 정말조앗는데"]}]}):
     """One text to restore, or a list of them."""
 
     inputs: OneOrMore = Field(..., description="a text, or a list of them")
@@ -41,19 +42,17 @@ class Service(SystemService):
         self.main = LoadedModel("restore", "restore", "restorer", self.bundle or present(EDITOR), Restorer.load)
         description = "writer, whose attention they would be"
         self.writer = LoadedModel("weights", "restore", description, present(WRITER), load_writer)
-        self.counter = self.server.counters.counter("restored", "Texts restored")
 
     @property
     def routes(self) -> Sequence[Route]:
-        missing = "the server has no restorer"
-        return [Route("/restore", TEXTS, "Correct spacing and spelling", self.restore, Texts, missing)]
+        return [Route("/restore", TEXTS, "Correct spacing and spelling", self.restore)]
 
     async def load(self) -> None:
-        models = self.server.models
-        restorer = await self.main.load(self.companion, models.mxnet)
+        server = self.server
+        restorer = await self.main.load(self.companion, server.mxnet)
         if not restorer:
             return
-        thread = models.thread_of(restorer)
+        thread = server.thread_of(restorer)
         self.restorations = Batcher(
             lambda texts: [*map(restoration_json, restorer.restore_many(texts))], thread, cost_of, RESTORED
         )
@@ -75,7 +74,7 @@ class Service(SystemService):
         encoder-decoder, makes of it, and its attention as `weights`, a row for each character of the text and a column
         for each of the source.
         """
-        self.server.models.require()
+        self.server.require()
         restorer = self.main.require()
         texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
         characters, weights = sum(map(len, texts)), question.weights
@@ -93,7 +92,7 @@ class Service(SystemService):
             results = await self.alignments(texts)
         else:
             results = await self.restorations(texts)
-        self.counter.inc(len(texts))
+        RESTORED_TEXTS.inc(len(texts))
         return json_list(results)
 
 

@@ -189,9 +189,10 @@ def ready():
 @pytest.fixture(scope="package")
 def client(ready, tiny_editor, tiny_language, tiny_film):
     """A client of an application in this process: the packaged classifier, beside it tiny models, and low limits."""
+    from nsmc_attention.apps.serve.models import Bundles
+
     from nsmc_attention.apps.serve.app import create_app
     from nsmc_attention.apps.serve.guard import Limits
-    from nsmc_attention.apps.serve.models import Bundles
 
     bundles = Bundles(restore_bundle=tiny_editor, language_bundle=tiny_language, film_bundle=tiny_film)
     with ready(create_app(bundles, Limits(table=3_000_000))) as client:

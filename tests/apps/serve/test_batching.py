@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("fastapi")
 
-from nsmc_attention.apps.serve.batching import Batcher, Busy, one_by_one
+from nsmc_attention._runtime.batching import Batcher, Busy, one_by_one
 
 
 def batcher(function, cost=lambda item: 1, **options):

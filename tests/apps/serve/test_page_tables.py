@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from nsmc_attention._io.spreadsheets import as_cell
 from nsmc_attention.systems.films.rater import load_film
 from nsmc_attention.systems.films.service import MOST_FILMS
+from nsmc_attention.tables.writers import as_cell
 
 expect = pytest.importorskip("playwright.sync_api").expect
 BOTH = pytest.mark.parametrize("device", ["desk-light", "phone-dark"], indirect=True)

@@ -9,10 +9,10 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from nsmc_attention.apps.serve.models import Bundles
 from starlette.exceptions import HTTPException
 
 from nsmc_attention.apps.serve.app import create_app
-from nsmc_attention.apps.serve.models import Bundles
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.systems.reading import service
 from nsmc_attention.systems.reading.reader import load_reader

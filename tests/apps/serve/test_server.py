@@ -14,9 +14,10 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from nsmc_attention.apps.serve.server import listen
+
 from nsmc_attention.apps.serve.commands import require_packages
 from nsmc_attention.apps.serve.guard import SHARED, Limits
-from nsmc_attention.apps.serve.server import listen
 from nsmc_attention.errors import ConfigError, MissingPackage
 from nsmc_attention.systems.reading.service import MOST_BYTES
 
