@@ -17,7 +17,7 @@ from .declare import Declared, Group, argument, choices, group_of, option
 if TYPE_CHECKING:
     from ..classification.predictor import Classifier
     from ..inference.reference import Scorer
-    from ..tables.source import Source
+    from ..tables.parts import Source
     from ..visualization.pictures import Attending
 
 # Texts that something may be remarked on

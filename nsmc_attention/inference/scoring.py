@@ -34,8 +34,7 @@ from .tally import Tally
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ..tables.parts import TablePart
-    from ..tables.source import Source
+    from ..tables.parts import Source, TablePart
     from ..tables.table import Table
 
 PathLike = Union[str, Path]

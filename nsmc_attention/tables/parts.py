@@ -1,13 +1,65 @@
-"""Some rows of a table at a time, {column: its cells}, and cells as text. Imports no pandas, which is slow."""
+"""What a table is read from, some of its rows at a time, and cells as text. Imports no pandas, which is slow."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Optional, TypeVar
 
 from ..errors import DataError
 
 # Rows of a part, and its letters and cells, each of which counts as 50 bytes
 PART_ROWS, PART_BYTES = 8192, 2**25
+# The end of the name of a packed file
+PACKED = ".gz"
 Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file or stream of reviews and how to read it.
+
+    Attributes
+    ----------
+    kind : csv, tsv, jsonl, json (one list or object), lines, parquet, xlsx, or nsmc (tsv without quoting)
+    encoding, mark : a codec, and the bytes of the byte-order mark
+    delimiter, quoted : of csv and tsv, and whether quotes enclose their fields; else they are letters
+    header : the row that names the columns, if it was given, 0 for none
+    sheet, other_sheets, guessed : of xlsx, the one that is read, the others, and whether it was not given
+    stream : what is read where the path cannot be opened again: stdin or a pipe
+    remarks : what is to be said of how it is read
+    """
+
+    path: Path
+    kind: str
+    encoding: str = "utf-8"
+    mark: int = 0
+    delimiter: str = ""
+    quoted: bool = True
+    header: Optional[int] = None
+    sheet: str = ""
+    other_sheets: tuple[str, ...] = ()
+    guessed: bool = True
+    stream: Optional[BinaryIO] = None
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def from_office(self) -> bool:
+        """True if a spreadsheet program wrote it, by its encoding or mark."""
+        return self.kind == "xlsx" or self.mark > 0 or self.encoding != "utf-8"
+
+    @property
+    def packed(self) -> bool:
+        return self.path.suffix.lower() == PACKED
+
+
+@dataclass(frozen=True)
+class Span:
+    """Whole rows of a file: bytes (of parquet, row groups), column names of csv and tsv, and the rows before."""
+
+    start: int
+    end: int
+    names: tuple[str, ...] = ()
+    rows: int = 0
 
 
 class TablePart(dict[str, list[Any]]):

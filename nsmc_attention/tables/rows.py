@@ -16,8 +16,8 @@ from typing import Any, Optional, TextIO
 from ..errors import DataError, MissingPackage
 from .columns import TEXT_COLUMNS, normalized
 from .header import FIRST_ROWS, Header, header_of
-from .parts import PART_BYTES, PART_ROWS, TablePart, cut, is_nan
-from .source import FIELDS, Source, Span, open_text, reader_of, say_once
+from .parts import PART_BYTES, PART_ROWS, Source, Span, TablePart, cut, is_nan
+from .source import FIELDS, open_text, reader_of, say_once
 from .workbook import opened_sheet, shown
 
 Row = list[Any]

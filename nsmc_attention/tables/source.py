@@ -11,23 +11,23 @@ import functools
 import gzip
 import io
 import json
+import re
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, TextIO, Union
 
 from ..errors import ConfigError, DataError, did_you_mean, list_names
-from ..text.encoding import ENTITY
 from .columns import KNOWN, ROLES, Profile, is_value, known_in
 from .header import FIRST_ROWS, header_row, names_columns
+from .parts import PACKED, Source, Span
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"}
 SUFFIXES.update({".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"})
-PACKED = ".gz"
 # Kinds of files that are not text, and kinds with fields and a header
 BINARY, FIELDS = ("parquet", "xlsx"), ("csv", "tsv", "nsmc")
 NSMC_HEADER = ["id", "document", "label"]
@@ -53,54 +53,6 @@ FOREIGN = (
     b"<table",
     b"<?xml",
 )
-
-
-@dataclass(frozen=True)
-class Source:
-    """A file or stream of reviews and how to read it.
-
-    Attributes
-    ----------
-    kind : csv, tsv, jsonl, json (one list or object), lines, parquet, xlsx, or nsmc (tsv without quoting)
-    encoding, mark : a codec, and the bytes of the byte-order mark
-    delimiter, quoted : of csv and tsv, and whether quotes enclose their fields; else they are letters
-    header : the row that names the columns, if it was given, 0 for none
-    sheet, other_sheets, guessed : of xlsx, the one that is read, the others, and whether it was not given
-    stream : what is read where the path cannot be opened again: stdin or a pipe
-    remarks : what is to be said of how it is read
-    """
-
-    path: Path
-    kind: str
-    encoding: str = "utf-8"
-    mark: int = 0
-    delimiter: str = ""
-    quoted: bool = True
-    header: Optional[int] = None
-    sheet: str = ""
-    other_sheets: tuple[str, ...] = ()
-    guessed: bool = True
-    stream: Optional[BinaryIO] = None
-    remarks: tuple[str, ...] = ()
-
-    @property
-    def from_office(self) -> bool:
-        """True if a spreadsheet program wrote it, by its encoding or mark."""
-        return self.kind == "xlsx" or self.mark > 0 or self.encoding != "utf-8"
-
-    @property
-    def packed(self) -> bool:
-        return self.path.suffix.lower() == PACKED
-
-
-@dataclass(frozen=True)
-class Span:
-    """Whole rows of a file: bytes (of parquet, row groups), column names of csv and tsv, and the rows before."""
-
-    start: int
-    end: int
-    names: tuple[str, ...] = ()
-    rows: int = 0
 
 
 class Rejoined(io.RawIOBase):
@@ -338,7 +290,7 @@ def delimiter_of(text: str, whole: bool) -> str:
     cases, the one of which a row of names, or the first row, has most.
     """
     # the semicolon of an entity separates nothing
-    text = ENTITY.sub("", text) if "&" in text else text
+    text = re.sub(r"&#?\w{1,31};", "", text) if "&" in text else text
     tables = {delimiter: first_rows(text, delimiter, whole) or [[]] for delimiter in DELIMITERS}
     for delimiter, rows in tables.items():
         if len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):

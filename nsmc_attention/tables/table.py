@@ -15,9 +15,9 @@ from typing import Any, Optional, Union
 from ..errors import DataError, list_names
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values, require_column
 from .oddities import oddity
-from .parts import PART_ROWS, TablePart, as_text, cells_of
+from .parts import PART_ROWS, Source, TablePart, as_text, cells_of
 from .rows import parts_of
-from .source import Source, announce, find_source
+from .source import announce, find_source
 
 # Texts of the first part on which something may be remarked
 REMARKED = 1000

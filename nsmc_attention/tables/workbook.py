@@ -1,7 +1,10 @@
 """An Excel workbook (.xlsx): its sheets and the rows of one, read by python-calamine, and written by openpyxl."""
 
 import datetime
+import errno
+import io
 import itertools
+import os
 import re
 import warnings
 import zipfile
@@ -15,7 +18,7 @@ from typing import IO, Any, Optional
 from xml.etree import ElementTree
 
 from ..errors import DataError, MissingPackage, list_names, nearest
-from .source import Source
+from .parts import Source
 
 # Of a sheet, by Excel: rows, and characters of a cell
 ROWS, LONGEST_CELL = 2**20, 32_767
@@ -215,8 +218,23 @@ def new_workbook(
             raise DataError(f"xlsx: expected at most {ROWS:,} rows, found more; write --format csv")
         sheet.append([written_cell(sheet, value, number, marked) for value in row])
 
-    yield append
-    book.save(file)
+    with saved(book, file):
+        yield append
+
+
+@contextmanager
+def saved(book: Any, file: IO[bytes]) -> Iterator[None]:
+    """Save a workbook after the `with` block; OSError where the disk is full, also that of openpyxl's temporary file."""
+    # openpyxl's archive complains on stderr about a disk that is full
+    content = io.BytesIO()
+    try:
+        yield
+        book.save(content)
+    except Exception as problem:
+        if type(problem).__name__ == "SerialisationError":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from problem
+        raise
+    file.write(content.getbuffer())
 
 
 def written_cell(sheet: Any, value: Any, row: int, marked: Optional[Callable[[object], object]]) -> Any:
@@ -292,5 +310,5 @@ def kept_workbook(source: Source, file: IO[bytes], names: Sequence[str]) -> Iter
             if number == first:
                 cell._style = copy(sheet.cell(number, column - 1)._style)
 
-    yield write
-    book.save(file)
+    with saved(book, file):
+        yield write

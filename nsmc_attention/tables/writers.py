@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from .source import Source
+    from .parts import Source
 
 # The cells of a table's columns
 Columns = Mapping[str, Sequence[object]]

@@ -250,11 +250,6 @@ def test_a_full_standard_error_changes_no_exit_code(words, code, bundle_folder):
     assert (done.returncode, done.stdout.count(b"\n")) == (code, not code)
 
 
-def test_a_line_on_stdin_is_bounded(refused, bundle_folder):
-    message = "stdin line 2: expected at most 16,777,216 characters, found more"
-    assert message in refused("predict", "--bundle", bundle_folder, stdin="좋다\n" + "a" * 2**25)
-
-
 def test_jsonl_rows_keep_their_own_columns(command, bundle_folder, tmp_path):
     rows = '{"document": "좋다", "text": "own", "n": 1}\n{"document": null}\n'
     (tmp_path / "a.jsonl").write_text(rows, encoding="utf-8")

@@ -33,8 +33,8 @@ from ...inference.scoring import MARK, marks, open_output, table_parts, texts_of
 from ...inference.tally import Tally
 from ...registry import ability
 from ...tables import rows as table_rows
-from ...tables.parts import PART_BYTES, TablePart
-from ...tables.source import SUFFIXES, Source, Span, find_source
+from ...tables.parts import PART_BYTES, Source, Span, TablePart
+from ...tables.source import SUFFIXES, find_source
 from ...tables.table import Table, open_table, with_column
 
 try:
