@@ -20,12 +20,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention._io.spreadsheets import MARKED, NUMBER, as_cell, as_cells, as_csv
 from nsmc_attention.apps.report.build import report
 from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.drawing.figure import save_figure
 from nsmc_attention.inference.scoring import score_lines, score_table
+from nsmc_attention.tables.writers import MARKED, NUMBER, as_cell, as_cells, as_csv
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import LONGEST, tokenizer
 from nsmc_attention.visualization.heatmap import draw_heatmap, draw_words

@@ -1,6 +1,7 @@
 """Pictures from files, bytes and arrays as gray pixels."""
 
 import io
+import warnings
 from os import PathLike
 from pathlib import Path
 from typing import Any, Union
@@ -40,8 +41,11 @@ def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
         raise DataError(f"{where}: expected at most {LARGEST_FILE:,} bytes, found more; make the picture smaller")
     expected = f"{where}: expected a picture ({', '.join(FORMATS)})"
     try:
-        with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
-            return gray_of(opened, where)
+        with warnings.catch_warnings():
+            # its own limit, of which ours is the smaller one
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
+                return gray_of(opened, where)
     except UnidentifiedImageError as problem:
         raise DataError(f"{expected}, found another file; take a screenshot of it") from problem
     except (DataError, MemoryError):

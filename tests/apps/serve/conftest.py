@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,29 +20,29 @@ import psutil
 import pytest
 
 CODE = """
-from nsmc_attention._runtime.signals import as_exceptions
+from nsmc_attention.apps.serve.app import serve
 from nsmc_attention.apps.serve.guard import Limits
-from nsmc_attention.apps.serve.models import Bundles
-from nsmc_attention.apps.serve.server import serve
+from nsmc_attention.apps.serve.service import Bundles
 # as in the command
 if __name__ == "__main__":
-    with as_exceptions():
-        serve(port=0, workers={workers}, bundles=Bundles(**{bundles}), limits=Limits(**{limits}))
+    serve(port=0, workers={workers}, bundles=Bundles(**{bundles}), limits=Limits(**{limits}))
 """
 
 
 class Server:
-    """A server with these workers, bundles and limits; its log is in `lines`."""
+    """A server with these workers, bundles and limits; its log is in `lines`, its tables in `folder`."""
 
     def __init__(self, workers=1, **options):
         bundles = {name: str(options.pop(name)) for name in [*options] if name.endswith("bundle")}
         code = CODE.format(workers=workers, limits=options, bundles=bundles)
+        self.folder = tempfile.mkdtemp(dir=os.environ.get("TMPDIR"))
         # these tests may run under nohup
         self.process = subprocess.Popen(
             [sys.executable, "-c", code],
             stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
+            env={**os.environ, "TMPDIR": self.folder},
             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
         )
         self.lines = []
@@ -121,15 +122,9 @@ class Server:
     def takes_tables(self):
         return self.ask("POST", "/predict/batch", b"document\na\n", "text/csv")[0] == 200
 
-    @staticmethod
-    def tables_of(process):
-        """Return the open files of a process that have no name, which are its tables."""
-        links = []
-        for file in Path(f"/proc/{process.pid}/fd").iterdir():
-            # pytest captures stdout in such a file
-            with suppress(OSError):
-                links += [os.readlink(file)] if file.name not in "012" else []
-        return [link for link in links if link.endswith("(deleted)") and str(Path(tempfile.gettempdir()) / "") in link]
+    def tables(self):
+        """Return the folders of the tables and pictures that it has."""
+        return list(Path(self.folder).glob("nsmc_attention-*"))
 
     def ask(self, method, path, body=None, kind="application/json"):
         """Return (status, headers, body)."""
@@ -163,6 +158,7 @@ def start():
         server.process.terminate()
     for server in started.values():
         server.process.wait(30)
+        shutil.rmtree(server.folder, ignore_errors=True)
         assert "Traceback" not in "".join(server.lines), "".join(server.lines)[-5000:]
 
 
@@ -189,10 +185,9 @@ def ready():
 @pytest.fixture(scope="package")
 def client(ready, tiny_editor, tiny_language, tiny_film):
     """A client of an application in this process: the packaged classifier, beside it tiny models, and low limits."""
-    from nsmc_attention.apps.serve.models import Bundles
-
     from nsmc_attention.apps.serve.app import create_app
     from nsmc_attention.apps.serve.guard import Limits
+    from nsmc_attention.apps.serve.service import Bundles
 
     bundles = Bundles(restore_bundle=tiny_editor, language_bundle=tiny_language, film_bundle=tiny_film)
     with ready(create_app(bundles, Limits(table=3_000_000))) as client:

@@ -7,11 +7,10 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from nsmc_attention.apps.serve.models import Bundles
-
 from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.apps.serve.guard import Limits
 from nsmc_attention.apps.serve.plug import LARGEST_MATRIX
+from nsmc_attention.apps.serve.service import Bundles
 from nsmc_attention.classification.display import METHODS
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier

@@ -7,10 +7,10 @@ import pytest
 
 pytest.importorskip("fastapi")
 
-from nsmc_attention.apps.serve.models import Bundles
 from starlette.testclient import TestClient
 
 from nsmc_attention.apps.serve.app import create_app
+from nsmc_attention.apps.serve.service import Bundles
 from nsmc_attention.systems.language.system import LAYOUT as LANGUAGE_MODEL
 
 REQUESTS = {

@@ -1,22 +1,18 @@
 """Screenshots sent to /read: what is answered, and what is refused in one line."""
 
-import asyncio
 import re
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("fastapi")
 
-from nsmc_attention.apps.serve.models import Bundles
-from starlette.exceptions import HTTPException
-
 from nsmc_attention.apps.serve.app import create_app
+from nsmc_attention.apps.serve.service import Bundles
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.systems.reading import service
 from nsmc_attention.systems.reading.reader import load_reader
-from nsmc_attention.systems.reading.service import MEDIA_TYPES, MOST_BYTES, Pictures
+from nsmc_attention.systems.reading.service import MEDIA_TYPES, MOST_BYTES
 
 
 @pytest.fixture(scope="module")
@@ -82,29 +78,6 @@ def test_what_cannot_be_read_is_one_line_that_says_so(reading, ask, draw, body, 
 def test_the_page_refuses_what_the_server_would():
     page = Path(service.__file__).with_name("page.js").read_text(encoding="utf-8")
     assert f"LARGEST = {MOST_BYTES:_};" in page
-
-
-def test_more_pictures_than_there_is_room_for_are_refused(monkeypatch):
-    monkeypatch.setattr(service, "AT_ONCE", 1)
-    monkeypatch.setattr(service, "MOST_BYTES", 10)
-    pictures = Pictures(load_reader(), ThreadPoolExecutor(1))
-
-    async def receive(*pieces):
-        async def stream():
-            for piece in pieces:
-                yield piece
-
-        async with pictures.received(stream()) as content:
-            if len(content) < 5:
-                await receive(b"12345")
-        return content
-
-    for pieces, message in (((b"1234",), "being read"), ((b"12345", b"123456"), "being sent")):
-        with pytest.raises(HTTPException, match=f"too many pictures are {message}") as problem:
-            asyncio.run(receive(*pieces))
-        assert problem.value.status_code == 503
-    # and there is room again
-    assert asyncio.run(receive(b"12345", b"12345")) == b"1234512345"
 
 
 def test_the_counters_tell_of_it(reading, ask, screenshot):

@@ -4,6 +4,7 @@ The long form: `python -m pytest -m slow tests/apps/serve/test_requests.py`, and
 --hypothesis-profile=long`.
 """
 
+import http.client
 import json
 import re
 import select
@@ -28,10 +29,13 @@ STRING = "Input should be a valid string"
 WRONG = {
     "/predict": [
         ({"inputs": ["a", 5]}, f"body.inputs.1: {STRING}"),
-        (b'{"inputs": [' + b"1," * 900_000 + b"1]}", f"body.inputs.0: {STRING}"),
-        ({"inputs": "a", **{f"k{number}": 1 for number in range(100_000)}}, "body.k0: unknown key"),
-        ({"inputs": "a", "top_k": 2}, "body.top_k: unknown key; known: inputs, parameters"),
-        ({"inputs": "a", "parameters": {"topk": 2, "weigths": True}}, "topk: unknown key; did you mean 'top_k'?"),
+        (b'{"inputs": [' + b"1," * 490_000 + b"1]}", f"body.inputs.0: {STRING}"),
+        ({"inputs": "a", **{f"k{number}": 1 for number in range(60_000)}}, "body: unknown key 'k0'"),
+        ({"inputs": "a", "top_k": 2}, "body: unknown key 'top_k'; known: inputs, parameters"),
+        (
+            {"inputs": "a", "parameters": {"topk": 2, "weigths": True}},
+            "body.parameters: unknown key 'topk'; did you mean 'top_k'?",
+        ),
         ({"inputs": "a", "parameters": {"top_k": 3}}, "top_k"),
         ({"inputs": "a", "parameters": {"top_k": float("nan")}}, "top_k"),
         ({"inputs": "a", "parameters": None}, "parameters"),
@@ -41,15 +45,16 @@ WRONG = {
     "/explain": [
         ({"inputs": "a", "method": "atention"}, "did you mean 'attention'"),
         ({"inputs": "a", "method": "\ud800"}, "method"),
-        ({"inputs": "a", "methd": "erasure"}, "body.methd: unknown key; did you mean 'method'?"),
+        ({"inputs": "a", "methd": "erasure"}, "body: unknown key 'methd'; did you mean 'method'?"),
         ({"inputs": " "}, "blank"),
         ({"inputs": "가", "method": "rollout"}, "method rollout: expected a classifier whose encoder is a transformer"),
         ({"inputs": "가", "heads": True}, "expected the heads of an encoder that is a transformer, found an"),
     ],
     "/restore": [
         ({"inputs": ["a", None]}, f"body.inputs.1: {STRING}"),
-        ({"input": "a"}, "body.inputs: Field required"),
-        ({"inputs": "a", "beam": 4}, "body.beam: unknown key; known: inputs, weights"),
+        ({"input": "a"}, "body: unknown key 'input'; did you mean 'inputs'?"),
+        ({}, "body.inputs: Field required"),
+        ({"inputs": "a", "beam": 4}, "body: unknown key 'beam'; known: inputs, weights"),
         ({"inputs": MANY}, f"at most {Limits.reviews} texts, found {Limits.reviews + 1}; send them in several"),
         ({"inputs": "a", "weights": 1}, "body.weights: Input should be a valid boolean"),
         ({"inputs": ["a", "b"], "weights": True}, "inputs: expected one text for weights, found 2; send one a request"),
@@ -74,7 +79,7 @@ WRONG = {
         ({"inputs": "[MASK]", "top": 2.5}, "body.top: Input should be a valid integer"),
         ({"inputs": ["[MASK]"]}, f"body.inputs: {STRING}"),
         ({"inputs": "[MASK]", "heads": 1}, "body.heads: Input should be a valid boolean"),
-        ({"inputs": "[MASK]", "topk": 5}, "body.topk: unknown key; did you mean 'top'?"),
+        ({"inputs": "[MASK]", "topk": 5}, "body: unknown key 'topk'; did you mean 'top'?"),
         ({"inputs": "가 " * 4000 + "[MASK]", "heads": True}, "heads: expected at most 128 tokens for 2 layers"),
     ],
 }
@@ -84,7 +89,7 @@ NO_QUESTION = [
     *((body, (400, 422)) for body in (b"\x1f\x8b\xff\xff", b"[" * 100_000, b'{"inputs":' + b'{"a":' * 100_000)),
     *((body, (422,)) for body in (b"[1, 2]", b"null", b'{"\\ud800": 1}', b'{"inputs": 3}', b'{"inputs": {"a": [1]}}')),
     *((b'{"inputs": %s}' % number, (400, 422)) for number in (b"NaN", b"1e999", b"9" * 100_000)),
-    (b'{"inputs": "' + b"a" * 3_000_000 + b'"}', (413,)),
+    (b'{"inputs": "' + b"a" * 1_000_000 + b'"}', (413,)),
 ]
 
 
@@ -137,148 +142,103 @@ def with_body(body, *headers, head=HEAD):
     return head + b"".join(header + b"\r\n" for header in headers) + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-def chunked(*chunks):
-    return HEAD + b"Transfer-Encoding: chunked\r\n\r\n" + b"".join(chunks)
-
-
 def of_type(kind, body=GOOD, head=HEAD):
     return with_body(body, head=head.replace(b"application/json", kind))
 
 
 def bare(line, *headers):
-    return b"\r\n".join([line + b" HTTP/1.1", *headers, b"Connection: close", b"", b""])
+    return b"\r\n".join([line + b" HTTP/1.1", b"Host: a", *headers, b"Connection: close", b"", b""])
 
 
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+# What is broken HTTP is uvicorn's to refuse
 GARBAGE = {
     "UTF-16": ((200, 400, 422), with_body(GOOD.decode().encode("utf-16"))),
     "lone surrogate": (200, with_body(b'{"inputs": "\\ud800 \\udc00"}')),
     "NUL": (200, with_body(b'{"inputs": "a\\u0000b"}')),
-    "other type": (422, of_type(b"image/png")),
-    "broken type": (422, of_type(b"\xff/;;==\xfe")),
+    "broken type": (422, of_type(b"/;;==")),
     "form": (422, of_type(b"application/x-www-form-urlencoded", b"inputs=a")),
     "multipart": (422, of_type(b"multipart/form-data; boundary=x", b"--x\r\n")),
-    "gzip that is none": ((400, 422), with_body(b"\x1f\x8b\xff\xff", b"Content-Encoding: gzip")),
-    "chunked": (200, chunked(b"5\r\n" + GOOD[:5] + b"\r\n", b"%x\r\n" % len(GOOD[5:]) + GOOD[5:] + b"\r\n0\r\n\r\n")),
-    "bad chunk": (400, chunked(b"zz\r\nabc")),
-    "chunk too long": (400, chunked(b"3\r\nabcdef\r\n")),
-    "chunked and length": (400, HEAD + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc"),
+    "chunked": (200, CHUNKED + b"5\r\n" + GOOD[:5] + b"\r\n%x\r\n" % len(GOOD[5:]) + GOOD[5:] + b"\r\n0\r\n\r\n"),
+    "bad chunk": (400, CHUNKED + b"zz\r\nabc"),
     "two lengths": (400, HEAD + b"Content-Length: 3\r\nContent-Length: 4\r\n\r\nabcd"),
-    "negative length": (400, HEAD + b"Content-Length: -3\r\n\r\nabc"),
     "huge length": (413, HEAD + b"Content-Length: 9999999999\r\n\r\nabc"),
-    "impossible length": ((400, 413), HEAD + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\nabc"),
-    "large body": (413, with_body(b'{"inputs": "' + b"a" * 3_000_000)),
-    "HTTP/1.0": (200, with_body(GOOD, head=HEAD.replace(b"HTTP/1.1", b"HTTP/1.0"))),
-    "HTTP/3.7": (400, b"GET / HTTP/3.7\r\n\r\n"),
-    "HTTP/2": (400, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
-    "TLS": (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"),
-    "unknown method": (400, b"BREW / HTTP/1.1\r\n\r\n"),
+    "impossible length": (400, HEAD + b"Content-Length: " + b"9" * 5000 + b"\r\n\r\nabc"),
+    "HTTP/2": ((400, 404), b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"),
+    "TLS": (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
+    "unknown method": ((400, 405), bare(b"BREW /")),
     "CONNECT": ((400, 404, 405), bare(b"CONNECT a:1")),
-    "OPTIONS *": ((400, 404, 405), bare(b"OPTIONS *")),
-    "TRACE": ((400, 405), bare(b"TRACE /")),
-    "other host's address": ((200, 404), bare(b"GET http://b/")),
-    "raw path": ((400, 404), bare(b"GET /\xff")),
+    "letters that are not escaped": (400, bare("GET /?text=정말 좋다".encode())),
     "escaped raw path": (404, bare(b"GET /%ff%00%ed%a0%80")),
     "out of the folder": (404, bare(b"GET /../../etc/passwd")),
-    "websocket": (
-        (400, 404, 405),
-        b"GET /predict HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
-        b"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n\r\n",
-    ),
-    "h2c": (405, b"GET /predict HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n"),
     "raw column": (422, of_type(b"text/csv", b"a\n1\n", BATCH.replace(b"/batch", b"/batch?text_column=%ff%00"))),
     "surrogate in a table": (
         200,
         of_type(b"application/jsonl", b'{"document": "\\ud800"}\n{"document": "a", "\\ud800": 1}\n', BATCH),
     ),
-    "nested table": (422, of_type(b"application/jsonl", b'{"document": ' + b"[" * 100_000, BATCH)),
+    "nested table": ((413, 422), of_type(b"application/jsonl", b'{"document": ' + b"[" * 100_000, BATCH)),
 }
 
 
-def check(answer):
-    """Check a raw response and return its status."""
-    head, _, body = answer.partition(b"\r\n\r\n")
-    first, *lines = head.decode("latin-1").lower().split("\r\n")
-    headers, status = dict(line.split(": ", 1) for line in lines), int(first.split()[1])
-    assert status != 500 and headers["x-content-type-options"] == "nosniff" and "content-security-policy" in headers
-    if status >= 400:
-        error = json.loads(re.sub(rb"^[0-9a-f]+\r\n|\r\n0\r\n\r\n$", b"", body))
+def asked(client, sent):
+    """Send bytes, check the response, and return its status and all of it as text."""
+    client.sendall(sent)
+    answer = http.client.HTTPResponse(client)
+    answer.begin()
+    body = answer.read()
+    if answer.status == 400 and answer.getheader("content-type").startswith("text/plain"):
+        assert body == b"Invalid HTTP request received."
+        return 400, ""
+    assert answer.status != 500 and answer.getheader("x-content-type-options") == "nosniff"
+    assert "default-src 'none'" in answer.getheader("content-security-policy")
+    if answer.status >= 400:
+        error = json.loads(body)
         assert set(error) <= {"error", "columns"}
         check_line(error["error"])
-    return status
+    return answer.status, str(answer.headers) + body.decode()
+
+
+def status_of(server, sent):
+    with server.connect() as client:
+        return asked(client, sent)[0]
 
 
 @pytest.mark.parametrize("name", GARBAGE)
 def test_garbage_gets_one_line(server, name):
     expected, sent = GARBAGE[name]
-    if name in ("websocket", "h2c"):
-        with server.connect() as client:
-            client.sendall(sent)
-            answer = b""
-            # after a request to change the protocol the connection stays open
-            while not answer.endswith(b"}"):
-                answer += client.recv(65536)
-    else:
-        answer = server.send(sent)
-    assert check(answer) in (expected if isinstance(expected, tuple) else (expected,))
+    assert status_of(server, sent) in (expected if isinstance(expected, tuple) else (expected,))
     assert server.predict("최고")[0]["label"] == "positive"
 
 
 def test_a_page_of_another_site_cannot_post(server):
     """A form needs no leave of this server, as scripts do; programs send no such header."""
     for site, expected in ((b"cross-site", 403), (b"same-origin", 200), (b"same-site", 200), (b"none", 200)):
-        answer = server.send(with_body(GOOD, b"Sec-Fetch-Site: " + site))
-        assert check(answer) == expected
-    assert b"200 OK" in server.send(bare(b"GET /").replace(b"\r\n\r\n", b"\r\nSec-Fetch-Site: cross-site\r\n\r\n"))
+        assert status_of(server, with_body(GOOD, b"Sec-Fetch-Site: " + site)) == expected
+    assert status_of(server, bare(b"GET /", b"Sec-Fetch-Site: cross-site")) == 200
 
 
-UPGRADE = b"Connection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQ\r\n"
-
-
-@pytest.mark.parametrize("kind", ["length", "chunks"])
-@pytest.mark.parametrize("cut", [0, 1, 40, 10_000])
-def test_a_request_that_offers_another_protocol_keeps_its_body(server, kind, cut):
-    """As Java's HttpClient and `curl --http2` send it; the body is not taken for a request (a smuggled one)."""
-    body = b'{"inputs": "GET /healthz HTTP/1.1\\r\\n\\r\\n"}'
-    framed = b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
-    if kind == "chunks":
-        framed = b"Transfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n0\r\n\r\n" % (len(body), body)
-    upgrade = UPGRADE.replace(b", close", b"")
-    first = b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n" + upgrade + framed
-    whole = first + b"GET /healthz HTTP/1.1\r\nHost: a\r\n" + UPGRADE + b"\r\n"
+@pytest.mark.parametrize("cut", [0, 1, 40])
+def test_a_request_that_offers_another_protocol_keeps_its_body(server, cut):
+    """As Java's HttpClient and `curl --http2` send it."""
+    upgrade = b"Connection: Upgrade, HTTP2-Settings", b"Upgrade: h2c", b"HTTP2-Settings: AAMAAABkAAQ"
+    sent = with_body(GOOD, *upgrade, head=HEAD.replace(b"Connection: close\r\n", b""))
     with server.connect() as client:
-        for part in (whole[: len(first) - cut], whole[len(first) - cut :]) if cut < len(first) else (whole,):
-            client.sendall(part)
+        for _ in range(2):
+            client.sendall(sent[: len(sent) - cut])
             time.sleep(0.05)
-        answer = b""
-        while answer.count(b"HTTP/1.1 ") < 2 and (piece := client.recv(65536)):
-            answer += piece
-    assert re.findall(rb"HTTP/1.1 (\d+)", answer) == [b"200", b"200"]
-    assert b'"label"' in answer and answer.count(b"content-length") + answer.count(b"chunked") == 2
-
-
-@pytest.mark.parametrize("behind", [b"\r\n", b"GET /healthz HTTP/1.1\r\n\r\n"])
-def test_what_follows_the_last_request_is_not_answered(server, behind):
-    upgrade = UPGRADE.rstrip(b"\r\n").split(b"\r\n")
-    for headers in ([], upgrade):
-        answer = server.send(with_body(GOOD, *headers) + behind)
-        assert check(answer) == 200 and answer.count(b"HTTP/1.1 ") == 1
+            status, answer = asked(client, sent[len(sent) - cut :])
+            assert status == 200 and '"label"' in answer
 
 
 @pytest.mark.parametrize("path", ["/", "/docs", "/docs/", "/predict/", "/openapi.json", "/metrics"])
 def test_no_answer_leads_to_the_host_that_a_request_names(server, path):
     """A page may name 127.0.0.1 by a host of its own: there is nothing to steal, and no way back to it."""
-    answers = [
-        server.send(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
-        for host in ("evil.example", "evil.example:8000", "127.0.0.1@evil.example")
-    ]
-    assert {check(answer) for answer in answers} == {404 if path.strip("/") and path[-1] == "/" else 200}
-    assert b"evil" not in b"".join(answers) and b"access-control" not in b"".join(answers).lower()
-
-
-@pytest.mark.parametrize("address", ["/?text=정말", "/?text=정말 좋다", "/?text=a b"])
-def test_an_address_with_letters_to_escape_is_answered_with_how_to(server, address):
-    answer = server.send(f"GET {address} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
-    assert check(answer) == 400 and b"--data-urlencode" in answer
+    for host in ("evil.example", "127.0.0.1@evil.example"):
+        with server.connect() as client:
+            sent = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+            status, answer = asked(client, sent.encode())
+        assert status == (404 if path.strip("/") and path[-1] == "/" else 200)
+        assert "evil" not in answer and "access-control" not in answer.lower()
 
 
 REQUESTS = [sent for _, sent in GARBAGE.values() if len(sent) < 1000] + [with_body(GOOD)]
@@ -298,7 +258,7 @@ def test_mutated_requests_get_an_answer_or_an_end(server, request_, changes):
         client.shutdown(socket.SHUT_WR)
         while piece := client.recv(65536):
             answer += piece
-    assert not answer or check(answer)
+    assert not re.match(rb"HTTP/1.1 5", answer), answer
     assert server.process.poll() is None
 
 

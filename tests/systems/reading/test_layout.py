@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageDraw, ImageFont
 
 from nsmc_attention.drawing.figure import font_file
+from nsmc_attention.errors import DataError
 from nsmc_attention.systems.reading.drawing import ink_box
 from nsmc_attention.systems.reading.layout import find_lines
 
@@ -156,3 +157,10 @@ def test_any_pixels_have_boxes_inside_the_picture(pixels, width):
     gray = numpy.frombuffer(whole, "uint8").reshape(-1, width)
     for box in find_lines(gray):
         assert 0 <= box.left < box.right <= width and 0 <= box.top < box.bottom <= len(gray)
+
+
+def test_a_picture_of_more_marks_than_dense_text_has_is_refused():
+    gray = numpy.full((3200, 3200), 255, "uint8")
+    gray[::6, ::6] = 0
+    with pytest.raises(DataError, match="at most 262,144 separate marks, as of dense text, found 285,156"):
+        find_lines(gray)
