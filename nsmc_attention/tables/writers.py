@@ -10,6 +10,7 @@ that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unle
 import csv
 import io
 import json
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 Columns = Mapping[str, Sequence[object]]
 # What the columns of a classifier and a restorer begin with
 OWN = ("label", "score", "probability", "restore", "share", "error")
-# Letters before a formula that Unicode calls printable and nobody sees: an apostrophe, fillers, signs of variation
+# Letters before a formula that nobody sees, beside controls and spaces: an apostrophe, fillers, signs of variation
 UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0" + "".join(
     map(chr, range(0xFE00, 0xFE10))
 )
@@ -65,7 +66,7 @@ def is_formula(text: str) -> bool:
     for letter in text:
         if letter in "\t\r\n" or letter in SIGNS:
             return not is_number(text)
-        if letter.isprintable() and letter != " " and letter not in UNSEEN:
+        if unicodedata.category(letter) not in ("Cc", "Cf", "Zs", "Zl", "Zp") and letter not in UNSEEN:
             break
     return False
 

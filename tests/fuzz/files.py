@@ -2,12 +2,14 @@
 
     python tests/fuzz/files.py 2500 [FIRST_SEED]
 
-Each seed is one mutated file: of a run folder, the raw archive or a table. What must come of it is an NsmcError of one line, or an answer whose probabilities are probabilities. Prints
-a JSON object of counts; ends with a traceback at the first other outcome, by a signal where native code crashed or
-a minute has passed. What is run, opened for writing or unpickled on the way is watched by an audit hook.
+Each seed is one mutated file: of a run folder, the raw archive or a table. What must come of it is an NsmcError of one
+line, or an answer whose probabilities are probabilities. Prints a JSON object of counts; ends with a traceback at the
+first other outcome, by a signal where native code crashed or a minute has passed. What is run, opened for writing or
+unpickled on the way is watched by an audit hook.
 """
 
 import csv
+import gzip
 import io
 import json
 import math
@@ -29,6 +31,7 @@ import encodings.cp949
 import encodings.utf_16_be
 import encodings.utf_16_le  # noqa: F401
 
+import pandas
 from mutations import generator, mutated, mutated_json
 
 import nsmc_attention._runtime.mxnet_shim  # noqa: F401
@@ -53,12 +56,11 @@ from nsmc_attention.training.runs import Run  # noqa: E402
 CONFIG = preset("default").with_fields(
     tokenizer="characters", embedding_size=4, hidden_size=4, attention_units=3, ngram_buckets=64, max_length=16
 )
-NAMES = ["../raw/1.json", "/raw/1.json", "x/raw/1.json", "a.npy", "", "raw/\x1b.json"]
 TEXTS = ["정말 재미있는 영화였어요", "지루하고 돈이 아까워요", "!", "가" * 40]
 SECONDS, ADDRESSES, GROWTH = 60, 6 * 2**30, 700 * 2**20
 FORBIDDEN = {*"pickle.find_class os.system subprocess.Popen os.exec os.posix_spawn os.fork".split()}
 FORBIDDEN |= {"socket.connect", "marshal.loads", "code.__new__"}
-TABLES = ["table.csv", "table.tsv", "table.txt", "table.jsonl", "table.parquet"]
+TABLES = [f"table.{suffix}" for suffix in "csv tsv txt jsonl json parquet xlsx xlsx csv.gz".split()]
 RUN = ["checkpoint.safetensors", "best.safetensors", "settings.json"]
 KINDS = [*RUN, "raw.zip", "film.json", "_plan.json", *TABLES]
 
@@ -125,60 +127,44 @@ class Materials:
 
 def data():
     """Return sound tables and archives."""
-    import pyarrow
-    from pyarrow import parquet
-
     rows = [{"document": text, "label": str(number % 2), "film": f"영화 {number}"} for number, text in enumerate(TEXTS)]
     contents = {
         "table.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode(),
         "table.txt": "id\tdocument\tlabel\n1\t좋다\t1\n2\t나쁘다\t0\n".encode(),
         "_plan.json": json.dumps({"rows": 1, "style": "csv"}).encode(),
     }
-    for suffix, delimiter in (("csv", ","), ("tsv", "\t")):
-        written = io.StringIO()
-        table = csv.DictWriter(written, list(rows[0]), delimiter=delimiter)
-        table.writeheader()
-        table.writerows(rows)
-        contents[f"table.{suffix}"] = written.getvalue().encode()
-    written = io.BytesIO()
-    parquet.write_table(pyarrow.Table.from_pylist([{**row, "n": 1, "tags": ["a"]} for row in rows]), written)
-    contents["table.parquet"] = written.getvalue()
+    frame = pandas.DataFrame(rows)
+    contents["table.csv"], contents["table.tsv"] = frame.to_csv().encode(), frame.to_csv(sep="\t").encode()
+    contents["table.csv.gz"] = gzip.compress(contents["table.csv"], mtime=0)
+    contents["table.json"] = frame.to_json(orient="records", indent=1).encode()
+    frame.to_excel(written := io.BytesIO())
+    contents["table.xlsx"] = written.getvalue()
+    contents["table.parquet"] = frame.assign(n=1, tags=[["a"]] * len(rows)).to_parquet()
     reviews = [
         {"review_id": str(number), "movie_id": "1", "review": text, "rating": "8", "date": "15.06.09"}
         for number, text in enumerate(TEXTS)
     ]
     contents["film.json"] = json.dumps(reviews, ensure_ascii=False).encode()
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
-        for film in range(3):
-            archive.writestr(f"x/raw/{film}.json", contents["film.json"].replace(b'"1"', b'"%d"' % film))
-    contents["raw.zip"] = written.getvalue()
-    return contents
+    films = {f"x/raw/{film}.json": contents["film.json"].replace(b'"1"', b'"%d"' % film) for film in range(3)}
+    return {**contents, "raw.zip": zipped(films)}
 
 
 def stranger(kind, materials, draw):
-    """Return the content of one file that a stranger hands over."""
+    """Return the content of one file that a stranger hands over, of a workbook mostly with another part."""
     content = materials.contents[kind]
-    if kind.endswith(".zip") and draw.random() < 0.6:
-        return with_changed_entry(content, draw)
+    if kind == "table.xlsx" and draw.random() < 0.7:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            parts = {name: archive.read(name) for name in archive.namelist()}
+        name = draw.choice([*parts])
+        return zipped({**parts, name: mutated(parts[name], draw)})
     return (mutated_json if kind.endswith(".json") and draw.random() < 0.6 else mutated)(content, draw)
 
 
-def with_changed_entry(content, draw):
-    """Return an archive whose entries' checksums are right and of which one entry is another."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        entries = [(item, archive.read(item)) for item in archive.infolist()]
-    chosen, written = draw.randrange(len(entries)), io.BytesIO()
-    with zipfile.ZipFile(written, "w") as archive:
-        for number, (item, entry) in enumerate(entries):
-            if number == chosen:
-                what = draw.random()
-                entry = mutated_json(entry, draw) if entry[:1] in b"[{" and what < 0.6 else mutated(entry, draw)
-                if what < 0.3:
-                    item.filename = draw.choice(NAMES)
-                item.compress_type = draw.choice([item.compress_type] * 4 + [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-                item.external_attr = draw.choice([item.external_attr] * 4 + [0o120777 << 16])
-            archive.writestr(item, entry)
+def zipped(parts):
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
     return written.getvalue()
 
 
@@ -209,7 +195,7 @@ def read_as(kind, folder, materials, draw):
 
 def scored(path, materials, draw):
     output = path.with_name("scored" + draw.choice([".csv", ".jsonl", ".tsv"]))
-    if path.suffix != ".parquet" and draw.random() < 0.3:
+    if path.suffix not in (".parquet", ".xlsx") and draw.random() < 0.3:
         return load_reviews(path).labels.tolist()
     score_table(materials.classifier, path, output, weights=output.suffix == ".jsonl", processes=1)
     with open(output, encoding="utf-8", newline="") as file:

@@ -2,9 +2,11 @@
 
 import gzip
 import io
+import itertools
 import json
 import os
 import pickle
+import sys
 import threading
 import tracemalloc
 
@@ -110,51 +112,35 @@ def test_spans_of_bytes_have_the_rows_of_the_whole_and_their_numbers(written, st
     [
         ("a.csv", "document\n가\n\n나\n\n\n", [2, 3, 4]),
         ("a.csv", '\ndocument,film\n가,"A\n\nB"\n\n나,B\n\n \n', [3, 4, 5]),
+        ("a.csv", "document,film\n가,A\n,합계\n나,B\n", [2, 3, 4]),
         ("a.tsv", "document\tfilm\n가\tA\n\n나\tB\n\n", [2, 3, 4]),
         ("a.jsonl", '\n \n{"document": "가"}\n\n{"document": "나"}\n\n', [3, 4, 5]),
         ("a.xlsx", [["document", "film"], ["가", "A\nB"], [], ["나", "B"], []], [2, 3, 4]),
-        ("a.csv", "document,film\n가,A\n,\n나,B\n", [2, 3, 4]),
+        ("a.xlsx", [[], ["document", "film"], ["가", 5], [None, "합계"], ["나", 7]], [3, 4, 5]),
+        ("a.txt", "\ufeff가\n\n나", [1, 2, 3]),
     ],
 )
-def test_a_blank_row_keeps_its_place_but_at_the_end_and_rows_have_the_numbers_of_excel(written, name, content, numbers):
+def test_a_blank_text_keeps_its_place_but_at_the_end_and_rows_have_the_numbers_of_excel(
+    written, name, content, numbers
+):
     parts = list(open_table(written(name, content)).parts)
     assert [as_text(cell) for part in parts for cell in part["document"]] == ["가", "", "나"]
     assert [number for part in parts for number in part.numbers] == numbers
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.xlsx"])
-def test_a_total_blocks_nothing(written, rows_of, name):
-    rows = [["영화", "리뷰", "평점"], ["가", "정말 좋다", 5], [None] * 3, ["나", "별로다", 2], ["합계", None, 7]]
+def test_a_total_stays_the_last_row(written, rows_of):
+    rows = [["영화", "리뷰", "평점"], ["가", "정말 좋다", 5], ["나", "별로다", 2], ["합계", None, 7]]
     text = "".join(",".join("" if cell is None else str(cell) for cell in row) + "\n" for row in rows)
-    read = rows_of(written(name, text if name == "a.csv" else rows))
-    assert [as_text(row["리뷰"]) for row in read] == ["정말 좋다", "", "별로다", ""]
-    assert (read[3]["영화"], str(read[3]["평점"])) == ("합계", "7")
+    for path in (written("a.csv", text), written("a.xlsx", rows)):
+        assert list(map(as_text, rows_of(path)[2].values())) == ["합계", "", "7"]
 
 
-def test_a_text_file_is_one_review_a_line_unless_it_is_nsmc(written):
-    (part,) = open_table(written("a.txt", '\ufeff첫째\n\n셋째, "열린')).parts
-    assert part == {"document": ["첫째", "", '셋째, "열린']} and list(part.numbers) == [1, 2, 3]
-    (part,) = open_table(written("a.txt", '\ufeffid\tdocument\tlabel\n1\t"열린\t1\n')).parts
-    assert part == {"id": ["1"], "document": ['"열린'], "label": ["1"]}
-
-
-@pytest.mark.parametrize(
-    "kind, content",
-    [
-        (None, "첫째\n\n셋째"),
-        ("csv", "document\n첫째\n\n셋째\n"),
-        ("jsonl", '{"document": "첫째"}\n{"document": ""}\n{"document": "셋째"}'),
-    ],
-)
-def test_stdin_is_lines_unless_its_kind_is_named_and_stays_open(rows_of, stdin, kind, content):
-    stdin(content.encode("utf-8-sig"))
-    assert [row["document"] for row in rows_of("-", kind=kind)] == ["첫째", "", "셋째"]
-    import sys
-
-    sys.stdin.seek(0)
-
-
-def test_a_file_may_be_called_as_stdin_is_in_messages(written, rows_of, monkeypatch):
+def test_stdin_is_lines_unless_its_kind_is_named_and_stays_open(rows_of, stdin, written, monkeypatch):
+    for kind, content in ((None, "첫째\n\n셋째"), ("csv", "document\n첫째\n\n셋째\n")):
+        stdin(content.encode("utf-8-sig"))
+        assert [row["document"] for row in rows_of("-", kind=kind)] == ["첫째", "", "셋째"]
+        sys.stdin.seek(0)
+    # a file may be called as stdin is in messages
     for kind in ("csv", "parquet"):
         monkeypatch.chdir(written("stdin", in_kind(kind)).parent)
         assert [row["document"] for row in rows_of("stdin", kind=kind)] == [row["document"] for row in ROWS]
@@ -189,16 +175,18 @@ FORMS = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("name", ["a.json", "a.txt", "a.json.gz"])
-def test_json_of_any_form_has_the_same_rows(written, rows_of, form, name):
-    content = json.dumps(FORMS[form], ensure_ascii=False, indent=2 if name == "a.txt" else None)
-    assert rows_of(written(name, gzip.compress(content.encode()) if name.endswith("gz") else content)) == REVIEWS
+@pytest.mark.parametrize("name, indent", [("a.json", None), ("a.json", 1), ("a.txt", 2)])
+def test_json_of_any_form_has_the_same_rows(written, rows_of, form, name, indent):
+    assert rows_of(written(name, json.dumps(FORMS[form], indent=indent))) == REVIEWS
 
 
 def test_texts_alone_are_a_column_and_one_object_is_a_row(written, rows_of):
     for value in (["좋다", "별로"], {"1": "좋다", "2": "별로"}):
         assert rows_of(written("a.json", value)) == [{"document": "좋다"}, {"document": "별로"}]
     assert rows_of(written("a.json", {"review": "좋다", "stars": 5})) == [{"review": "좋다", "stars": 5}]
+    # keys that a row lacks are None, and numbers stay
+    path = written("a.jsonl", '{"document": "가", "n": 1}\n{"document": "나", "x": NaN}\n')
+    assert rows_of(path) == [{"document": "가", "n": 1, "x": None}, {"document": "나", "n": None, "x": None}]
 
 
 @pytest.mark.parametrize(
@@ -221,27 +209,15 @@ def test_json_that_is_no_table_is_refused_with_the_way_to_lines(written, rows_of
         rows_of(written("a.json", content))
 
 
-@pytest.mark.parametrize("column", [None, "review", "snippet"])
+@pytest.mark.parametrize("column, given", [("review", None), ("snippet", None), ("snippet", "snippet")])
 @pytest.mark.parametrize("value", [{"top": "정말 재밌다", "likes": 3}, ["정말 재밌다", "별로"]])
-def test_objects_and_lists_are_no_texts(written, rows_of, column, value):
-    rows, name = [{"id": 1, column or "snippet": value}, {"id": 2, column or "snippet": None}], column or "snippet"
-    parquet = pyarrow.BufferOutputStream()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), parquet)
-    printed = pandas.DataFrame([{**row, name: str(value)} for row in rows]).to_csv(index=False)
-    for path in (
-        written("a.json", rows),
-        written("a.jsonl", "\n".join(map(json.dumps, rows))),
-        written("a.parquet", parquet.getvalue().to_pybytes()),
-        written("a.csv", printed),
-    ):
-        with pytest.raises(DataError, match=f"expected reviews, found objects or lists in column '{name}'"):
-            rows_of(path, text_column=column)
+def test_objects_and_lists_are_no_texts(written, rows_of, column, given, value):
+    frame = pandas.DataFrame({"id": [1, 2], column: [value, None]})
+    contents = {"json": frame.to_json(orient="records"), "jsonl": frame.to_json(orient="records", lines=True)}
+    for kind, content in {**contents, "parquet": frame.to_parquet(), "csv": frame.to_csv(index=False)}.items():
+        with pytest.raises(DataError, match=f"expected reviews, found objects or lists in column '{column}'"):
+            rows_of(written(f"a.{kind}", content), text_column=given)
     assert rows_of(written("a.json", [{"review": "좋다", "tags": value}]))[0]["tags"] == value
-
-
-def test_keys_that_a_row_lacks_are_none_and_numbers_stay(written, rows_of):
-    path = written("a.jsonl", '{"document": "가", "n": 1}\n{"document": "나", "x": NaN}\n')
-    assert rows_of(path) == [{"document": "가", "n": 1, "x": None}, {"document": "나", "n": None, "x": None}]
 
 
 def test_parts_have_few_rows_and_few_bytes(written):
@@ -260,19 +236,16 @@ def test_parts_have_few_rows_and_few_bytes(written):
     tracemalloc.stop()
 
 
-def test_many_row_groups_of_parquet_are_read_in_order_and_spans_are_of_some(tmp_path):
-    values = [None if n % 7 == 0 else {"a": [str(n), None]} for n in range(1000)]
-    table = pyarrow.table({"document": [f"리뷰 {n}" for n in range(1000)], "value": values})
+def test_row_groups_of_parquet_are_read_in_order_and_spans_are_of_some(tmp_path, rows_of):
+    values = [None if number % 7 == 0 else {"a": [str(number), None]} for number in range(1000)]
+    table = pyarrow.table({"document": [f"리뷰 {number}" for number in range(1000)], "value": values})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=300)
+    assert rows_of(tmp_path / "a.parquet") == table.to_pylist()
     source = find_source(tmp_path / "a.parquet")
     cuts = list(spans(source, 500))
-    for parts in (parts_of(source), (part for span in cuts for part in parts_of(source, span=span))):
-        assert [row for part in parts for row in map(dict, zip(*([(k, v) for v in c] for k, c in part.items())))] == (
-            table.to_pylist()
-        )
     assert [(span.start, span.end) for span in cuts] == [(0, 2), (2, 4)]
-    pyarrow.parquet.write_table(pyarrow.table({"document": pyarrow.nulls(3)}), tmp_path / "b.parquet")
-    assert [part["document"] for part in open_table(tmp_path / "b.parquet").parts] == [[None] * 3]
+    texts = [text for span in cuts for part in parts_of(source, span=span) for text in part["document"]]
+    assert texts == table["document"].to_pylist()
 
 
 @pytest.mark.parametrize("option", ["text_column", "label_column"])
@@ -282,57 +255,34 @@ def test_the_columns_of_the_nsmc_files_have_no_other_names(written, option):
             load_reviews(data, "test", **{option: "y"})
 
 
-@pytest.mark.parametrize("names", [("부정", "긍정"), ("0", "1"), ("fun", "dull")])
-def test_labels_in_words_are_those_in_numbers(written, names):
-    rows = "".join(f"{text};{names[number]}\n" for text, number in (("별로", 0), ("좋다", 1), ("최고", 1)))
-    path = written("reviews.txt", f"리뷰;label\n{rows}".encode("cp949"))
-    reviews = load_reviews(path, kind="csv", positive="dull" if "dull" in names else None)
-    assert reviews.labels.tolist() == [0, 1, 1] and reviews.columns["text"] == "리뷰"
-
-
 WIDE = ",".join(["document", *(f"c{number}" for number in range(2000))])
-EMPTY = [
-    (f"a.{kind}", b"", "the file is empty; expected reviews") for kind in "csv tsv txt jsonl json parquet xlsx".split()
+DAMAGED = [
+    ("a.csv", "document,label\n가,1\n나\n", "row 3: expected 2 cells as in the header, found 1"),
+    ("a.csv", 'document,label\n"두\n줄",1\n나,1,2\n', "row 3: expected 2 cells .* found 3; name every column"),
+    ("a.xlsx", [["document", "label"], ["두\n줄", 1], [], ["나", 1, 2]], "row 4: expected 2 cells .* found 3; name"),
+    ("a.csv", 'document,label\n"두\n줄",1\n"가,1\n', "line 4: expected each quote to be closed, .* write a quote"),
+    ("a.csv", "film,document,film\nA,가,1\n", "row 1: expected each column once, found 'film' twice"),
+    ("a.csv", f"{WIDE}\n{'1,' * 2000}1\n", "expected at most 2,000 columns, found 2,001"),
+    *((name, content, "empty; expected a header and reviews") for name, content in (("a.csv", "\n\n"), ("a.xlsx", []))),
+    ("a.txt", "번호\t리뷰\n", "a.txt line 1: expected one review a line, or the header"),
+    ("a.jsonl", '\n{"document": "가"}\n{"document"\n', "line 3: expected a JSON object, found '{\"document\"'$"),
+    ("a.jsonl", "\n" + "x" * 100, f"line 2: expected a JSON object, found '{'x' * 40}'$"),
+    ("a.jsonl", "1\n", "1: expected a JSON object, found int"),
+    ("a.jsonl", '{"a":' * 100_000, "line 1: expected a JSON object"),
+    ("a.json", "[" * 100_000, "a.json line 1: expected one JSON list or object"),
+    ("a.jsonl", '{"review": "가"}\n' + '{"리뷰": "나"}\n' * 9000, "expected a column 'review'"),
+    ("a.parquet", "no parquet", "a.parquet: not a readable parquet file: .*[Mm]agic"),
+    ("a.xlsx", b"PK\x03\x04 no workbook", "a.xlsx: not a readable xlsx file: .*; save it again in Excel"),
+    *(("a.xls", "x", "unknown kind of file '.xls'; expected one of .*xlsx"), ("a.gz", "x", "unknown kind of file")),
+    *(("a.csv.gz", gzip.compress(b""), "a.csv.gz: .*empty"), ("a.xlsx.gz", gzip.compress(b"x"), "a.xlsx.gz: ")),
+    *(
+        (f"a.{kind}", b"", "the file is empty; expected reviews")
+        for kind in "csv tsv txt jsonl json parquet xlsx".split()
+    ),
 ]
 
 
-@pytest.mark.parametrize(
-    "name, content, message",
-    [
-        ("a.csv", "document,label\n가,1\n나\n", "row 3: expected 2 cells as in the header, found 1"),
-        (
-            "a.csv",
-            'document,label\n"두\n줄",1\n나,1,2\n',
-            "row 3: expected 2 cells as in the header, found 3; name every",
-        ),
-        (
-            "a.xlsx",
-            [["document", "label"], ["두\n줄", 1], [], ["나", 1, 2]],
-            "row 4: expected 2 cells .* found 3; name",
-        ),
-        ("a.csv", 'document,label\n"두\n줄",1\n"가,1\n', "line 4: expected each quote to be closed, .* write a quote"),
-        ("a.csv", "document,document\n가,1\n", "row 1: expected each column once, found 'document' twice"),
-        ("a.csv", "film,document,film\nA,가,1\n", "row 1: expected each column once, found 'film' twice"),
-        ("a.csv", f"{WIDE}\n{'1,' * 2000}1\n", "expected at most 2,000 columns, found 2,001"),
-        ("a.csv", "\n\n", "a.csv: the file is empty; expected a header and reviews"),
-        ("a.xlsx", [], "a.xlsx: the file is empty; expected a header and reviews"),
-        ("a.txt", "번호\t리뷰\n", "a.txt line 1: expected one review a line, or the header"),
-        ("a.jsonl", '\n{"document": "가"}\n{"document"\n', "line 3: expected a JSON object, found '{\"document\"'$"),
-        ("a.jsonl", "\n" + "x" * 100, f"line 2: expected a JSON object, found '{'x' * 40}'$"),
-        ("a.jsonl", "1\n", "1: expected a JSON object, found int"),
-        ("a.jsonl", '{"a":' * 100_000, "line 1: expected a JSON object"),
-        ("a.json", "[" * 100_000, "a.json line 1: expected one JSON list or object"),
-        ("a.jsonl", '{"review": "가"}\n{"리뷰": "나"}\n' + '{"리뷰": "나"}\n' * 9000, "expected a column 'review'"),
-        ("a.parquet", "no parquet", "a.parquet: not a readable parquet file: .*[Mm]agic"),
-        ("a.xlsx", b"PK\x03\x04 no workbook", "a.xlsx: not a readable xlsx file: .*; save it again in Excel"),
-        *(("a.xls", "x", "unknown kind of file '.xls'; expected one of .*xlsx"), ("a.gz", "x", "unknown kind of file")),
-        *(
-            ("a.csv.gz", gzip.compress(b"", mtime=0), "a.csv.gz: .*empty"),
-            ("a.xlsx.gz", gzip.compress(b"x", mtime=0), "a.xlsx.gz: "),
-        ),
-        *EMPTY,
-    ],
-)
+@pytest.mark.parametrize("name, content, message", DAMAGED, ids=itertools.count())
 def test_a_damaged_file_is_refused_with_its_row(written, rows_of, name, content, message):
     with pytest.raises(DataError, match=message):
         rows_of(written(name, content))

@@ -273,7 +273,7 @@ function parseCsv(text, separator) {
 }
 
 /* An apostrophe before a formula, as `tables.writers.as_cell` sets it: such a cell has one more than the original. */
-const MARKED = /^'['\p{C}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f]*[\t\r\n=+\-@＝＋－＠]/u;
+const MARKED = /^'['\p{Cc}\p{Cf}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f]*[\t\r\n=+\-@＝＋－＠]/u;
 const unmarked = cell => MARKED.test(cell) ? cell.slice(1) : cell;
 
 /* The prediction is in the last four columns, whatever the others are called. */

@@ -134,7 +134,7 @@ def test_the_newest_table_wins_and_a_refused_one_leaves_none(page):
     assert rows_of(page)[0][2] == "별로"
     put(page, "b.csv", "document,b\n1\n")
     problem = page.locator("#table-problem")
-    expect(problem).to_have_text("b.csv 2번째 줄: 머리글은 2칸인데 이 줄은 1칸입니다")
+    expect(problem).to_have_text("b.csv 2행: 머리글은 2칸인데 이 행은 1칸입니다")
     assert not page.locator("#table td >> visible=true").count() and page.is_hidden("#save")
     page.click("#language")
     expect(problem).to_contain_text("b.csv line 2: expected 2 fields")

@@ -100,9 +100,9 @@ def test_a_form_that_is_no_file_is_refused_with_a_line(batch, body, statuses, me
         (b"document\n", None, "found none; with curl: -F file=@reviews.csv"),
         (b"", "text/csv", "the file is empty"),
         (b"a,b\n1,2\n", "text/csv", "expected one column called document"),
-        (b"document,b\n1\n", "text/csv", "table line 2: expected 2 fields"),
+        (b"document,b\n1\n", "text/csv", "table row 2: expected 2 cells"),
         (b"document\n\xff\n", "text/csv", "table"),
-        (b'{"document": 1}\n[]\n', "application/jsonl", "table line 2: expected a JSON object"),
+        (b'{"document": 1}\n[]\n', "application/jsonl", "table row 2: expected a JSON object"),
     ],
 )
 def test_a_bad_table_is_refused_before_any_answer(batch, body, kind, message):
@@ -140,7 +140,7 @@ def test_the_sheet_of_a_workbook_can_be_chosen(batch):
     assert first.json()["sheets"] == ["3월", "4월"] and first.json()["columns"] == ["값"]
     for chosen in (found, second):
         assert "별로,negative" in chosen.text and json.loads(chosen.headers["X-Sheets"]) == ["4월", "3월"]
-    assert "table: expected a sheet '5월', found 3월, 4월" in none.json()["error"]
+    assert "table: expected a sheet '5월', found '3월', '4월'" in none.json()["error"]
     refused = batch(b"document\na\n", sheet="a").json()["error"]
     assert "sheet: expected an xlsx file, found csv" in refused
 
@@ -222,7 +222,7 @@ def test_films_of_a_form_and_of_other_kinds_are_read(client, film):
             {},
             "at most 10000 films in column 'film', found",
         ),
-        ("film,review\n1\n", {}, "table line 2: expected 2 fields as in the header, found 1"),
+        ("film,review\n1\n", {}, "table row 2: expected 2 cells as in the header, found 1"),
     ],
 )
 def test_a_table_of_no_films_is_one_line_and_its_file_is_closed(film, body, query, message):
