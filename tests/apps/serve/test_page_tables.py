@@ -137,7 +137,7 @@ def test_the_newest_table_wins_and_a_refused_one_leaves_none(page):
     expect(problem).to_have_text("b.csv 2행: 머리글은 2칸인데 이 행은 1칸입니다")
     assert not page.locator("#table td >> visible=true").count() and page.is_hidden("#save")
     page.click("#language")
-    expect(problem).to_contain_text("b.csv line 2: expected 2 fields")
+    expect(problem).to_contain_text("b.csv row 2: expected 2 cells")
 
 
 @pytest.mark.parametrize(
