@@ -50,7 +50,7 @@ def sessions():
         shown_blocks = [block.replace("\\\n", " ") for block in blocks(path, "console")]
         pairs = [part.split("\n", 1) for block in shown_blocks for part in BASH_PROMPT.split(block)[1:]]
         if path in READMES:
-            (first,) = [block.replace("\\\n", " ") for block in blocks(path, "bash") if "venv" in block]
+            (first,) = [block.replace("\\\n", " ") for block in blocks(path, "bash") if "install -q . &&" in block]
             pairs.append((first.split("pip install -q . &&")[1].strip(), blocks(path, "")[0]))
         for command, output in pairs:
             assert shown.setdefault(command, output) == output, f"{path.name} shows another output of {command}"
@@ -102,6 +102,11 @@ def test_python_examples_print_what_they_say(code, tmp_path, monkeypatch, capsys
 def test_the_korean_readme_has_the_same_commands():
     english, korean = ([without_comments(block) for block in blocks(path)] for path in READMES)
     assert english == korean
+
+
+def test_ci_runs_the_line_that_the_readmes_name_for_the_tests():
+    (line,) = {block.strip() for path in READMES for block in blocks(path, "bash") if "pytest" in block}
+    assert "[test]" in line and "\n" not in line and line in text_of(ROOT / ".ci/run").splitlines()
 
 
 def test_the_readme_is_short():

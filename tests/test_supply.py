@@ -166,7 +166,7 @@ WORKING = {
     "explain 좋다 -o page.html": "positive",
 }
 REFUSED = {
-    "predict -i book.xlsx -f csv": "xlsx needs openpyxl: pip install 'openpyxl<4,>=3.1'",
+    "predict -i book.xlsx -f csv": "xlsx needs python_calamine: pip install 'python-calamine<1,>=0.4'",
     "predict -i table.parquet -f csv": "parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'",
     "predict -i reviews.csv -o scored.xlsx": "xlsx needs openpyxl: pip install 'openpyxl<4,>=3.1'",
     "predict -i reviews.csv -o scored.parquet": "parquet needs pyarrow: pip install 'pyarrow<26,>=14.0.1'",

@@ -94,7 +94,7 @@ def test_a_run_folder_is_left_as_it_is_by_another_run(run_folder, tiny, tmp_path
 @pytest.mark.parametrize(
     "rows, message",
     [
-        ("가,3\n", "few.csv: column label row 1: expected labels 0 and 1, .*found '3'"),
+        ("가,3\n", "few.csv: column label row 2: expected labels 0 and 1, .*found '3'"),
         ("좋다,1\n최고,1\n", "expected reviews of both labels, found one"),
         ("좋다,1\n별로,0\n", "dev part of .* out: expected at least .*found 1 negative and 1 positive"),
     ],

@@ -155,8 +155,8 @@ def test_words_of_ones_own_replace_those_of_films(write):
 @pytest.mark.parametrize(
     "rows, message",
     [
-        ([("word", "aspect"), ("배송", "배송"), ("배송", "가격")], "row 2: expected .* word once, found '배송' again"),
-        ([("word", "aspect"), ("배송", "배송"), ("가격", "")], "row 2: .*, found '가격' alone"),
+        ([("word", "aspect"), ("배송", "배송"), ("배송", "가격")], "row 3: expected .* word once, found '배송' again"),
+        ([("word", "aspect"), ("배송", "배송"), ("가격", "")], "row 3: .*, found '가격' alone"),
         ([("word", "aspect"), ("배송", "label")], "expected aspects that are no output columns, found label"),
         ([("word", "aspect"), ("delivery", "배송"), ("price", "가격")], "expected Korean words .* found none of 2"),
         ([("word", "aspect"), ("배송", "-")], "expected Korean words of an aspect, found none of 1"),
@@ -186,7 +186,7 @@ def test_a_wrong_list_is_refused_before_anything_is_scored(command, tmp_path, wr
     done = command(*command_line.format(table=table, out=out).split(), "--aspects-file", words)
     assert done.returncode == 2 and not out.exists()
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"error: --aspects-file {words} row 2: expected word and aspect")
+    assert line.startswith(f"error: --aspects-file {words} row 3: expected word and aspect")
 
 
 @pytest.fixture(scope="module")
