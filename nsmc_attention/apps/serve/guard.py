@@ -1,8 +1,10 @@
 """Limits on what a client may send, security headers, and the counters of /metrics, around every request."""
 
+import asyncio
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Optional
@@ -116,4 +118,6 @@ class Guard:
             application = JSONResponse({"error": FOREIGN}, 403)
         elif int(headers.get(b"content-length", 0)) > limit:
             application = JSONResponse({"error": too_large}, 413)
-        await application(scope, limited, guarded)
+        # of a second Ctrl-C, which ends requests without their answers
+        with suppress(asyncio.CancelledError):
+            await application(scope, limited, guarded)

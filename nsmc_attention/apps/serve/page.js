@@ -20,8 +20,8 @@ const TYPES = { csv: "text/csv", tsv: "text/tab-separated-values", jsonl: "appli
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", parquet: "application/vnd.apache.parquet" };
 // Milliseconds without a key before a new request replaces the one in progress, before the address is changed, until a
 // font is read and until a server that loads its models is asked again; rows of a page of the results; characters of a
-// link, which some programs cut off
-const PAUSE = 200, LATER = 500, FONT = 1000, RETRY = 1000, ROWS = 50, LINK = 8000;
+// link, which some programs cut off; letters of a name in a header
+const PAUSE = 200, LATER = 500, FONT = 1000, RETRY = 1000, ROWS = 50, LINK = 8000, LETTERS = 200;
 const $ = id => document.getElementById(id);
 // The request in progress of each kind, an AbortController
 const requests = {};
@@ -276,10 +276,14 @@ function parseCsv(text, separator) {
 const MARKED = /^'['\p{Cc}\p{Cf}\p{Z}\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\uffa0\ufe00-\ufe0f]*[\t\r\n=+\-@＝＋－＠]/u;
 const unmarked = cell => MARKED.test(cell) ? cell.slice(1) : cell;
 
+/* The whole name of the column in use, which the server shortens in its header. */
+const wholeName = () => columns.find(name => [...name].slice(0, LETTERS).join("") === column) ?? column;
+
 /* The prediction is in the last four columns, whatever the others are called. */
 function fromCsv(text, separator) {
   const [head, ...rows] = parseCsv(text, separator);
   columns = head.slice(0, -4).map(unmarked);
+  column = wholeName();
   const place = columns.indexOf(column);
   return rows.map(row => {
     const [label, , probability, error] = row.slice(-4);
@@ -293,6 +297,7 @@ function fromJsonl(text) {
   const keyOf = (row, name) => Object.keys(row).reverse().find(key => key.replace(/^(predicted_)+/, "") === name);
   const names = Object.keys(found[0] ?? {});
   columns = found.length ? names.slice(0, names.indexOf(keyOf(found[0], "text"))) : [];
+  column = wholeName();
   return found.map(row => {
     const of = name => row[keyOf(row, name)] ?? "", label = of("label");
     return { review: String(row[column] ?? ""), label, probability: label && of("probability").toFixed(6), error: label ? "" : of("error") };

@@ -39,6 +39,8 @@ const SAY = {
       [/^internal error.*/, "서버에서 오류가 발생했습니다"],
       [/^inputs: expected reviews of at most (\d+).*found one of (\d+)$/, "리뷰가 너무 깁니다: 최대 $1자, 입력 $2자"],
       [/^body: expected at most (\d+).*/, "파일이 너무 큽니다: 최대 $1바이트"],
+      [/^body: expected a file that is read in.*/, "파일을 읽는 데 시간이나 메모리가 너무 많이 듭니다. 나누어서 보내 주세요"],
+      [/^body: expected a file that can be read.*/, "손상된 파일입니다. 다시 저장해 주세요"],
       [/^body: .*/, "파일을 끝까지 받지 못했습니다. 다시 시도하세요"],
       [/^Content-Type: .*/, "이 서버에서 읽을 수 없는 파일 형식입니다. csv, tsv, jsonl 파일로 저장해 주세요"],
       [/^(.*?): the file is empty.*/, "$1: 빈 파일입니다"],

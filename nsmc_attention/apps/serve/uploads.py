@@ -91,11 +91,14 @@ class Upload(Texts):
         return "csv" if self.kind in BINARY else str(self.kind)
 
 
-def read_table(model: Any, function: Callable[..., Record], table: Upload, *given: Any) -> Record:
+def read_table(model: Any, function: Callable[..., Record], table: Upload, output: Path, *given: Any) -> Record:
     """Return what a function that writes a table says of it, behind the fence; its errors do not name the path."""
     try:
-        return {**function(model, table, *given), **table.said}
+        return {**function(model, table, output, *given), **table.said}
     except NsmcError as problem:
+        if str(output) in str(problem):
+            # no space
+            raise OSError(str(problem)) from problem
         problem.args = (str(problem).replace(str(table.data), "table"),)
         vars(problem).update(sheets=table.said.get("sheets"))
         raise

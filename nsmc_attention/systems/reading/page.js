@@ -8,6 +8,7 @@ add({
     copyLines: "텍스트 복사", linesCopied: "텍스트를 복사했습니다", linesNotCopied: "텍스트를 직접 선택해 복사하세요",
     messages: [[/^picture: expected at most ([\d,]+) pixels, found ([\d, x]+);.*/, "이미지가 너무 큽니다: 최대 $1픽셀, 입력 $2. 텍스트가 있는 부분만 잘라 주세요"],
       [/^picture: expected a picture.*damaged.*/, "이미지 파일이 손상되어 읽을 수 없습니다"],
+      [/^picture: expected at most ([\d,]+) separate marks.*/, "이미지에 점이나 얼룩이 너무 많습니다. 글자가 있는 부분만 잘라 주세요"],
       [/^picture: .*/, "읽을 수 없는 파일입니다. PNG, JPEG, GIF, WEBP, BMP, TIFF 이미지를 고르세요"]] },
   en: { shots: "Read a screenshot",
     shotsIntro: "Reads the text in a screenshot and classifies each line as positive or negative, including lines that are not reviews.",

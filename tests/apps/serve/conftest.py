@@ -93,7 +93,7 @@ class Server:
 
     @staticmethod
     def head(length, path="/predict", kind="application/json", more=""):
-        return f"POST {path} HTTP/1.1\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n".encode()
+        return f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{more}\r\n".encode()
 
     def request(self, question, path="/predict", more=""):
         body = json.dumps(question).encode()

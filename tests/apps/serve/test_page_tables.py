@@ -146,6 +146,7 @@ def test_the_newest_table_wins_and_a_refused_one_leaves_none(page):
         ("mine.csv", 'id,쪽지\n1,최고\n2,"별로, 정말"\n', "쪽지"),
         ("mine.csv", '\r\n\r\nid,"a\nb"\r\n1,최고\r\n2,"별로, 정말"\r\n', "a\nb"),
         ("mine.csv", 'id,a"b\n1,최고\n2,"별로, 정말"\n', 'a"b'),
+        ("mine.csv", f'id,{"가" * 300}\n1,최고\n2,"별로, 정말"\n', "가" * 300),
         ("mine.tsv", "id\t쪽지\n1\t최고\n2\t별로, 정말\n", "쪽지"),
         ("mine.jsonl", '\n \n{"id": 1, "쪽지": "최고"}\n{"id": 2, "쪽지": "별로, 정말"}\n', "쪽지"),
     ],
