@@ -24,8 +24,8 @@ from nsmc_attention.systems.restoration.junctions import Junctions, fitted
 from nsmc_attention.systems.restoration.settings import RestoreConfig
 from nsmc_attention.systems.restoration.system import LAYOUT
 from nsmc_attention.systems.restoration.train import MOST_DEV, sentences_of
+from nsmc_attention.systems.sequences.batches import hold_out
 from nsmc_attention.systems.sequences.characters import split_spaces
-from nsmc_attention.systems.sequences.parts import hold_out
 
 
 def divided(path: Path, config: RestoreConfig) -> tuple[list[str], list[str]]:

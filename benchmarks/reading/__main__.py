@@ -40,8 +40,8 @@ from nsmc_attention.systems.reading.strips import padded, strips
 from nsmc_attention.systems.reading.system import LAYOUT, READER
 from nsmc_attention.systems.reading.texts import lines_of, review_line
 from nsmc_attention.systems.reading.train import MOST_DEV
-from nsmc_attention.systems.sequences.edits import edit_distance
-from nsmc_attention.systems.sequences.parts import hold_out
+from nsmc_attention.systems.sequences.batches import hold_out
+from nsmc_attention.systems.sequences.characters import edit_distance
 from nsmc_attention.tables.nsmc import load
 from nsmc_attention.text.encoding import clean
 

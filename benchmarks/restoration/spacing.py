@@ -24,8 +24,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.systems.restoration.system import EDITOR, WRITER
-from nsmc_attention.systems.sequences.characters import split_spaces
-from nsmc_attention.systems.sequences.edits import aligned
+from nsmc_attention.systems.sequences.characters import aligned, split_spaces
 
 SENTENCES = Path(__file__).with_suffix(".tsv")
 OPTIONAL = "_"

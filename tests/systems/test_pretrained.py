@@ -21,7 +21,7 @@ from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.systems.restoration.spelling import well_spelt
 from nsmc_attention.systems.restoration.system import WRITER
-from nsmc_attention.systems.sequences.edits import edit_distance
+from nsmc_attention.systems.sequences.characters import edit_distance
 from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
 

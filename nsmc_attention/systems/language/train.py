@@ -24,7 +24,7 @@ from ...text.tokenizers import mecab_tags, tokenizer, tokenizer_version
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.initial import check_sizes, first_bundle
 from ...training.runs import Run, network_files, warn_if_small
-from ..sequences.parts import hold_out
+from ..sequences.batches import hold_out
 from .masking import MASK, Masker, Tokens
 from .settings import LANGUAGE_PRESETS, LanguageConfig
 from .system import LAYOUT, LanguageBundle

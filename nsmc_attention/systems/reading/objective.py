@@ -20,8 +20,7 @@ from ...training.initial import Beginning, initialize
 from ...training.runs import Run
 from ...training.stage import SMALLEST, Objective, Stage
 from ..sequences.batches import DEV_STREAM, similar_batches
-from ..sequences.characters import BEGIN, END, PADDING
-from ..sequences.edits import edit_distance
+from ..sequences.characters import BEGIN, END, PADDING, edit_distance
 from .decoding import ctc_path
 from .drawing import random_line
 from .fonts import Face

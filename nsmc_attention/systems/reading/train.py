@@ -11,7 +11,7 @@ from ...text.encoding import clean
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.initial import check_sizes, first_bundle
 from ...training.runs import Run, network_files, warn, warn_if_small
-from ..sequences.parts import hold_out
+from ..sequences.batches import hold_out
 from .fonts import korean_faces
 from .letters import Letters
 from .settings import READ_PRESETS, ReadConfig

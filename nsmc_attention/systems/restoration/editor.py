@@ -10,7 +10,7 @@ from typing import Any
 from ..._runtime.gluon import HybridBlock, nn
 from ..._runtime.mxnet_types import Array, Operators
 from ..sequences.graphs import SOURCE
-from ..sequences.reader import Reader
+from ..sequences.writer import Reader
 
 
 class Editor(HybridBlock):

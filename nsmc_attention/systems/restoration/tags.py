@@ -6,8 +6,19 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers
-from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, codes_of, split_spaces, text_of
-from ..sequences.edits import aligned, edit_distance
+from ..sequences.characters import (
+    DELETE,
+    END,
+    KEEP,
+    SPACE,
+    UNKNOWN,
+    Characters,
+    aligned,
+    codes_of,
+    edit_distance,
+    split_spaces,
+    text_of,
+)
 from .decisions import Decisions
 from .junctions import Junctions
 

@@ -15,8 +15,8 @@ from ...text.tokenizers import has_dictionary
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.initial import check_sizes, first_bundle, sizes_of
 from ...training.runs import Run, network_files, warn, warn_if_small
+from ..sequences.batches import hold_out
 from ..sequences.characters import split_spaces
-from ..sequences.parts import hold_out
 from .characters import RestorerCharacters
 from .junctions import fitted
 from .settings import RESTORE_PRESETS, RestoreConfig

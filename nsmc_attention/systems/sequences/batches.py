@@ -1,9 +1,11 @@
-"""Batches of sequences of similar length."""
+"""The parts of a training file, and batches of sequences of similar length."""
 
 from typing import Any, Iterator, Optional
 
 import numpy
 from numpy.typing import NDArray
+
+from ...training.config import LoopConfig
 
 # Which of the random numbers of a seed are drawn for the dev part: no epoch has this number
 DEV_STREAM = 2**31 - 1
@@ -17,3 +19,10 @@ def similar_batches(
     count = -(-len(order) // size)
     for number in (random.permutation(count) if random else numpy.arange(count)).tolist():
         yield order[number * size : (number + 1) * size]
+
+
+def hold_out(count: int, settings: LoopConfig, most: int) -> tuple[list[int], list[int]]:
+    """Divide positions of texts into those to train on and, at most so many, the dev part; the seed alone decides."""
+    order = numpy.random.RandomState(settings.seed).permutation(count).tolist()
+    size = min(most, max(1, round(count * settings.dev_fraction)))
+    return sorted(order[size:]), order[:size]

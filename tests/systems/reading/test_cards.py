@@ -5,7 +5,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from nsmc_attention import read
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.systems.sequences.edits import edit_distance
+from nsmc_attention.systems.sequences.characters import edit_distance
 
 CARDS = """
 산들바람 2023.08.14

@@ -3,8 +3,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.systems.restoration.noise import KINDS, noisy
 from nsmc_attention.systems.restoration.tags import character_error, tagged, tags_of, within_bound
-from nsmc_attention.systems.sequences.characters import DELETE, KEEP, Characters, split_spaces
-from nsmc_attention.systems.sequences.edits import aligned, edit_distance
+from nsmc_attention.systems.sequences.characters import DELETE, KEEP, Characters, aligned, edit_distance, split_spaces
 from nsmc_attention.text.encoding import clean
 
 hangul = st.text(st.characters(min_codepoint=0xAC00, max_codepoint=0xD7A3) | st.sampled_from(" .!"), max_size=20).map(
