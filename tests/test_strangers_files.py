@@ -17,7 +17,7 @@ import nsmc_attention
 from nsmc_attention.errors import DataError
 from nsmc_attention.tables.table import open_table
 
-FUZZ = Path(__file__).parent / "fuzz"
+FUZZ = Path(__file__).parents[1] / "benchmarks/fuzz"
 PACKAGE = Path(nsmc_attention.__file__).parent
 
 

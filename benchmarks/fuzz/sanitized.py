@@ -1,9 +1,9 @@
 """Run a command with the compiled parts under AddressSanitizer and UndefinedBehaviorSanitizer.
 
-    python tests/fuzz/sanitized.py FOLDER python -m pytest -n 0 tests/native tests/inference/test_native.py tests/model/test_operators.py
-    python tests/fuzz/sanitized.py FOLDER python tests/fuzz/tokens.py 1000000 7 mutated
-    python tests/fuzz/sanitized.py FOLDER python tests/fuzz/native.py 300 3000
-    python tests/fuzz/sanitized.py FOLDER python tests/fuzz/files.py 2500
+    python benchmarks/fuzz/sanitized.py FOLDER python -m pytest -n 0 tests/native tests/inference/test_native.py tests/model/test_operators.py
+    python benchmarks/fuzz/sanitized.py FOLDER python benchmarks/fuzz/tokens.py 1000000 7 mutated
+    python benchmarks/fuzz/sanitized.py FOLDER python benchmarks/fuzz/native.py 300 3000
+    python benchmarks/fuzz/sanitized.py FOLDER python benchmarks/fuzz/files.py 2500
 
 The package is copied and compiled into FOLDER, the first time in a minute and again after a change; this checkout stays as it
 is. The command imports it from there, which needs Python 3.11 and GCC, and ends with a report at the first finding. What Python

@@ -1,6 +1,6 @@
 """Give mutated files to every reader of the package, in this process, under limits that a hang or a bomb runs into.
 
-    python tests/fuzz/files.py 2500 [FIRST_SEED]
+    python benchmarks/fuzz/files.py 2500 [FIRST_SEED]
 
 Each seed is one mutated file: of a run folder, the raw archive or a table. What must come of it is an NsmcError of one
 line, or an answer whose probabilities are probabilities. Prints a JSON object of counts; ends with a traceback at the

@@ -1,6 +1,6 @@
 """Give damaged dictionaries, damaged parameters and any texts to the compiled parts; for a run under `sanitized.py`.
 
-    python tests/fuzz/native.py [DICTIONARIES] [TEXTS] [SEED]
+    python benchmarks/fuzz/native.py [DICTIONARIES] [TEXTS] [SEED]
 
 Each dictionary and each network of damaged parameters is refused with a ValueError or computes something; the packaged
 network gives each text, among them some of 10,000 characters and words of 5,000, the probability of the narrowest kernel

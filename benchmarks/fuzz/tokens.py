@@ -1,6 +1,6 @@
 """Compare the compiled decoder with MeCab on mutated reviews: tokens and features are to be the same for every text.
 
-    NSMC_ATTENTION_DATA=FOLDER python tests/fuzz/tokens.py [NUMBER] [SEED] [mutated]
+    NSMC_ATTENTION_DATA=FOLDER python benchmarks/fuzz/tokens.py [NUMBER] [SEED] [mutated]
 
 Each review of the NSMC files and of the star reviews as it is (about 900,000), then NUMBER (1,000,000) mutated ones. Ends with
 status 1 and the text at the first difference. Without the data the sample is used. With `mutated` the
