@@ -7,7 +7,7 @@ The file has the columns document, label (0 or 1) and signs, "start:end:sign" of
 nothing itself. The templates of `negations.tsv` are in the manner of CheckList (Ribeiro et al. 2020, arXiv:2005.04118),
 most in pairs that differ in a few words and in the label (Kaushik et al. 2020, arXiv:1909.12434); other words of NSMC's
 training file, of the same polarity, take the place of most of theirs. None is a sentence of the behavioural suite
-(evaluation/behaviour.tsv) or has SHARED letters in a row with its negations, and an idiom not even IDIOM.
+(benchmarks/classification/behaviour.tsv) or has SHARED letters in a row with its negations, and an idiom not even IDIOM.
 """
 
 import argparse
@@ -23,7 +23,7 @@ from typing import TypeVar
 import pandas
 from numpy.random import RandomState
 
-from nsmc_attention.evaluation.behaviour import cases
+from benchmarks.classification.behaviour import cases
 from nsmc_attention.tables import nsmc
 from nsmc_attention.tables.corpus import Reviews
 from nsmc_attention.text.encoding import clean

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy
 import pandas
 
+from benchmarks.classification.behaviour import cases
 from nsmc_attention import load_classifier
-from nsmc_attention.evaluation.behaviour import cases
 from nsmc_attention.tables import nsmc
 
 from .negations import sentences as from_templates

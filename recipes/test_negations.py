@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from nsmc_attention.evaluation.behaviour import cases
+from benchmarks.classification.behaviour import cases
 from nsmc_attention.tables import nsmc
 from recipes.negations import IDIOM, NEGATED, Sentence, letters, runs, sentences
 

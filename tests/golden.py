@@ -1,6 +1,6 @@
 """Writes golden.jsonl: 200 own sentences and what the packaged bundle says of them.
 
-    python tests/golden.py
+    python -m tests.golden
 
 To be run when another bundle is packaged, and at no other time: that nothing else changes an answer is what the
 file is for (test_pretrained.py).
@@ -9,8 +9,8 @@ file is for (test_pretrained.py).
 import json
 from pathlib import Path
 
+from benchmarks.classification.behaviour import cases
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.evaluation.behaviour import cases
 from nsmc_attention.tables import nsmc
 
 GOLDEN = Path(__file__).parent / "golden.jsonl"

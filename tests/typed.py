@@ -38,7 +38,7 @@ assert_type(positive_share(["좋다", "별로"]), Share)
 assert_type(positive_share([0.9, None]), Share)
 load_classifier()("좋다", top_k=None)
 evaluate(load_classifier(), load_reviews("sample"))
-explain(load_classifier(), "좋다", "rollout")
+explain(load_classifier(), "좋다", "erasure")
 SentimentEstimator("extended", epochs=1, dropout=0, hidden_size=None)
 
 load(engine="cuda")  # type: ignore[arg-type]

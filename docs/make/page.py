@@ -52,7 +52,7 @@ def of_page(page, language):
 
 def of_heads(page):
     page.fill("#text", REVIEW)
-    page.select_option("#method", "rollout")
+    page.select_option("#method", "attention")
     page.click("#answer .more")
     page.locator("#answer .small").last.click()
     save(page.locator("#answer").screenshot(), named("page-heads"))
@@ -85,7 +85,7 @@ def main(options):
             page = browser.new_page(**WINDOW, locale=language)
             page.goto(address)
             page.wait_for_selector("#method option >> nth=1", state="attached")
-            heads = page.locator("#method option[value=rollout]").count()
+            heads = page.evaluate("hasHeads")
             if not films and not heads:
                 of_page(page, language)
             elif language == "en":

@@ -20,7 +20,7 @@ from .prediction import Prediction
 class Attribution:
     """A prediction with one value per token, (T,) float64, by one of METHODS; `source` is the name of the model.
 
-    Weights that sum to 1 for attention, rollout and random, else log-odds: above 0 for positive, below 0 for negative.
+    Weights that sum to 1 for attention, else log-odds: above 0 for positive, below 0 for negative.
     `disputed` are the phrases whose contribution differs by more than 1 from the effect of erasing them, `sides` the pieces
     of a review that was too long to be read at once. `heads` is how each token attends to each in the encoder, by layer
     and head, (L, K, T, T); None of an encoder that does not attend.

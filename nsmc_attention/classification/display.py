@@ -11,18 +11,15 @@ if TYPE_CHECKING:
 
 # The first of METHODS that fits a classifier
 AUTO = "auto"
-Method = Literal["auto", "contribution", "attention", "gradient", "integrated", "rollout", "erasure", "random"]
+Method = Literal["auto", "contribution", "attention", "gradient", "erasure"]
 METHODS: dict[str, str] = {
     "contribution": "contribution: what each word adds to the log-odds, which are the sum and a bias",
     "attention": "attention: the weight of each word",
     "gradient": "gradient x input: how the log-odds change if the word's embedding grows a little",
-    "integrated": "integrated gradients: what each word adds to the log-odds, from a zero baseline",
-    "rollout": "rollout: the weight of each word, carried from the states of a Transformer down to the words",
     "erasure": "erasure: by how much the log-odds fall when the word is left out",
-    "random": "random: a baseline that knows nothing of the model",
 }
 # Methods with values below 0, which speak for negative
-SIGNED = ("contribution", "gradient", "integrated", "erasure")
+SIGNED = ("contribution", "gradient", "erasure")
 # Methods whose values are made of the attention's weights alone or times a value, with the matrix of these beside them
 WEIGHTED = ("contribution", "attention")
 

@@ -3,10 +3,10 @@
 import shlex
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy
 
@@ -19,9 +19,6 @@ from ..tables.nsmc import CORPORA
 from .columns import corrected
 from .predictor import Classifier
 from .system import ClassifierBundle
-
-if TYPE_CHECKING:
-    from .explain import Explainer
 
 
 def evaluate(classifier: Classifier, reviews: Reviews, restore: object = False) -> Record:
@@ -54,9 +51,9 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: object = False) 
 def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> Record:
     """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
 
-    Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. Rollouts are measured where the encoder
-    attends, the best hop where there are hops, contributions where the classifier has them. Gradients and replaced
-    attention are left out where MXNet is missing, the latter also for the original article's network.
+    Returns `evaluation.faithfulness.faithfulness` plus data, bundle and seconds. The best hop is measured where there
+    are hops, contributions where the classifier has them. Gradients and replaced attention are left out where MXNet is
+    missing, the latter also for the original article's network.
     """
     from ..evaluation.faithfulness import faithfulness as measure
     from .explain import Explainer
@@ -78,34 +75,13 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
         print(f"no gradients: {problem}", file=sys.stderr)
     if explainer.has_contributions:
         orders["contribution"] = explainer.contributions(encoded)
-    if explainer.has_heads:
-        orders["rollout"] = [
-            explainer.rollout(prediction, explainer.heads(review)) for prediction, review in zip(predictions, encoded)
-        ]
     bar = partial(progress_bar, desc="erasing words")
     return {
         **measure(classifier.score, encoded, orders, hops, replaced, seed, bar),
-        "plausibility": plausible(explainer, list(orders), seed),
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "seconds": round(time.perf_counter() - started, 3),
     }
-
-
-def plausible(explainer: "Explainer", orders: Sequence[str], seed: int) -> dict[str, float]:
-    """Return the `evaluation.plausibility.plausibility` of a classifier's orders of the words, but of rollouts."""
-    from ..evaluation.faithfulness import SIGNED
-    from ..evaluation.plausibility import marked_reviews, plausibility
-
-    reviews = marked_reviews()
-    encoded = explainer.classifier.encoder.encode_many([review.text for review in reviews])
-    predictions = explainer.classifier.predict_encoded(encoded)
-    made: Record = {"attention": [prediction.token_weights for prediction in predictions]}
-    if "gradient" in orders:
-        made["gradient"] = explainer.gradients(encoded)
-    if "contribution" in orders:
-        made["contribution"] = explainer.contributions(encoded)
-    return plausibility(reviews, encoded, made, SIGNED, seed)
 
 
 def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> Record:

@@ -17,7 +17,7 @@ from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
 from .display import AUTO, METHODS, Method
 from .engines import Engine, gluon_graph
-from .gradients import STEPS, GradientEngine, ReplacedAttention
+from .gradients import GradientEngine, ReplacedAttention
 from .graphs import CONTRIBUTIONS, HEADS
 from .phrases import disputed
 from .prediction import Prediction
@@ -30,33 +30,27 @@ class Explainer:
     def __init__(self, classifier: Classifier):
         self.classifier, self.bundle = classifier, classifier.bundle
 
-    def __call__(self, text: str, method: str = AUTO, seed: int = 0) -> Attribution:
+    def __call__(self, text: str, method: str = AUTO) -> Attribution:
         """Return the Attribution of a review, as `explain` does."""
         method = self.default if check_method(method) == AUTO else method
         review = self.classifier.encoder.encode(check_text(text))
         (prediction,) = self.classifier.predict_encoded([review])
         if prediction.error:
             raise DataError(f"explain: {prediction.error}")
-        heads = self.heads(review)
-        values = (
-            self.rollout(prediction, heads) if method == "rollout" else self.values(review, prediction, method, seed)
-        )
-        values = numpy.asarray(values, dtype="float64")
+        values = numpy.asarray(self.values(review, prediction, method), dtype="float64")
         phrases = disputed(self.classifier.score, review, values) if method == "contribution" else []
         sides = tuple(self.classifier.score.sides(review))
-        return Attribution(prediction, values, method, self.bundle.name, heads, tuple(phrases), sides)
+        return Attribution(prediction, values, method, self.bundle.name, self.heads(review), tuple(phrases), sides)
 
-    def values(self, review: Encoded, prediction: Prediction, method: str, seed: int) -> Any:
-        """Return one number a token, by a method that needs no heads."""
+    def values(self, review: Encoded, prediction: Prediction, method: str) -> Any:
+        """Return one number a token."""
         if method == "contribution":
             return self.contributions([review])[0]
         if method == "attention":
             return prediction.token_weights
-        if method == "random":
-            return numpy.random.RandomState(seed).dirichlet(numpy.ones(len(review)))
         if method == "erasure":
             return leave_one_out(self.classifier.score, [review])[0]
-        return self.gradients([review], STEPS if method == "integrated" else 1)[0]
+        return self.gradients([review])[0]
 
     @property
     def has_heads(self) -> bool:
@@ -71,11 +65,7 @@ class Explainer:
     @property
     def methods(self) -> list[str]:
         """Those of METHODS that fit the classifier, and what is installed."""
-        fit = {
-            "contribution": self.has_contributions,
-            "rollout": self.has_heads,
-            **dict.fromkeys(("gradient", "integrated"), find_spec("mxnet") is not None),
-        }
+        fit = {"contribution": self.has_contributions, "gradient": find_spec("mxnet") is not None}
         return [method for method in METHODS if fit.get(method, True)]
 
     @property
@@ -86,16 +76,6 @@ class Explainer:
     def heads(self, review: Encoded) -> Optional[Numbers]:
         """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
         return self.classifier.engine.heads(*self.bundle.codec.batch([review]))[0] if self.has_heads else None
-
-    def rollout(self, prediction: Prediction, heads: Optional[Numbers]) -> Numbers:
-        """Return the prediction's weights carried down to the tokens, (T,); ConfigError where there are no heads."""
-        if heads is None:
-            model: Any = self.bundle.config.model
-            raise ConfigError(
-                "method rollout: expected a classifier whose encoder is a transformer, found "
-                f"{getattr(model, 'encoder', model).kind}; use attention, or train with --encoder transformer"
-            )
-        return rollout(heads, prediction.token_weights)
 
     def contributions(self, reviews: Sequence[Encoded]) -> list[Numbers]:
         """Return what each token of each review adds to the log-odds, (T,) each, exactly; ConfigError as `scored`."""
@@ -111,10 +91,9 @@ class Explainer:
             )
         return self.classifier.score.predict_with_contributions(reviews)
 
-    def gradients(self, reviews: Sequence[Encoded], steps: int = 1) -> list[NDArray[numpy.float32]]:
+    def gradients(self, reviews: Sequence[Encoded]) -> list[NDArray[numpy.float32]]:
         """Return what each token of each review adds to the log-odds, (T,) each (`gradients.GradientEngine`)."""
-        engine = GradientEngine(self.gluon, steps)
-        return self.scorer(engine).predict_with_weights(reviews)[1]
+        return self.scorer(GradientEngine(self.gluon)).predict_with_weights(reviews)[1]
 
     def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:
         """Return (N,), the probabilities with other attention weights (`gradients.ReplacedAttention`)."""
@@ -129,27 +108,14 @@ class Explainer:
         return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
 
 
-def rollout(heads: Numbers, weights: Numbers) -> Numbers:
-    """Carry weights of the last layer's states, (T,) or (Q, T), down to the tokens; each row keeps its sum.
-
-    Abnar & Zuidema 2020 (arXiv:2005.00928), section 3, equation 1: rollout(l) = A(l) rollout(l - 1), rollout(0) = I. A is
-    0.5 W + 0.5 I, of the mean W of a layer's heads (L, K, T, T), the first layer first, and the identity for the residual
-    connection. The product is taken from the top down, so that no T x T matrices are multiplied.
-    """
-    for layer in numpy.mean(heads, axis=1)[::-1]:
-        weights = (weights @ layer + weights) / 2
-    return weights
-
-
-def explain(classifier: Classifier, text: str, method: Method = "auto", seed: int = 0) -> Attribution:
+def explain(classifier: Classifier, text: str, method: Method = "auto") -> Attribution:
     """Return the Attribution of one review; for many, use `Explainer`. `classification.display.METHODS` lists the methods.
 
-    auto is contribution, which needs a classifier trained with values near the token, else attention. gradient and
-    integrated need MXNet, rollout a classifier whose encoder is a transformer; `seed` is for random.
+    auto is contribution, which needs a classifier trained with values near the token, else attention. gradient needs MXNet.
     ConfigError if the method is unknown or does not fit the classifier, DataError if there is no word to explain.
     """
     check_kind("explain", classifier, Classifier, advice="; get one from load_classifier()")
-    return Explainer(classifier)(text, method, seed)
+    return Explainer(classifier)(text, method)
 
 
 def explain_many(

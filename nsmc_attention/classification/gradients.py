@@ -1,6 +1,6 @@
 """Engines that need the network itself: gradients of its tokens' rows, and other attention weights."""
 
-from typing import Iterator, Sequence
+from typing import Sequence
 
 import numpy
 from numpy.typing import NDArray
@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from .._runtime.mxnet_types import Array
 from ..inference.sessions import GluonGraph
 
-# Points of an integrated gradient
-STEPS = 24
 BATCH = 64
 Ids = NDArray[numpy.int32]
 Floats = NDArray[numpy.float32]
@@ -20,26 +18,20 @@ class GradientEngine:
 
     The input of a token is every row that is looked up for it: its embedding and the rows of the n-grams that begin in
     it. The products of the rows and the gradients of the log-odds of positive are summed (Shrikumar et al. 2017,
-    arXiv:1704.02685, section 2.2). More than one step are points on the straight path from a zero baseline (integrated
-    gradients, Sundararajan et al. 2017, arXiv:1703.01365, equation 1), whose sum is
-    log-odds(input) - log-odds(baseline).
+    arXiv:1704.02685, section 2.2).
     """
 
     name, batch_size = "gradient", BATCH
     axes: tuple[str, ...] = ("keys",)
 
-    def __init__(self, graph: GluonGraph, steps: int = 1):
-        self.mxnet, self.network, self.graph, self.steps = graph.mxnet, graph.block, graph, steps
+    def __init__(self, graph: GluonGraph):
+        self.mxnet, self.network, self.graph = graph.mxnet, graph.block, graph
 
     def __call__(self, *arrays: Ids) -> tuple[Floats, Floats]:
         """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
         nd, network = self.mxnet.nd, self.network
         rows, mask, lengths = embed_batch(self.graph, arrays)
-        products = 0
-        for share, weight in integration_points(self.steps):
-            points = [share * row for row in rows]
-            gradients = self.gradients(points, mask, lengths)
-            products = products + sum(weight * sum_by_token(*pair) for pair in zip(rows, gradients))
+        products = sum(map(sum_by_token, rows, self.gradients(rows, mask, lengths)))
         probability = network.forward_embedded(nd, rows, mask, lengths)[0].softmax()[:, 1]
         return probability.asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
 
@@ -88,19 +80,6 @@ def embed_batch(graph: GluonGraph, arrays: Sequence[Ids]) -> tuple[list[Array], 
     nd = graph.mxnet.nd
     ids, lengths, *ngrams = graph.on_device(*arrays)
     return graph.block.embed_tokens(nd, ids, *ngrams), token_mask(nd, ids, lengths), lengths
-
-
-def integration_points(steps: int) -> Iterator[tuple[float, float]]:
-    """Yield (share of the input, weight) of the points of the path; one step is the input itself.
-
-    Midpoints of equal intervals of the share's root: the n-grams' log-odds, divided by the length of their vector, grow
-    like that root.
-    """
-    if steps == 1:
-        yield 1.0, 1.0
-        return
-    for root in (numpy.arange(steps) + 0.5) / steps:
-        yield float(root**2), float(2 * root / steps)
 
 
 def sum_by_token(rows: Array, gradients: Array) -> Array:

@@ -133,10 +133,10 @@ ENDINGS: dict[Any, Callable[[Any, str], Optional[int]]] = {
 
 # {command: the module that holds it}, in the order in which they are used
 TRAINING = dict.fromkeys(("fetch", "train", "adapt"), "cli.training")
-EVALUATION = dict.fromkeys(("evaluate", "behaviour", "faithfulness", "hops", "explain", "export"), "cli.evaluation")
+EVALUATION = dict.fromkeys(("evaluate", "faithfulness", "hops", "explain", "export"), "cli.evaluation")
 COMMANDS = {
     **TRAINING,
-    **{name: EVALUATION[name] for name in ("evaluate", "behaviour", "faithfulness", "hops")},
+    **{name: EVALUATION[name] for name in ("evaluate", "faithfulness", "hops")},
     "predict": "cli.prediction",
     **registry.commands(registry.WINGS[: -len(registry.APPS)]),
     "explain": EVALUATION["explain"],

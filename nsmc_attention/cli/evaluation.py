@@ -1,4 +1,4 @@
-"""Commands that judge a bundle and show why: evaluate, behaviour, faithfulness, hops, explain, export."""
+"""Commands that judge a bundle and show why: evaluate, faithfulness, hops, explain, export."""
 
 import json
 import sys
@@ -45,31 +45,6 @@ def evaluate(
     print(json.dumps(figures) if as_json else "\n".join(f"{name:10} {value}" for name, value in figures.items()))
     if record:
         evaluation.record(classifier.bundle, figures, test)
-
-
-@command()
-def behaviour(
-    *,
-    model: Model,
-    failures: bool = option("list the cases that failed instead of the categories"),
-    as_json: bool = option("print one JSON object per row", "--json"),
-) -> None:
-    """Test a bundle on 600 hand-written sentences.
-
-    The sentences test negation, contrast, slang, typos and missing spaces.
-
-    \b
-    nsmc-attention behaviour
-    nsmc-attention behaviour --bundle runs/first/bundle --failures
-    """
-    from ..evaluation.behaviour import cases, check, summary
-
-    table = check(model.load().probabilities, cases())
-    shown = table[~table["passed"]] if failures else summary(table)
-    if as_json:
-        print(shown.to_json(orient="records", lines=True, force_ascii=False).strip())
-    else:
-        print(shown.to_string(index=False, na_rep="", float_format="{:.3f}".format))
 
 
 @command()
@@ -151,9 +126,7 @@ def explain(
         "--method",
         multiple=True,
         default=["auto"],
-        metavar=choices(
-            ["auto", "contribution", "attention", "rollout", "erasure", "gradient", "integrated", "random"]
-        ),
+        metavar=choices(["auto", "contribution", "attention", "erasure", "gradient"]),
     ),
     picture: Optional[str] = option(
         "for .png, .svg, .pdf  [default: matrix of one review's attention, else words]",

@@ -12,7 +12,7 @@ PUBLISHED = {
     "IMDB": {"erasure": 0.341, "gradient": 0.437},
     "SST, dot": {"erasure": 0.064, "gradient": 0.073},
 }
-ORDERS = ("contribution", "attention", "best hop", "rollout", "gradient", "erasure", "random")
+ORDERS = ("contribution", "attention", "best hop", "gradient", "erasure", "random")
 # name -> result of `evaluation.faithfulness.faithfulness`
 Results = Mapping[str, dict[str, Any]]
 
@@ -37,9 +37,6 @@ def as_text(result: dict[str, Any]) -> str:
         lines.append(f"the log-odds are a bias and the sum of the contributions, to {result['gap']:.1g}")
     if "best_hop" in result:
         lines.append(f"best hop: hop {result['best_hop']}, which agrees most with erasure here; attention: their mean")
-    if "plausibility" in result:
-        named = ", ".join(f"{name} {100 * share:.0f} %" for name, share in result["plausibility"].items())
-        lines.append(f"first words that a reader marked as reasons, in reviews written for this: {named}")
     for name, effect in result.get("replaced", {}).items():
         lines.append(
             f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "

@@ -24,17 +24,16 @@ def test_predictions_have_a_row_of_weights_for_each_hop(command, tiny_structured
     assert blank["weights"] == [] and "blank" in blank["error"]
 
 
-@pytest.mark.parametrize("method", ["attention", "erasure", "gradient", "integrated"])
+@pytest.mark.parametrize("method", ["attention", "erasure", "gradient"])
 def test_reviews_are_explained_by_every_method(command, tiny_structured, method):
     done = command("explain", TEXT, "--bundle", tiny_structured, "--method", method)
     assert done.returncode == 0 and f" - {method} - " in done.stdout
 
 
-def test_a_review_is_explained_by_its_rollout_with_a_picture_of_its_heads(command, tiny_transformer, tmp_path):
-    options = ["--bundle", tiny_transformer, "--method", "rollout", "--heads", tmp_path / "a.png", "--layer", 2]
-    done = command("explain", TEXT, *options)
-    assert done.returncode == 0 and " - rollout - " in done.stdout and "carried from the states" in done.stdout
-    found = explain(load_classifier(tiny_transformer), TEXT, "rollout")
+def test_a_review_is_explained_with_a_picture_of_its_heads(command, tiny_transformer, tmp_path):
+    done = command("explain", TEXT, "--bundle", tiny_transformer, "--heads", tmp_path / "a.png", "--layer", 2)
+    found = explain(load_classifier(tiny_transformer), TEXT)
+    assert done.returncode == 0 and " - attention - " in done.stdout
     assert f"별로({found.values[-1]:.2f})" in done.stdout
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
 
@@ -46,9 +45,7 @@ def test_a_picture_has_a_row_for_each_hop_and_a_page_a_button(command, tiny_stru
     assert '"queries": ["hop 1", "hop 2", "hop 3"]' in (tmp_path / "a.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "fixture, own", [("bundle_folder", []), ("tiny_structured", ["best hop"]), ("tiny_transformer", ["rollout"])]
-)
+@pytest.mark.parametrize("fixture, own", [("bundle_folder", []), ("tiny_structured", ["best hop"])])
 def test_faithfulness_measures_every_order_draws_and_tells(command, request, tmp_path, fixture, own):
     options = ["--data", "sample", "--bundle", request.getfixturevalue(fixture), "--limit", 20]
     found = json.loads(command("faithfulness", *options, "--json").stdout)

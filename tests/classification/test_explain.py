@@ -4,8 +4,7 @@ import numpy
 import pytest
 
 from nsmc_attention.classification.explain import Explainer, explain, explain_many
-from nsmc_attention.classification.gradients import GradientEngine, integration_points
-from nsmc_attention.classification.predictor import TokenScorer, load_classifier
+from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables import nsmc
 
@@ -43,31 +42,6 @@ def test_erasure_is_what_leaving_a_token_out_changes(classifier):
     review = classifier.bundle.codec.encode(TEXT)
     whole, without = log_odds(classifier.score([review, review.take([0, 1, *range(3, len(review))])]))
     assert found.values[2] == pytest.approx(whole - without, abs=1e-4)
-
-
-def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing(classifier, explainer, encoded):
-    """Completeness, Sundararajan et al. 2017, proposition 1."""
-    network = explainer.gluon.block
-    scorer = TokenScorer(classifier.bundle.codec, GradientEngine(explainer.gluon, 48), classifier.bundle.config)
-    probability, values = scorer.predict_with_weights(encoded)
-    nd = explainer.gluon.mxnet.nd
-    for review, odds, each in zip(encoded, log_odds(probability), values):
-        batch = classifier.bundle.codec.batch([review])
-        rows = [
-            0 * row
-            for row in network.embed_tokens(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
-        ]
-        logits, _ = network.forward_embedded(
-            nd, rows, nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32")
-        )
-        nothing = float((logits[0, 1] - logits[0, 0]).asscalar())
-        assert each.sum() == pytest.approx(odds - nothing, abs=0.02)
-
-
-@pytest.mark.parametrize("steps", [1, 2, 24])
-def test_the_points_of_the_path_weigh_1_together(steps):
-    shares, weights = zip(*integration_points(steps))
-    assert sum(weights) == pytest.approx(1) and all(0 < share <= 1 for share in shares)
 
 
 def test_the_gradient_is_that_of_a_small_step(explainer, encoded):
@@ -110,11 +84,6 @@ def test_its_own_weights_in_the_attention_s_place_change_nothing(request, folder
     assert abs(explainer.replaced(encoded, "uniform") - own).max() > 1e-5
     monkeypatch.setattr(numpy.random, "RandomState", Same)
     numpy.testing.assert_allclose(explainer.replaced(encoded, "permuted"), own, atol=1e-5)
-
-
-def test_random_is_a_distribution_that_the_seed_decides(classifier):
-    one, same, other = (explain(classifier, TEXT, "random", seed).values for seed in (1, 1, 2))
-    assert one.sum() == pytest.approx(1) and numpy.array_equal(one, same) and not numpy.array_equal(one, other)
 
 
 def test_reviews_of_several_models_and_methods_stay_together(classifier, post_run_folder):

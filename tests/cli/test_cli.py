@@ -98,13 +98,6 @@ def test_a_run_folder_stands_for_its_bundle(command, refused, run_folder, tmp_pa
     assert "whose training has not ended; continue it" in refused("predict", "좋다", "--bundle", tmp_path)
 
 
-def test_behaviour_prints_a_row_a_category(command, bundle_folder):
-    rows = [json.loads(line) for line in command("behaviour", "--bundle", bundle_folder, "--json").stdout.splitlines()]
-    assert rows[-1]["category"] == "all" and rows[-1]["cases"] == sum(row["cases"] for row in rows[:-1])
-    failed = command("behaviour", "--bundle", bundle_folder, "--json", "--failures").stdout.splitlines()
-    assert len(failed) == rows[-1]["cases"] - rows[-1]["passed"]
-
-
 def test_explain_draws_reviews_and_models_beside_each_other(command, bundle_folder, tmp_path):
     models = ["--bundle", bundle_folder, "--beside", bundle_folder, "--method", "attention", "--method", "erasure"]
     done = command("explain", SENTENCE, "별로", "--output", tmp_path / "a.html", *models, "--by-word")
@@ -156,7 +149,9 @@ def test_help_names_every_command_and_every_setting(command):
     from nsmc_attention.training.config import SHORT_NAMES
 
     assert all(f"--{name.replace('_', '-')}" in training for name in SHORT_NAMES)
-    order = "fetch train adapt evaluate behaviour faithfulness hops predict restore fill film read explain report bulk serve export"
+    order = (
+        "fetch train adapt evaluate faithfulness hops predict restore fill film read explain report bulk serve export"
+    )
     named = [line.split()[0] for line in top.split("Commands:\n")[1].splitlines()]
     assert named == [name for name in order.split() if name in COMMANDS] == list(COMMANDS)
 

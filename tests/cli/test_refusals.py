@@ -51,10 +51,6 @@ REFUSED = [
         "explain 가 --method contribution --bundle {bundle_folder}",
         "method contribution: expected a classifier whose values",
     ),
-    (
-        "explain 가 --method rollout --bundle {bundle_folder}",
-        "method rollout: expected a classifier whose encoder is a",
-    ),
     ("explain 가 --heads a.png --bundle {bundle_folder}", "a.png: expected the heads of an encoder that is a"),
     ("explain 가 --heads a.png --head 3 --bundle {tiny_transformer}", "head: expected 1 to 2, found 3"),
     (
@@ -137,7 +133,7 @@ REFUSED = [
     ("train --task film --data stars.csv --label-column a", "train --task film: expected no --label-column, found a"),
     ("train --task film --data stars.csv --stars-column 별", "expected a column '별', found film, review, stars"),
 ]
-CLASSIFYING = ["predict 좋다", "evaluate --data sample", "behaviour", "faithfulness --data sample", "explain 좋다"]
+CLASSIFYING = ["predict 좋다", "evaluate --data sample", "faithfulness --data sample", "explain 좋다"]
 CLASSIFYING += ["export", "report in.csv --output out.html", "bulk in.csv --output out", "serve --port 0"]
 OTHER = "expected a bundle of the task classify, found 'restore'; use it with `nsmc-attention restore`"
 REFUSED += [(f"{line} --bundle {{tiny_editor}}", OTHER) for line in CLASSIFYING]

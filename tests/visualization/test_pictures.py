@@ -36,7 +36,7 @@ def attribution(text="배우는 좋은데 영화는 별로", method="attention",
 )
 def test_every_format_is_written_whole(tmp_path, suffix, magic):
     path = tmp_path / f"picture{suffix}"
-    reviews = [("attention", "erasure"), ("gradient", "random")]
+    reviews = [("attention", "erasure"), ("gradient", "contribution")]
     save_attributions([[attribution(STRANGE, method) for method in beside] for beside in reviews], path)
     assert path.read_bytes().startswith(magic) and [path] == list(tmp_path.iterdir())
 

@@ -25,7 +25,7 @@ const PAUSE = 200, LATER = 500, FONT = 1000, RETRY = 1000, ROWS = 50, LINK = 800
 const $ = id => document.getElementById(id);
 // The request in progress of each kind, an AbortController
 const requests = {};
-let say = SAY.ko, methods = [], answers = [], pause = 0, later = 0;
+let say = SAY.ko, methods = [], hasHeads = false, answers = [], pause = 0, later = 0;
 // The scored rows; how they are shown; the file and how to score it by another column; its columns and the one in use, its
 // sheets and the one that was chosen
 let table = null, view = {}, source = null, columns = [], column = "", sheets = [], sheet = "", unlike = null, share = null;
@@ -59,7 +59,7 @@ async function offerMethods() {
   const response = await fetch("readyz").catch(() => ({ ok: false }));
   if (!response.ok) { setTimeout(offerMethods, RETRY); return; }
   const state = await response.json();
-  ({ methods } = state);
+  ({ methods, heads: hasHeads } = state);
   run("ready", state);
   drawMethods();
   // of a link's review the answer may have come first
@@ -155,11 +155,10 @@ function drawAnswer() {
   $("numbers").replaceChildren(...shown.flatMap(([name, text]) => [element("dt", "", name), element("dd", "", text)]));
 }
 
-/* The encoder has heads where rollout can be computed. */
 function panelWithHeads(panel) {
   const section = panelOf(panel), { text, tokens, by_word } = panel;
   const question = { inputs: text, by_word };
-  if (methods.includes("rollout")) section.append(" ", headsOpener(section, tokens, "explain", question));
+  if (hasHeads) section.append(" ", headsOpener(section, tokens, "explain", question));
   return section;
 }
 

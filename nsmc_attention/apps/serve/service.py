@@ -212,6 +212,7 @@ class Server:
     async def readyz(self) -> dict[str, Any]:
         """Return the names of the loaded models; `methods` are those of /explain that fit the classifier, auto's first.
 
+        `heads` is true if its encoder has attention heads.
         `restore_bundle`, `language_bundle`, `read_bundle` and `film_bundle`, with the ends of its scale of `stars`, are
         named where there are any.
         """
@@ -220,7 +221,7 @@ class Server:
         state = {"status": "ready", "bundle": classifier.bundle.name, "engine": classifier.engine.name}
         for service in self.services.values():
             state.update(service.state())
-        return {**state, "methods": explainer.methods}
+        return {**state, "methods": explainer.methods, "heads": explainer.has_heads}
 
     def metrics(self) -> Response:
         """The counters, for Prometheus."""

@@ -59,10 +59,7 @@ def draw(scores):
         return request(f"id,document\n{rows}".encode(), "/predict/batch", "text/csv"), {200, 503}, None
     others = [
         (question(random.choice(TEXTS), weights=True), {200}),
-        (
-            explanation(random.choice(TEXTS), random.choice(sorted(METHODS.keys() - {"contribution", "rollout"}))),
-            {200, 503},
-        ),
+        (explanation(random.choice(TEXTS), random.choice(sorted(METHODS.keys() - {"contribution"}))), {200, 503}),
         (request(b"", "/metrics", method="GET"), {200}),
         (request(b"", "/", method="GET"), {200}),
         (request(b"\xff" * 100), {400, 422}),

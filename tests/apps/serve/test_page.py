@@ -92,12 +92,12 @@ def test_the_first_key_is_asked_at_once_then_one_a_pause_and_a_newer_question_en
     assert [route.request.post_data_json["inputs"] for route in held] == ["최", "최고의", "최고의"]
     held[2].continue_()
     assert "단어 제거" in panel(page).locator(".head").inner_text()
-    page.select_option("#method", "integrated")
-    expect(page.locator("#busy")).to_have_text("계산하는 중: 통합 그래디언트")
+    page.select_option("#method", "attention")
+    expect(page.locator("#busy")).to_have_text("계산하는 중: 어텐션")
     assert not page.locator("#answer .panel").count(), "no picture stays under the name of another method"
     wait_for(4)
     held[3].continue_()
-    assert "통합 그래디언트" in panel(page).locator(".head").inner_text() and page.is_hidden("#busy")
+    assert "어텐션" in panel(page).locator(".head").inner_text() and page.is_hidden("#busy")
     assert explanations(page) == 4
 
 
@@ -284,11 +284,11 @@ def test_the_heads_of_a_review_and_of_a_blank_open_as_a_grid_and_each_of_them_la
     check_heads(page, "#mask-attended", filling.tokens, filling.heads)
 
 
-def test_rollout_is_offered_and_heads_that_are_too_many_are_refused_in_the_language_of_the_page(heads):
+def test_heads_that_are_too_many_are_refused_in_the_language_of_the_page(heads):
     page = heads
-    page.select_option("#method", "rollout")
+    page.select_option("#method", "erasure")
     page.fill("#text", "영화가 " * 65)
-    assert "롤아웃: 트랜스포머의" in panel(page).inner_text() and not page.locator("#answer td").count()
+    panel(page)
     page.click("#answer .more")
     expect(page.locator("#answer .heads")).to_have_text("헤드는 토큰이 128개 이하일 때만 볼 수 있습니다 (입력 130개)")
     page.click("#language")
@@ -338,14 +338,10 @@ def test_a_phone_shows_where_a_matrix_goes_on(page):
         expect(page.locator("#answer .matrix")).to_have_attribute("style", re.compile(f"--right: {pale}"))
 
 
-def test_a_classifier_without_heads_has_no_rollout_and_shows_no_heads(page):
+def test_a_classifier_without_heads_shows_no_heads(page):
     page.fill("#text", "최고")
+    expect(page.locator("#method option")).to_have_count(len(METHODS))
     assert panel(page).locator(".more").all_inner_texts() == ["가중치 행렬 보기 (1 × 1)"]
-    expect(page.locator("#method option")).to_have_count(len(METHODS) - 1)
-    assert not page.locator("#method option[value=rollout]").count()
-    page.goto(f"{page.url.partition('?')[0]}?text=최고&method=rollout")
-    refused = "어텐션 롤아웃은 인코더가 트랜스포머인 모델에서만 계산할 수 있습니다"
-    expect(page.locator("#problem")).to_have_text(refused)
 
 
 @BOTH
@@ -393,7 +389,7 @@ def test_everything_is_reached_by_the_keyboard(page):
     page.keyboard.type("최고")
     # the answer to 최, which comes first, is drawn anew, and so it is when the methods are known
     expect(page.locator("#answer .word")).to_have_text(["최고"])
-    expect(page.locator("#method option")).to_have_count(len(METHODS) - 1)
+    expect(page.locator("#method option")).to_have_count(len(METHODS))
     seen = set()
     for _ in range(34):
         page.keyboard.press("Tab")

@@ -47,7 +47,7 @@ WRONG = {
         ({"inputs": "a", "method": "\ud800"}, "method"),
         ({"inputs": "a", "methd": "erasure"}, "body: unknown key 'methd'; did you mean 'method'?"),
         ({"inputs": " "}, "blank"),
-        ({"inputs": "가", "method": "rollout"}, "method rollout: expected a classifier whose encoder is a transformer"),
+        ({"inputs": "가", "method": "rollout"}, "unknown method 'rollout'"),
         ({"inputs": "가", "heads": True}, "expected the heads of an encoder that is a transformer, found an"),
     ],
     "/restore": [

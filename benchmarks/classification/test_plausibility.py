@@ -1,10 +1,10 @@
-"""Explanations against what a reader marked: `evaluation.plausibility`."""
+"""Explanations against what a reader marked: `benchmarks.classification.plausibility`."""
 
 import numpy
 import pytest
 
+from benchmarks.classification.plausibility import marked, marked_reviews, plausibility, precision
 from nsmc_attention import load_classifier
-from nsmc_attention.evaluation.plausibility import marked, marked_reviews, plausibility, precision
 
 
 def test_marks_are_the_characters_in_brackets():
@@ -15,7 +15,7 @@ def test_marks_are_the_characters_in_brackets():
     ]
 
 
-def test_the_reviews_of_the_package_are_marked_in_part():
+def test_the_reviews_are_marked_in_part():
     reviews = marked_reviews()
     assert len(reviews) >= 100 and len({review.text for review in reviews}) == len(reviews)
     assert abs(sum(review.label for review in reviews) / len(reviews) - 0.5) < 0.1

@@ -1,10 +1,14 @@
-"""Behavioural tests of a classifier: small hand-written sentences, checked by category.
+"""Behavioural tests of a classifier: 600 hand-written sentences, checked by category.
 
-In the manner of CheckList (Ribeiro et al. 2020, arXiv:2005.04118): minimum functionality (MFT: this sentence has that
+    python -m benchmarks.classification.behaviour [--bundle BUNDLE] [--failures] [--json]
+
+The sentences test negation, contrast, slang, typos and missing spaces. `--failures` lists the sentences that failed
+instead of the categories, `--json` prints one JSON object a row. In the manner of CheckList (Ribeiro et al. 2020, arXiv:2005.04118): minimum functionality (MFT: this sentence has that
 label), invariance (INV: a typo or another name changes no label), direction (DIR: added praise does not make a review
 less positive).
 """
 
+import argparse
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Callable, Optional
@@ -13,9 +17,10 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
-from .._io.tab_separated import read_rows
+from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention.classification.predictor import load_classifier
 
-SENTENCES = Path(__file__).parent / "behaviour.tsv"
+SENTENCES = Path(__file__).with_suffix(".tsv")
 # By how much the probability may move against the expected direction (CheckList's own margin)
 MARGIN = 0.1
 
@@ -32,7 +37,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Return the Cases that come with the package."""
+    """Return the Cases of the 600 sentences."""
     return [
         Case(row["kind"], row["category"], int(row["label"]), row["text"], row["other"] or None)
         for row in read_rows(SENTENCES)
@@ -68,3 +73,21 @@ def summary(table: pandas.DataFrame) -> pandas.DataFrame:
     rows.columns = ["kind", "category", "cases", "passed"]
     rows.loc[len(rows)] = ["", "all", rows["cases"].sum(), rows["passed"].sum()]
     return rows.assign(share=rows["passed"] / rows["cases"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.classification.behaviour")
+    parser.add_argument("--bundle", help="a bundle or its run folder  [default: the packaged classifier]")
+    parser.add_argument("--failures", action="store_true", help="list the sentences that failed")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a row")
+    options = parser.parse_args()
+    table = check(load_classifier(options.bundle).probabilities, cases())
+    shown = table[~table["passed"]] if options.failures else summary(table)
+    if options.json:
+        print(shown.to_json(orient="records", lines=True, force_ascii=False).strip())
+    else:
+        print(shown.to_string(index=False, na_rep="", float_format="{:.3f}".format))
+
+
+if __name__ == "__main__":
+    main()

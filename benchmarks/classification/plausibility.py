@@ -1,10 +1,13 @@
 """Plausibility: do the words that an explanation puts first lie in what a reader marked as the reasons?
 
-The other half of ERASER (DeYoung et al. 2020, arXiv:1911.03429, section 4.1): faithfulness asks the model, plausibility the
+    python -m benchmarks.classification.plausibility [BUNDLE]
+
+Prints the share for each method, and for a random order. The other half of ERASER (DeYoung et al. 2020, arXiv:1911.03429, section 4.1): faithfulness asks the model, plausibility the
 reader. `reasons.tsv` has reviews that were written for this, with the reasons for their label in square brackets.
 """
 
 import re
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +16,13 @@ from typing import Any
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
-from .._io.tab_separated import read_rows
-from ..text.encoding import Encoded
+from nsmc_attention import load_classifier
+from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention.classification.explain import Explainer
+from nsmc_attention.evaluation.faithfulness import SIGNED
+from nsmc_attention.text.encoding import Encoded
 
-REASONS = Path(__file__).parent / "reasons.tsv"
+REASONS = Path(__file__).with_name("reasons.tsv")
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Marked:
 
 
 def marked_reviews() -> list[Marked]:
-    """Return the reviews that come with the package."""
+    """Return the reviews of `reasons.tsv`."""
     return [marked(row["review"], int(row["label"])) for row in read_rows(REASONS)]
 
 
@@ -51,8 +57,8 @@ def plausibility(
     reviews: Sequence[Marked],
     encoded: Sequence[Encoded],
     orders: dict[str, Sequence[Any]],
-    signed: Sequence[str],
-    seed: int,
+    signed: Sequence[str] = SIGNED,
+    seed: int = 0,
 ) -> dict[str, float]:
     """Return for each order of the words, and a random one, the mean precision of its first k words (k as many as marked).
 
@@ -72,3 +78,26 @@ def precision(values: ArrayLike, wanted: NDArray[numpy.bool_]) -> float:
     """Return the share of the k largest values (T,) that are wanted, of k wanted ones."""
     count = int(wanted.sum())
     return float(wanted[numpy.argsort(-numpy.asarray(values), kind="stable")[:count]].mean()) if count else 0.0
+
+
+def measured(explainer: Explainer) -> dict[str, float]:
+    """Return the `plausibility` of a classifier's attention and, where it has them, gradients and contributions."""
+    reviews = marked_reviews()
+    encoded = explainer.classifier.encoder.encode_many([review.text for review in reviews])
+    predictions = explainer.classifier.predict_encoded(encoded)
+    orders: dict[str, Sequence[Any]] = {"attention": [prediction.token_weights for prediction in predictions]}
+    if "gradient" in explainer.methods:
+        orders["gradient"] = explainer.gradients(encoded)
+    if explainer.has_contributions:
+        orders["contribution"] = explainer.contributions(encoded)
+    return plausibility(reviews, encoded, orders)
+
+
+def main() -> None:
+    classifier = load_classifier(sys.argv[1] if len(sys.argv) > 1 else None)
+    for name, share in measured(Explainer(classifier)).items():
+        print(f"{name:14}{100 * share:.0f} %")
+
+
+if __name__ == "__main__":
+    main()
