@@ -47,10 +47,8 @@ ABOUT.update(redoc_url=None, redirect_slashes=False, generate_unique_id_function
 SETTINGS: Any = {"factory": True, "http": "h11", "h11_max_incomplete_event_size": 65_536, "ws": "none"}
 SETTINGS.update(access_log=False, server_header=False, proxy_headers=False)
 SETTINGS.update(timeout_graceful_shutdown=15, timeout_keep_alive=20)
-# Open files that are asked for: a connection takes one, or two with its table
-MOST_FILES = 65_536
-# Exit code of a process whose bundle cannot be loaded
-BAD_BUNDLE = 2
+# Open files that are asked for, two of a connection with a table; exit code of a process whose bundle cannot be loaded
+MOST_FILES, BAD_BUNDLE = 65_536, 2
 # Options of the command line in messages, whose names are those of parameters in the address: sheet (--sheet)
 OPTION = re.compile(r" \(--[^()]*\)|--(?=[a-z])")
 
@@ -92,7 +90,7 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     tell("/readyz", summary="Whether the models are loaded, and which", responses=unready)(service.readyz)
     tell("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)(service.metrics)
     # outermost, so that its response to a bug has the security headers too
-    return Guard(application, limits, {one.path: one.largest for one in service.routes})
+    return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes})
 
 
 async def respond_error(request: Request, problem: Exception) -> JSONResponse:
@@ -154,15 +152,16 @@ def serve(
             memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
             folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=memory)
             os.environ[SHARED] = stack.enter_context(folder)
+        application = partial(create_app, bundles, limits)
+        config = uvicorn.Config(application, limit_concurrency=limits.connections, **SETTINGS)
+        LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
         if workers > 1:
-            sys.exit(supervise(workers, listener, bundles, limits))
-        run(listener, bundles, limits)
+            sys.exit(supervise(workers, config, listener))
+        run(config, listener)
 
 
-def run(listener: socket.socket, bundles: Bundles, limits: Limits) -> None:
-    application = partial(create_app, bundles, limits)
-    config = uvicorn.Config(application, limit_concurrency=limits.connections, **SETTINGS)
-    LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
+def run(config: uvicorn.Config, listener: socket.socket) -> None:
+    config.configure_logging()  # once more in a worker
     uvicorn.Server(config).run([listener])
 
 

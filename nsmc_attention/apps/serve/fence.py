@@ -74,8 +74,9 @@ async def sent(seconds: int, *what: Any) -> Any:
 
 def run(sender: Connection, seconds: int, load: Callable[[], Any], function: Callable[..., Any], given: Any) -> None:
     """Call a function within limits, and send what it returns or raises; beyond them the process ends without a word."""
-    # Ctrl-C is for the server, which finishes the requests in progress, and these go first
+    # Ctrl-C is for the server, whose death ends this; its other requests go first
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.nice(5)
     # the other pools of pyarrow reserve more than they use; bars would be the server's
     os.environ.update(ARROW_DEFAULT_MEMORY_POOL="system", TQDM_DISABLE="1")

@@ -55,26 +55,27 @@ class Limits:
     explanations: int = 8
 
 
-REGISTRY = CollectorRegistry()
+class Counters:
+    """The counters of this process."""
 
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        name, about = "nsmc_attention_request_seconds", "Time until the response starts"
+        seconds = Histogram(name, about, ["path", "status"], registry=self.registry, buckets=BUCKETS)
+        # of a path and status; finding it again takes longer than counting
+        self.seconds = lru_cache(maxsize=None)(seconds.labels)
+        self.reviews = self.counter("reviews", "Reviews classified")
 
-def counter(name: str, about: str) -> Counter:
-    return Counter(f"nsmc_attention_{name}", about, registry=REGISTRY)
+    def counter(self, name: str, about: str) -> Counter:
+        return Counter(f"nsmc_attention_{name}", about, registry=self.registry)
 
-
-REVIEWS = counter("reviews", "Reviews classified")
-NAME, ABOUT = "nsmc_attention_request_seconds", "Time until the response starts"
-# Of a path and status; finding it again takes longer than counting
-SECONDS = lru_cache(maxsize=None)(Histogram(NAME, ABOUT, ["path", "status"], registry=REGISTRY, buckets=BUCKETS).labels)
-
-
-def counted() -> bytes:
-    """Return the counters of all workers in Prometheus' text format."""
-    registry = REGISTRY
-    if SHARED in os.environ:
-        registry = CollectorRegistry()
-        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return generate_latest(registry)
+    def text(self) -> bytes:
+        """Return the counters of all workers in Prometheus' text format."""
+        registry = self.registry
+        if SHARED in os.environ:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return generate_latest(registry)
 
 
 class Guard:
@@ -83,8 +84,8 @@ class Guard:
     `largest` are the most bytes of the body of each route, None the limit of JSON.
     """
 
-    def __init__(self, application: ASGIApp, limits: Limits, largest: Mapping[str, Optional[int]]) -> None:
-        self.application, self.limits = application, limits
+    def __init__(self, application: ASGIApp, limits: Limits, counters: Counters, largest: Mapping[str, Optional[int]]):
+        self.application, self.limits, self.counters = application, limits, counters
         self.largest = {path: most or limits.body for path, most in {**dict.fromkeys(PATHS), **largest}.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -106,7 +107,7 @@ class Guard:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 name = path if path in self.largest else "other"
-                SECONDS(name, message["status"]).observe(time.perf_counter() - started)
+                self.counters.seconds(name, message["status"]).observe(time.perf_counter() - started)
                 policy = DOCS_POLICY if path == "/docs" else PAGE_POLICY
                 added = [(b"content-security-policy", policy), *SECURITY_HEADERS]
                 message = {**message, "headers": [*message["headers"], *added]}

@@ -25,7 +25,7 @@ from ...classification.share import share_given
 from ...registry import ability
 from ...visualization.page import file, filled, font_of, panel, with_words
 from .fence import Fence
-from .guard import REVIEWS, Limits, counted
+from .guard import Counters, Limits
 from .plug import (
     ERRORS,
     LARGEST_MATRIX,
@@ -115,7 +115,7 @@ class Server:
     explainer: Optional[Explainer] = None
 
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
-        self.bundles, self.limits, self.thread = bundles, limits, ThreadPoolExecutor(1)
+        self.bundles, self.limits, self.counters, self.thread = bundles, limits, Counters(), ThreadPoolExecutor(1)
         self.services: dict[str, Any] = {
             name: found.Service(self, bundles.others.get(name)) for name, found in registry.modules("service")
         }
@@ -155,7 +155,6 @@ class Server:
 
     @property
     def routes(self) -> list[Route]:
-        """All requests with POST."""
         own = [
             Route("/predict", TEXTS, "Classify reviews", self.predict),
             Route("/explain", TEXTS, "Explain a prediction by the words of its review", self.explain),
@@ -225,7 +224,7 @@ class Server:
 
     def metrics(self) -> Response:
         """The counters, for Prometheus."""
-        return Response(counted(), media_type=CONTENT_TYPE_LATEST)
+        return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
 
     async def predict(self, question: Reviews) -> str:
         """Return a label and its score for each review.
@@ -243,7 +242,7 @@ class Server:
             self.check_texts(texts, self.limits.reviews, "reviews")
             rows = await self.labels(texts)
             results = [labels_json(probability, error, top_k) for _, _, probability, error in rows]
-        REVIEWS.inc(len(texts))
+        self.counters.reviews.inc(len(texts))
         return results[0] if top_k and texts is not inputs else json_list(results)
 
     async def explain(self, question: Question) -> str:
@@ -288,7 +287,7 @@ class Server:
             # no space, too many open files
             LOG.warning("table: %s", problem)
             raise HTTPException(503, "no space for a table; try again later") from problem
-        REVIEWS.inc(said["rows"])
+        self.counters.reviews.inc(said["rows"])
         return response
 
 
@@ -302,9 +301,8 @@ def labels_json(probability: Optional[float], error: Optional[str], top_k: Optio
 def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
     """Return the labels of a prediction, the first with its tokens and weights."""
     values = {} if prediction.error else prediction.to_dict(weights=True)
-    return labels_json(
-        prediction.probability, prediction.error, top_k, **{name: values[name] for name in DETAILS if values}
-    )
+    details = {name: values[name] for name in DETAILS if values}
+    return labels_json(prediction.probability, prediction.error, top_k, **details)
 
 
 def explanation_json(explainer: Explainer, question: Question) -> str:

@@ -96,8 +96,7 @@ def read_table(model: Any, function: Callable[..., Record], table: Upload, outpu
     try:
         return {**function(model, table, output, *given), **table.said}
     except NsmcError as problem:
-        if str(output) in str(problem):
-            # no space
+        if str(output) in str(problem):  # no space
             raise OSError(str(problem)) from problem
         problem.args = (str(problem).replace(str(table.data), "table"),)
         vars(problem).update(sheets=table.said.get("sheets"))

@@ -7,14 +7,12 @@ from typing import Any
 from pydantic import Field, StrictBool, StrictInt
 
 from ..._runtime.batching import Batcher, one_by_one
-from ...apps.serve.guard import counter
 from ...apps.serve.plug import TEXTS, Body, LoadedModel, Route, SystemService, encode, head_values, present
 from .model import MOST_MASKS, LanguageModel
 from .system import LAYOUT
 
 # Blanks that may wait
 BLANKS = 512
-FILLED = counter("filled", "Texts whose [MASK] was filled")
 
 
 class Blank(Body, json_schema_extra={"examples": [{"inputs": "주인공의 [MASK]에 소름이 돋았다", "top": 3}]}):
@@ -34,6 +32,7 @@ class Service(SystemService):
         super().__init__(*values)
         bundle = self.bundle or present(LAYOUT.packaged[0])
         self.main = LoadedModel("fill", "language", "language model", bundle, LanguageModel.load)
+        self.counter = self.server.counters.counter("filled", "Texts whose [MASK] was filled")
 
     @property
     def routes(self) -> Sequence[Route]:
@@ -59,7 +58,7 @@ class Service(SystemService):
         self.main.require()
         self.server.check_texts([question.inputs], 1)
         (answer,) = await self.fillings([question])
-        FILLED.inc()
+        self.counter.inc()
         return answer
 
 

@@ -10,7 +10,6 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from ..._runtime.aliases import Record
-from ...apps.serve.guard import REVIEWS, counter
 from ...apps.serve.plug import LoadedModel, Route, SystemService, encode, labels_of, present, unless_gone
 from ...apps.serve.uploads import load_scorer, stored
 from ...errors import DataError
@@ -25,7 +24,6 @@ LineWeights = Annotated[bool, Query(description="add to each line weights (lette
 MEDIA_TYPES = tuple(f"image/{name.lower()}" for name in FORMATS)
 # Bytes of a picture; weights of all lines in a response, 3 MB of JSON
 MOST_BYTES, MOST_WEIGHTS = 20_000_000, 2**19
-PICTURES = counter("read", "Pictures read")
 
 
 def check_type(content_type: str) -> None:
@@ -71,6 +69,7 @@ class Service(SystemService):
         self.main = LoadedModel(
             "read", "read", "reader of pictures", self.bundle or present(READER), PictureReader.load
         )
+        self.counter = self.server.counters.counter("read", "Pictures read")
 
     @property
     def routes(self) -> Sequence[Route]:
@@ -97,6 +96,6 @@ class Service(SystemService):
             load = partial(load_models, reader, classifier if predict else None)
             work = self.server.fence(path, load, read_picture, path, weights)
             answer, rows = await unless_gone(request, work)
-        PICTURES.inc()
-        REVIEWS.inc(rows)
+        self.counter.inc()
+        self.server.counters.reviews.inc(rows)
         return Response(answer, media_type="application/json")

@@ -8,7 +8,6 @@ from pydantic import Field, StrictBool
 from starlette.exceptions import HTTPException
 
 from ..._runtime.batching import Batcher, cost_of, one_by_one
-from ...apps.serve.guard import counter
 from ...apps.serve.plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, json_list, present
 from ...errors import NsmcError
 from ...inference.engines import companion_engine
@@ -21,7 +20,6 @@ from .system import EDITOR, WRITER
 RESTORED = 4096
 # Characters of the texts of a request together; of a text to restore with weights
 MOST_CHARACTERS, MOST_ALIGNED = 20_000, 140
-RESTORED_TEXTS = counter("restored", "Texts restored")
 
 
 class Texts(Body, json_schema_extra={"examples": [{"inputs": ["배우들연기가 정말조앗는데"]}]}):
@@ -42,6 +40,7 @@ class Service(SystemService):
         self.main = LoadedModel("restore", "restore", "restorer", self.bundle or present(EDITOR), Restorer.load)
         description = "writer, whose attention they would be"
         self.writer = LoadedModel("weights", "restore", description, present(WRITER), load_writer)
+        self.counter = self.server.counters.counter("restored", "Texts restored")
 
     @property
     def routes(self) -> Sequence[Route]:
@@ -92,7 +91,7 @@ class Service(SystemService):
             results = await self.alignments(texts)
         else:
             results = await self.restorations(texts)
-        RESTORED_TEXTS.inc(len(texts))
+        self.counter.inc(len(texts))
         return json_list(results)
 
 
