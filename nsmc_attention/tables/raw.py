@@ -98,7 +98,7 @@ def stream(path: Union[str, Path]) -> Iterator[Row]:
     for name, content in files(Path(path)):
         try:
             rows = list(map(row_of, json.loads(content)))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as problem:
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError, OverflowError) as problem:
             expected = "expected a list of reviews with review_id, review, rating and movie_id"
             raise DataError(f"{path} {name}: {expected}, found {type(problem).__name__}: {problem}") from problem
         for row in rows:

@@ -218,8 +218,8 @@ def rows_of(value: Any, path: Path) -> Sequence[Any]:
     """
     if isinstance(value, list) and value:
         return value
-    if not isinstance(value, dict):
-        found = "an empty list" if value == [] else type(value).__name__
+    if not isinstance(value, dict) or not value:
+        found = f"an empty {type(value).__name__}" if value in ([], {}) else type(value).__name__
         raise DataError(f"{path}: expected a JSON list of objects, found {found}; {AS_LINES}")
     lists = dict(lists_in(value))
     if len(lists) > 1:
@@ -227,8 +227,11 @@ def rows_of(value: Any, path: Path) -> Sequence[Any]:
         raise DataError(f"{path}: {expected}; {AS_LINES}")
     columns, nested = list(value.values()), [cell for cell in value.values() if isinstance(cell, (dict, list))]
     numbered = all(map(str.isdecimal, value))
-    if lists:
+    if lists and not usual_text(value):
         return next(iter(lists.values()))
+    if lists:
+        found = f"a text and a list of others ({', '.join(lists)})"
+        raise DataError(f"{path}: expected one JSON list of objects, found {found}; {AS_LINES}")
     if all(isinstance(cell, list) for cell in columns) and len(set(map(len, columns))) == 1:
         return [dict(zip(value, cells)) for cells in zip(*columns)]
     # texts, or rows, by their numbers
