@@ -4,8 +4,8 @@ import numpy
 from hypothesis import given
 from hypothesis import strategies as some
 
+from nsmc_attention.systems.restoration.conventions import keep_foreign
 from nsmc_attention.systems.restoration.decisions import Decisions
-from nsmc_attention.systems.restoration.foreign import keep_foreign
 from nsmc_attention.text.encoding import clean
 
 parts = some.sampled_from(["영화", "a", "B2", "#태그", "@이름", "http://가.b/c", "3", ".", "나", " "])

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, restore
-from nsmc_attention.systems.restoration.usage import WEIGHTS, log_odds, of_letters, of_probability, usage
+from nsmc_attention.systems.restoration.allowed import WEIGHTS, log_odds, of_letters, of_probability, usage
 from nsmc_attention.systems.sequences.characters import KEEP
 
 EVIDENCE = {"letter": 5, "added": 4, "removed": 3}

@@ -15,10 +15,7 @@ from nsmc_attention.systems.sequences.settings import Stack, WriterConfig
 
 mxnet = import_mxnet()
 
-from nsmc_attention.systems.sequences.transformer_writer import (
-    DecoderLayer,  # noqa: E402
-    causal_mask,  # noqa: E402
-)
+from nsmc_attention.systems.sequences.transformer_writer import DecoderLayer, causal_mask  # noqa: E402
 
 VOCABULARY, SOURCE, TARGET, ROWS_OF_TABLE = 20, 7, 5, 30
 LENGTHS = [7, 3, 1]
