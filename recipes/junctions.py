@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import Optional
 
 from nsmc_attention.bundle import model_card
-from nsmc_attention.systems.restoration.characters import RestorerCharacters
-from nsmc_attention.systems.restoration.junctions import Junctions, fitted
+from nsmc_attention.systems.restoration.junctions import Junctions, RestorerCharacters, fitted
 from nsmc_attention.systems.restoration.settings import RestoreConfig
 from nsmc_attention.systems.restoration.system import LAYOUT
 from nsmc_attention.systems.restoration.train import MOST_DEV, sentences_of

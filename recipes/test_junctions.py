@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-from nsmc_attention.systems.restoration.characters import RestorerCharacters
-from nsmc_attention.systems.restoration.junctions import Junctions
+from nsmc_attention.systems.restoration.junctions import Junctions, RestorerCharacters
 from recipes.junctions import with_junctions
 
 

@@ -1,4 +1,4 @@
-"""usage.json of `restore`, which describes how people type, and the weights of its regressions (systems/restoration/usage.py).
+"""usage.json of `restore`, which describes how people type, and the weights of its regressions (systems/restoration/allowed.py).
 
     NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.usage FOLDER/train.txt
 
@@ -28,16 +28,15 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.restoration.restoring import LONG, SHORT, joined
 from benchmarks.restoration.right import RIGHT, right_texts
 from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention.systems.restoration import allowed as weighing
 from nsmc_attention.systems.restoration import restorer as restoring
-from nsmc_attention.systems.restoration import usage as weighing
-from nsmc_attention.systems.restoration.allowed import evidence
+from nsmc_attention.systems.restoration.allowed import SCALE, TRIGRAM, WEIGHTS, evidence
 from nsmc_attention.systems.restoration.conventions import SHORT as FEW
 from nsmc_attention.systems.restoration.conventions import SPARSE
 from nsmc_attention.systems.restoration.decisions import Decisions
 from nsmc_attention.systems.restoration.junctions import Junctions, fitted, hash_of
 from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.tags import tags_of
-from nsmc_attention.systems.restoration.usage import SCALE, TRIGRAM, WEIGHTS
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean

@@ -1,12 +1,19 @@
 """Optional and unlikely changes. A text stays as typed unless at least one of its changes is likely.
 
 감정이입, 보여주다 and 볼만하다 are correct with and without a space. The editor learned one of the two forms and would change the
-other. `usage.log_odds` combines the spelling rules, usage and the editor's probability.
+other. Logistic regressions combine the spelling rules, the editor's probability and usage.
+
+usage.json describes 576,833 raw reviews: the log-odds of a space (`Junctions`, fitted to the spaces as they were typed) and the
+counts of three consecutive letters. recipes/usage.py writes usage.json and prints WEIGHTS.
 """
 
+import json
+import math
 import re
+from base64 import b85decode
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from operator import mul
 from pathlib import Path
 
 import numpy
@@ -14,10 +21,10 @@ import numpy
 from ..._io.tab_separated import read_rows
 from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, mecab_tags
-from ..sequences.characters import KEEP, SPACE, Characters
+from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters
 from .conventions import SYLLABLES, is_telling
 from .decisions import SURE, Decisions
-from .usage import LIKELY, UNLIKELY, log_odds, of_letters, of_probability, usage
+from .junctions import NEAREST, Junctions, hash_of, unpacked
 
 # Marks that end a sentence, and tags of words in the dictionary
 ENDS, CONTENT = ".,!?…", ("NN", "MA", "VA")
@@ -28,6 +35,18 @@ TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
     "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
 }
+# For each kind of change: a constant, and the weight of the log-odds of its probability. For a letter, then the weights of the
+# minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
+# log-odds of this change in reviews, and (added spaces only) of whether the rules always require a space
+WEIGHTS: dict[str, tuple[float, ...]] = {
+    "letter": (-1.81, 0.97, 0.75, -0.45, -0.13, 0.47),
+    "added": (0.14, 0.42, -2.86, 0.34, 1.46),
+    "removed": (-1.48, 0.75, -5.14, 0.12),
+}
+# A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
+LIKELY, UNLIKELY = {"letter": 1.8, "added": 2.3, "removed": 1.0}, -2.0
+# The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
+LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
 # The number of a morpheme in its text, and its tag
 Morpheme = tuple[int, str]
 
@@ -59,7 +78,7 @@ def keep_right_texts(
 
 
 def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[tuple[int, str, list[float]]]:
-    """Yield the number of the letter, the kind and the evidence (see `usage.WEIGHTS`) of each change to a text."""
+    """Yield the number of the letter, the kind and the evidence (see WEIGHTS) of each change to a text."""
     morphemes = [(-1, "")] * len(text)
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, tag)] * (end - start)
@@ -108,3 +127,36 @@ def allowed() -> "re.Pattern[str]":
 
 def is_syllable(character: str) -> bool:
     return "가" <= character <= "힣"
+
+
+@lru_cache(maxsize=1)
+def usage() -> Junctions:
+    """Return the log-odds of spaces in raw reviews; keys of three letters have SCALE * log(1 + count)."""
+    values = json.loads(Path(__file__).with_name("usage.json").read_bytes())
+    return Junctions(*unpacked(b85decode(values["keys"])), values["junction"], values["inside"])
+
+
+def log_odds(kind: str, evidence: Sequence[float]) -> float:
+    """Return the log-odds that a change is correct; `evidence` has a value for each weight after the constant."""
+    constant, *weights = WEIGHTS[kind]
+    return constant + sum(map(mul, weights, evidence))
+
+
+def of_probability(probability: float) -> float:
+    return min(math.log(max(probability, NEAREST) / max(1 - probability, NEAREST)), LARGEST)
+
+
+def of_letters(letters: str, tags: Sequence[int], place: int, characters: Characters) -> list[float]:
+    """Return the minimum and the mean of the log counts around a letter, as typed and then as changed by the tags."""
+    units = [
+        characters.character(tag) if tag > END else "" if tag == DELETE else letter
+        for letter, tag in zip(letters, tags)
+    ]
+    found = list[float]()
+    for each in (letters, units):
+        before, after = SPACE + "".join(each[:place]), "".join(each[place + 1 :]) + SPACE
+        around = before[1 - TRIGRAM :] + each[place] + after[: TRIGRAM - 1]
+        keys = (around[start : start + TRIGRAM] for start in range(len(around) - TRIGRAM + 1))
+        counts = [usage().by_hash.get(hash_of(key), 0) / SCALE for key in keys] or [0.0]
+        found += [min(counts), sum(counts) / len(counts)]
+    return found

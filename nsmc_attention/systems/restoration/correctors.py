@@ -2,7 +2,7 @@
 
     the editor -> neighbours -> listed mistakes -> words of the dictionary -> spaces at junctions -> `decisions.decide`
 
-What is not Korean (`foreign`), what conventions ask for (`conventions`) and texts that are right (`allowed`) then stay as typed. Every
+What conventions ask for and what is not Korean (`conventions`), and texts that are right (`allowed`), then stay as typed. Every
 probability by which one of them overrules another stands in `decisions`.
 """
 
@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 from ..._runtime.aliases import Numbers
 from ...text.tokenizers import has_dictionary
 from ..sequences.characters import SPACE
-from .characters import RestorerCharacters
 from .decisions import MORE, SHARE, believed_tags, joint
-from .junctions import with_log_odds
+from .junctions import RestorerCharacters, with_log_odds
 from .mistakes import with_known_mistakes_righted
 from .rescoring import rescored
 from .tags import odds_at_junctions

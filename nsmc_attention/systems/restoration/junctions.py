@@ -12,15 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, Any, Optional, TypeVar
 from zlib import compress, crc32, decompressobj, error
 
 import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers, Record
+from ...errors import BundleError
 from ...native.dictionary import installed_decoder
 from ...text.tokenizers import morphemes
+from ..sequences.characters import Characters
 
 if TYPE_CHECKING:
     from ...native._text import Junctions as Compiled
@@ -37,6 +39,7 @@ UNIT, WEIGHT, HASH = 20, numpy.dtype("i1"), numpy.dtype("<u4")
 MOST_KEYS = 2**24
 # Keys of a place in a morpheme and of a junction; texts whose keys are found at once
 IN_MORPHEME, AT_JUNCTION, TEXTS = 7, 11, 1000
+Self = TypeVar("Self", bound="RestorerCharacters")
 # All numbers are one in the keys of letters
 DIGITS = str.maketrans("123456789", "0" * 9)
 
@@ -116,6 +119,24 @@ class Junctions:
         except (TypeError, ValueError, AttributeError, error):
             return None
         return cls(hashes, weights, *constants)
+
+
+@dataclass(frozen=True)
+class RestorerCharacters(Characters):
+    """Characters with `junctions`, None where nothing but the network decides the spaces."""
+
+    junctions: Optional[Junctions] = None
+
+    @classmethod
+    def from_dict(cls: type[Self], values: Mapping[str, Any], where: object) -> Self:
+        known = Characters.from_dict(values, where).known
+        junctions = Junctions.from_dict(values["junctions"]) if "junctions" in values else None
+        if "junctions" in values and junctions is None:
+            raise BundleError(f"{where}: expected junctions, found other values; fit new ones: recipes/junctions.py")
+        return cls(known, junctions)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), **({"junctions": self.junctions.to_dict()} if self.junctions else {})}
 
 
 def packed(hashes: bytes, weights: bytes) -> bytes:

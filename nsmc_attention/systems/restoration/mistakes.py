@@ -12,8 +12,8 @@ import numpy
 from numpy.typing import NDArray
 
 from ..sequences.characters import KEEP, SPACE, Characters, codes_of
+from .conventions import LINE
 from .decisions import SURE
-from .foreign import LINE
 from .noise import known_mistakes
 
 # At the end of a word alone: 에요 after what is no place or time (어디 가세요? 학교에요), and at that of a sentence 안 되

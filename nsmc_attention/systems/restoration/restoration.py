@@ -1,7 +1,9 @@
 """A restored text, and what each of its characters was made of."""
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from html import escape
 from itertools import groupby
 from math import isnan
 from typing import NamedTuple, Optional
@@ -10,7 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Record
-from ...inference.notebook import shortened
+from ...inference.notebook import in_frame, shortened
 
 # A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
 # NaN where none is known
@@ -159,7 +161,6 @@ class Restoration:
         return {**values, "error": self.error} if self.error else values
 
     def _repr_html_(self) -> str:
-        from .display import restoration_html
 
         return restoration_html(self.segments, self.error)
 
@@ -198,3 +199,24 @@ def merged(segments: Iterable[Segment]) -> Iterator[Segment]:
 def unchanged(text: str, error: Optional[str] = None) -> Restoration:
     """Return a source as it is: each of its characters is made of itself."""
     return Restoration(text, text, 0.0, (Chunk(0, 0, numpy.arange(len(text))),), error)
+
+
+def restoration_html(segments: list[tuple[str, str]], error: Optional[str]) -> str:
+    """Return the segments of a restoration as HTML: the source above, the text below, changes struck out and underlined."""
+    changes = sum(source != text for source, text in segments)
+    said = error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
+    pairs = "".join(pair_html(*pair) for segment in segments for pair in words_of(*segment))
+    return in_frame(f'<div class="nsmc-head"><b>{escape(said)}</b></div><div lang="ko">{pairs}</div>')
+
+
+def words_of(source: str, text: str) -> list[tuple[str, str]]:
+    """Return a pair for each word of what is the same, so that lines can break there; a change stays whole."""
+    return [(source, text)] if source != text else [(word, word) for word in re.findall(r"\s*\S+\s?|\s+", text)]
+
+
+def pair_html(source: str, text: str) -> str:
+    """Return what is above each other; spaces that were changed are visible."""
+    if source == text:
+        return f'<span class="nsmc-pair"><span>{escape(source)}</span><span>{escape(text)}</span></span>'
+    before, after = (escape(side.replace(" ", "␣")) for side in (source, text))
+    return f'<span class="nsmc-pair"><del>{before}</del><ins>{after}</ins></span>'

@@ -26,12 +26,11 @@ from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, in_rows
 from ..sequences.graphs import most_written
 from ..sequences.search import Hypothesis, search
 from .allowed import keep_right_texts
-from .characters import RestorerCharacters
-from .conventions import keep_conventions, read_as
+from .conventions import KOREAN, LINE, keep_conventions, keep_foreign, keeps_foreign, read_as
 from .correctors import Draft, corrected
 from .decisions import Decisions, decide
 from .engines import RestorerEngine, load_restorer_engine, longest_read
-from .foreign import KOREAN, LINE, keep_foreign, keeps_foreign
+from .junctions import RestorerCharacters
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
 from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
 from .tags import most_changed, tagged, with_spaces, within_bound, written

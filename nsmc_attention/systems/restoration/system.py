@@ -8,7 +8,7 @@ from ...system import System
 from .settings import RESTORE_PRESETS, RestoreConfig
 
 if TYPE_CHECKING:
-    from .characters import RestorerCharacters
+    from .junctions import RestorerCharacters
 
 
 def card_values(config: RestoreConfig, manifest: Manifest) -> dict[str, object]:
@@ -19,7 +19,7 @@ def card_values(config: RestoreConfig, manifest: Manifest) -> dict[str, object]:
 LAYOUT: "Layout[RestoreConfig, RestorerCharacters]" = Layout(
     RestoreConfig,
     "vocab.json",
-    later("systems.restoration.characters", "RestorerCharacters.read"),
+    later("systems.restoration.junctions", "RestorerCharacters.read"),
     packaged("pretrained_editor", "pretrained_writer"),
     card_values,
 )

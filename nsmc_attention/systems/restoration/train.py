@@ -17,8 +17,7 @@ from ...training.initial import check_sizes, first_bundle, sizes_of
 from ...training.runs import Run, network_files, warn, warn_if_small
 from ..sequences.batches import hold_out
 from ..sequences.characters import split_spaces
-from .characters import RestorerCharacters
-from .junctions import fitted
+from .junctions import RestorerCharacters, fitted
 from .settings import RESTORE_PRESETS, RestoreConfig
 from .spelling import well_spelt
 from .system import LAYOUT, RestorerBundle

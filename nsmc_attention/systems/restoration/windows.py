@@ -8,7 +8,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..sequences.characters import SPACE, codes_of
-from .foreign import LINE
+from .conventions import LINE
 from .restoration import BLANK, Chunk, Restoration
 
 

@@ -1,9 +1,14 @@
 """What restore leaves as typed: signs, numerals with units, Latin letters, laughter, slang, line breaks, 한번."""
 
+import numpy
 import pytest
+from hypothesis import given
+from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, restore
-from nsmc_attention.systems.restoration.conventions import read_as, rules, slang
+from nsmc_attention.systems.restoration.conventions import keep_foreign, read_as, rules, slang
+from nsmc_attention.systems.restoration.decisions import Decisions
+from nsmc_attention.text.encoding import clean
 
 RIGHT = """
 부모&자식 이야기
@@ -75,3 +80,23 @@ def test_what_the_editor_reads_has_the_same_length_and_no_laughing_final():
 def test_each_rule_marks_a_space_and_slang_has_no_word_twice():
     assert all(pattern.groups and what in ("joined", "apart", "always", "typed") for what, pattern in rules())
     assert slang().search("완전 갑분싸") and slang().search("완전갑분싸였다") and not slang().search("비싸패")
+
+
+parts = some.sampled_from(["영화", "a", "B2", "#태그", "@이름", "http://가.b/c", "3", ".", "나", " "])
+texts = some.lists(some.lists(parts, min_size=1).map("".join).map(clean).filter(bool), min_size=1, max_size=5)
+
+
+def kept(texts, tags, follows):
+    tags, follows = numpy.array(tags, "int32"), numpy.array(follows, bool)
+    ones = numpy.ones(len(tags))
+    decided = keep_foreign(Decisions(tags, follows, follows, ones, ones, ones), texts)
+    return list(zip(decided.tags.tolist(), decided.has_space.tolist()))
+
+
+@given(texts, some.data())
+def test_what_is_kept_of_a_text_does_not_depend_on_those_beside_it(texts, data):
+    sizes = [len(text.replace(" ", "")) for text in texts]
+    tags = [data.draw(some.lists(some.integers(0, 3), min_size=size, max_size=size)) for size in sizes]
+    follows = [data.draw(some.lists(some.booleans(), min_size=size, max_size=size)) for size in sizes]
+    together = kept(texts, sum(tags, []), sum(follows, []))
+    assert together == [pair for text, *own in zip(texts, tags, follows) for pair in kept([text], *own)]

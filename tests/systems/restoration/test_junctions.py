@@ -11,12 +11,12 @@ from hypothesis import strategies as some
 
 from nsmc_attention.errors import BundleError
 from nsmc_attention.native.dictionary import installed_decoder
-from nsmc_attention.systems.restoration.characters import RestorerCharacters
 from nsmc_attention.systems.restoration.correctors import added
 from nsmc_attention.systems.restoration.junctions import (
     AT_JUNCTION,
     UNIT,
     Junctions,
+    RestorerCharacters,
     fitted,
     hash_of,
     hashed,

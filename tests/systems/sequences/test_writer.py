@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy
+import onnx
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
@@ -15,6 +16,9 @@ from nsmc_attention.systems.sequences.settings import Stack, WriterConfig
 
 mxnet = import_mxnet()
 
+from nsmc_attention.model.onnx.graph import lower  # noqa: E402
+from nsmc_attention.model.parameters import initialize_from  # noqa: E402
+from nsmc_attention.model.tracing import parameter_shapes  # noqa: E402
 from nsmc_attention.systems.sequences.transformer_writer import DecoderLayer, causal_mask  # noqa: E402
 
 VOCABULARY, SOURCE, TARGET, ROWS_OF_TABLE = 20, 7, 5, 30
@@ -155,3 +159,13 @@ ENCODER = {"encoder": "transformer"}
 def test_settings_that_do_not_fit_each_other_are_refused(changes, message):
     with pytest.raises(ConfigError, match=message):
         RESTORE_PRESETS["writer"].with_fields(**changes)
+
+
+def test_a_step_projects_its_keys_no_more():
+    """Of general attention, the keys are a matrix product of the source: one that a step does not repeat."""
+    settings = WriterConfig(embedding_size=6, encoder=Stack(1, 4), output_units=5, decoder=GRUDecoder(8))
+    built = settings.network(20, 12, 10)
+    initialize_from(built, {name: numpy.ones(each) for name, each in parameter_shapes(built).items()}, mxnet.cpu())
+    source, step = (onnx.load_from_string(each).graph for each in lower(built, settings.graphs).values())
+    named = [{item.name for item in graph.initializer if ".key." in item.name} for graph in (source, step)]
+    assert named == [{"source.key.weight"}, set()]
