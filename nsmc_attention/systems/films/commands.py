@@ -7,6 +7,7 @@ from typing import Optional
 from ...cli import options
 from ...cli.declare import command, option
 from ...cli.options import TaskModel, table
+from ...errors import ConfigError
 from ...tables.data import Texts
 from .options import CLASSIFIER
 
@@ -32,17 +33,15 @@ def film(
     nsmc-attention film reviews.csv --group-by film --output films.csv --explain films.html
     nsmc-attention film reviews.csv --group-by film --format jsonl
     """
-    if page:
-        from .pictures import check_page
-
-        check_page(page)
+    if page and page.suffix.lower() not in (".html", ".htm"):
+        raise ConfigError(f"{page}: expected a name that ends with .html, found {page.suffix!r}")
     from .rater import FilmRater
     from .rows import rate_table
 
     rater = FilmRater.load(*model, classifier=classifier)
     rated = rate_table(rater, source, group_by, output=output, style=style, draw=bool(page))
     if page:
-        from .pictures import save_ratings
+        from .rating import save_ratings
 
         save_ratings(rated.drawn, page, rated.films, language)
     print(f"{source.data}: {rated}", file=sys.stderr)

@@ -13,16 +13,16 @@ from typing import Any, Optional, Union, overload
 import numpy
 from numpy.typing import NDArray
 
-from ..._runtime.aliases import Record
+from ..._runtime.aliases import Numbers, Record
 from ...bundle import load_bundle
 from ...classification.predictor import WINDOW, Classifier
 from ...classification.system import LAYOUT as CLASSIFIER
 from ...classification.system import ClassifierBundle
 from ...errors import BundleError, DataError
-from ...inference.engines import DeviceName, EngineName
+from ...inference.engines import DeviceName, EngineName, chosen_engine
 from ...inference.reference import Predictor, check_text, check_texts, is_frame, text_column_of
+from ...inference.sessions import load_graphs
 from ...text.encoding import Encoded
-from .engines import FilmEngine
 from .pooling import Pool
 from .rating import Rating, Representative
 from .system import LAYOUT, FilmBundle
@@ -34,6 +34,23 @@ Pools = dict[Hashable, Pool]
 Bounds = tuple[Optional[float], Optional[float], Optional[float]]
 # Reviews that are shown of a film
 SHOWN = 3
+
+
+class FilmEngine:
+    """Runs the graphs of a film network, or the network on MXNet, on one thread; "auto" is onnx, on a GPU gluon."""
+
+    def __init__(self, bundle: FilmBundle, name: str, device: str):
+        self.name = chosen_engine(name, device)
+        self.graphs = load_graphs(bundle, self.name, device)
+
+    def reviews(self, vectors: Numbers) -> tuple[Numbers, Numbers]:
+        """(M, F) -> scores (M,), values (M, D)."""
+        scores, values = self.graphs["reviews.onnx"](vectors)
+        return scores, values
+
+    def film(self, pooled: Numbers, counts: Numbers) -> Numbers:
+        """(N, P), (N, 1) -> quantiles (N, 3)."""
+        return self.graphs["film.onnx"](pooled, counts)[0]
 
 
 class FilmRater(Predictor):

@@ -1,13 +1,16 @@
-"""A film's stars, the reviews that carry the most weight, and both as HTML for notebooks."""
+"""A film's stars, the reviews that carry the most weight, and both as HTML for notebooks and pages."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from ...classification.attribution import Attribution
 from ...classification.display import words_html
 from ...classification.prediction import Prediction
 from ...inference.notebook import color, in_frame
+from ..sequences.pages import write_page
 
 BLANK = "blank: no review with a word"
 # The line above a film's reviews, and what is appended to it: of the blank ones, of a film that has no others
@@ -121,3 +124,12 @@ def review_html(attribution: Attribution, weight: float, largest: float) -> str:
     share = f'<span style="background:{color(weight, largest, False)}">{100 * weight:.1f}&nbsp;%</span>'
     words = words_html(attribution.prediction, attribution.values, attribution.signed, float(max(attribution.values)))
     return f'<div class="nsmc-review">{share}{words}</div>'
+
+
+def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language: str = "ko") -> None:
+    """Write the page of some films, the first of so many: stars, reviews shaded by weight, and their words by theirs."""
+    title, about, more = FILM_PAGE[language]
+    if films > len(ratings):
+        about += more.format(len(ratings), films)
+    sections = (f"<h2>{escape(film)}</h2>{rating_html(own, language)}" for film, own in ratings.items())
+    write_page(path, "".join(f"<section>{section}</section>\n" for section in sections), title, about, language)

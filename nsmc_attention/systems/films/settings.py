@@ -4,10 +4,9 @@ from typing import ClassVar
 
 from ..._runtime.mxnet_types import Network
 from ...model.attention import Additive, Attention, Uniform
-from ...model.graphs import Graphs
+from ...model.graphs import Graphs, Interface
 from ...schema import Settings, kinds, section, setting
 from ...training.config import LoopConfig, TaskConfig
-from .graphs import FILM_GRAPHS
 
 # How the reviews of a film are weighed
 POOLINGS: dict[str, type[Attention]] = {kind.kind: kind for kind in (Additive, Uniform)}
@@ -61,7 +60,11 @@ class FilmConfig(TaskConfig):
 
     @property
     def graphs(self) -> Graphs:
-        return FILM_GRAPHS
+        """What each review is worth, and what so much says of the film: F numbers of a review, D of its value, P of a pool."""
+        return {
+            "reviews.onnx": Interface({"vectors": ("N", "F")}, {"scores": ("N",), "values": ("N", "D")}),
+            "film.onnx": Interface({"pooled": ("N", "P"), "counts": ("N", 1)}, {"quantiles": ("N", 3)}),
+        }
 
     def network(self, inputs: int) -> Network:
         """Build the network, its parameters not yet initialized, for reviews of so many numbers each."""

@@ -21,8 +21,7 @@ from ...tables.data import Labelled
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.runs import Run, network_files, warn_if_small
 from . import reviews as films
-from .intervals import COUNTS, inside, margin
-from .scale import Scale
+from .scale import COUNTS, Scale, inside, margin
 from .settings import FILM_PRESETS, FilmConfig, FilmTrainingConfig
 from .system import LAYOUT, FilmBundle
 from .vectors import ReviewReader, cached_vectors

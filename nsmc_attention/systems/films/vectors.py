@@ -6,22 +6,29 @@ texts -> Encoded -> (M, F): what the classifier's last layer reads, and the log-
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional, Union
 
 import numpy
 from numpy.typing import NDArray
 
 from ..._io.atomic import replaced_file
+from ..._runtime.processes import cores
 from ..._runtime.progress import progress_bar
+from ...classification import native
+from ...classification.engines import GraphEngine
+from ...classification.graphs import CONTEXTS
 from ...classification.predictor import WINDOW, TokenScorer
 from ...classification.system import ClassifierBundle
+from ...errors import BundleError
 from ...evaluation.calibration import log_odds
+from ...inference.sessions import OnnxGraph
 from ...text.encoding import Encoded
-from .engines import reading_engine
 
 Vectors = NDArray[numpy.float32]
 # Raise when the content of a cached file changes
 LAYOUT = 1
+# What stands between the last layer and the probability of positive, backwards
+BEHIND = ("Squeeze", "Slice", "Softmax")
 
 
 class ReviewReader:
@@ -68,3 +75,44 @@ def cached_vectors(
     with replaced_file(path) as temporary, open(temporary, "wb") as file:
         vectors.tofile(file)
     return vectors
+
+
+def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[native.NativeEngine, GraphEngine]:
+    """Load a classifier's engine that has `contexts`: native where it was built and has those of the bundle, else onnx.
+
+    That is model.onnx, where values are states with what its last layer reads as an output; MissingPackage without the
+    package onnx.
+    """
+    # of embeddings as they are it computes only what they add to the log-odds
+    model: Any = bundle.config.model
+    if native.runs(bundle) and model.values.kind != "embedding":
+        return native.native_engine(bundle, threads)
+    interface, content, where = bundle.config.graphs["model.onnx"], bundle.read("model.onnx"), bundle.file("model.onnx")
+    if CONTEXTS not in interface.outputs:
+        content = with_contexts(content, where)
+        interface = interface._replace(outputs={**interface.outputs, CONTEXTS: ("N", "F")})
+    return GraphEngine(OnnxGraph(content, interface, threads or cores(), bundle.parameters(), where))
+
+
+def with_contexts(content: bytes, where: object) -> bytes:
+    """Return a serialized classifier with the further output `contexts` (N, F) float32.
+
+    BundleError, in whose message the file is called `where`, if it does not end with a dense layer.
+    """
+    from onnx import ModelProto, TensorProto, helper
+
+    model = ModelProto.FromString(content)
+    writers = {output: node for node in model.graph.node for output in node.output}
+    node = writers.get("probability")
+    for operator in BEHIND:
+        if node and node.op_type == operator:
+            node = writers.get(node.input[0])
+    if not node or node.op_type != "Gemm":
+        found = node.op_type if node else "nothing"
+        raise BundleError(
+            f"{where}: expected a dense layer before the probability, found {found}; write the graph again with "
+            "`nsmc-attention export`"
+        )
+    model.graph.node.append(helper.make_node("Identity", [node.input[0]], [CONTEXTS]))
+    model.graph.output.append(helper.make_tensor_value_info(CONTEXTS, TensorProto.FLOAT, ["N", None]))
+    return bytes(model.SerializeToString())

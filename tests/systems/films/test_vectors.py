@@ -13,9 +13,7 @@ from nsmc_attention.errors import BundleError
 from nsmc_attention.evaluation.calibration import log_odds
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.native import SWITCH
-from nsmc_attention.systems.films.contexts import with_contexts
-from nsmc_attention.systems.films.engines import reading_engine
-from nsmc_attention.systems.films.vectors import ReviewReader, cached_vectors
+from nsmc_attention.systems.films.vectors import ReviewReader, cached_vectors, reading_engine, with_contexts
 
 mxnet = import_mxnet()
 

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("distributed")
 
 from nsmc_attention.apps.bulk.run import FILMS, model_of, pool_partition, score_partition, split, write_films
-from nsmc_attention.systems.films.pooling_scorer import merge
+from nsmc_attention.systems.films.groups import merge
 from nsmc_attention.systems.films.rater import load_film
 from nsmc_attention.systems.films.rows import rate_table, shown_in
 
