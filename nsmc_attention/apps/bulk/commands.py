@@ -12,7 +12,7 @@ import click
 
 from ...cli import end, options
 from ...cli.declare import argument, choices, command, option
-from ...cli.options import Added, of_systems, refuse_all_without, values_of
+from ...cli.options import Added, of_systems
 
 
 @command()
@@ -24,8 +24,6 @@ def bulk(
     text_column: Optional[str] = options.TEXT_COLUMN,
     sheet: Optional[str] = options.SHEET,
     header: Optional[str] = options.HEADER,
-    group_by: Optional[str] = option("column of the films; a second table, in _groups/ of the output, rates them"),
-    raters: Added = of_systems("GroupOptions"),
     scheduler: Optional[str] = option("address of a running Dask scheduler  [default: local processes]"),
     workers: Optional[int] = option("local processes  [default: one per core]", type=click.IntRange(1)),
     rows: int = option("rows per partition", type=click.IntRange(1), default=50_000),
@@ -41,11 +39,8 @@ def bulk(
 
     \b
     nsmc-attention bulk "reviews/*.parquet" --output scored
-    nsmc-attention bulk "reviews/*.parquet" --output scored --group-by film
     nsmc-attention bulk reviews/ --output scored --scheduler tcp://host:8786
     """
-    bundles = values_of(raters)
-    refuse_all_without(bundles, "--group-by", group_by)
     from . import run as dask
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -59,12 +54,10 @@ def bulk(
         engine=engine,
         restore=next((each.bundle for each in corrections.values() if each.bundle), False),
     )
-    rate = partial(score, group_by=group_by, **bundles)
-    counts = rate(sources, output, style, scheduler=scheduler, workers=workers)
-    films = f"; {counted(counts['films'], 'film')} in {output / dask.FILMS}/groups.{style}" if group_by else ""
+    counts = score(sources, output, style, scheduler=scheduler, workers=workers)
     print(
         f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
-        f"({counted(counts['rows'], 'review')}) now{films}"
+        f"({counted(counts['rows'], 'review')}) now"
     )
     if counts["rows"]:
         print(f"{output}: {counts['tally'].in_words()}", file=sys.stderr)

@@ -3,7 +3,7 @@
     files -> Partitions (whole rows of one file) -> one output file each, written atomically
 
 A rerun scores only the partitions whose output is missing. A worker loads the model once; if it dies, its partition is
-given to another. With groups, each partition also gives what its films' reviews amount to, which is merged in order.
+given to another.
 Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
 """
 
@@ -11,12 +11,10 @@ import glob
 import json
 import multiprocessing
 import signal
-from collections import deque
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
@@ -29,7 +27,7 @@ from ...classification.predictor import Classifier
 from ...classification.system import LAYOUT
 from ...errors import ConfigError, DataError, MissingPackage
 from ...inference.reference import Reference, Scorer, worker_scorer
-from ...inference.scoring import MARK, marks, open_output, table_parts, texts_of
+from ...inference.scoring import MARK, marks, open_output, table_parts
 from ...inference.tally import Tally
 from ...registry import ability
 from ...tables import rows as table_rows
@@ -59,23 +57,17 @@ OWN_MACHINE = {
     "worker_dashboard_address": "127.0.0.1:0",
     "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
 }
-# The folder, within that of the outputs, of the table of films
-FILMS = "_groups"
 
 
 @dataclass(frozen=True)
 class Partition:
-    """Some rows of one file and the column of their texts, the output's name, and `state_of` the file.
-
-    `group_by` is the column that names the films, if these are to be rated.
-    """
+    """Some rows of one file and the column of their texts, the output's name, and `state_of` the file."""
 
     source: Source
     text_column: str
     span: Optional[Span]
     output: str
     state: tuple[int, int]
-    group_by: Optional[str] = None
 
     def missing(self, folder: Path) -> bool:
         return not (folder / self.output).exists()
@@ -94,12 +86,10 @@ def bulk(
     verbatim: bool = False,
     encoding: Optional[str] = None,
     restore: Union[bool, str, Path] = False,
-    group_by: Optional[str] = None,
-    film_bundle: Optional[Union[str, Path]] = None,
     sheet: Optional[str] = None,
     header: Optional[str] = None,
 ) -> dict[str, Any]:
-    """Score files of reviews on Dask; return the numbers of partitions, of those scored now, of their rows, of films.
+    """Score files of reviews on Dask; return the numbers of partitions, of those scored now, of their rows.
 
     `tally` has the estimated share of positive reviews in the rows scored now.
 
@@ -119,49 +109,33 @@ def bulk(
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `tables.writers`).
     restore : bool or path
         Restore what is in doubt, and classify that: True, or the bundle of a restorer.
-    group_by, film_bundle : str or None
-        The column that names each review's film, and the bundle of stars (None: the packaged one). A table with a row for
-        each film, as of `film`, is written to FILMS within the output; a rerun reads all partitions for it.
 
     DataError, BundleError or ConfigError where a source or the bundle is damaged or was replaced meanwhile, or the folder is
     of another plan.
     """
     if style not in PARTITION_STYLES:
         raise ConfigError(f"bulk: expected one of {', '.join(PARTITION_STYLES)}, found {style!r}")
-    if group_by and restore is not False:
-        raise ConfigError("bulk --group-by: reads the texts as they are; leave --restore out")
     folder, files = Path(output), expand(sources)
-    rater = groups().load(film_bundle, engine, "cpu", classifier=bundle) if group_by else None
-    model = rater.reference if rater else model_of(bundle, engine, restore)
+    model = model_of(bundle, engine, restore)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
-    columns = (text_column, encoding, group_by, sheet, header)
+    columns = (text_column, encoding, sheet, header)
     partitions = [part for number, path in enumerate(files) for part in split(path, number, style, rows, *columns)]
-    plan = {"sources": states, "rows": rows, "partition_bytes": PART_BYTES, "style": style, "group_by": group_by}
+    plan = {"sources": states, "rows": rows, "partition_bytes": PART_BYTES, "style": style}
     settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim, "sheet": sheet}
     settings["header"] = header
-    check_plan(folder, {**plan, **settings, **fingerprints(rater or model)})
+    check_plan(folder, {**plan, **settings, **fingerprints(model)})
     missing = [part for part in partitions if part.missing(folder)]
     counts: dict[str, Any] = {"partitions": len(partitions), "scored": len(missing)}
-    tally = Tally()
     others = (model, str(folder.resolve()), verbatim)
     try:
         with connected(scheduler, workers) as client:
-            if not rater:
-                tally = sum(results(client, score_partition, missing, *others), tally)
-                return {**counts, "rows": tally.rows, "tally": tally}
-            shown = groups().shown_in(style)
-            pools: dict[Any, Any] = {}
-            for scored, own in results(client, pool_partition, partitions, *others):
-                tally += scored
-                groups().merge(pools, own, shown)
+            tally = sum(results(client, score_partition, missing, *others), Tally())
     finally:
         # of workers that were killed
         for path in folder.glob(f"{PREFIX}*"):
             remove(path)
-    marked = any(marks(style, part.source, folder) for part in partitions)
-    write_films(rater, pools, str(group_by), folder / FILMS / f"groups.{style}", verbatim, marked)
-    return {**counts, "rows": tally.rows, "tally": tally, "films": len(pools)}
+    return {**counts, "rows": tally.rows, "tally": tally}
 
 
 def results(client: Any, function: Callable[..., Any], partitions: list[Partition], *others: Any) -> Iterator[Any]:
@@ -177,15 +151,6 @@ def results(client: Any, function: Callable[..., Any], partitions: list[Partitio
         future.release()
 
 
-def write_films(rater: Any, pools: dict[Any, Any], group_by: str, path: Path, verbatim: bool, marked: bool) -> None:
-    path.parent.mkdir(exist_ok=True)
-    with open_output(path, path.suffix[1:]) as file:
-        if marked:
-            file.write(MARK)
-        ratings = zip(pools, rater.ratings(pools.values()))
-        groups().write_ratings(file, path.suffix[1:], group_by, ratings, verbatim)
-
-
 def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> Any:
     """Return what workers load a classifier by, one of restored texts if `restore` says so; BundleError as `load_bundle`."""
     classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
@@ -196,21 +161,10 @@ def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[boo
     return correcting.reference(classifier, restore, engine)
 
 
-def groups() -> Any:
-    """Return the module that rates groups of reviews; ConfigError where no system does."""
-    if not (rating := ability("groups")):
-        raise ConfigError("bulk --group-by: no system of this installation rates groups; leave it out")
-    return rating
-
-
 def fingerprints(model: Any) -> dict[str, Optional[str]]:
-    """Return the part of a plan that names the models: of a classifier's reference, of two, or of a rater of groups."""
-    restorer, rater = getattr(model, "restorer", None), getattr(model, "bundle", None)
-    return {
-        "bundle": getattr(model, "classifier", model).fingerprint,
-        "restorer": restorer and restorer.fingerprint,
-        "film": rater and rater.fingerprint,
-    }
+    """Return the part of a plan that names the models: of a classifier's reference, or of two."""
+    restorer = getattr(model, "restorer", None)
+    return {"bundle": getattr(model, "classifier", model).fingerprint, "restorer": restorer and restorer.fingerprint}
 
 
 def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
@@ -237,7 +191,6 @@ def split(
     rows: int,
     text_column: Optional[str] = None,
     encoding: Optional[str] = None,
-    group_by: Optional[str] = None,
     sheet: Optional[str] = None,
     header: Optional[str] = None,
 ) -> Iterator[Partition]:
@@ -246,10 +199,8 @@ def split(
     # reads the first rows only
     table = open_table(source, text_column)
     source, text_column = table.source, table.text_column
-    for part in islice(table.parts, 1 if group_by else 0):
-        groups().names_of(part, str(group_by), path)
     for index, span in enumerate(table_rows.spans(source, rows)):
-        yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{index:05d}.{style}", state, group_by)
+        yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{index:05d}.{style}", state)
 
 
 def state_of(path: Union[str, Path]) -> tuple[int, int]:
@@ -320,29 +271,6 @@ def score_partition(partition: Partition, model: object, folder: str, verbatim: 
     DataError if the source was modified: rows of two versions would be mixed.
     """
     return write_output(worker_scorer(model), partition, parts_of(partition), folder, verbatim)
-
-
-def pool_partition(
-    partition: Partition, model: Reference, folder: str, verbatim: bool = False
-) -> tuple[Tally, dict[Any, Any]]:
-    """Return the Tally of rows scored for the output, none if there is one, and what is known of each film."""
-    names: "deque[Optional[str]]" = deque()
-
-    def named() -> Iterator[TablePart]:
-        for part in parts_of(partition):
-            names.extend(groups().names_of(part, str(partition.group_by), partition.source.path))
-            yield part
-
-    # the names of a part are there once it is read, which is before it is scored
-    taken, parts = iter(names.popleft, ...), named()
-    scorer = groups().PoolingScorer(worker_scorer(model), taken, groups().shown_in(Path(partition.output).suffix[1:]))
-    if partition.missing(Path(folder)):
-        return write_output(scorer, partition, parts, folder, verbatim), scorer.pools
-    check_state(partition)
-    for part in parts:
-        deque(scorer.read(texts_of(part, partition.text_column)), maxlen=0)
-    check_state(partition)
-    return Tally(), scorer.pools
 
 
 def parts_of(partition: Partition) -> Iterator[TablePart]:
