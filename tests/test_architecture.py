@@ -25,8 +25,15 @@ ORDER = """
     systems/restoration systems/language systems/films systems/reading
 """
 # Lines of Python; what a folder needs beyond them makes room there first
-BOUNDS = {"core": 19_150, "systems/restoration": 3_200, "systems/reading": 2_700, "apps": 3_110, "apps/aspects": 350}
-SYSTEM_BOUND = 2_200
+BOUNDS = {
+    "core": 17_150,
+    "tables": 3_075,
+    "systems/restoration": 3_119,
+    "systems/reading": 2_480,
+    "apps": 2_500,
+    "apps/aspects": 350,
+}
+SYSTEM_BOUND = 1_750
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
@@ -117,6 +124,7 @@ def test_each_folder_is_within_its_bound():
     }
     own["apps"] = [path for path in own["apps"] if room(path) != "apps/aspects"]
     own["core"] = [path for path in MODULES if "/" not in room(path)]
+    own["tables"] = [path for path in MODULES if room(path) == "tables"]
     counts = {name: lines_of(paths) for name, paths in own.items()}
     bounds = {**{name: SYSTEM_BOUND for name in [*WINGS, "systems/sequences"] if name.startswith("systems")}, **BOUNDS}
     assert {name: counts[name] for name, bound in bounds.items() if counts[name] > bound} == {}

@@ -16,11 +16,13 @@ NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the mo
 SYLLABLE, LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 # Laughing, crying and sighing mean something by themselves; other letters alone do where the vocabulary has them together
 EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]")
-WORD, NUMBERS = re.compile(r"[^\W\d_]+"), re.compile(r"[\d.]*\d")
+WORD, NUMBERS = re.compile(r"[^\W\d_]+"), re.compile(r"(?<!\.)(?:\.*\d)+")
 # The whole of goodgoodgood, no part of a word (banana)
 REPEATED = re.compile(r"^(\w{2,}?)\1+$")
 # A page, an address of mail; a place by its districts, street and number
-ADDRESS = re.compile(r"(?:https?://|www\.)\S+|\S+@\S+\.\w+|\b[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE)
+ADDRESS = re.compile(
+    r"(?:https?://|www\.)\S+|(?<!\S)\S[^\s@]*@\S+\.\w+|(?<![\w-])[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE
+)
 PROVINCES = frozenset(
     "서울 부산 대구 인천 광주 대전 울산 세종 경기 강원 충청 충북 충남 전라 전북 전남 경상 경북 경남 제주".split()
 )
@@ -31,7 +33,7 @@ PLACE = re.compile(
     r"[가-힣]+(?:시|군|구|읍|면|동|로|길)\b.*\d[\d-]*(?:번지|번길|층|호|동|로|가|길)?"
 )
 HEARTS = "♥♡乃"
-# Characters that are looked at: patterns of addresses take the square of their number
+# Characters that are looked at: REPEATED takes the square of their number
 LOOKED_AT = 1000
 # Syllables may stand beside so many times as many other letters; a text in Latin letters has so many words at most
 FOREIGN, LATIN_WORDS = 12, 4

@@ -34,7 +34,7 @@ READ, OVERLAP = 2**20, 2**16
 # The tag of a cell, one with a value, and a formula without one, as programs but Excel write them
 TAG = rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
 CELL = re.compile(TAG + rb"<(?:\w+:)?[vif]")
-FORMULA = re.compile(rb'(?![^>]*t="str")' + TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
+FORMULA = re.compile(rb'(?!<[^<>]*t="str")' + TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
 
 
 @dataclass

@@ -168,7 +168,9 @@ class Content:
         rows, lists = self.tables["aspects"], []
         chart = interval_rows(rows, float("nan"), self.say["share_unknown"])
         if "aspects_by_group" in self.tables:
-            shares = self.tables["aspects_by_group"]["share"].unstack().reindex(self.shown_groups().index)[rows.index]
+            shares = self.tables["aspects_by_group"]["share"].unstack()
+            # an aspect may be named beside blank groups alone
+            shares = shares.reindex(index=self.shown_groups().index, columns=rows.index)
             chart += f'<div class="scroll">{shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False)}</div>'
         for name in rows.index:
             own = mentions[mentions["aspect"] == name].sort_values("odds")

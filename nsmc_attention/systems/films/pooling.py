@@ -31,12 +31,6 @@ class Pool:
         best = zip(scores.tolist(), texts) if self.shown else ()
         self.join(len(scores), highest, float(weights.sum()), weights @ values, summed, best)
 
-    def merge(self, other: "Pool") -> None:
-        """Add the reviews of another Pool of the same film."""
-        self.blank += other.blank
-        if other.count:
-            self.join(other.count, other.highest, other.total, other.weighted, other.summed, other.best)
-
     def join(
         self,
         count: int,

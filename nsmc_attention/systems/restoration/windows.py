@@ -33,7 +33,7 @@ def pieces_of(text: str, longest: int) -> Iterator[Piece]:
         end = text.find(LINE, start) % (len(text) + 1)
         if end - start > longest:
             window = text[start : start + longest]
-            ends = [mark.end() for mark in re.finditer(r"[.!?~]+ ", window)] or [window.rfind(SPACE) + 1]
+            ends = [mark.end() for mark in re.finditer("[.!?~] ", window)] or [window.rfind(SPACE) + 1]
             end = start + (ends[-1] or longest)
             # the space between two pieces begins neither
             end += text.startswith(SPACE, end)

@@ -49,12 +49,3 @@ def test_scores_far_apart_do_not_overflow():
 def test_memory_does_not_grow_with_the_reviews():
     pool = pooled(numpy.arange(COUNT), 100)
     assert pool.weighted.shape == pool.summed.shape == (6,) and len(pool.best) == 3 and pool.count == COUNT
-
-
-@pytest.mark.parametrize("cut", [0, 1, 400, COUNT])
-def test_merged_pools_are_as_one(cut):
-    one, other, whole = pooled(range(cut), 90), pooled(range(cut, COUNT), 70), pooled(numpy.arange(COUNT), COUNT)
-    one.blank, other.blank = 2, 3
-    one.merge(other)
-    numpy.testing.assert_allclose(one.pooled, whole.pooled, rtol=1e-10, atol=1e-12)
-    assert (one.count, one.blank, one.best) == (COUNT, 5, whole.best)
