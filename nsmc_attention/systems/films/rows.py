@@ -70,7 +70,7 @@ def rate_table(
     Raises
     ------
     DataError
-        As `tables.tables.open_table`; there is no such column, or no row that names a film.
+        As `tables.table.open_table`; there is no such column, or no row that names a film.
     ConfigError
         The style is of another kind.
     """
