@@ -1,4 +1,4 @@
-"""Attention rollout, and integrated gradients of a real, tiny model."""
+"""Attention rollout, and integrated gradients of the packaged classifier."""
 
 import numpy
 import pytest
@@ -7,6 +7,7 @@ from hypothesis import strategies as some
 
 from benchmarks.classification.explanations import IntegratedGradients, integration_points, orders, rollout
 from nsmc_attention.classification.explain import Explainer
+from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.tables import nsmc
 
@@ -30,24 +31,16 @@ def test_it_is_the_product_of_the_paper_s_equation():
     assert rollout(heads, numpy.eye(4)) == pytest.approx(third @ second @ first)
 
 
-def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing(bundle_folder):
+def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing():
     """Completeness, Sundararajan et al. 2017, proposition 1."""
-    classifier = load_classifier(bundle_folder)
+    classifier = load_classifier()
     explainer = Explainer(classifier)
     encoded = list(filter(len, map(classifier.bundle.codec.encode, nsmc.load("sample", "test").documents[:40])))
-    network = explainer.gluon.block
-    scorer = explainer.scorer(IntegratedGradients(explainer.gluon, 48))
-    probability, values = scorer.predict_with_weights(encoded)
-    nd = explainer.gluon.mxnet.nd
+    probability, values = explainer.scorer(IntegratedGradients(explainer.gluon, 96)).predict_with_weights(encoded)
+    graph = explainer.gluon
     for review, odds, each in zip(encoded, numpy.log(probability / (1 - probability)), values):
-        batch = classifier.bundle.codec.batch([review])
-        rows = [
-            0 * row
-            for row in network.embed_tokens(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
-        ]
-        logits, _ = network.forward_embedded(
-            nd, rows, nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32")
-        )
+        rows, mask, lengths = embed_batch(graph, classifier.bundle.codec.batch([review]))
+        logits = graph.block.forward_embedded(graph.mxnet.nd, [0 * row for row in rows], mask, lengths)[0]
         nothing = float((logits[0, 1] - logits[0, 0]).asscalar())
         assert each.sum() == pytest.approx(odds - nothing, abs=0.02)
 
@@ -58,12 +51,12 @@ def test_the_points_of_the_path_weigh_1_together(steps):
     assert sum(weights) == pytest.approx(1) and all(0 < share <= 1 for share in shares)
 
 
-def test_every_order_has_a_number_for_each_token(tiny_transformer):
-    explainer = Explainer(load_classifier(tiny_transformer))
+def test_every_order_has_a_number_for_each_token():
+    explainer = Explainer(load_classifier())
     reviews = list(map(explainer.bundle.codec.encode, ["배우는 좋은데 영화는 정말 별로", "최고"]))
     found = orders(explainer, reviews)
-    assert [*found] == ["attention", "rollout", "gradient", "integrated", "erasure", "random"]
+    assert [*found] == ["contribution", "attention", "gradient", "integrated", "erasure", "random"]
     for name, values in found.items():
         assert list(map(len, values)) == list(map(len, reviews))
-        if name in ("attention", "rollout", "random"):
+        if name in ("attention", "random"):
             assert [each.sum() for each in values] == pytest.approx([1, 1], abs=1e-5)

@@ -53,7 +53,8 @@ def of_page(page, language):
 def of_heads(page):
     page.fill("#text", REVIEW)
     page.select_option("#method", "attention")
-    page.click("#answer .more")
+    # the button after the one of the matrix
+    page.locator("#answer .more").last.click()
     page.locator("#answer .small").last.click()
     save(page.locator("#answer").screenshot(), named("page-heads"))
 
