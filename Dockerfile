@@ -8,8 +8,9 @@ ENV PATH=/opt/venv/bin:$PATH NSMC_ATTENTION_MINIMAL=1
 # before the source: a change of the code does not install the packages again
 COPY requirements/serve.txt requirements/
 RUN pip install --no-cache-dir --require-hashes -r requirements/serve.txt
+RUN pip install --no-cache-dir setuptools==82.0.1
 COPY . .
-RUN pip install --no-cache-dir --no-deps . && nsmc-attention predict 최고
+RUN pip install --no-cache-dir --no-build-isolation --no-deps . && nsmc-attention predict 최고
 
 FROM python:3.11-slim-bookworm
 COPY --from=build /opt/venv /opt/venv
