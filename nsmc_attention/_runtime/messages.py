@@ -17,6 +17,8 @@ from typing import Any, Optional, TextIO
 LANGUAGES = ("ko", "en")
 # Where --language is kept, for worker processes too; after it, what says the locale
 VARIABLES = VARIABLE, *_ = ("NSMC_ATTENTION_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
+# Colons of a line that is translated: each of more would be tried within each
+COLONS = 16
 BLANK, ANYTHING = re.compile(r"\\\{(\w+)\\\}"), r"(?P<\1>(?:(?![;:] ).)+)"
 
 
@@ -69,6 +71,8 @@ def word(name: str) -> str:
 
 @lru_cache(maxsize=256)
 def korean(line: str) -> str:
+    if line.count(": ") > COLONS:
+        return line
     lines, words = table()
     for pattern, said in lines:
         if match := pattern.fullmatch(line):
