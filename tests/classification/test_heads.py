@@ -5,7 +5,6 @@ import pytest
 
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.errors import BundleError
 
 TEXTS = ["배우는 좋은데 영화는 정말 별로", "최고", "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"]
 
@@ -43,15 +42,3 @@ def test_heads_of_words_are_distributions_over_the_words(classifier):
 def test_an_encoder_that_does_not_attend_has_no_heads(bundle_folder, post_run_folder):
     for folder in (bundle_folder, post_run_folder / "bundle"):
         assert explain(load_classifier(folder), TEXTS[0]).heads is None
-
-
-@pytest.mark.parametrize("value, size", [(numpy.nan, 4), (-0.1, 4), (2, 4), (0.5, 3)])
-def test_a_foreign_graph_whose_heads_are_none_is_refused(tiny_transformer, value, size):
-    class Session:
-        def run(self, names, arrays):
-            return [numpy.full((1, 3, 2, size, size), value)]
-
-    engine = load_classifier(tiny_transformer).engine
-    engine.graph.session = Session()
-    with pytest.raises(BundleError, match=r"expected heads of shape \(1, \d, \d, 4, 4\) from 0 to 1"):
-        engine.heads(numpy.ones((1, 4), "int32"), numpy.array([4], "int32"))
