@@ -25,7 +25,7 @@ from nsmc_attention.tables import nsmc
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
 # Seconds within which a command and its workers end
-LIMIT = 5
+LIMIT = 2
 
 
 @pytest.fixture(scope="module")

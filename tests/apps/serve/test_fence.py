@@ -162,7 +162,6 @@ def test_a_hostile_file_is_answered_in_one_line_and_nobody_waits(server, path, k
     assert max(seconds) < 0.5
 
 
-@pytest.mark.slow
 def test_eight_large_uploads_take_bounded_memory_and_the_others_are_answered(server):
     row = json.dumps({"document": "최고", **{f"k{number}": number for number in range(900)}}, ensure_ascii=False) + "\n"
     body, statuses, most = (row * (16_500_000 // len(row))).encode(), [], 0
@@ -203,7 +202,6 @@ def test_a_server_whose_client_left_during_an_upload_ends_soon(start, number, af
     assert not server.tables() and Path(server.folder).is_dir()
 
 
-@pytest.mark.slow
 def test_the_process_of_a_client_that_left_ends(server):
     def readers():
         forkserver = psutil.Process(server.process.pid).children(recursive=True)
