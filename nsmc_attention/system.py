@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from importlib import import_module
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Optional
 
 from .bundle import Layout
@@ -53,3 +55,15 @@ class System:
         if name not in self.presets:
             raise ConfigError(f"--task {self.name}: unknown preset {name!r}{did_you_mean(name, self.presets)}")
         return self.presets[name]
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that calls the one of that name, as "Classifier.from_bundle", of a module of the package.
+
+    The module is imported by the call: `--help` imports neither numpy nor a network.
+    """
+
+    def call(*values: object, **named: Any) -> Any:
+        return attrgetter(name)(import_module(f".{module}", __package__))(*values, **named)
+
+    return call

@@ -36,8 +36,7 @@ from scipy import stats
 from docs.make.pictures import named, save_figure
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.adapt import adapting
-from nsmc_attention.classification.baselines import baseline
+from nsmc_attention.classification.adapt import adapting, tfidf_regression
 from nsmc_attention.classification.batches import EncodedPart, encode
 from nsmc_attention.classification.folds import odds_of, passes
 from nsmc_attention.classification.gain import balanced_accuracy
@@ -97,7 +96,7 @@ def main(path: Path, counts: list[int]) -> None:
                 own = adapted.bundle.manifest["adapted"]["after"]
                 after = numpy.mean((adapted.probabilities(held_out["review"]) > 0.5) == right)
                 films = numpy.mean((adapted.probabilities(test.documents[::10]) > 0.5) == (test.labels[::10] == 1))
-            model = baseline("tfidf", "mecab").fit(known["review"], known["label"])
+            model = tfidf_regression("mecab").fit(known["review"], known["label"])
             other = numpy.mean(model.predict(held_out["review"]) == right)
             rows.append((100 * after, 100 * own, 100 * other, 100 * films, seconds))
         means, spreads = numpy.mean(rows, axis=0), numpy.std(rows, axis=0, ddof=1)

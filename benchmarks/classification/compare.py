@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any, Optional
 
 import pandas
+from sklearn.dummy import DummyClassifier
 
 from nsmc_attention._io.atomic import replaced_file, write_text
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.baselines import BASELINES, baseline
+from nsmc_attention.classification.adapt import tfidf_regression
 from nsmc_attention.classification.evaluation import evaluate
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.settings import PRESETS, Config
@@ -33,6 +34,8 @@ from nsmc_attention.tables.data import Labelled
 from nsmc_attention.tables.labelled import read_reviews
 from nsmc_attention.tables.nsmc import CORPORA
 from nsmc_attention.training.runs import Run, saved_settings
+
+BASELINES = ("majority", "tfidf")
 
 
 def compare(
@@ -145,7 +148,9 @@ def baseline_row(name: str, config: Config, train_file: Reviews, test_file: Opti
     if test_file:
         scored["test"] = (test_file.frame["document"], test_file.labels)
     started, row = time.perf_counter(), {}
-    model = baseline(name, config.text.tokenizer).fit(train_part.frame["document"], train_part.labels)
+    # the more frequent label always, or n-grams
+    model = DummyClassifier() if name == "majority" else tfidf_regression(config.text.tokenizer)
+    model.fit(train_part.frame["document"], train_part.labels)
     for part, (documents, labels) in scored.items():
         row.update(figures(part, headline(labels, model.predict_proba(documents)[:, 1])))
     return {"seconds": round(time.perf_counter() - started, 1), **row}

@@ -69,12 +69,10 @@ def network(workload):
 
 def lowered(workload):
     """The content of the classifier's ONNX graph, and what it takes and returns."""
-    from nsmc_attention.classification.graphs import REVIEWS, classified
-    from nsmc_attention.model.graphs import Interface
+    from nsmc_attention.model.graphs import Interface, classified, review_inputs
     from nsmc_attention.model.onnx.graph import lower
 
-    inputs = {name: axes for name, axes in REVIEWS.items() if name != "ngram_ids"}
-    interface = Interface(inputs, workload.model.outputs, classified)
+    interface = Interface(review_inputs(False), workload.model.outputs, classified)
     (content,) = lower(network(workload)[1], {"model.onnx": interface}).values()
     return content, interface
 

@@ -48,8 +48,7 @@ mxnet = import_mxnet()
 
 from nsmc_attention.text.encoding import ReviewEncoder  # noqa: E402
 from nsmc_attention.text.preprocessing import build_vocab  # noqa: E402
-from nsmc_attention.training.average import Average  # noqa: E402
-from nsmc_attention.training.checkpoint import Checkpoints, Progress  # noqa: E402
+from nsmc_attention.training.checkpoint import Average, Checkpoints, Progress  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402
 from nsmc_attention.training.runs import Run  # noqa: E402
 

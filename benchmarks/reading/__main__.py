@@ -30,13 +30,12 @@ from PIL import Image
 
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.systems.reading.boxes import Box, Gray, cut_out
 from nsmc_attention.systems.reading.decoding import ctc_path
 from nsmc_attention.systems.reading.drawing import Degradation, Style, degraded, draw, ink_box
 from nsmc_attention.systems.reading.fonts import korean_faces
 from nsmc_attention.systems.reading.reader import PictureReader
 from nsmc_attention.systems.reading.reading import Line
-from nsmc_attention.systems.reading.strips import padded, strips
+from nsmc_attention.systems.reading.strips import Box, Gray, cut_out, padded, strips
 from nsmc_attention.systems.reading.system import LAYOUT, READER
 from nsmc_attention.systems.reading.texts import lines_of, review_line
 from nsmc_attention.systems.reading.train import MOST_DEV

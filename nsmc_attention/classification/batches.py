@@ -9,7 +9,7 @@ import pandas
 from numpy.typing import ArrayLike, NDArray
 
 from .._runtime.aliases import Numbers, Record
-from .._runtime.later import later
+from ..system import later
 from ..text.encoding import Encoded, ReviewEncoder
 from ..text.ngrams import ngram_ids
 

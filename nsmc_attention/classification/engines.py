@@ -11,8 +11,8 @@ from .._runtime.aliases import Numbers
 from .._runtime.processes import cores
 from ..inference.engines import PRECISIONS, chosen_engine
 from ..inference.sessions import GluonGraph, RunnableGraph, load_graphs
+from ..model.graphs import CONTEXTS, CONTRIBUTIONS, HEADS
 from . import native
-from .graphs import CONTEXTS, CONTRIBUTIONS, HEADS
 from .system import ClassifierBundle
 
 

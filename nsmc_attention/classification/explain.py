@@ -13,13 +13,12 @@ from ..errors import ConfigError, DataError, check_kind
 from ..evaluation.erasure import leave_one_out
 from ..inference.reference import check_text
 from ..inference.sessions import GluonGraph
+from ..model.graphs import CONTRIBUTIONS, HEADS
 from ..text.encoding import Encoded
-from .attribution import Attribution, check_method
+from .attribution import Attribution, check_method, disputed
 from .display import AUTO, METHODS, Method
 from .engines import Engine, gluon_graph
 from .gradients import GradientEngine, ReplacedAttention
-from .graphs import CONTRIBUTIONS, HEADS
-from .phrases import disputed
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer
 

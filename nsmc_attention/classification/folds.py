@@ -10,8 +10,7 @@ import numpy
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
-from .._runtime.aliases import Numbers
-from .._runtime.mxnet_types import Device, Network
+from .._runtime.aliases import Device, Network, Numbers
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import log_odds
 from ..model.parameters import Arrays, set_parameters, snapshot

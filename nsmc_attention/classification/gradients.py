@@ -5,7 +5,7 @@ from typing import Sequence
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.mxnet_types import Array
+from .._runtime.aliases import Array
 from ..inference.sessions import GluonGraph
 
 BATCH = 64

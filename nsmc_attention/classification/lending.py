@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from .._runtime.mxnet_types import Network
+from .._runtime.aliases import Network
 from ..model.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot
 from ..schema import paths
 from ..text.encoding import ReviewEncoder

@@ -14,8 +14,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.aliases import Numbers, Record
-from .._runtime.mxnet_types import Network
+from .._runtime.aliases import Network, Numbers, Record
 from .._runtime.processes import cores, thread_pool
 from ..errors import ConfigError
 from ..inference.engines import PRECISIONS

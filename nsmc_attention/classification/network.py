@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._runtime.aliases import Array, Network, Operators
 from .._runtime.gluon import HybridBlock, gluonnlp, mxnet, nn, rnn
-from .._runtime.mxnet_types import Array, Network, Operators
 from ..model import operators
 from ..model.blocks import listed
-from ..model.graphs import AXES
+from ..model.graphs import AXES, review_inputs
 from ..model.parameters import CLASSES, EVIDENCE
 from ..text.ngrams import SHARED, SMALLEST
-from .graphs import REVIEWS
 
 if TYPE_CHECKING:
     from .settings import ClassifierConfig
@@ -91,7 +90,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         self.multihead = settings.attention.kind == "multihead"
         self.has_hops = "hops" in self.axes
         self.has_ngrams = bool(ngram_buckets)
-        self.inputs = {name: axes for name, axes in REVIEWS.items() if self.has_ngrams or name != "ngram_ids"}
+        self.inputs = review_inputs(self.has_ngrams)
         with self.name_scope():
             # sparse: a batch touches few rows, and only these are updated
             self.embedding = nn.Embedding(vocab_size, settings.embedding_size, sparse_grad=True)

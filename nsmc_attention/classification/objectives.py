@@ -5,8 +5,8 @@ from typing import Optional
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.aliases import Array, Device, Network
 from .._runtime.gluon import mxnet
-from .._runtime.mxnet_types import Array, Device, Network
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
 from ..training.stage import SMALLEST, Objective

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import ClassVar, Literal, Optional, Union
 
-from .._runtime.mxnet_types import Network
+from .._runtime.aliases import Network
 from ..errors import ConfigError, did_you_mean
 from ..model.attention import ATTENTIONS, Additive, Attention
 from ..model.encoders import ENCODERS, GRU, EncoderSettings
-from ..model.graphs import AXES, Axes, Graphs, Interface
+from ..model.graphs import AXES, Axes, Graphs, Interface, classified, review_inputs
 from ..model.values import VALUES, States, Values
 from ..schema import Settings, kinds, section, setting
 from ..text.settings import TextConfig
@@ -179,11 +179,7 @@ class Config(TaskConfig):
 
     @property
     def graphs(self) -> Graphs:
-        # imports numpy, which `--help` does without
-        from .graphs import REVIEWS, classified
-
-        inputs = {name: axes for name, axes in REVIEWS.items() if name != "ngram_ids" or self.text.ngram_buckets}
-        return {"model.onnx": Interface(inputs, self.model.outputs, classified)}
+        return {"model.onnx": Interface(review_inputs(self.text.ngram_buckets > 0), self.model.outputs, classified)}
 
     def network(self, vocab_size: int, with_ngrams: bool = True) -> Network:
         """Build the HybridBlock, its parameters not yet initialized; it is trained without the table of n-grams."""

@@ -13,8 +13,7 @@ from typing import Optional
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.aliases import Numbers, Record
-from .._runtime.mxnet_types import Network
+from .._runtime.aliases import Network, Numbers, Record
 from .._runtime.processes import cores
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .._runtime.later import later
 from ..bundle import Bundle, Layout, Manifest, in_yaml, packaged, read_encoder
 from ..errors import BundleError
-from ..system import System
+from ..system import System, later
 from .settings import LABELS, PRESETS, Config
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import Optional, Union
 import numpy
 import pandas
 
-from .._runtime.aliases import Numbers, Record
-from .._runtime.mxnet_types import Network
+from .._runtime.aliases import Network, Numbers, Record
 from ..bundle import PARAMETERS, Manifest, load_bundle
 from ..errors import BundleError, DataError
 from ..inference.engines import DeviceName

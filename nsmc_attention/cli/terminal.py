@@ -9,8 +9,7 @@ import click
 from .._runtime.messages import translated, word
 
 if TYPE_CHECKING:
-    from ..classification.attribution import Attribution
-    from ..classification.phrases import Phrase
+    from ..classification.attribution import Attribution, Phrase
     from ..classification.pieces import Side
 
 # Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a

@@ -12,8 +12,7 @@ from typing import Any, Optional, Union
 
 import numpy
 
-from .._runtime.aliases import Numbers
-from .._runtime.mxnet_types import Device
+from .._runtime.aliases import Device, Numbers
 from .._runtime.processes import thread_pool
 from ..bundle import PARAMETERS, AnyBundle
 from ..errors import BundleError, MissingPackage, requirement

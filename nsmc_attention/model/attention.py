@@ -5,7 +5,7 @@ A new one is a class like `General` and a name in ATTENTIONS. Settings are read 
 
 from typing import ClassVar
 
-from .._runtime.mxnet_types import Network
+from .._runtime.aliases import Network
 from ..errors import ConfigError
 from ..schema import Settings, setting
 

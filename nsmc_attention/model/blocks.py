@@ -1,7 +1,7 @@
 """Blocks that GluonNLP lacks, or has in a slower form. Imports MXNet."""
 
+from .._runtime.aliases import Array, Operators
 from .._runtime.gluon import HybridBlock, gluonnlp, nn, rnn
-from .._runtime.mxnet_types import Array, Operators
 from . import operators
 
 MASKED_SCORE = -1e18

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from .._runtime.mxnet_types import Network
+from .._runtime.aliases import Network
 from ..errors import ConfigError
 from ..schema import Settings, setting
 from .graphs import Axes

@@ -8,7 +8,7 @@ vocabulary, W places that a decoder attends to.
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Union
 
-from .._runtime.mxnet_types import Array, Operators
+from .._runtime.aliases import Array, Operators
 
 Axes = tuple[Union[str, int], ...]
 
@@ -39,6 +39,13 @@ LENGTHS = ("valid_length", "source_length")
 # Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
 # a fixed size: layers, heads, hops
 AXES = ("queries", "keys")
+# Of a classifier: the output of one whose encoder attends: its weights
+HEADS = "heads"
+# What a network above reads of a review: an output where values are near the token, else what its last layer reads, a further
+# output that the graph can be given
+CONTEXTS = "contexts"
+# What each token adds to the log-odds, of a classifier whose values are near the token (`model.values`)
+CONTRIBUTIONS = "contributions"
 
 
 def dtype(name: str) -> str:
@@ -49,3 +56,17 @@ def dtype(name: str) -> str:
 def second_of_two(F: Operators, logits: Array, axis: int) -> Array:
     """Return the probability of the second of two classes, of logits whose last axis, `axis`, has these."""
     return F.squeeze(F.slice_axis(F.softmax(logits, axis=axis), axis=axis, begin=1, end=2), axis=axis)
+
+
+def classified(F: Operators, logits: Array, weights: Array, *others: Array) -> tuple[Array, ...]:
+    """Logits (N, 2) -> the probability of positive (N,); the rest as it is."""
+    return (second_of_two(F, logits, 1), weights, *others)
+
+
+def review_inputs(with_ngrams: bool) -> dict[str, Axes]:
+    """Return the inputs of a classifier's graph."""
+    # imports numpy, which `--help` does without
+    from ..text.ngrams import NGRAMS
+
+    inputs: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",)}
+    return {**inputs, "ngram_ids": ("N", "T", NGRAMS)} if with_ngrams else inputs

@@ -15,8 +15,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any, Optional
 
+from .._runtime.aliases import Array, Network, Operators
 from .._runtime.mxnet_shim import import_mxnet
-from .._runtime.mxnet_types import Array, Network, Operators
 from ..native import switched_on
 
 mxnet = import_mxnet()

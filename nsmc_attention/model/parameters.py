@@ -7,9 +7,8 @@ that says so (`matrices_as`). A trained network is rounded to that: all files of
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.aliases import Numbers
+from .._runtime.aliases import Device, Network, Numbers
 from .._runtime.mxnet_shim import import_mxnet
-from .._runtime.mxnet_types import Device, Network
 
 Arrays = dict[str, Numbers]
 

@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from .._runtime.aliases import Network
 from .._runtime.mxnet_shim import import_mxnet
-from .._runtime.mxnet_types import Network
 from .graphs import AXES, unchanged
 
 # Shapes are inferred for these sizes of the dimensions that vary: primes above every longest review, so that no

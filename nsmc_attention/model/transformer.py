@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
+from .._runtime.aliases import Array, Network, Operators
 from .._runtime.gluon import HybridBlock, mxnet, nn
-from .._runtime.mxnet_types import Array, Network, Operators
 from .operators import Dropout
 
 # Added to a variance, as MXNet does

@@ -6,7 +6,7 @@ Of values near the token, a review's log-odds are a sum over its tokens (docs/co
 from collections.abc import Mapping
 from typing import ClassVar, Optional
 
-from .._runtime.mxnet_types import Network
+from .._runtime.aliases import Network
 from ..errors import ConfigError
 from ..schema import Settings, setting
 

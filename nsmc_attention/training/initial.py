@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Optional, Union
 
+from .._runtime.aliases import Device, Network
 from .._runtime.mxnet_shim import import_mxnet
-from .._runtime.mxnet_types import Device, Network
 from ..bundle import AnyBundle, Layout, load_any
 from ..errors import ConfigError
 from ..schema import paths

@@ -11,14 +11,13 @@ from typing import Any, Iterator
 
 import numpy
 
+from .._runtime.aliases import Array, Network, Trainer
 from .._runtime.gluon import mxnet
 from .._runtime.mxnet_shim import stderr_closed
-from .._runtime.mxnet_types import Array, Network, Trainer
 from ..errors import ConfigError
 from ..model.operators import FastAdam
 from ..model.parameters import snapshot
-from .average import Average
-from .checkpoint import Checkpoints, Progress
+from .checkpoint import Average, Checkpoints, Progress
 from .config import FLAGS, LoopConfig
 from .stage import Objective, Stage
 

@@ -13,9 +13,8 @@ from typing import Optional, TypeVar, Union
 
 from .._io.atomic import vacant, write_text
 from .._io.bounded import read_json
-from .._runtime.aliases import Record
+from .._runtime.aliases import Device, Network, Record
 from .._runtime.mxnet_shim import choose_device
-from .._runtime.mxnet_types import Device, Network
 from .._runtime.progress import progress_bar
 from ..bundle import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, model_card, write_bundle
 from ..errors import ConfigError

@@ -9,8 +9,7 @@ import pytest
 from safetensors.numpy import save
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.training.average import Average
-from nsmc_attention.training.checkpoint import Checkpoints, Progress, read_arrays
+from nsmc_attention.training.checkpoint import Average, Checkpoints, Progress, read_arrays
 from nsmc_attention.training.loop import make_trainer
 
 

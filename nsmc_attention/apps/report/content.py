@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Optional
+from typing import Any, Optional
 
 import numpy
 import pandas
@@ -12,7 +12,6 @@ from ...classification.explain import Explainer
 from ...classification.likeness import Unlike
 from ...classification.prediction import Prediction
 from ...classification.system import LAYOUT, ClassifierBundle
-from ...inference.rating import GroupRater, GroupRating
 from ...inference.tally import Tally
 from ...tables.stars import FEW, MANY, Stars
 from ...version import __version__
@@ -28,7 +27,7 @@ STARS = ["stars", "stars_low", "stars_high"]
 Tables = dict[str, pandas.DataFrame]
 
 
-def rate_groups(rater: GroupRater, frame: pandas.DataFrame, groups: pandas.DataFrame) -> dict[str, GroupRating]:
+def rate_groups(rater: Any, frame: pandas.DataFrame, groups: pandas.DataFrame) -> dict[str, Any]:
     """Add STARS to the rows of `groups`, of the reviews of a frame with `group` and `text`; rate the first GROUPS.
 
     What is kept of a group does not grow with its reviews. Rows of the frame without a group belong to none.
@@ -57,8 +56,8 @@ class Content:
     say: dict[str, str]
     explainer: Explainer
     group_by: Optional[str] = None
-    rater: Optional[GroupRater] = None
-    ratings: Optional[dict[str, GroupRating]] = None
+    rater: Any = None
+    ratings: Optional[dict[str, Any]] = None
     unlike: Optional[Unlike] = None
     tally: Tally = field(default_factory=Tally)
     stars: Optional[Stars] = None

@@ -13,8 +13,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
-from ..._runtime.aliases import Numbers
-from ..._runtime.mxnet_types import Network
+from ..._runtime.aliases import Network, Numbers
 from ..graphs import Axes, Graphs, dtype
 from ..parameters import matrices_as, snapshot, stored
 from ..tracing import SIZES, Node, Value, parts_of, trace

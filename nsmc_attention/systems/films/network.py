@@ -7,8 +7,8 @@ S reviews of each, M reviews in all, F numbers of a review, D units of its value
 
 from typing import Any
 
+from ..._runtime.aliases import Array, Arrays, Operators
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ..sequences.alignment import masked_softmax
 
 

@@ -11,9 +11,8 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from ..._runtime.aliases import Numbers
+from ..._runtime.aliases import Arrays, Device, Network, Numbers
 from ..._runtime.gluon import mxnet
-from ..._runtime.mxnet_types import Arrays, Device, Network
 from ...model.parameters import set_parameters, snapshot
 from ...training.checkpoint import Progress
 from ...training.initial import initialize

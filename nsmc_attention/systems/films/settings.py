@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from ..._runtime.mxnet_types import Network
+from ..._runtime.aliases import Network
 from ...model.attention import Additive, Attention, Uniform
 from ...model.graphs import Graphs, Interface
 from ...schema import Settings, kinds, section, setting

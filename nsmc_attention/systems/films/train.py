@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Optional, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..._runtime.aliases import Numbers, Record
-from ..._runtime.mxnet_types import Network
+from ..._runtime.aliases import Network, Numbers, Record
 from ...bundle import load_bundle
 from ...classification.system import LAYOUT as CLASSIFIER
 from ...errors import DataError

@@ -16,12 +16,12 @@ from ..._runtime.processes import cores
 from ..._runtime.progress import progress_bar
 from ...classification import native
 from ...classification.engines import GraphEngine
-from ...classification.graphs import CONTEXTS
 from ...classification.predictor import WINDOW, TokenScorer
 from ...classification.system import ClassifierBundle
 from ...errors import BundleError
 from ...evaluation.calibration import log_odds
 from ...inference.sessions import OnnxGraph
+from ...model.graphs import CONTEXTS
 from ...text.encoding import Encoded
 
 Vectors = NDArray[numpy.float32]

@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers, Record
 from ...errors import BundleError, ConfigError, DataError
-from ...inference.engines import DeviceName, EngineName
+from ...inference.engines import DeviceName, EngineName, chosen_engine
 from ...inference.reference import Predictor, check_text
+from ...inference.sessions import RunnableGraph, load_graphs
 from ...text.encoding import clean
 from ...text.tokenizers import tokenizer
-from .engines import load_language_engine
 from .masking import MASK
 from .system import LAYOUT, LanguageBundle
 
@@ -70,7 +70,14 @@ class Filling:
 class LanguageModel(Predictor):
     """A bundle of the task `language` and the engine that runs it."""
 
-    layout, load_engine = LAYOUT, staticmethod(load_language_engine)
+    layout = LAYOUT
+
+    @staticmethod
+    def load_engine(
+        bundle: LanguageBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
+    ) -> RunnableGraph:
+        """Load the engine called name for a bundle; "auto" is onnx, on a GPU gluon. One thread is used."""
+        return load_graphs(bundle, chosen_engine(name, device), device)["model.onnx"]
 
     def __init__(self, bundle: LanguageBundle, engine: Any):
         super().__init__(bundle, engine)

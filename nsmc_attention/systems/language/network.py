@@ -6,11 +6,10 @@ embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
 
 from typing import Any
 
+from ..._runtime.aliases import Array, Operators
 from ..._runtime.gluon import HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Operators
 from ...model.blocks import listed
 from ...model.transformer import LayerNorm
-from .graphs import MASKED
 
 
 class MaskedLanguageModel(HybridBlock):
@@ -19,11 +18,11 @@ class MaskedLanguageModel(HybridBlock):
     One table for input and output: Press & Wolf 2017 (arXiv:1608.05859).
     """
 
-    inputs = MASKED
     matrices_as = "float16"
 
     def __init__(self, vocab_size: int, settings: Any, max_length: int) -> None:
         super().__init__()
+        self.inputs = settings.graphs["model.onnx"].inputs
         self.sizes = (vocab_size, settings.embedding_size)
         with self.name_scope():
             # rows of about unit length: Adam's steps would be large beside smaller ones

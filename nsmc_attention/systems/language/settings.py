@@ -1,14 +1,18 @@
 """The settings of a language model and of its training, and the presets. Read without MXNet."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from ..._runtime.mxnet_types import Network
+from ..._runtime.aliases import Array, Network, Operators
 from ...model.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
-from ...model.graphs import Graphs, Interface
+from ...model.graphs import Axes, Graphs, Interface
 from ...schema import Settings, kinds, section, setting
 from ...text.settings import WordsConfig
 from ...training.config import LoopConfig, TaskConfig, check_scores
-from .graphs import MASKED, guessed
+
+
+def guessed(F: Operators, logits: Array, *heads: Any) -> tuple[Any, ...]:
+    """Logits (N, V) of the hidden tokens -> their probabilities (N, V); the rest as it is."""
+    return (F.softmax(logits, axis=1), *heads)
 
 
 class MaskedConfig(Settings):
@@ -34,6 +38,13 @@ class MaskedConfig(Settings):
     def describe(self) -> str:
         """Return what the network is, for model cards."""
         return {"gru": "A bidirectional GRU", "transformer": "A Transformer"}[self.encoder.kind]
+
+    @property
+    def graphs(self) -> Graphs:
+        """The inputs and outputs of its ONNX graph: of one hidden token a review; token t of review n is at t * N + n."""
+        inputs: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "places": ("N",)}
+        outputs: dict[str, Axes] = {"probability": ("N", "V"), **self.encoder.outputs}
+        return {"model.onnx": Interface(inputs, outputs, guessed)}
 
     def network(self, vocab_size: int, max_length: int) -> Network:
         from .network import MaskedLanguageModel
@@ -69,8 +80,7 @@ class LanguageConfig(TaskConfig):
 
     @property
     def graphs(self) -> Graphs:
-        outputs = {"probability": ("N", "V"), **self.model.encoder.outputs}
-        return {"model.onnx": Interface(MASKED, outputs, guessed)}
+        return self.model.graphs
 
     def network(self, vocab_size: int) -> Network:
         """Build the HybridBlock, its parameters not yet initialized."""

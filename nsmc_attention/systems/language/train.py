@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Union
 
 import numpy
 
-from ..._runtime.aliases import Record
-from ..._runtime.mxnet_types import Network
+from ..._runtime.aliases import Network, Record
 from ...errors import DataError
 from ...model.parameters import set_parameters
 from ...tables import nsmc, raw

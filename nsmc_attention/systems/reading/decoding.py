@@ -1,23 +1,66 @@
-"""From what a network makes of a line to its letters: a search by attention, and CTC's opinion of what it found.
+"""The network of `read` behind plain calls, and its letters: a search by attention, and CTC's opinion of what it found.
 
 The two err in different places: attention skips or repeats, CTC confuses letters that look alike. Of what each of them
 reads, the text is taken that both together find likeliest (Kim et al. 2017, arXiv:1609.06773, section 2.3).
 Shapes: S strips, T letters, V letters of the vocabulary, P parts of letters.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
+from typing import Optional
 
 import numpy
 
 from ..._runtime.aliases import Numbers
+from ..._runtime.processes import cores
+from ...inference.engines import chosen_engine
+from ...inference.sessions import RunnableGraph, load_graphs
 from ..sequences.characters import BEGIN, END, PADDING
 from ..sequences.search import Decoder, Hypothesis, State
-from .engines import NEVER
+from .graphs import LOOKED_AT
 from .letters import Letters
+from .system import ReaderBundle
 
+# Strips of the longest line that is read: more than a thousand letters
+MOST_STRIPS = 2**13
+# Log-probability of an id that is no letter and not the end
+NEVER = -1e30
 # A strip whose blank is likelier than this is taken for one without further ado
 SURELY_BLANK = float(numpy.log(0.6))
+
+
+class ReaderEngine:
+    """Runs the graphs of a reader; several batches at the same time, a thread each."""
+
+    def __init__(self, graphs: Mapping[str, RunnableGraph], letters: Letters, state_size: int, threads: int = 1):
+        self.encode, self.decode = graphs.values()
+        self.name, self.letters, self.state_size, self.threads = self.encode.name, letters, state_size, threads
+
+    def begin(self, strips: Numbers, source_length: Numbers) -> tuple[list[Numbers], list[Numbers], Numbers]:
+        """Return what does not change between steps, [memory, keys, mask], the first state, and CTC's (N, S, P)."""
+        memory, keys, mask, parts = self.encode(strips, source_length)
+        zeros = numpy.zeros((len(mask), self.state_size), "float32")
+        return [memory, keys, mask], [zeros, *(numpy.zeros_like(mask) for _ in LOOKED_AT)], parts
+
+    def step(
+        self, ids: Numbers, source: Sequence[Numbers], state: Sequence[Numbers]
+    ) -> tuple[Numbers, Numbers, list[Numbers]]:
+        """Return log-probabilities (N, V), weights (N, S) and the state after ids (N,)."""
+        parts, weights, *after = self.decode(ids, *source, *state)
+        log_probability = self.letters.log_probability(parts)
+        log_probability[:, :END] = NEVER
+        return log_probability, weights, after
+
+
+def load_reader_engine(
+    bundle: ReaderBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
+) -> ReaderEngine:
+    """Load the engine called name for a reader's bundle; "auto" is onnx where the bundle has its models."""
+    has_graphs = next(iter(bundle.config.graphs)) in bundle.manifest["files"]
+    chosen = chosen_engine(name, device, has_graphs)
+    graphs = load_graphs(bundle, chosen, device)
+    several = (threads or cores()) if chosen == "onnx" else 1
+    return ReaderEngine(graphs, bundle.codec, bundle.config.model.decoder_size, several)
 
 
 def ctc_path(parts: Numbers, letters: Letters) -> list[int]:

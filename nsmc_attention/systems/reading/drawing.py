@@ -9,8 +9,8 @@ from numpy.random import RandomState
 from PIL import Image, ImageDraw, ImageFilter
 
 from ..._runtime.aliases import Numbers
-from .boxes import Gray, cut_out, differences
 from .fonts import Face
+from .strips import Gray, cut_out, differences
 
 # Sizes of letters in pixels, and the least difference between ink and background
 SIZES, CONTRAST = (11, 44), 70

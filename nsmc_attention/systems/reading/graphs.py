@@ -6,7 +6,7 @@ letters (`systems.reading.letters`).
 
 from typing import Any
 
-from ..._runtime.mxnet_types import Array, Operators
+from ..._runtime.aliases import Array, Operators
 from ...model.graphs import Axes, Interface
 from ...text.hangul import FINALS, VOWELS
 from ..sequences.graphs import ENCODED, WRITTEN

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import numpy
 
 from ..._runtime.aliases import Numbers
-from .boxes import Box, Gray
 from .panels import AREA, BOTTOM, LEFT, LIMITS, NUMBER, RIGHT, TOP, Items, Region, region_of, regions, size_of
+from .strips import Box, Gray
 
 # Shares of a letter's height: gaps between columns, strokes of one line, lines stuck together, a low line such as dots,
 # and a row around the letters that it has

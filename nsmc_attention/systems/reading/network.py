@@ -7,8 +7,8 @@ al. 2017 (arXiv:1609.06773). Shapes: N lines, S strips, D units of a strip's sta
 
 from typing import Any
 
+from ..._runtime.aliases import Array, Arrays, Operators
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import Bidirectional
 from ..sequences.alignment import AdditiveAlignment
 from ..sequences.writer import RecurrentStep

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple, Optional
 import numpy
 from numpy.random import RandomState
 
-from ..._runtime.aliases import Numbers
+from ..._runtime.aliases import Array, Arrays, Device, Network, Numbers
 from ..._runtime.gluon import mxnet
-from ..._runtime.mxnet_types import Array, Arrays, Device, Network
 from ...model.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize

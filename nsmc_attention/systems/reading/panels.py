@@ -14,7 +14,7 @@ from scipy import ndimage
 
 from ..._runtime.aliases import Numbers
 from ...errors import DataError
-from .boxes import Gray
+from .strips import Gray
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from ...inference.matrices import Matrix
 from ...visualization.heatmap import ROW, draw_weights, name_queries
 from ...visualization.pictures import PAGE as PAGE_SUFFIX
 from ..sequences.pages import write_page
-from .boxes import cut_out
 from .reading import PAGE, Reading, reading_html
+from .strips import cut_out
 
 # Lines of a reading in one picture
 MOST_LINES = 12

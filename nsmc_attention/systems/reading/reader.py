@@ -12,20 +12,19 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers, Record
+from ..._runtime.processes import in_threads
 from ...errors import ConfigError
 from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor
 from ..sequences.characters import BEGIN, END
 from ..sequences.search import Hypothesis, State, search
-from .boxes import Box, Gray, cut_out
-from .decoding import ctc_log_probability, ctc_path, forced
-from .engines import MOST_STRIPS, ReaderEngine, load_reader_engine
+from .decoding import MOST_STRIPS, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
 from .graphs import HEIGHT, STRIP
 from .layout import find_lines
 from .letters import Letters
 from .opening import Picture, open_gray
 from .reading import Line, Reading, edges_of
-from .strips import padded, strips
+from .strips import Box, Gray, cut_out, padded, strips
 from .system import LAYOUT, ReaderBundle
 
 # Lines that are read together
@@ -76,7 +75,9 @@ class PictureReader(Predictor):
         pictures = [strips(own) for own, _ in cut]
         order = sorted(range(len(boxes)), key=lambda number: len(pictures[number]))
         batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
-        found = chain.from_iterable(self.engine.each(self.spell, [[pictures[i] for i in batch] for batch in batches]))
+        found = chain.from_iterable(
+            in_threads(self.engine.threads, self.spell, [[pictures[i] for i in batch] for batch in batches])
+        )
         spelt = dict(zip(order, found))
         return [
             self.line(spelt[number], box, own.shape[0], left)

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ..._runtime.aliases import Numbers, Record
 from ...inference.matrices import rounded
 from ...inference.notebook import in_frame, shortened
-from .boxes import Box, Gray, cut_out
 from .graphs import STRIP
+from .strips import Box, Gray, cut_out
 
 # Letters of less probability are no letters; a line whose letters have less than the second is in doubt
 LEAST, DOUBT = 0.05, 0.6

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from ..._runtime.mxnet_types import Network
+from ..._runtime.aliases import Network
 from ...model.attention import Additive
 from ...model.graphs import Graphs
 from ...schema import Settings, kinds, section, setting

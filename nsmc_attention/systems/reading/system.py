@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from ..._runtime.later import later
 from ...bundle import Bundle, Layout, Manifest, packaged
-from ...system import System
+from ...system import System, later
 from .settings import READ_PRESETS, ReadConfig
 
 if TYPE_CHECKING:

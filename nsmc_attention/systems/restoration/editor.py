@@ -7,8 +7,8 @@ spaces, E embedding, D units of a state, V characters that can be written.
 
 from typing import Any
 
+from ..._runtime.aliases import Array, Operators
 from ..._runtime.gluon import HybridBlock, nn
-from ..._runtime.mxnet_types import Array, Operators
 from ..sequences.graphs import SOURCE
 from ..sequences.writer import Reader
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Union
 
-from ..._runtime.mxnet_types import Array, Network, Operators
+from ..._runtime.aliases import Array, Network, Operators
 from ...errors import ConfigError
 from ...model.graphs import Graphs, Interface, second_of_two
 from ...schema import Settings, check_all, kinds, section, setting

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Union
 
-from ..._runtime.mxnet_types import Network
+from ..._runtime.aliases import Network
 from ...errors import ConfigError, DataError
 from ...model.parameters import Arrays, set_parameters
 from ...tables.data import Texts

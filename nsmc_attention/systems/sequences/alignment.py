@@ -6,8 +6,8 @@ Shapes: N reviews, S source length, D units of a source state, H units of the de
 from collections.abc import Callable
 from typing import Any, Optional
 
+from ..._runtime.aliases import Array, Arrays, Operators
 from ..._runtime.gluon import HybridBlock, nn
-from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import MASKED_SCORE
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar, Union
 
-from ..._runtime.mxnet_types import Network
+from ..._runtime.aliases import Network
 from ...errors import ConfigError
 from ...model.attention import Additive, Attention, Dot, General
 from ...model.encoders import TransformerSettings

@@ -6,7 +6,7 @@ decoder, V characters of the vocabulary, W places that a decoder attends to.
 
 from typing import Any
 
-from ..._runtime.mxnet_types import Array, Operators
+from ..._runtime.aliases import Array, Operators
 from ...model.graphs import Axes, Interface
 
 # Of a source's character: itself, its initial, vowel and final, and whether a space follows

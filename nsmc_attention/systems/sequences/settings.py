@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Union
 
-from ..._runtime.mxnet_types import Network
+from ..._runtime.aliases import Network
 from ...model.attention import Attention, General
 from ...model.encoders import EncoderSettings, TransformerEncoder
 from ...model.graphs import Graphs

@@ -7,8 +7,8 @@ units each, L layers, V characters of the vocabulary.
 
 from typing import Any
 
+from ..._runtime.aliases import Array, Arrays, Operators
 from ..._runtime.gluon import HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import MASKED_SCORE
 from ...model.transformer import Layered, LayerNorm, Sublayers
 from .graphs import SOURCE, most_written

@@ -7,8 +7,8 @@ V characters of the vocabulary.
 
 from typing import Any, Optional
 
+from ..._runtime.aliases import Array, Arrays, Operators
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ..._runtime.mxnet_types import Array, Arrays, Operators
 from ...model.blocks import CELLS, listed
 from .alignment import build_alignment
 from .graphs import SOURCE
