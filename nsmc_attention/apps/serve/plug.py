@@ -7,7 +7,7 @@ fills, review.html, answer.html, table.html or sections.html.
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +19,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
 
 from ...errors import DataError, did_you_mean
 from ...inference.engines import companion_engine
@@ -136,8 +137,8 @@ def until_wrong(inputs: object) -> Any:
 OneOrMore = Annotated[Union[str, list[str]], BeforeValidator(until_wrong)]
 
 
-class Body(BaseModel, extra="forbid"):
-    """A body without unknown keys."""
+class Body(BaseModel, extra="forbid", frozen=True):
+    """A body without unknown keys; frozen, so that pydantic copies none that is a default."""
 
     @model_validator(mode="before")
     @classmethod
@@ -176,16 +177,16 @@ def json_list(answers: list[str]) -> str:
 class JsonRoute(APIRoute):
     """A route whose handler makes JSON of the model of a JSON body; FastAPI's own way takes as long as the review."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        model = get_type_hints(self.endpoint)["question"]
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        self.app, self.model = self.respond, get_type_hints(self.endpoint)["question"]
 
-        async def respond(request: Request) -> Response:
-            body = await request.body()
-            work = self.endpoint(question_of(request.headers.get("content-type", ""), body, model))
-            answer = await (work if len(body) < SHORT else unless_gone(request, work))
-            return Response(answer, media_type="application/json")
-
-        return respond
+    async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        body = await request.body()
+        work = self.endpoint(question_of(request.headers.get("content-type", ""), body, self.model))
+        answer = await (work if len(body) < SHORT else unless_gone(request, work))
+        await Response(answer, media_type="application/json")(scope, receive, send)
 
 
 def question_of(kind: str, body: bytes, model: type[BaseModel]) -> BaseModel:
