@@ -16,7 +16,7 @@ from typing import Annotated, Any, Generic, NamedTuple, Optional, TypeVar, Union
 from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
@@ -137,8 +137,10 @@ def until_wrong(inputs: object) -> Any:
 OneOrMore = Annotated[Union[str, list[str]], BeforeValidator(until_wrong)]
 
 
-class Body(BaseModel, extra="forbid", frozen=True):
+class Body(BaseModel):
     """A body without unknown keys; frozen, so that pydantic copies none that is a default."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -167,11 +169,6 @@ def head_values(heads: Any) -> Any:
         expected = f"expected at most {most} tokens for {layers} layers of {count} heads"
         raise DataError(f"heads: {expected}, found {tokens}; send a part of the text")
     return rounded(heads)
-
-
-def json_list(answers: list[str]) -> str:
-    """Return a JSON list of answers that are JSON already."""
-    return f"[{','.join(answers)}]"
 
 
 class JsonRoute(APIRoute):

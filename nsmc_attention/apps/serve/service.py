@@ -38,7 +38,6 @@ from .plug import (
     TableQuery,
     encode,
     head_values,
-    json_list,
     labels_of,
     unless_gone,
 )
@@ -243,7 +242,7 @@ class Server:
             rows = await self.labels(texts)
             results = [labels_json(probability, error, top_k) for _, _, probability, error in rows]
         self.counters.reviews.inc(len(texts))
-        return results[0] if top_k and texts is not inputs else json_list(results)
+        return results[0] if top_k and texts is not inputs else f"[{','.join(results)}]"
 
     async def explain(self, question: Question) -> str:
         """Return a review's words with one value each, and for contributions and attention the whole matrix.

@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool
 from starlette.exceptions import HTTPException
 
 from ..._runtime.batching import Batcher, cost_of, one_by_one
-from ...apps.serve.plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, json_list, present
+from ...apps.serve.plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, present
 from ...errors import NsmcError
 from ...inference.engines import companion_engine
 from ...inference.matrices import rounded
@@ -92,7 +92,7 @@ class Service(SystemService):
         else:
             results = await self.restorations(texts)
         self.counter.inc(len(texts))
-        return json_list(results)
+        return f"[{','.join(results)}]"
 
 
 def load_writer(bundle: Path, engine: str) -> Restorer:
