@@ -170,7 +170,8 @@ def text_source(source: Source, file: BinaryIO, guess: bool, encoding: Optional[
 def encoding_of(file: BinaryIO, path: Path, given: Optional[str]) -> tuple[str, int]:
     """Return the codec and the bytes of the byte-order mark of a file: UTF-8, CP949, or UTF-16 with a mark.
 
-    `given` is an `--encoding`. If the file is in none, DataError names a byte of the codec that fewer bytes are not of.
+    `given` is an `--encoding`. If the file is in none, DataError names the first byte that is not of the codec of which
+    more of it is.
     """
     file.seek(0)
     head = file.read(3)
@@ -180,31 +181,27 @@ def encoding_of(file: BinaryIO, path: Path, given: Optional[str]) -> tuple[str, 
     if codec.startswith("utf-16"):
         # `open_text` says what is not of it
         return codec, mark
-    file.seek(mark)
-    if codec in ("", "utf-8") and is_utf8(file):
-        return "utf-8", mark
-    bad = {each: count_bad(file, each, mark) for each in ([codec] if codec else ["utf-8", "cp949"])}
-    codec = min(bad, key=lambda each: bad[each])
-    file.seek(mark)
-    for number, line in enumerate(file if bad[codec] else (), start=1):
+    bad = dict[str, tuple[int, int]]()
+    for each in [codec] if codec else ["utf-8", "cp949"]:
+        file.seek(mark)
+        if not (place := first_bad(file, each)):
+            return each, mark
+        bad[each] = place
+    codec = max(bad, key=lambda each: bad[each][0])
+    number, byte = bad[codec]
+    found = f"expected {NAMES[codec]} text, found byte 0x{byte:02x}"
+    advice = "save it as UTF-8 (in Excel: Save as, CSV UTF-8), or name its encoding by encoding (--encoding)"
+    raise DataError(f"{path} line {number}: {found}; {advice}")
+
+
+def first_bad(file: BinaryIO, codec: str) -> Optional[tuple[int, int]]:
+    """Return the line and the first byte that is not of a codec; None where all are."""
+    for number, line in enumerate(file, start=1):
         try:
             line.decode(codec)
         except UnicodeDecodeError as problem:
-            rest = ", which the rest of the file is" if codec == "cp949" and not given else ""
-            found = f"expected {NAMES[codec]} text{rest}, found byte 0x{line[problem.start]:02x}"
-            advice = "save it as UTF-8 (in Excel: Save as, CSV UTF-8), or name its encoding by encoding (--encoding)"
-            raise DataError(f"{path} line {number}: {found}; {advice}") from problem
-    return codec, mark
-
-
-def count_bad(file: BinaryIO, codec: str, mark: int) -> int:
-    """Return how many places of a file are not of a codec."""
-    file.seek(mark)
-    text = io.TextIOWrapper(file, codec, errors="replace", newline="\n")
-    try:
-        return sum(line.count("\ufffd") for line in text)
-    finally:
-        text.detach()
+            return number, line[problem.start]
+    return None
 
 
 def codec_of(encoding: str) -> str:
@@ -213,15 +210,6 @@ def codec_of(encoding: str) -> str:
     if name not in ENCODINGS:
         raise ConfigError(f"--encoding: unknown encoding {encoding[:40]!r}{did_you_mean(name, ENCODINGS)}")
     return ENCODINGS[name]
-
-
-def is_utf8(file: BinaryIO) -> bool:
-    try:
-        while lines := file.readlines(HEAD):
-            b"".join(lines).decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def kind_in(text: str, whole: bool, source: Source, guess: bool) -> tuple[str, str]:

@@ -28,12 +28,15 @@ KEPT = tuple(
     "xl/calcChain.xml xl/comments xl/drawings/vmlDrawing xl/drawings/commentsDrawing xl/legacyDrawing xl/printerSettings/ "
     "xl/tables/ xl/vbaProject".split()
 )
-# Cells of the rectangle that a sheet fills: a row for each of Excel's, of 16 columns
-MOST_CELLS = 2**24
-READ, OVERLAP = 2**20, 2**16
+# Cells of the rectangle that a sheet fills: a row for each of Excel's, of 16 columns; and bytes of the strings in them,
+# of which each cell has its own copy, so that those of `LONG` are counted
+MOST_CELLS, MOST_BYTES, LONG = 2**24, 2**28, 2**10
+STRINGS, READ, OVERLAP = "xl/sharedStrings.xml", 2**20, 2**16
 # The tag of a cell, one with a value, and a formula without one, as programs but Excel write them
 TAG = rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
 CELL = re.compile(TAG + rb"<(?:\w+:)?[vif]")
+SHARED = re.compile(rb'<(?:\w+:)?c\s[^<>]*\bt="s"[^<>]*><(?:\w+:)?v>([0-9]{1,9})<')
+STRING = re.compile(rb"<(?:\w+:)?si\s*(?:/>|>(.*?)</(?:\w+:)?si>)", re.DOTALL)
 FORMULA = re.compile(rb'(?!<[^<>]*t="str")' + TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
 
 
@@ -139,10 +142,15 @@ def check_sheet(source: Source) -> set[tuple[int, int]]:
 
     calamine makes every cell of the rectangle, so that a few cells far apart would take all memory.
     """
+    sizes = string_sizes(source)
     # cells without a value, which may be formatted far below the last row, are looked at where these are too many
     for places in (last_places, CELL.findall):
-        rows, columns, uncomputed = 0, 0, set[tuple[int, int]]()
+        rows, columns, size, uncomputed = 0, 0, 0, set[tuple[int, int]]()
         for data in blocks(source):
+            size += sum(sizes.get(int(index), 0) for index in SHARED.findall(data)) if sizes else 0
+            if size > MOST_BYTES:
+                expected = f"expected at most {MOST_BYTES:,} bytes of text in the cells of sheet {source.sheet!r}"
+                raise DataError(f"{source.path}: {expected}, found more; remove what is repeated")
             letters, numbers = zip(*found) if (found := list(places(data))) else ((), ())
             rows, columns = max([rows, *map(int, numbers)]), max([columns, *map(column_number, set(letters))])
             for column, number in FORMULA.findall(data) if b"<f" in data else ():
@@ -151,6 +159,13 @@ def check_sheet(source: Source) -> set[tuple[int, int]]:
             return uncomputed
     expected = f"expected at most {MOST_CELLS:,} cells between the first and the last of sheet {source.sheet!r}"
     raise DataError(f"{source.path}: {expected}, found {rows * columns:,}; remove far ones")
+
+
+def string_sizes(source: Source) -> dict[int, int]:
+    """Return {index: bytes} of the long strings that cells share."""
+    with zipfile.ZipFile(source.stream or source.path) as archive:
+        strings = archive.read(STRINGS) if STRINGS in archive.namelist() else b""
+    return {index: len(text) for index, text in enumerate(STRING.findall(strings)) if len(text) > LONG}
 
 
 def last_places(data: bytes) -> Iterator[tuple[bytes, bytes]]:
@@ -168,7 +183,7 @@ def blocks(source: Source) -> Iterator[bytes]:
     with zipfile.ZipFile(source.stream or source.path) as archive, archive.open(part_of(archive, source.sheet)) as part:
         data = b""
         while block := part.read(READ):
-            data = data[-OVERLAP:] + block
+            data = data[-OVERLAP:] + block.replace(b"'", b'"')
             yield data
 
 

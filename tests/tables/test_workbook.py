@@ -154,6 +154,7 @@ def cells_at(*places):
         b'<row r="1048576">' + cells_at(b"XFD1048576") + b"</row>",
         b"<row>" + cells_at(b"XFD3") + b"</row><row>" + cells_at(b"A1048576") + b"</row>",
         b'<row r="1048576">' + cells_at(b"XFD1048576", b"A1048576") + b"</row>",
+        b"<row>" + cells_at(b"XFD1048576").replace(b'"', b"'") + b"</row>",
     ],
 )
 def test_a_cell_far_away_is_refused_at_once_in_little_memory(written, rows_of, far):
@@ -163,6 +164,15 @@ def test_a_cell_far_away_is_refused_at_once_in_little_memory(written, rows_of, f
     with pytest.raises(DataError, match="expected at most 16,777,216 cells .* found 17,179,869,184; remove far ones"):
         rows_of(path)
     assert time.perf_counter() - start < 2 and resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**17
+
+
+def test_a_long_string_that_many_cells_share_is_refused_in_little_memory(written, rows_of):
+    path = written("a.xlsx", [["리뷰"], *[["좋다" * 16_000]] * 3000])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(DataError, match="expected at most 268,435,456 bytes of text in the cells"):
+        rows_of(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**17
+    assert len(rows_of(written("b.xlsx", [["리뷰"], *[["좋다" * 16_000]] * 30]))) == 30
 
 
 def test_blank_cells_far_away_are_none(written, rows_of):
