@@ -35,6 +35,8 @@ STRINGS, READ, OVERLAP = "xl/sharedStrings.xml", 2**20, 2**16
 # The tag of a cell, one with a value, and a formula without one, as programs but Excel write them
 TAG = rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
 CELL = re.compile(TAG + rb"<(?:\w+:)?[vif]")
+# A cell right of the 16 columns in which even a million rows are few
+WIDE = re.compile(rb' r="(?:[Q-Z]|[A-Z]{2,3})[0-9]')
 SHARED = re.compile(rb'<(?:\w+:)?c\s[^<>]*\bt="s"[^<>]*><(?:\w+:)?v>([0-9]{1,9})<')
 STRING = re.compile(rb"<(?:\w+:)?si\s*(?:/>|>(.*?)</(?:\w+:)?si>)", re.DOTALL)
 FORMULA = re.compile(rb'(?!<[^<>]*t="str")' + TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
@@ -138,27 +140,39 @@ def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
 
 
 def check_sheet(source: Source) -> set[tuple[int, int]]:
-    """Return the (column, number) of formulas without a value; DataError for a sheet that fills too large a rectangle.
+    """Return the (column, number) of formulas without a value; DataError for a sheet that would take too much memory.
 
-    calamine makes every cell of the rectangle, so that a few cells far apart would take all memory.
+    calamine makes every cell of the rectangle that a sheet fills, so that a few cells far apart would take all, and a copy
+    of a string for each cell that shares it.
     """
-    sizes = string_sizes(source)
+    uncomputed, sizes, size, wide = set[tuple[int, int]](), string_sizes(source), 0, False
+    for data in blocks(source):
+        wide = wide or WIDE.search(data) is not None
+        size += sum(sizes.get(int(index), 0) for index in SHARED.findall(data)) if sizes else 0
+        for column, number in FORMULA.findall(data) if b"<f" in data else ():
+            uncomputed.add((column_number(column) - 1, int(number)))
+    cells, of_sheet = cells_between(source) if wide else 0, f"of sheet {source.sheet!r}"
+    if cells > MOST_CELLS:
+        expected = f"expected at most {MOST_CELLS:,} cells between the first and the last {of_sheet}"
+        raise DataError(f"{source.path}: {expected}, found {cells:,}; remove far ones")
+    if size > MOST_BYTES:
+        expected = f"expected at most {MOST_BYTES:,} bytes of text in the cells {of_sheet}"
+        raise DataError(f"{source.path}: {expected}, found {size:,}; remove what is repeated")
+    return uncomputed
+
+
+def cells_between(source: Source) -> int:
+    """Return the cells of the rectangle that a sheet fills."""
+    cells = 0
     # cells without a value, which may be formatted far below the last row, are looked at where these are too many
     for places in (last_places, CELL.findall):
-        rows, columns, size, uncomputed = 0, 0, 0, set[tuple[int, int]]()
+        rows, columns = 0, 0
         for data in blocks(source):
-            size += sum(sizes.get(int(index), 0) for index in SHARED.findall(data)) if sizes else 0
-            if size > MOST_BYTES:
-                expected = f"expected at most {MOST_BYTES:,} bytes of text in the cells of sheet {source.sheet!r}"
-                raise DataError(f"{source.path}: {expected}, found more; remove what is repeated")
             letters, numbers = zip(*found) if (found := list(places(data))) else ((), ())
             rows, columns = max([rows, *map(int, numbers)]), max([columns, *map(column_number, set(letters))])
-            for column, number in FORMULA.findall(data) if b"<f" in data else ():
-                uncomputed.add((column_number(column) - 1, int(number)))
-        if rows * columns <= MOST_CELLS:
-            return uncomputed
-    expected = f"expected at most {MOST_CELLS:,} cells between the first and the last of sheet {source.sheet!r}"
-    raise DataError(f"{source.path}: {expected}, found {rows * columns:,}; remove far ones")
+        if (cells := rows * columns) <= MOST_CELLS:
+            break
+    return cells
 
 
 def string_sizes(source: Source) -> dict[int, int]:
