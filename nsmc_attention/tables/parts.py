@@ -52,16 +52,6 @@ class Source:
         return self.path.suffix.lower() == PACKED
 
 
-@dataclass(frozen=True)
-class Span:
-    """Whole rows of a file: bytes (of parquet, row groups), column names of csv and tsv, and the rows before."""
-
-    start: int
-    end: int
-    names: tuple[str, ...] = ()
-    rows: int = 0
-
-
 class TablePart(dict[str, list[Any]]):
     """Some rows of a table: {column: its cells}, equally many.
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Optional, TextIO
+from typing import Any, Optional
 
 from ..errors import DataError, MissingPackage
 from .columns import TEXT_COLUMNS, normalized
 from .header import FIRST_ROWS, Header, header_of
-from .parts import PART_BYTES, PART_ROWS, Source, Span, TablePart, cut, is_nan
-from .source import FIELDS, open_text, reader_of, say_once
+from .parts import PART_BYTES, PART_ROWS, Source, TablePart, cut, is_nan
+from .source import open_text, reader_of, say_once
 from .workbook import opened_sheet, shown
 
 Row = list[Any]
@@ -25,23 +25,20 @@ COLUMNS = 2000
 AS_LINES = "write one object a line: jq -c '.[]' FILE > FILE.jsonl, or to_json(orient='records', lines=True) of pandas"
 
 
-def parts_of(
-    source: Source, rows: int = PART_ROWS, span: Optional[Span] = None, text_column: Optional[str] = None
-) -> Iterator[TablePart]:
-    """Yield a source's rows, or those of a span, in parts of at most `rows` rows; `text_column` names lines."""
+def parts_of(source: Source, rows: int = PART_ROWS, text_column: Optional[str] = None) -> Iterator[TablePart]:
+    """Yield a source's rows, in parts of at most `rows` rows; `text_column` names lines."""
     column = text_column or TEXT_COLUMNS[0]
     readers: dict[str, Callable[..., Iterator[TablePart]]] = {"jsonl": read_jsonl, "parquet": read_parquet}
     readers.update(xlsx=read_xlsx, lines=partial(read_lines, column), json=partial(read_json, column))
-    return readers.get(source.kind, read_csv)(source, rows, span)
+    return readers.get(source.kind, read_csv)(source, rows)
 
 
-def read_csv(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
-    with open_text(source, span) as file:
-        header = Header(0, span.names, 0) if span else None
-        yield from grid_parts(csv_records(file, source), source, rows, header, span.rows if span else 0)
+def read_csv(source: Source, rows: int) -> Iterator[TablePart]:
+    with open_text(source) as file:
+        yield from grid_parts(csv_records(file, source), source, rows)
 
 
-def read_xlsx(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+def read_xlsx(source: Source, rows: int) -> Iterator[TablePart]:
     with opened_sheet(source) as sheet:
         for part in grid_parts(sheet.rows, source, rows):
             names = dict(enumerate(part))
@@ -65,26 +62,20 @@ def csv_records(lines: Iterable[str], source: Source) -> Iterator[Row]:
         raise DataError(f"{source.path} line {begun}: {found}; {advice}") from problem
 
 
-def grid_parts(
-    records: Iterator[Row], source: Source, rows: int, header: Optional[Header] = None, before: int = 0
-) -> Iterator[TablePart]:
-    """Yield parts of the rows below the header, which is found if it is None; at least one, as a table has columns.
+def grid_parts(records: Iterator[Row], source: Source, rows: int) -> Iterator[TablePart]:
+    """Yield parts of the rows below the header, which is found; at least one, as a table has columns.
 
-    `before` is the number of rows before. DataError where two columns have one name, or a row has other cells.
+    DataError where two columns have one name, or a row has other cells.
     """
     first = list(islice(records, max(FIRST_ROWS, source.header or 0)))
-    if header is None:
-        header = header_of([texts_in(row) for row in first], source.header, source.path)
-        before = header.before
-        first, names = first[before:], names_in(header, first)
-        if header.note:
-            say_once(f"{source.path}: {header.note}")
-    else:
-        names = list(header.names)
+    header = header_of([texts_in(row) for row in first], source.header, source.path)
+    names, first = names_in(header, first), first[header.before :]
+    if header.note:
+        say_once(f"{source.path}: {header.note}")
     check_columns(names, f"{source.path} row {header.row or 1}")
     weight = sum(60 * len(row) + sum(map(len, filter(is_text, row))) for row in first) // (len(first) or 1)
     most = min(rows, max(16, PART_BYTES // (weight + 1)))
-    records, grid, empty = chain(first, records), Grid(names, source, before), True
+    records, grid, empty = chain(first, records), Grid(names, source, header.before), True
     while chunk := list(islice(records, most)):
         for part in grid.parts(chunk):
             empty = False
@@ -166,9 +157,9 @@ def check_columns(names: Collection[str], where: object) -> None:
         raise DataError(f"{where}: expected each column once, found {Counter(names).most_common(1)[0][0]!r} twice")
 
 
-def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
-    number = span.rows if span else 0
-    with open_text(source, span) as file:
+def read_lines(text_column: str, source: Source, rows: int) -> Iterator[TablePart]:
+    number = 0
+    with open_text(source) as file:
         for piece in cut(file, rows, len):
             part = TablePart({text_column: [line.rstrip("\r\n") for line in piece]})
             part.numbers = range(number + 1, number + 1 + len(piece))
@@ -176,15 +167,14 @@ def read_lines(text_column: str, source: Source, rows: int, span: Optional[Span]
             yield part
 
 
-def read_jsonl(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
-    with open_text(source, span) as file:
-        lines = enumerate(file, start=1 + (span.rows if span else 0))
-        yield from object_parts(parsed(lines, source.path, bool(span and span.rows)), rows, source.path)
+def read_jsonl(source: Source, rows: int) -> Iterator[TablePart]:
+    with open_text(source) as file:
+        yield from object_parts(parsed(enumerate(file, start=1), source.path), rows, source.path)
 
 
-def parsed(lines: Iterable[tuple[int, str]], path: Path, begun: bool) -> Iterator[tuple[int, object]]:
+def parsed(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[tuple[int, object]]:
     """Yield (number, value) of lines of JSON; a blank one between two others is an empty object."""
-    blank = list[tuple[int, object]]()
+    blank, begun = list[tuple[int, object]](), False
     for number, line in lines:
         if not line.strip():
             blank += [(number, {})] if begun else []
@@ -198,7 +188,7 @@ def parsed(lines: Iterable[tuple[int, str]], path: Path, begun: bool) -> Iterato
             raise DataError(f"{path} line {number}: {found}") from problem
 
 
-def read_json(text_column: str, source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+def read_json(text_column: str, source: Source, rows: int) -> Iterator[TablePart]:
     with open_text(source) as file:
         try:
             value = json.load(file)
@@ -299,7 +289,7 @@ def require_parquet() -> Any:
     return pyarrow.parquet
 
 
-def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[TablePart]:
+def read_parquet(source: Source, rows: int) -> Iterator[TablePart]:
     parquet, number = require_parquet(), 1
     from pyarrow import ArrowException
 
@@ -308,12 +298,11 @@ def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[Ta
             names = file.schema_arrow.names
             check_columns(names, source.path)
             empty = TablePart((name, []) for name in names)
-            groups = list(range(span.start, span.end) if span else range(file.num_row_groups))
             # a value that all rows share is small in the file
-            first = next(file.iter_batches(8, groups), None) if groups else None
-            weight_of_row = letters_in(first.to_pydict()) // (first.num_rows or 1) if groups and first else 0
+            first = next(file.iter_batches(8), None)
+            weight_of_row = letters_in(first.to_pydict()) // (first.num_rows or 1) if first else 0
             most = max(8, PART_BYTES // (weight_of_row + 1))
-            batches = file.iter_batches(min(rows, most), groups) if groups else ()
+            batches = file.iter_batches(min(rows, most))
             for part in chain((TablePart(batch.to_pydict()) for batch in batches), [empty]):
                 part.types = dict(zip(names, file.schema_arrow.types))
                 part.numbers = range(number, number + part.rows)
@@ -323,61 +312,3 @@ def read_parquet(source: Source, rows: int, span: Optional[Span]) -> Iterator[Ta
     except (ArrowException, OSError, ValueError, OverflowError, LookupError) as problem:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise DataError(f"{source.path}: not a readable parquet file: {reason}") from problem
-
-
-def spans(source: Source, rows: int) -> Iterator[Optional[Span]]:
-    """Cut a file between its rows into Spans of at most `rows` rows and about PART_BYTES bytes; at least one.
-
-    None is the whole file, where it cannot be cut: a workbook, one JSON value, a packed file.
-    """
-    if source.kind == "parquet":
-        yield from group_spans(source, rows)
-    elif source.kind in ("xlsx", "json") or source.packed:
-        yield None
-    else:
-        with open_text(source) as text:
-            yield from text_spans(Measured(text, source), source, rows)
-
-
-class Measured:
-    """The lines of a text, with the `position` in bytes behind the last one."""
-
-    def __init__(self, text: TextIO, source: Source):
-        self.text, self.codec, self.position = text, source.encoding, source.mark
-
-    def __iter__(self) -> Iterator[str]:
-        for line in self.text:
-            self.position += len(line.encode(self.codec))
-            yield line
-
-
-def text_spans(lines: Measured, source: Source, rows: int) -> Iterator[Span]:
-    records: Iterable[Any] = csv_records(iter(lines), source) if source.kind in FIELDS else lines
-    names, skipped = tuple[str, ...](), 0
-    if source.kind in FIELDS:
-        part = next(read_csv(source, 1, None))
-        names, skipped = tuple(part), (part.numbers[0] if part.numbers else 2) - 1
-    start, begun, number, cuts = lines.position, skipped, 0, 0
-    for number, record in enumerate(records, start=1):
-        full = number - begun >= rows or lines.position - start >= PART_BYTES
-        if number <= skipped:
-            start = lines.position
-        # a blank line comes with the row that follows it, as does a header that is repeated
-        elif full and record != list(names) and (len(record) == len(names) if names else record.strip()):
-            yield Span(start, lines.position, names, begun)
-            start, begun, cuts = lines.position, number, cuts + 1
-    # a table without rows is one Span too
-    if number > begun or not cuts:
-        yield Span(start, lines.position, names, begun)
-
-
-def group_spans(source: Source, rows: int) -> Iterator[Span]:
-    """Yield Spans of consecutive row groups with about `rows` rows together."""
-    with require_parquet().ParquetFile(source.path) as file:
-        sizes = [file.metadata.row_group(group).num_rows for group in range(file.num_row_groups)]
-    first = total = 0
-    for group, size in enumerate(sizes):
-        total += size
-        if total >= rows or group == len(sizes) - 1:
-            yield Span(first, group + 1)
-            first, total = group + 1, 0

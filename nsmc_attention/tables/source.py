@@ -1,6 +1,6 @@
 """What a file of reviews is, by its name and its beginning: its kind, encoding and delimiter; and its text.
 
-    path -> Source (kind, encoding, delimiter) -> text, or a span of it
+    path -> Source (kind, encoding, delimiter) -> text
 
 Imports no pandas, which is slow.
 """
@@ -24,7 +24,7 @@ from typing import Any, BinaryIO, Optional, TextIO, Union
 from ..errors import ConfigError, DataError, did_you_mean, list_names
 from .columns import KNOWN, ROLES, Profile, is_value, known_in
 from .header import FIRST_ROWS, header_row, names_columns
-from .parts import PACKED, Source, Span
+from .parts import PACKED, Source
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"}
 SUFFIXES.update({".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"})
@@ -334,19 +334,13 @@ def quotes_enclose(file: TextIO) -> bool:
 
 
 @contextmanager
-def open_text(source: Source, span: Optional[Span] = None) -> Iterator[TextIO]:
-    """Open the text of a Source, or of a span, with its line ends; a stream stays open.
+def open_text(source: Source) -> Iterator[TextIO]:
+    """Open the text of a Source, with its line ends; a stream stays open.
 
     DataError for a byte of a stream that is not of its encoding; those of a file were checked.
     """
     file: Any = source.stream or opened(source)
-    if source.stream:
-        file.read(source.mark)
-    else:
-        file.seek(span.start if span else source.mark)
-        if span:
-            with file:
-                file = io.BytesIO(file.read(span.end - span.start))
+    file.read(source.mark)
     with damage_said(source), io.TextIOWrapper(file, source.encoding, newline="") as text:
         yield text
 

@@ -1,4 +1,4 @@
-"""The rows of a table: the same of every kind, whole, in parts, in spans and as a stream; what is none is refused."""
+"""The rows of a table: the same of every kind, whole, in parts and as a stream; what is none is refused."""
 
 import gzip
 import io
@@ -19,7 +19,7 @@ import pytest
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.labelled import load_reviews
 from nsmc_attention.tables.parts import PART_BYTES, as_text
-from nsmc_attention.tables.rows import parts_of, spans
+from nsmc_attention.tables.rows import parts_of
 from nsmc_attention.tables.source import find_source
 from nsmc_attention.tables.table import columns_of, open_table
 
@@ -77,7 +77,7 @@ def test_every_kind_gives_the_same_rows_untouched_also_from_a_pipe_and_stdin(wri
         open_table(tmp_path, kind=kind)
 
 
-SPANNED = {
+IN_PARTS = {
     "a.csv": '제목\n\n리뷰,평점\n"정말, 좋다",5\n"두\r\n줄 ""명작""",1\n\n리뷰,평점\n\n별로; 다,3\n\n\n',
     "semicolon.csv": '리뷰;평점\n좋다, 정말;5\r\n"두\n줄;";1\r\n',
     "headerless.csv": "5,배우 연기가 참 좋았어요\n1,지루해서 중간에 나왔다\n",
@@ -90,21 +90,18 @@ SPANNED = {
 }
 
 
-@pytest.mark.parametrize("name", SPANNED)
+@pytest.mark.parametrize("name", IN_PARTS)
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16"])
-def test_spans_of_bytes_have_the_rows_of_the_whole_and_their_numbers(written, stdin, name, encoding):
-    path = written(name, SPANNED[name].encode(encoding))
+def test_parts_and_a_stream_have_the_rows_of_the_whole_and_their_numbers(written, stdin, name, encoding):
+    path = written(name, IN_PARTS[name].encode(encoding))
     source = pickle.loads(pickle.dumps(find_source(path)))
     whole = records(parts_of(source))
-    for rows in (1, 2, 100):
-        cuts = list(spans(source, rows))
-        assert records(part for span in cuts for part in parts_of(source, span=span)) == whole
-        assert all(one.end == other.start for one, other in zip(cuts, cuts[1:]))
-        assert cuts[-1].end == path.stat().st_size
+    for rows in (2, 100):
+        parts = pickle.loads(pickle.dumps(list(parts_of(source, rows))))
+        assert records(parts) == whole
     stdin(path.read_bytes())
     assert records(parts_of(find_source("-", source.kind if source.kind != "nsmc" else "tsv"))) == whole
-    (only,) = spans(find_source(written(f"{name}.gz", gzip.compress(path.read_bytes()))), 1)
-    assert only is None
+    assert records(parts_of(find_source(written(f"{name}.gz", gzip.compress(path.read_bytes()))))) == whole
 
 
 @pytest.mark.parametrize(
@@ -236,16 +233,11 @@ def test_parts_have_few_rows_and_few_bytes(written):
     tracemalloc.stop()
 
 
-def test_row_groups_of_parquet_are_read_in_order_and_spans_are_of_some(tmp_path, rows_of):
+def test_row_groups_of_parquet_are_read_in_order(tmp_path, rows_of):
     values = [None if number % 7 == 0 else {"a": [str(number), None]} for number in range(1000)]
     table = pyarrow.table({"document": [f"리뷰 {number}" for number in range(1000)], "value": values})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=300)
     assert rows_of(tmp_path / "a.parquet") == table.to_pylist()
-    source = find_source(tmp_path / "a.parquet")
-    cuts = list(spans(source, 500))
-    assert [(span.start, span.end) for span in cuts] == [(0, 2), (2, 4)]
-    texts = [text for span in cuts for part in parts_of(source, span=span) for text in part["document"]]
-    assert texts == table["document"].to_pylist()
 
 
 @pytest.mark.parametrize("option", ["text_column", "label_column"])

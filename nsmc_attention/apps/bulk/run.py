@@ -1,19 +1,20 @@
 """Files of any size, scored partition by partition on Dask: on this machine, or on a cluster with a scheduler.
 
-    files -> Partitions (whole rows of one file) -> one output file each, written atomically
+    files -> Partitions (rows of one file, read here) -> one output file each, written atomically by a worker
 
 A rerun scores only the partitions whose output is missing. A worker loads the model once; if it dies, its partition is
-given to another.
-Dask's own readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
+given to another. Reading takes a thirtieth of the time of scoring, so that one process reads for all. Dask's own readers
+are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
 """
 
 import glob
 import json
 import multiprocessing
 import signal
+import warnings
+from collections import deque
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
@@ -30,10 +31,9 @@ from ...inference.reference import Reference, Scorer, worker_scorer
 from ...inference.scoring import MARK, marks, open_output, table_parts
 from ...inference.tally import Tally
 from ...registry import ability
-from ...tables import rows as table_rows
-from ...tables.parts import PART_BYTES, Source, Span, TablePart
+from ...tables.parts import PART_BYTES, Source, TablePart
 from ...tables.source import SUFFIXES, find_source
-from ...tables.table import Table, open_table, with_column
+from ...tables.table import Table, open_table
 
 try:
     from distributed import Client
@@ -61,16 +61,12 @@ OWN_MACHINE = {
 
 @dataclass(frozen=True)
 class Partition:
-    """Some rows of one file and the column of their texts, the output's name, and `state_of` the file."""
+    """Some rows of one file, the column of their texts, and the output's name."""
 
     source: Source
     text_column: str
-    span: Optional[Span]
+    rows: TablePart
     output: str
-    state: tuple[int, int]
-
-    def missing(self, folder: Path) -> bool:
-        return not (folder / self.output).exists()
 
 
 def bulk(
@@ -104,7 +100,7 @@ def bulk(
     scheduler : str or None
         Address of a running Dask scheduler, whose workers see the same paths; None starts `workers` local processes.
     rows : int
-        Rows of a partition at most; one of text has about 32 MiB at most too. A workbook is one partition.
+        Rows of a partition at most; it has about 32 MiB at most too.
     verbatim : bool
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `tables.writers`).
     restore : bool or path
@@ -118,37 +114,60 @@ def bulk(
     folder, files = Path(output), expand(sources)
     model = model_of(bundle, engine, restore)
     # before they are read, so that a later modification makes another plan
-    states = [[str(path), *state_of(path)] for path in files]
-    columns = (text_column, encoding, sheet, header)
-    partitions = [part for number, path in enumerate(files) for part in split(path, number, style, rows, *columns)]
-    plan = {"sources": states, "rows": rows, "partition_bytes": PART_BYTES, "style": style}
-    settings = {"text_column": text_column, "encoding": encoding, "verbatim": verbatim, "sheet": sheet}
-    settings["header"] = header
-    check_plan(folder, {**plan, **settings, **fingerprints(model)})
-    missing = [part for part in partitions if part.missing(folder)]
-    counts: dict[str, Any] = {"partitions": len(partitions), "scored": len(missing)}
-    others = (model, str(folder.resolve()), verbatim)
+    states = {path: state_of(path) for path in files}
+    how = {"text_column": text_column, "encoding": encoding, "sheet": sheet, "header": header}
+    # a file that is refused is so before any is scored
+    tables = {path: opened(path, **how) for path in files}
+    plan = {"sources": [[str(path), *state] for path, state in states.items()], "rows": rows, "style": style, **how}
+    check_plan(folder, {**plan, "partition_bytes": PART_BYTES, "verbatim": verbatim, **fingerprints(model)})
+    counts: dict[str, Any] = {"partitions": 0, "scored": 0}
+
+    def missing() -> Iterator[Partition]:
+        for number, (path, state) in enumerate(states.items()):
+            source, column = tables.pop(path)
+            for index, part in enumerate(open_table(source, column, rows).parts):
+                if state_of(path) != state:
+                    raise DataError(f"{path}: was modified while bulk ran; begin again, with another --output")
+                output = f"{number:04d}-{path.stem}-{index:05d}.{style}"
+                counts["partitions"] += 1
+                if not (folder / output).exists():
+                    counts["scored"] += 1
+                    yield Partition(source, column, part, output)
+
     try:
         with connected(scheduler, workers) as client:
-            tally = sum(results(client, score_partition, missing, *others), Tally())
+            every = results(client, score_partition, missing(), model, str(folder.resolve()), verbatim)
+            tally = sum(progress_bar(every, desc="partitions"), Tally())
     finally:
         # of workers that were killed
-        for path in folder.glob(f"{PREFIX}*"):
-            remove(path)
+        for left in folder.glob(f"{PREFIX}*"):
+            remove(left)
     return {**counts, "rows": tally.rows, "tally": tally}
 
 
-def results(client: Any, function: Callable[..., Any], partitions: list[Partition], *others: Any) -> Iterator[Any]:
-    """Yield function(partition, *others) of each Partition, computed by Dask's workers or, without a client, here, in order."""
-    shown = partial(progress_bar, total=len(partitions), desc="partitions")
+def results(client: Any, function: Callable[..., Any], partitions: Iterable[Partition], *others: Any) -> Iterator[Any]:
+    """Yield function(partition, *others) of each Partition, in order: of Dask's workers, for each of which two are read
+    ahead, or computed here without a client."""
     if not client:
-        yield from shown(function(part, *others) for part in partitions)
+        yield from (function(part, *others) for part in partitions)
         return
-    futures = [client.submit(function, part, *others, pure=False, retries=2) for part in partitions]
-    for future in shown(futures):
-        yield future.result()
+    # they stay with the scheduler, which gives them to another worker if one dies
+    warnings.filterwarnings("ignore", "Sending large graph")
+    futures, ahead = deque[Any](), 2 * sum(client.ncores().values())
+
+    def first() -> Any:
+        future = futures.popleft()
+        found = future.result()
         # else its worker would keep the result
         future.release()
+        return found
+
+    for part in partitions:
+        futures.append(client.submit(function, part, *others, pure=False, retries=2))
+        if len(futures) > ahead:
+            yield first()
+    while futures:
+        yield first()
 
 
 def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> Any:
@@ -184,23 +203,10 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
     return list(dict.fromkeys(matches))
 
 
-def split(
-    path: Path,
-    number: int,
-    style: str,
-    rows: int,
-    text_column: Optional[str] = None,
-    encoding: Optional[str] = None,
-    sheet: Optional[str] = None,
-    header: Optional[str] = None,
-) -> Iterator[Partition]:
-    """Yield the Partitions of a file; no row is cut, however many lines it has."""
-    state, source = state_of(path), find_source(path, encoding=encoding, sheet=sheet, header=header)
-    # reads the first rows only
-    table = open_table(source, text_column)
-    source, text_column = table.source, table.text_column
-    for index, span in enumerate(table_rows.spans(source, rows)):
-        yield Partition(source, text_column, span, f"{number:04d}-{path.stem}-{index:05d}.{style}", state)
+def opened(path: Path, text_column: Optional[str], **how: Optional[str]) -> tuple[Source, str]:
+    """Return how a file is read and its column of texts, for which its first rows are read."""
+    table = open_table(find_source(path, **how), text_column)
+    return replace(table.source, guessed=False), table.text_column
 
 
 def state_of(path: Union[str, Path]) -> tuple[int, int]:
@@ -266,33 +272,16 @@ def signals_blocked() -> Iterator[None]:
 
 
 def score_partition(partition: Partition, model: object, folder: str, verbatim: bool = False) -> Tally:
-    """Score a Partition in a worker and write its output; return the Tally of its rows.
-
-    DataError if the source was modified: rows of two versions would be mixed.
-    """
-    return write_output(worker_scorer(model), partition, parts_of(partition), folder, verbatim)
+    """Score a Partition in a worker and write its output; return the Tally of its rows."""
+    return write_output(worker_scorer(model), partition, folder, verbatim)
 
 
-def parts_of(partition: Partition) -> Iterator[TablePart]:
-    source, column = partition.source, partition.text_column
-    return with_column(table_rows.parts_of(source, span=partition.span, text_column=column), column, source.path)
-
-
-def write_output(
-    scorer: Scorer, partition: Partition, parts: Iterator[TablePart], folder: str, verbatim: bool
-) -> Tally:
+def write_output(scorer: Scorer, partition: Partition, folder: str, verbatim: bool) -> Tally:
     """Write a Partition's output; return the Tally of its rows."""
-    check_state(partition)
-    output, table = Path(folder) / partition.output, Table(partition.source, partition.text_column, parts)
+    output = Path(folder) / partition.output
+    table = Table(partition.source, partition.text_column, iter([partition.rows]))
     style = output.suffix[1:]
     with open_output(output, style) as file:
         if marks(style, partition.source, output):
             file.write(MARK)
-        tally = sum(table_parts(scorer, table, file, style, processes=1, verbatim=verbatim), Tally())
-        check_state(partition)
-    return tally
-
-
-def check_state(partition: Partition) -> None:
-    if state_of(partition.source.path) != partition.state:
-        raise DataError(f"{partition.source.path}: was modified while bulk ran; begin again, with another --output")
+        return sum(table_parts(scorer, table, file, style, processes=1, verbatim=verbatim), Tally())

@@ -1,26 +1,23 @@
 """Partitions, resuming and death of workers, on real Dask processes."""
 
-import csv
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from pathlib import Path
+from contextlib import nullcontext
 
 import pandas
 import psutil
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 distributed = pytest.importorskip("distributed")
 
 from nsmc_attention._io.atomic import PREFIX  # noqa: E402
-from nsmc_attention.apps.bulk.run import check_plan, connected, expand, score_partition, split  # noqa: E402
+from nsmc_attention.apps.bulk import run as run_module  # noqa: E402
+from nsmc_attention.apps.bulk.run import Partition, check_plan, connected, expand, score_partition, write_output  # noqa: E402
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.classification.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.classification.system import LAYOUT  # noqa: E402
@@ -28,8 +25,6 @@ from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
 from nsmc_attention.inference.reference import Reference  # noqa: E402
 from nsmc_attention.tables import nsmc  # noqa: E402
-from nsmc_attention.tables.rows import parts_of, spans  # noqa: E402
-from nsmc_attention.tables.source import find_source  # noqa: E402
 from nsmc_attention.tables.table import open_table  # noqa: E402
 
 
@@ -67,53 +62,6 @@ def score(bundle_folder, capsys):
     return score
 
 
-def rows_of(path, kind, rows, column="document"):
-    """Return the reviews of each span of a file."""
-    source = find_source(path, kind)
-    cuts = list(spans(source, rows))
-    assert all(one.end == other.start for one, other in zip(cuts, cuts[1:]))
-    return [
-        [text for piece in parts_of(source, span=span, text_column=column) for text in piece[column]] for span in cuts
-    ]
-
-
-@settings(max_examples=150, deadline=None)
-@given(st.data())
-def test_spans_have_the_rows_that_predict_reads(data):
-    """Fields as writers quote them, quotes within fields that have none around them, and any line ends."""
-    end = data.draw(st.sampled_from(["\n", "\r\n", "\r"]))
-    quoted = st.text('a,\n\r"', max_size=6).map(lambda text: '"' + text.replace('"', '""') + '"')
-    plain = st.tuples(st.sampled_from("ab가"), st.text('a"', max_size=4)).map("".join)
-    header = data.draw(st.sampled_from(["a,b", '"a\n""b",b']))
-    names = next(csv.reader([header]))
-    row = st.lists(quoted | plain, min_size=2, max_size=2).map(",".join)
-    # one that repeats the header is left out
-    rows = data.draw(st.lists(row.filter(lambda each: next(csv.reader([each])) != names), max_size=6))
-    lead = data.draw(st.sampled_from(["", "\n", "\ufeff", "\ufeff\r\n\n"]))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "a.csv"
-        path.write_bytes((lead + end.join([header, *rows]) + end).encode())
-        expected = [text for piece in open_table(path, "b").parts for text in piece["b"]]
-        size = data.draw(st.integers(1, 3))
-        found = rows_of(path, "csv", size, "b")
-    assert len(expected) == len(rows) and sum(found, []) == expected and max(map(len, found)) <= size
-
-
-@pytest.mark.parametrize("kind", ["lines", "jsonl"])
-def test_spans_of_lines_are_whole_lines(tmp_path, kind):
-    path = tmp_path / "a"
-    documents = ["가", "나 ", "\ufeff다", "라"]
-    lines = [json.dumps({"document": text}) if kind == "jsonl" else text for text in documents]
-    path.write_bytes("\ufeff".encode() + "\r\n".join(lines).encode())
-    assert rows_of(path, kind, 3) == [documents[:3], documents[3:]]
-
-
-def test_a_span_of_long_rows_has_few(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text("document\n" + ("가" * 5_000_000 + "\n") * 5, encoding="utf-8")
-    assert [span.end - span.start for span in spans(find_source(path, "csv"), 100)] == [45_000_003, 30_000_002]
-
-
 def test_lines_stay_lines_and_the_output_is_one_table(score, tmp_path):
     """A tab in a line that begins a partition; a column that is missing in one partition and not in the other."""
     (tmp_path / "lines.txt").write_text("좋다\n탭\t있다\n", encoding="utf-8")
@@ -124,12 +72,6 @@ def test_lines_stay_lines_and_the_output_is_one_table(score, tmp_path):
     lines, rows = (sorted((tmp_path / "out").glob(f"*-{name}-*")) for name in ("lines", "in"))
     assert [pandas.read_parquet(path)["document"].tolist() for path in lines] == [["좋다"], ["탭\t있다"]]
     assert {str(pyarrow.parquet.read_schema(path).field("n").type) for path in rows} == {"int32"}
-
-
-def test_row_groups_are_kept_together(folder):
-    parts = list(split(folder / "c.parquet", 2, "csv", 30))
-    assert [(part.span.start, part.span.end) for part in parts] == [(0, 2), (2, 4), (4, 6), (6, 7)]
-    assert len({part.output for part in parts}) == 4
 
 
 def test_paths_patterns_and_folders_name_files_once(folder):
@@ -201,24 +143,31 @@ def test_a_run_that_failed_before_any_output_can_be_begun_anew(score, tmp_path):
     assert score(tmp_path / "b.csv", "--output", tmp_path / "two")[0] == 0
 
 
-def test_a_source_that_was_changed_since_is_another_plan(score, bundle_folder, tmp_path):
+def test_a_source_that_was_changed_since_is_another_plan(score, tmp_path):
     """Of the same size: rows of the new one would be mixed with outputs of the old one."""
     source = tmp_path / "a.csv"
     source.write_text("id,document\n1,good\n2,best\n", encoding="utf-8")
     arguments = [source, "--output", tmp_path / "out", "--rows", 1]
-    (part, *_) = split(source, 0, "csv", 1)
     assert score(*arguments)[0] == 0
     source.write_text("id,document\n7,aaaa\n8,bbbb\n", encoding="utf-8")
-    os.utime(source, ns=(0, part.state[1] + 1))
+    os.utime(source, ns=(0, source.stat().st_mtime_ns + 1))
     code, line = score(*arguments)
     assert code == 2 and "was begun with other sources (or they were written or copied" in line
-    began = load_bundle(bundle_folder, LAYOUT)
-    settings = (Reference.of(Classifier, began, "onnx"), str(tmp_path))
-    with pytest.raises(DataError, match="a.csv: was modified while bulk ran; begin again"):
-        score_partition(part, *settings)
-    source.unlink()
-    with pytest.raises(DataError, match="a.csv: cannot be read: No such file"):
-        score_partition(part, *settings)
+
+
+def test_a_source_that_changes_meanwhile_is_refused(score, tmp_path, monkeypatch):
+    source, done = tmp_path / "a.csv", []
+    source.write_text("document\n1번 좋다\n2번 좋다\n", encoding="utf-8")
+
+    def write_and_change(*given):
+        done.append(write_output(*given))
+        os.utime(source, ns=(0, source.stat().st_mtime_ns + 1))
+        return done[-1]
+
+    monkeypatch.setattr(run_module, "connected", lambda *given: nullcontext())
+    monkeypatch.setattr(run_module, "write_output", write_and_change)
+    code, line = score(source, "--output", tmp_path / "out", "--rows", 1)
+    assert code == 2 and "a.csv: was modified while bulk ran; begin again" in line and len(done) == 1
 
 
 def test_a_plan_without_times_of_change_is_another_plan(tmp_path):
@@ -237,7 +186,8 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
     folder = tmp_path / "bundle"
     shutil.copytree(bundle_folder, folder)
     (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
-    (part,) = split(tmp_path / "a.csv", 0, "csv", 10)
+    table = open_table(tmp_path / "a.csv")
+    part = Partition(table.source, table.text_column, next(table.parts), "0000-a-00000.csv")
     began = load_bundle(folder, LAYOUT)
     same = (part, Reference.of(Classifier, began, "onnx"), str(tmp_path))
     assert score_partition(*same).rows == 1
