@@ -23,10 +23,10 @@ class Editor(HybridBlock):
     inputs = SOURCE
     matrices_as = "float16"
 
-    def __init__(self, rows: int, vocab_size: int, settings: Any, max_length: int) -> None:
+    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
         super().__init__()
         with self.name_scope():
-            self.reader = Reader(rows, settings, max_length)
+            self.reader = Reader(rows, settings)
             self.change = nn.Dense(2, in_units=settings.width, flatten=False)
             self.narrow = nn.Dense(settings.output_units, in_units=settings.width, use_bias=False, flatten=False)
             self.tag = nn.Dense(vocab_size - 1, in_units=settings.output_units, flatten=False)

@@ -7,8 +7,6 @@ engine.begin(source_ids, source_length) -> source, state;  engine.step(ids, sour
 from collections.abc import Mapping, Sequence
 from typing import Any, Optional
 
-import numpy
-
 from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores
 from ...inference.engines import PRECISIONS, chosen_engine, companion_engine
@@ -18,7 +16,7 @@ from . import native
 from .settings import RestoreConfig
 from .system import RestorerBundle
 
-# A recurrent editor reads texts this many times as long as those that it was trained on at once
+# An editor reads texts this many times as long as those that it was trained on at once
 EDITOR_LENGTHS = 4
 # A writer loses its place in texts that are longer than most of its training sentences, which have 20 characters
 WRITER_LENGTH = 48
@@ -44,9 +42,8 @@ class RestorerEngine:
 
     def begin(self, source_ids: Numbers, source_length: Numbers) -> tuple[list[Numbers], list[Numbers]]:
         """Return what does not change between steps, [memory, keys, mask], and the first state."""
-        memory, keys, mask, *states = self.graphs["source.onnx"](source_ids, source_length)
-        before = [numpy.zeros_like(states[0])] if "before" in self.graphs["step.onnx"].interface.inputs else []
-        return [memory, keys, mask], [*before, *states]
+        memory, keys, mask, *state = self.graphs["source.onnx"](source_ids, source_length)
+        return [memory, keys, mask], state
 
     def step(
         self, ids: Numbers, source: Sequence[Numbers], state: Sequence[Numbers]
@@ -58,10 +55,8 @@ class RestorerEngine:
 
 def longest_read(config: RestoreConfig) -> int:
     """Return the most characters that are read at once."""
-    longest, is_editor = config.text.max_length, config.model.kind == "editor"
-    if is_editor and config.model.encoder.kind != "transformer":
-        return longest * EDITOR_LENGTHS
-    return longest if is_editor else min(longest, WRITER_LENGTH)
+    longest = config.text.max_length
+    return longest * EDITOR_LENGTHS if config.model.kind == "editor" else min(longest, WRITER_LENGTH)
 
 
 def engine_beside(bundle: RestorerBundle, name: str) -> str:

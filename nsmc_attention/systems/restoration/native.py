@@ -38,7 +38,7 @@ def misfit(bundle: RestorerBundle) -> Optional[str]:
     """Return what the kernels do not compute of a restorer's bundle: "expected ..., found ...", None where it fits."""
     # of the kinds that are compared here
     model: Any = bundle.config.model
-    if problem := other_kind(model, "kind editor", "encoder.kind gru"):
+    if problem := other_kind(model, "kind editor"):
         return problem
     table = bundle.codec.rows * 4 * in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES
     if table > LARGEST_TABLE:

@@ -97,9 +97,8 @@ class Restorer(Predictor):
 
     @property
     def attends(self) -> bool:
-        """True if its Restorations have attention weights; an editor, or a writer without attention, aligns only."""
-        model = self.bundle.config.model
-        return model.kind == "writer" and model.attention.kind != "none"
+        """True if its Restorations have attention weights, as a writer's; an editor aligns only."""
+        return self.bundle.config.model.kind == "writer"
 
     def __call__(self, text: str) -> Restoration:
         """Return the Restoration of one text."""

@@ -1,10 +1,8 @@
 """The settings of an editor or a writer and of its training, and the presets. Read without MXNet."""
 
-from collections.abc import Mapping
 from typing import Any, ClassVar, Union
 
 from ..._runtime.aliases import Array, Network, Operators
-from ...errors import ConfigError
 from ...model.graphs import Graphs, Interface, second_of_two
 from ...schema import Settings, check_all, kinds, section, setting
 from ...training.config import LoopConfig, TaskConfig
@@ -15,10 +13,9 @@ from ..sequences.settings import SourceConfig, WriterConfig
 class CharacterConfig(Settings):
     """The characters that `restore` can write, and the sentences that it learns from."""
 
-    introduced: ClassVar[Mapping[str, object]] = {"all_well_spelt": 0}
+    retired: ClassVar[tuple[str, ...]] = ("all_well_spelt",)
     min_count: int = setting(3, "characters rarer than this in the training sentences are copied, never written", low=1)
     max_length: int = setting(140, "longest text in characters that is read at once", low=20, high=1024)
-    all_well_spelt: int = setting(0, "1: use all sentences; 0: use only those that seem correctly spelt", low=0, high=1)
 
 
 def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
@@ -48,7 +45,7 @@ class EditorConfig(SourceConfig):
     def network(self, rows: int, vocab_size: int, max_length: int) -> Network:
         from .editor import Editor
 
-        return Editor(rows, vocab_size, self, max_length)
+        return Editor(rows, vocab_size, self)
 
 
 RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": WriterConfig}
@@ -57,14 +54,12 @@ RESTORERS: dict[str, type[Settings]] = {"editor": EditorConfig, "writer": Writer
 class RestoreTraining(LoopConfig):
     """The training of `restore`."""
 
+    retired: ClassVar[tuple[str, ...]] = ("sampling",)
     epochs: int = setting(6, "maximum number of epochs, each with other noise", low=1)
     learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(2, "epochs without a smaller character error before stopping", low=1)
     joined: float = setting(0.1, "additional texts of joined sentences, as a share", low=0.0, high=10.0)
     label_smoothing: float = setting(0.0, "probability taken from the correct character", low=0.0, high=0.9)
-    sampling: float = setting(
-        0.0, "share of its own characters that a writer reads in the last epoch; 0: teacher forcing", low=0.0, high=1.0
-    )
 
 
 class RestoreConfig(TaskConfig):
@@ -78,11 +73,6 @@ class RestoreConfig(TaskConfig):
     def __post_init__(self) -> None:
         check_all(self)
         self.model.check_sizes(self.text.max_length)
-        if isinstance(self.model, WriterConfig) and self.training.sampling and self.model.decoder.reads_at_once:
-            raise ConfigError(
-                "training.sampling: expected 0, because a transformer decoder reads a whole target at once in training, "
-                f"found {self.training.sampling}; leave it out, or choose model.decoder.kind gru or lstm"
-            )
 
     @property
     def graphs(self) -> Graphs:
@@ -93,4 +83,8 @@ class RestoreConfig(TaskConfig):
         return self.model.network(rows, vocab_size, self.text.max_length)
 
 
-RESTORE_PRESETS = {"editor": RestoreConfig(), "writer": RestoreConfig(model=WriterConfig())}
+# A Transformer's decoder learns with a smaller step size
+RESTORE_PRESETS = {
+    "editor": RestoreConfig(),
+    "writer": RestoreConfig(model=WriterConfig(), training=RestoreTraining(learning_rate=1e-3)),
+}

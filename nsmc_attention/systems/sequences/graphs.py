@@ -1,7 +1,7 @@
 """Inputs and outputs of the graphs of networks that read and write characters, by name.
 
-Axes: N texts, S source length in characters without spaces, D units of a source state, K units of a key, H units of the
-decoder, V characters of the vocabulary, W places that a decoder attends to.
+Axes: N texts, S source length in characters without spaces, V characters of the vocabulary, W places that a decoder
+attends to.
 """
 
 from typing import Any
@@ -12,9 +12,6 @@ from ...model.graphs import Axes, Interface
 # Of a source's character: itself, its initial, vowel and final, and whether a space follows
 ROWS = 5
 SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
-
-# What a writer makes of a source, once for all steps
-ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
 
 # A writer's text has at most this many characters for each of its source, and more
 LONGEST, MORE = 2, 10
@@ -30,28 +27,7 @@ def written(F: Operators, logits: Array, *others: Any) -> tuple[Any, ...]:
     return (F.log_softmax(logits, axis=1), *others)
 
 
-WRITTEN: dict[str, Axes] = {"log_probability": ("N", "V"), "weights": ("N", "S")}
-
-
-def recurrent_writer(states: int, carries_place: bool) -> dict[str, Interface]:
-    """Return the graphs of a writer with so many arrays in its decoder's state: the encoder, and one step.
-
-    The next step's `before` is the step's `combined`, and its `state0` the step's `next_state0`; `before` begins as 0.
-    Local attention has the place of its window besides.
-    """
-    state: dict[str, Axes] = dict.fromkeys(numbered("state", states), ("N", "H"))
-    after: dict[str, Axes] = dict.fromkeys(("combined", *numbered("next_state", states)), ("N", "H"))
-    if carries_place:
-        state["place"] = after["next_place"] = ("N", 1)
-    return {
-        "source.onnx": Interface(SOURCE, {**ENCODED, **state}),
-        "step.onnx": Interface(
-            {"ids": ("N",), **ENCODED, "before": ("N", "H"), **state}, {**WRITTEN, **after}, written
-        ),
-    }
-
-
-def transformer_writer(layers: int, heads: int, size: int) -> dict[str, Interface]:
+def writer_graphs(layers: int, heads: int, size: int) -> dict[str, Interface]:
     """Return the graphs of a writer whose decoder has heads of `size` units.
 
     `keys` and `memory` are the keys and values of the source for all heads of all layers, the state those of what was
@@ -62,16 +38,12 @@ def transformer_writer(layers: int, heads: int, size: int) -> dict[str, Interfac
         **dict.fromkeys(("memory", "keys"), ("N", layers * heads, "S", size)),
         "mask": ("N", "S"),
     }
-    state, after = numbered("state", 2 * layers), numbered("next_state", 2 * layers)
+    state, after = ([f"{name}{number}" for number in range(2 * layers)] for name in ("state", "next_state"))
     return {
         "source.onnx": Interface(SOURCE, {**encoded, **dict.fromkeys(state, ("N", heads, 1, size))}),
         "step.onnx": Interface(
             {"ids": ("N",), **encoded, **dict.fromkeys(state, ("N", heads, "W", size))},
-            {**WRITTEN, **dict.fromkeys(after, ("N", heads, "W+1", size))},
+            {"log_probability": ("N", "V"), "weights": ("N", "S"), **dict.fromkeys(after, ("N", heads, "W+1", size))},
             written,
         ),
     }
-
-
-def numbered(name: str, count: int) -> list[str]:
-    return [f"{name}{number}" for number in range(count)]

@@ -1,199 +1,209 @@
-"""A sequence-to-sequence network with attention: characters in, characters out. Imports MXNet.
+"""A sequence-to-sequence network: recurrent layers read the source, a Transformer's decoder writes. Imports MXNet.
 
-Sutskever et al. 2014 (arXiv:1409.3215), Bahdanau et al. 2015 (arXiv:1409.0473), Luong et al. 2015 (arXiv:1508.04025).
-Shapes: N reviews, S source and T target length, E embedding, D units of a source state, H units of the decoder,
-V characters of the vocabulary.
+Of a target the decoder reads all characters at once, or one more: Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1
+and 3.2. Recurrent decoders with the attentions of Bahdanau and Luong are in chapter 3 (notebooks/).
+Shapes: N reviews, S source and T target length, W places before these, E embedding, D units of a source state, U units of
+a decoder's state, K heads of U / K units each, L layers, V characters of the vocabulary.
 """
 
-from typing import Any, Optional
+from typing import Any
 
 from ..._runtime.aliases import Array, Arrays, Operators
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ...model.blocks import CELLS, listed
-from .alignment import build_alignment
-from .graphs import SOURCE
+from ...model.blocks import MASKED_SCORE, Bidirectional
+from ...model.transformer import Layered, LayerNorm, Sublayers
+from .graphs import SOURCE, most_written
 
 
 class Reader(HybridBlock):
-    """Reads the source: the sum of a character's rows, then recurrent layers in both directions, or a Transformer."""
+    """Reads the source: the sum of a character's rows, then recurrent layers in both directions."""
 
-    def __init__(self, rows: int, settings: Any, max_length: int) -> None:
+    def __init__(self, rows: int, settings: Any) -> None:
         super().__init__()
         with self.name_scope():
             self.embedding = nn.Embedding(rows, settings.embedding_size)
             self.dropout = nn.Dropout(settings.dropout)
-            self.layers = settings.encoder.blocks(settings.embedding_size, max_length)
+            self.layers = [Bidirectional(settings.encoder.hidden_size) for _ in range(settings.encoder.layers)]
             for number, layer in enumerate(self.layers):
                 self.register_child(layer, f"layer{number}")
 
     def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
         """(N, S, ROWS) int32, (N,) float32 -> states (S, N, D); those at padding are not zero."""
-        return self.encode(F, source_ids, source_length)[0]
-
-    def encode(self, F: Operators, source_ids: Array, source_length: Array) -> tuple[Array, list[Array]]:
-        """Return the states beside the weights (N, L, K, S, S) of a Transformer, or none of recurrent layers."""
         embedded = F.sum(self.embedding(source_ids), axis=2)  # (N, S, E)
-        states, weights = F.transpose(embedded, axes=(1, 0, 2)), list[Array]()
+        states = F.transpose(embedded, axes=(1, 0, 2))
         for layer in self.layers:
-            states, *weights = listed(layer(self.dropout(states), source_length))
-        return self.dropout(states), weights
+            states = layer(self.dropout(states), source_length)
+        return self.dropout(states)
 
 
-class RecurrentSource(HybridBlock):
-    """Reads the source, and makes of it what the decoder attends to and its first states."""
+class DecoderLayer(Sublayers):
+    """Causal self-attention, attention to a source, then the feed-forward units; section 3.1.
+
+    It reads T places after W earlier ones, of which it is given the keys and values: all of a target at once, or one.
+    Here states are (N, T, D), and the heads have an axis of their own.
+    """
+
+    def __init__(self, settings: Any) -> None:
+        super().__init__(settings)
+        self.heads = settings.heads
+        with self.name_scope():
+            self.query = nn.Dense(settings.units, in_units=settings.units, flatten=False)
+            self.output = nn.Dense(settings.units, in_units=settings.units, flatten=False)
+            self.source_norm = LayerNorm(settings.units)
+
+    def hybrid_forward(
+        self, F: Operators, states: Array, written: Array, hidden: Array, source: Array, padding: Array
+    ) -> Array:
+        """(N, T, D) -> states (N, T, D), weights (N, K, T, W + T) and (N, K, T, S), keys and values of W + T places.
+
+        `written` are the keys and values (N, K, W, D / K) of the places before, `source` those (N, K, S, D / K) of the
+        source; `hidden` (1, 1, T, W + T) and `padding` (N, 1, 1, S) are added to the scores: minus infinity, or 0.
+        """
+        projected = self.attention.projection(self.pre_norm(self.attention_norm, states))
+        query, *new = F.split(by_head(F, projected, self.heads), num_outputs=3, axis=3)
+        keys, values = (F.concat(earlier, later, dim=2) for earlier, later in zip(written, new))
+        contexts, weights = self.attend(F, query, keys, values, hidden)
+        states = self.add_and_norm(self.attention_norm, states, self.attention.output(contexts))
+        query = by_head(F, self.query(self.pre_norm(self.source_norm, states)), self.heads)
+        contexts, of_source = self.attend(F, query, source[0], source[1], padding)
+        states = self.add_and_norm(self.source_norm, states, self.output(contexts))
+        return self.feed_forward(F, states), weights, of_source, keys, values
+
+    def attend(self, F: Operators, query: Array, keys: Array, values: Array, hidden: Array) -> tuple[Array, Array]:
+        """Return the contexts (N, T, D) and the weights of all heads, section 3.2.1."""
+        scores = F.linalg.gemm2(F.contrib.div_sqrt_dim(query), keys, transpose_b=True)
+        weights = F.softmax(F.broadcast_add(scores, hidden), axis=-1)
+        contexts = F.linalg.gemm2(self.attention.dropout(weights), values)
+        return F.reshape(F.transpose(contexts, axes=(0, 2, 1, 3)), shape=(0, 0, -1)), weights
+
+
+def by_head(F: Operators, states: Array, heads: int) -> Array:
+    """(N, T, D) -> (N, K, T, D / K)."""
+    return F.transpose(F.reshape(states, shape=(0, 0, heads, -1)), axes=(0, 2, 1, 3))
+
+
+class Source(HybridBlock):
+    """Reads the source, and makes of it the keys and values of all layers."""
 
     inputs = SOURCE
 
-    def __init__(self, rows: int, settings: Any, alignment: Any, max_length: int) -> None:
+    def __init__(self, rows: int, settings: Any) -> None:
         super().__init__()
-        self.has_keys, self.carries_place = alignment.key_units is not None, alignment.carries_place
-        # of a Transformer, no state has read the whole source
-        self.half = None if settings.encoder.kind == "transformer" else settings.encoder.hidden_size
-        self.states = settings.decoder.states * settings.decoder.layers
+        self.layers, self.heads = settings.decoder.layers, settings.decoder.heads
+        units = self.layers * settings.decoder.units
         with self.name_scope():
-            self.reader = Reader(rows, settings, max_length)
-            if self.has_keys:
-                self.key = nn.Dense(
-                    alignment.key_units, in_units=settings.width, use_bias=alignment.key_bias, flatten=False
-                )
-            size = settings.decoder.hidden_size * self.states
-            self.projection = nn.Dense(size, in_units=settings.width, activation="tanh")
+            self.reader = Reader(rows, settings)
+            self.key = nn.Dense(units, in_units=settings.width, flatten=False)
+            self.value = nn.Dense(units, in_units=settings.width, flatten=False)
 
     def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
-        """(N, S, ROWS) int32, (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), then each first state (N, H).
+        """(N, S, ROWS) int32, (N,) -> values and keys (N, L * K, S, U / K), mask (N, S), then the first states.
 
-        Then the first place (N, 1), 0, where the alignment carries one.
+        These are the keys and values (N, K, 1, U / K) of one place that is none: 0.
         """
-        by_review, mask = read(F, self.reader, source_ids, source_length)
-        memory = F.broadcast_mul(by_review, mask)
-        if self.half:
-            whole = self.last_states(F, by_review, source_length)
-        else:
-            whole = F.broadcast_div(F.sum(memory, axis=1), F.sum(mask, axis=1))  # the mean
-        projected = self.projection(whole)
-        first = F.split(projected, num_outputs=self.states, axis=1) if self.states > 1 else [projected]
-        mask = F.squeeze(mask, axis=2)
-        place = [F.slice_axis(mask, axis=1, begin=0, end=1) * 0] if self.carries_place else []
-        return (memory, self.key(memory) if self.has_keys else memory, mask, *first, *place)
-
-    def last_states(self, F: Operators, by_review: Array, source_length: Array) -> Any:
-        """Return the last state of each direction (N, D): the backward one is at the first place."""
-        last = F.SequenceLast(by_review, source_length, use_sequence_length=True, axis=1)  # (N, D)
-        forward = F.slice_axis(last, axis=1, begin=0, end=self.half)
-        start = F.squeeze(F.slice_axis(by_review, axis=1, begin=0, end=1), axis=1)
-        return F.concat(forward, F.slice_axis(start, axis=1, begin=self.half, end=None), dim=1)
+        states = F.transpose(self.reader(source_ids, source_length), axes=(1, 0, 2))
+        ones = F.ones_like(F.slice_axis(states, axis=2, begin=0, end=1))
+        mask = F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)  # (N, S, 1)
+        states = F.broadcast_mul(states, mask)
+        values, keys = (by_head(F, part(states), self.layers * self.heads) for part in (self.value, self.key))
+        place = F.slice_axis(F.slice_axis(keys, axis=1, begin=0, end=self.heads), axis=2, begin=0, end=1)
+        return (values, keys, F.squeeze(mask, axis=2), *[place * 0] * (2 * self.layers))
 
 
-def read(F: Operators, reader: Any, source_ids: Array, source_length: Array) -> tuple[Any, Any]:
-    """Return the states of a source (N, S, D) and its mask (N, S, 1) of 0 and 1; states at padding are not zero."""
-    by_review = F.transpose(reader(source_ids, source_length), axes=(1, 0, 2))
-    ones = F.ones_like(F.slice_axis(by_review, axis=2, begin=0, end=1))
-    return by_review, F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)
+class Step(Layered):
+    """The decoder: the characters before in, the logits of the next ones out."""
 
+    layer = DecoderLayer
 
-class RecurrentStep(HybridBlock):
-    """One step of the decoder: the character before in, the logits of the next one out."""
-
-    def __init__(self, vocab_size: int, settings: Any, alignment: Any, outputs: Optional[int] = None) -> None:
-        """Build it for so many ids; `outputs` is the number of logits where that is another one."""
-        super().__init__()
-        size, width, self.states = settings.decoder.hidden_size, settings.width, settings.decoder.states
-        cell = CELLS[settings.decoder.kind]
-        self.feeds_input, self.before_step = bool(settings.input_feeding), alignment.before_step
-        inputs = settings.embedding_size + size * self.feeds_input + width * self.before_step
-        sizes = {"D": width, "H": size, "K": alignment.key_units or width}
-        given = settings.graphs["step.onnx"].inputs
-        self.inputs = {name: tuple(sizes.get(axis, axis) for axis in axes) for name, axes in given.items()}
-        self.carries_attentional_state = "before" in given
+    def __init__(self, vocab_size: int, settings: Any, max_length: int) -> None:
+        super().__init__(settings.decoder, settings.embedding_size, most_written(max_length))
+        self.heads, self.embedding_size = settings.decoder.heads, settings.embedding_size
+        self.inputs = settings.graphs["step.onnx"].inputs
         with self.name_scope():
-            self.embedding, self.alignment = nn.Embedding(vocab_size, settings.embedding_size), alignment
-            self.dropout = nn.Dropout(settings.dropout)
-            self.weights_dropout = nn.Dropout(getattr(settings.attention, "dropout", 0.0))
-            self.cell = cell(size, input_size=inputs)
-            self.cells = [self.cell, *(cell(size, input_size=size) for _ in range(1, settings.decoder.layers))]
-            for number, upper in enumerate(self.cells[1:], 1):
-                self.register_child(upper, f"cell{number}")
-            self.combine = nn.Dense(size, in_units=size + width, use_bias=False, activation="tanh")
-            self.narrow = nn.Dense(settings.output_units, in_units=size, use_bias=False)
-            self.output = nn.Dense(outputs or vocab_size, in_units=settings.output_units)
+            self.embedding = nn.Embedding(vocab_size, settings.embedding_size)
+            self.narrow = nn.Dense(settings.output_units, in_units=self.units, use_bias=False)
+            self.output = nn.Dense(vocab_size, in_units=settings.output_units)
 
-    def hybrid_forward(self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, *states: Any) -> Array:
-        """Return logits (N, V), the weights (N, S) and the new states of ids (N,) and the states before.
+    def hybrid_forward(
+        self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, *states: Any, positions: Array
+    ) -> Array:
+        """Return logits (N * T, V), the weights (N * T, S) and the states of W + T places.
 
-        The first state, where the graph has it, is h~ (N, H) = tanh(W [s; c]), the attentional state of the state s and the
-        context c, Luong et al. 2015, equation 5; the previous step's is what input feeding puts beside the embedding
-        (section 3.3).
+        `ids` are (N, T), or (N,) for T = 1; the states are keys and values (N, K, W, U / K) of each layer, the first place
+        being none. The weights are the mean of the last layer's heads.
         """
-        previous, states = states[: self.carries_attentional_state], states[self.carries_attentional_state :]
-        parts = [self.embedding(ids), *(previous if self.feeds_input else ())]
-        count = self.states * len(self.cells)
-        own, place = list(states[:count]), list(states[count:])
-        if self.before_step:
-            context, weights, *place = self.attend(F, own[-self.states], memory, keys, mask, *place)
-            output, own = self.decode(F.concat(*parts, context, dim=1), own)
-        else:
-            output, own = self.decode(F.concat(*parts, dim=1), own)
-            context, weights, *place = self.attend(F, output, memory, keys, mask, *place)
-        combined = self.combine(F.concat(self.dropout(output), context, dim=1))
-        attentional_state = [combined] if self.carries_attentional_state else []
-        return (self.output(self.narrow(combined)), weights, *attentional_state, *own, *place)
+        decoded, weights, after = self.decode(F, ids, memory, keys, mask, states, positions)
+        decoded = F.reshape(self.norm(decoded) if self.norm_first else decoded, shape=(-3, 0))
+        _, of_source = weights[-1]
+        logits = self.output(self.narrow(decoded))
+        return (logits, F.reshape(F.mean(of_source, axis=1), shape=(-3, 0)), *after)
 
-    def decode(self, given: Array, states: list[Any]) -> tuple[Any, list[Any]]:
-        """Return the topmost layer's output (N, H) and the new states of all layers."""
-        after: list[Any] = []
-        for number, cell in enumerate(self.cells):
-            first = number * self.states
-            given, own = cell(self.dropout(given) if number else given, states[first : first + self.states])
-            after += own
-        return given, after
+    def decode(
+        self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, states: Array, positions: Array
+    ) -> Arrays:
+        """Return the last layer's states (N, T, U), each layer's weights (N, K, T, W + T) and (N, K, T, S), the new states."""
+        embedded = F.reshape(self.embedding(ids), shape=(0, -1, self.embedding_size))  # (N, T, E)
+        before = F.contrib.arange_like(states[0], axis=2)  # (W,)
+        new = F.contrib.arange_like(embedded, axis=1)  # (T,)
+        places = F.broadcast_add(F.slice_axis(before, axis=0, begin=-1, end=None), new)
+        decoded = self.placed(F, embedded, places, positions, axis=0)
+        hidden = causal_mask(F, before, new)
+        padding = F.expand_dims(F.expand_dims((mask - 1) * -MASKED_SCORE, axis=1), axis=1)
+        after, weights = list[Any](), list[tuple[Any, Any]]()
+        for number, layer in enumerate(self.layers):
+            first = number * self.heads
+            source = [F.slice_axis(array, axis=1, begin=first, end=first + self.heads) for array in (keys, memory)]
+            decoded, *both, own_keys, own_values = layer(
+                decoded, list(states[2 * number : 2 * number + 2]), hidden, source, padding
+            )
+            weights.append(tuple(both))
+            after += [own_keys, own_values]
+        return decoded, weights, after
 
-    def attend(self, F: Operators, query: Array, memory: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
-        """Return the context (N, D), the weights (N, S) and, where the alignment carries one, the new place (N, 1)."""
-        weights, *after = listed(self.alignment(query, keys, mask, *place))
-        context = F.batch_dot(F.expand_dims(self.weights_dropout(weights), axis=1), memory)
-        return (F.reshape(context, shape=(0, -1)), weights, *after)
+
+def causal_mask(F: Operators, before: Array, new: Array) -> Any:
+    """Return what hides from each of T places the first one, which is none, and those after it: (1, 1, T, W + T)."""
+    none = F.expand_dims((before <= 0) * MASKED_SCORE, axis=0)  # (1, W)
+    column = F.expand_dims(new, axis=1)
+    after = F.broadcast_lesser(column, F.expand_dims(new, axis=0)) * MASKED_SCORE  # (T, T)
+    hidden = F.concat(F.broadcast_add(column * 0, none), after, dim=1)
+    return F.expand_dims(F.expand_dims(hidden, axis=0), axis=0)
 
 
 class Writer(Block):
-    """Base of the whole networks; `source` and `step` are hybridized, and are what a search calls."""
+    """The whole network; `source` and `step` are hybridized, and are what a search calls."""
 
     matrices_as = "float16"
 
-    def __init__(self, source: Array, step: Any) -> None:
+    def __init__(self, rows: int, vocab_size: int, settings: Any, max_length: int) -> None:
         super().__init__()
-        self.source, self.step = source, step
-        self.parts = (source, step)
+        self.source, self.step = Source(rows, settings), Step(vocab_size, settings, max_length)
+        self.parts = (self.source, self.step)
 
     def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Any], list[Any]]:
         """Return what does not change between steps, [memory, keys, mask], and the first state."""
-        memory, keys, mask, *states = self.source(source_ids, source_length)
-        # a recurrent decoder's attentional state
-        attentional_state = [mxnet.nd.zeros_like(states[0])] if "before" in self.step.inputs else []
-        return [memory, keys, mask], [*attentional_state, *states]
+        memory, keys, mask, *state = self.source(source_ids, source_length)
+        return [memory, keys, mask], state
 
-    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: Any = None) -> Arrays:
+    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array) -> Arrays:
         """Return logits (N, T, V) and weights (N, T, S) of the targets, given the character before each, (N, T).
 
-        `sampled` (N, T) of 0 and 1: where it is 1, what the network itself finds most likely is read instead, as
-        scheduled sampling does (Bengio et al. 2015, arXiv:1506.03099); None is teacher forcing.
+        In place of steps, a causal mask hides what comes later.
         """
-        raise NotImplementedError
-
-
-class RecurrentWriter(Writer):
-    """A writer that reads its target step by step."""
-
-    def __init__(self, rows: int, vocab_size: int, settings: Any, max_length: int) -> None:
-        alignment = build_alignment(settings.attention, settings.decoder.hidden_size)
-        source = RecurrentSource(rows, settings, alignment, max_length)
-        super().__init__(source, RecurrentStep(vocab_size, settings, alignment))
-
-    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: Any = None) -> Arrays:
-        nd, steps = mxnet.nd, list[Any]()
         source, state = self.begin(source_ids, source_length)
-        for place, ids in enumerate(previous_ids.transpose()):
-            if sampled is not None and place:
-                ids = nd.where(sampled[:, place], steps[-1][0].detach().argmax(axis=1).astype("int32"), ids)
-            logits, weights, *state = self.step(ids, *source, *state)
-            steps.append((logits, weights))
-        return tuple(nd.stack(*arrays, axis=1) for arrays in zip(*steps))
+        logits, weights, *_ = self.step(previous_ids, *source, *state)
+        return tuple(array.reshape((*previous_ids.shape, -1)) for array in (logits, weights))
+
+    def attention(self, source_ids: Array, source_length: Array, previous_ids: Array) -> dict[str, Any]:
+        """Return the weights of all layers and heads, whose rows sum to 1, for the inputs of `forward`.
+
+        "decoder", how each place attends to what was written (N, L, K, T, T), 0 above the diagonal; "cross", to the source
+        (N, L, K, T, S).
+        """
+        source, state = self.begin(source_ids, source_length)
+        _, weights, _ = self.step.decode(
+            mxnet.nd, previous_ids, *source, state, self.step.positions.data(previous_ids.context)
+        )
+        own, of_source = (mxnet.nd.stack(*layers, axis=1) for layers in zip(*weights))
+        # the first place is none
+        return {"decoder": own[..., 1:], "cross": of_source}
