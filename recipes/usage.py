@@ -34,12 +34,14 @@ from nsmc_attention.systems.restoration.allowed import SCALE, TRIGRAM, WEIGHTS, 
 from nsmc_attention.systems.restoration.conventions import SHORT as FEW
 from nsmc_attention.systems.restoration.conventions import SPARSE
 from nsmc_attention.systems.restoration.decisions import Decisions
-from nsmc_attention.systems.restoration.junctions import Junctions, fitted, hash_of
+from nsmc_attention.systems.restoration.junctions import Junctions, hash_of
 from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.tags import tags_of
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean
+
+from .junctions import fitted
 
 FILE = Path(weighing.__file__).with_name("usage.json")
 # Minimum count of three letters; numbers of noisy sentences and of joined ones; folds of the cross-validation

@@ -13,7 +13,7 @@ import pytest
 
 import nsmc_attention
 from nsmc_attention._runtime.messages import korean
-from nsmc_attention.systems.restoration import conventions, windows
+from nsmc_attention.systems.restoration import conventions, restoration
 from nsmc_attention.tables import columns, labels, oddities, stars
 from nsmc_attention.text import encoding
 
@@ -164,7 +164,7 @@ def test_a_pattern_of_quadratic_time_is_found():
         conventions.is_telling,
         lambda text: list(conventions.gaps(text)),
         lambda text: conventions.keeps_foreign(text, text),
-        lambda text: list(windows.pieces_of(text, 64)),
+        lambda text: list(restoration.pieces_of(text, 64)),
     ],
 )
 def test_functions_take_64_kb_in_less_than_a_second(use):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy
 
@@ -28,13 +28,17 @@ from ..sequences.search import Hypothesis, search
 from .allowed import keep_right_texts
 from .conventions import KOREAN, LINE, keep_conventions, keep_foreign, keeps_foreign, read_as
 from .correctors import Draft, corrected
-from .decisions import Decisions, decide
+from .decisions import Decisions, Spaced, decide, with_spaces
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
-from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
+from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, joined, pieces_of, unchanged
 from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
-from .tags import most_changed, tagged, with_spaces, within_bound, written
-from .windows import Piece, joined, pieces_of
+from .tags import most_changed, tagged, within_bound, written
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ...classification.columns import Texts
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
@@ -168,26 +172,21 @@ class Restorer(Predictor):
         decided = decide(
             ids[:, :, -1][inside] != PADDING, draft.tags, draft.certainty, draft.spaces, self.min_probability
         )
-        decided = keep_conventions(decided, [piece.text for piece in pieces], texts)
-        return self.edited(pieces, list(map(slice, (ends - lengths).tolist(), ends.tolist())), decided)
+        typed = [piece.text for piece in pieces]
+        decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
+        decided = keep_right_texts(decided, typed, (ends - lengths).tolist(), self.characters)
+        return [self.edited(piece, decided, spaced) for piece, spaced in zip(pieces, with_spaces(typed, decided))]
 
-    def edited(self, pieces: Sequence[Piece], parts: Sequence[slice], decided: Decisions) -> list[Restoration]:
-        """Return the Restoration of each piece by the decisions of its part; the piece itself where these go too far."""
-        starts, texts = [part.start for part in parts], [piece.text for piece in pieces]
-        decided = keep_right_texts(keep_foreign(decided, texts), texts, starts, self.characters)
-        counts = numpy.add.reduceat(decided.tags != KEEP, starts, dtype="int64").tolist()
-        scores = numpy.add.reduceat(decided.log_probability, starts).tolist()
-        found, restored = [], with_spaces(texts, decided)
-        for piece, own, count, score, (text, places, certainty) in zip(pieces, parts, counts, scores, restored):
-            if count:
-                tags, follows = decided.tags[own].tolist(), decided.has_space[own].tolist()
-                text, made_of = tagged(piece.letters, tags, follows, self.characters)
-                places = piece.places[made_of]
-            if not text or count > most_changed(piece.letters):
-                found.append(unchanged(piece.text, REJECTED))
-                continue
-            found.append(Restoration(piece.text, text, score, (Chunk(0, 0, places, certainty=certainty),)))
-        return found
+    def edited(self, piece: Piece, decided: Decisions, spaced: Spaced) -> Restoration:
+        """Return the Restoration of a piece, whose spaces are set already; the piece itself where too much would change."""
+        text, places = spaced.text, spaced.places
+        if spaced.replaced:
+            tags, follows = decided.tags[spaced.letters].tolist(), decided.has_space[spaced.letters].tolist()
+            text, made_of = tagged(piece.letters, tags, follows, self.characters)
+            places = piece.places[made_of]
+        if not text or spaced.replaced > most_changed(piece.letters):
+            return unchanged(piece.text, REJECTED)
+        return Restoration(piece.text, text, spaced.score, (Chunk(0, 0, places, certainty=spaced.certainty),))
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the best that a writer's search finds for a batch of pieces."""
@@ -274,3 +273,18 @@ packaged_restorer = lru_cache(maxsize=1)(load_restorer)
 def restore(text: str) -> Restoration:
     """Return the Restoration of one text by the packaged editor, loaded once."""
     return packaged_restorer()(text)
+
+
+def restore_column(
+    column: "Texts", restorer: Optional[Restorer] = None, text_column: Optional[str] = None
+) -> "pandas.DataFrame":
+    """Restore a column of texts by a restorer, or by the packaged editor, loaded once per process.
+
+    For a DataFrame in a notebook, and the body of a Spark pandas UDF. None and NaN are blank, other values are converted
+    to text. Returns a DataFrame of restored and restore_error (why a text was returned as it was, or None) with the
+    column's index: `frame.join(restore_column(frame["review"]))`. Of a DataFrame, `text_column` and errors are those of
+    `score_column`.
+    """
+    from ...classification.columns import with_index
+
+    return with_index(restorer or packaged_restorer(), column, text_column)

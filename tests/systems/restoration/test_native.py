@@ -15,8 +15,13 @@ from nsmc_attention.errors import ConfigError, MissingPackage
 from nsmc_attention.inference.sessions import PIECE
 from nsmc_attention.model.tracing import parameter_shapes
 from nsmc_attention.native.kernels import VARIABLE
-from nsmc_attention.systems.restoration.engines import EDITOR_LENGTHS, RestorerEngine
-from nsmc_attention.systems.restoration.native import HEADS, NativeEditor, kernel_arrays
+from nsmc_attention.systems.restoration.engines import (
+    EDITOR_LENGTHS,
+    HEADS,
+    NativeEditor,
+    RestorerEngine,
+    kernel_arrays,
+)
 from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreConfig
 from nsmc_attention.systems.sequences.characters import padded
 from nsmc_attention.systems.sequences.settings import Stack

@@ -1,18 +1,14 @@
 """What `restore` learns from: noise that a seed decides, objectives, and a training that can be continued."""
 
-from functools import partial
-
 import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.systems.restoration.objective import OBJECTIVES, NoisyBatches, dev_pairs, train_network
 from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS
-from nsmc_attention.systems.restoration.train import begin_with
 from nsmc_attention.systems.sequences.characters import Characters
 from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.training.initial import initialize
 from nsmc_attention.training.runs import Run
 
 mxnet = import_mxnet()
@@ -48,25 +44,6 @@ def test_a_training_lowers_its_loss(kind, tmp_path):
     progress, figures = train_network(network, config, CHARACTERS, run, SENTENCES[10:], SENTENCES[:10])
     losses = [record["train_loss"] for record in progress.history]
     assert losses[-1] < losses[0] and set(figures) == {"character_error", "exact"}
-
-
-@pytest.mark.parametrize("kinds", [("editor", "writer"), ("writer", "editor")])
-def test_a_network_of_the_other_kind_gives_its_reader(kinds):
-    changes, networks = {"model.encoder.layers": 2}, []
-    for kind in kinds:
-        config = settings(kind, **changes)
-        network = config.network(*CHARACTERS.sizes)
-        objective = OBJECTIVES[config.model.kind](dev_pairs(SENTENCES[:2], 0), mxnet.cpu(), CHARACTERS, 2)
-        initialize(network, 0, mxnet.cpu(), partial(objective.loss, network, objective.dev_batches))
-        networks.append(network)
-    first, second = (network._collect_params_with_prefix() for network in networks)
-    before = {name: parameter.data().asnumpy() for name, parameter in second.items()}
-    begin_with(networks[1], {name: parameter.data() for name, parameter in first.items()}, same_kind=False)
-    taken = {name.split("reader.")[1]: parameter for name, parameter in first.items() if "reader." in name}
-    assert len(taken) > 8
-    for name, parameter in second.items():
-        expected = taken[name.split("reader.")[1]].data().asnumpy() if "reader." in name else before[name]
-        assert (parameter.data().asnumpy() == expected).all(), name
 
 
 def test_label_smoothing_takes_from_the_right_one():
