@@ -17,9 +17,8 @@ from nsmc_attention.systems.films.settings import FilmConfig
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.systems.reading.graphs import PICTURE
 from nsmc_attention.systems.reading.settings import Location, ReaderConfig
-from nsmc_attention.systems.restoration.settings import EditorConfig
-from nsmc_attention.systems.sequences.graphs import ROWS
-from nsmc_attention.systems.sequences.settings import Decoder, Stack, WriterConfig
+from nsmc_attention.systems.restoration.settings import Decoder, EditorConfig, Stack, WriterConfig
+from nsmc_attention.systems.sequences import ROWS
 
 mxnet = import_mxnet()
 

@@ -5,6 +5,7 @@ A source is drawn anew each time a sentence is read. Long texts are rare among r
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Optional
 
 import numpy
@@ -17,10 +18,9 @@ from ...training.initial import Beginning, initialize
 from ...training.runs import Run
 from ...training.stage import Objective, Stage
 from ..sequences.batches import DEV_STREAM, similar_batches
-from ..sequences.characters import BEGIN, END, KEEP, Characters, padded, split_spaces
-from ..sequences.graphs import most_written
+from ..sequences.characters import BEGIN, END, KEEP, Characters, split_spaces
 from .noise import typed
-from .settings import RestoreConfig
+from .settings import RestoreConfig, most_written
 from .tags import character_error, tagged, tags_of, written
 
 # Sources are padded to a multiple of this: MXNet plans its memory anew for each size
@@ -98,18 +98,16 @@ class RestoringObjective(Objective):
 
     def evaluate(self, network: Network) -> dict[str, float]:
         """Return the mean character error, and the share that is restored exactly, 0 to 1."""
-        dev = self.dev_batches
-        texts: list[str] = []
-        for start in range(0, len(dev.sources), self.batch_size):
-            texts += self.restored(network, dev.sources[start : start + self.batch_size])
-        pairs = list(zip(texts, dev.targets))
+        dev, size = self.dev_batches, self.batch_size
+        batches = (dev.sources[start : start + size] for start in range(0, len(dev.sources), size))
+        pairs = list(zip(chain.from_iterable(self.restored(network, batch) for batch in batches), dev.targets))
         errors = [character_error(text, target) for text, target in pairs]
         exact = [text == target for text, target in pairs]
         return {"character_error": float(numpy.mean(errors)), "exact": float(numpy.mean(exact))}
 
     def inputs(self, sources: list[str]) -> tuple[Any, Any]:
         """Return source_ids (N, S, ROWS) and source_length (N,) on the device."""
-        ids, lengths = padded([self.characters.source(source) for source in sources], STEP)
+        ids, lengths = self.characters.batch(sources, STEP)
         return mxnet.nd.array(ids, ctx=self.device, dtype="int32"), mxnet.nd.array(lengths, ctx=self.device)
 
     def cross_entropy(self, logits: Array, wanted: Numbers, weights: Numbers) -> Any:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..._runtime.aliases import Record
 from ...inference.notebook import in_frame, shortened
 from ..sequences.characters import SPACE, codes_of
-from .conventions import LINE
+from .as_typed import LINE
 
 # A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
 # NaN where none is known
@@ -163,7 +163,6 @@ class Restoration:
         return {**values, "error": self.error} if self.error else values
 
     def _repr_html_(self) -> str:
-
         return restoration_html(self.segments, self.error)
 
 

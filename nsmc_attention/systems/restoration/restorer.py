@@ -6,7 +6,7 @@ only within an edit bound (`systems.restoration.tags`): otherwise the source is 
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy
 
-from ..._runtime.aliases import Numbers, Record
+from ..._runtime.aliases import Record
 from ..._runtime.processes import in_threads
 from ...bundle import load_bundle
 from ...errors import ConfigError, DataError
@@ -22,16 +22,15 @@ from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor, Row, check_text, check_texts
 from ...tables.parts import cut
 from ...text.encoding import clean
-from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, in_rows
-from ..sequences.graphs import most_written
+from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
-from .allowed import keep_right_texts
-from .conventions import KOREAN, LINE, keep_conventions, keep_foreign, keeps_foreign, read_as
+from .as_typed import KOREAN, LINE, keep_conventions, keep_foreign, keep_right_texts, keeps_foreign, read_as
 from .correctors import Draft, corrected
 from .decisions import Decisions, Spaced, decide, with_spaces
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, joined, pieces_of, unchanged
+from .settings import most_written
 from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
 from .tags import most_changed, tagged, within_bound, written
 
@@ -43,8 +42,14 @@ if TYPE_CHECKING:
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
 BREAK = re.compile(r"\r\n?|\n")
-# What `only` may be; hypotheses that a search may follow
-SPACING, BEAM = "spacing", 64
+# Of each option the kind of bundle that has it, what it may be, and whether a value is that
+CHOICES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
+    "beam": ("writer", "1 to 64", lambda x: isinstance(x, int) and 1 <= x <= 64),
+    "alpha": ("writer", "a number of at least 0", lambda x: isinstance(x, (int, float)) and 0 <= x < math.inf),
+    "min_probability": ("editor", "a number from 0.5 to 1", lambda x: isinstance(x, (int, float)) and 0.5 <= x <= 1),
+    "only": ("editor", "spacing", lambda x: bool(x == "spacing")),
+}
+OF_KIND = {"editor": "an editor's", "writer": "a writer's"}
 # The output columns of tables: other names than those of a prediction, which may be in the same table
 TYPES = {"restored": "string", "restore_error": "string"}
 
@@ -69,12 +74,10 @@ class Restorer(Predictor):
         only: Optional[str] = None,
     ):
         super().__init__(bundle, engine)
-        self.only = only
-        self.beam, self.alpha, self.min_probability = beam, alpha, min_probability
+        self.beam, self.alpha, self.min_probability, self.only = beam, alpha, min_probability, only
         self.characters: RestorerCharacters = bundle.codec
-        is_editor = bundle.config.model.kind == "editor"
         self.longest = longest_read(bundle.config)
-        self.run = self.edit if is_editor else self.write
+        self.run = self.edit if bundle.config.model.kind == "editor" else self.write
 
     @classmethod
     def load(
@@ -83,16 +86,7 @@ class Restorer(Predictor):
         """Load a restorer as `load_restorer` does, with `beam`, `alpha`, `min_probability` and `only`."""
         given = {name: value for name, value in options.items() if value is not None}
         verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability", "only"} else WRITER), LAYOUT)
-        check_kind(verified.config.model.kind, given)
-        beam, alpha, least = given.get("beam", 1), given.get("alpha", 0), given.get("min_probability", 1)
-        for name, is_right, expected in (
-            ("beam", isinstance(beam, int) and 1 <= beam <= BEAM, f"1 to {BEAM}"),
-            ("alpha", isinstance(alpha, (int, float)) and 0 <= alpha < math.inf, "a number of at least 0"),
-            ("min_probability", isinstance(least, (int, float)) and 0.5 <= least <= 1, "a number from 0.5 to 1"),
-            ("only", given.get("only", SPACING) == SPACING, SPACING),
-        ):
-            if not is_right:
-                raise ConfigError(f"{name}: expected {expected}, found {given[name]!r}")
+        check_options(verified.config.model.kind, given)
         return cls.from_bundle(verified, engine, device, **given)
 
     @property
@@ -152,18 +146,13 @@ class Restorer(Predictor):
         restored = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.run, parts))))
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
-    def inputs(self, pieces: Sequence[Piece], read: Sequence[str] = ()) -> tuple[Numbers, Numbers]:
-        """Return source_ids and source_length of pieces, which may be `read` otherwise; none begins or ends with a space."""
-        rows = self.characters.source("".join(read or [piece.text for piece in pieces]))
-        return in_rows(rows, numpy.array([len(piece.letters) for piece in pieces], "int32"))
-
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return what an editor makes of a batch of pieces."""
         texts = [read_as(piece.text) for piece in pieces]
-        ids, lengths = self.inputs(pieces, texts)
+        ids, lengths = self.characters.batch(texts)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
         tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
-        ends = numpy.cumsum(lengths)
+        ends = numpy.cumsum(lengths, dtype="int64")
         letters = [text.replace(SPACE, "") for text in texts]
         draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
         if self.only:
@@ -193,7 +182,7 @@ class Restorer(Predictor):
         return [self.written(piece, best) for piece, (best, *_) in zip(pieces, self.hypotheses(pieces))]
 
     def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
-        source, state = self.engine.begin(*self.inputs(pieces))
+        source, state = self.engine.begin(*self.characters.batch([piece.text for piece in pieces]))
         longest = [most_written(len(piece.text)) for piece in pieces]
         return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
 
@@ -236,14 +225,15 @@ def clean_lines(text: str) -> str:
     return LINE.join(map(clean, BREAK.split(text))).strip(LINE) if BREAK.search(text) else clean(text)
 
 
-def check_kind(kind: str, given: Record) -> None:
-    """Raise ConfigError for an option that belongs to the other kind of bundle."""
-    kinds = "an editor's", "a writer's"
+def check_options(kind: str, given: Record) -> None:
+    """Raise ConfigError for an option that belongs to the other kind of bundle, or is out of range."""
     for name, value in given.items():
-        wanted, found = kinds if name in ("min_probability", "only") else kinds[::-1]
-        if kind not in wanted:
+        wanted, expected, fits = CHOICES[name]
+        if kind != wanted:
             advice = f"leave {name} out, or name another bundle"
-            raise ConfigError(f"{name} {value}: expected {wanted} bundle, found {found}; {advice}")
+            raise ConfigError(f"{name} {value}: expected {OF_KIND[wanted]} bundle, found {OF_KIND[kind]}; {advice}")
+        if not fits(value):
+            raise ConfigError(f"{name}: expected {expected}, found {value!r}")
 
 
 def load_restorer(

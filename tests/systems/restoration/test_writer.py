@@ -7,13 +7,12 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS
-from nsmc_attention.systems.sequences.graphs import ROWS
-from nsmc_attention.systems.sequences.settings import Decoder, Stack, WriterConfig
+from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS, Decoder, Stack, WriterConfig
+from nsmc_attention.systems.sequences import ROWS
 
 mxnet = import_mxnet()
 
-from nsmc_attention.systems.sequences.writer import DecoderLayer, causal_mask  # noqa: E402
+from nsmc_attention.systems.restoration.network import DecoderLayer, causal_mask  # noqa: E402
 
 VOCABULARY, SOURCE, TARGET, ROWS_OF_TABLE = 20, 7, 5, 30
 LENGTHS = [7, 3, 1]

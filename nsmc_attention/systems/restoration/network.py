@@ -1,7 +1,10 @@
-"""A sequence-to-sequence network: recurrent layers read the source, a Transformer's decoder writes. Imports MXNet.
+"""The networks of `restore`: recurrent layers read the source, and tags or a Transformer's decoder correct it. Imports MXNet.
 
-Of a target the decoder reads all characters at once, or one more: Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1
-and 3.2. Recurrent decoders with the attentions of Bahdanau and Luong are in chapter 3 (notebooks/).
+An editor tags each character of the source with what is written in its place. Malmi et al. 2019 (arXiv:1909.01187) and
+Omelianchuk et al. 2020 (arXiv:2005.12592): a text that is to be corrected is mostly copied, so tags are enough, and
+nothing can be invented. A writer writes the text anew. Of a target its decoder reads all characters at once, or one
+more: Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2. Recurrent decoders with the attentions of Bahdanau and
+Luong are in chapter 3 (notebooks/).
 Shapes: N reviews, S source and T target length, W places before these, E embedding, D units of a source state, U units of
 a decoder's state, K heads of U / K units each, L layers, V characters of the vocabulary.
 """
@@ -12,7 +15,7 @@ from ..._runtime.aliases import Array, Arrays, Operators
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
 from ...model.blocks import MASKED_SCORE, Bidirectional
 from ...model.transformer import Layered, LayerNorm, Sublayers
-from .graphs import SOURCE, most_written
+from .settings import SOURCE, most_written
 
 
 class Reader(HybridBlock):
@@ -29,11 +32,41 @@ class Reader(HybridBlock):
 
     def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
         """(N, S, ROWS) int32, (N,) float32 -> states (S, N, D); those at padding are not zero."""
-        embedded = F.sum(self.embedding(source_ids), axis=2)  # (N, S, E)
-        states = F.transpose(embedded, axes=(1, 0, 2))
+        states = F.transpose(F.sum(self.embedding(source_ids), axis=2), axes=(1, 0, 2))  # (S, N, E)
         for layer in self.layers:
             states = layer(self.dropout(states), source_length)
         return self.dropout(states)
+
+
+class Editor(HybridBlock):
+    """Two tags for each character of the source: what to write, and whether a space follows.
+
+    Whether a character is kept is asked first, and only then what takes its place, as of the classes of a hierarchical
+    softmax (Goodman 2001, arXiv:cs/0108006): of most characters the second answer is not needed.
+    """
+
+    inputs = SOURCE
+    matrices_as = "float16"
+
+    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.reader = Reader(rows, settings)
+            self.change = nn.Dense(2, in_units=settings.width, flatten=False)
+            self.narrow = nn.Dense(settings.output_units, in_units=settings.width, use_bias=False, flatten=False)
+            self.tag = nn.Dense(vocab_size - 1, in_units=settings.output_units, flatten=False)
+            self.space = nn.Dense(2, in_units=settings.width, flatten=False)
+
+    def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
+        """Return the log-probabilities of the tags (N, S, V) and the logits of no space and a space (N, S, 2).
+
+        A tag is KEEP, the first, DELETE or the id of the character that replaces this one (`systems.sequences.characters`).
+        """
+        states = F.transpose(self.reader(source_ids, source_length), axes=(1, 0, 2))
+        change = F.log_softmax(self.change(states), axis=2)
+        others = F.log_softmax(self.tag(self.narrow(states)), axis=2)
+        keep, changed = F.slice_axis(change, axis=2, begin=0, end=1), F.slice_axis(change, axis=2, begin=1, end=2)
+        return F.concat(keep, F.broadcast_add(others, changed), dim=2), self.space(states)
 
 
 class DecoderLayer(Sublayers):
@@ -200,10 +233,9 @@ class Writer(Block):
         "decoder", how each place attends to what was written (N, L, K, T, T), 0 above the diagonal; "cross", to the source
         (N, L, K, T, S).
         """
-        source, state = self.begin(source_ids, source_length)
-        _, weights, _ = self.step.decode(
-            mxnet.nd, previous_ids, *source, state, self.step.positions.data(previous_ids.context)
-        )
+        (memory, keys, mask), state = self.begin(source_ids, source_length)
+        positions = self.step.positions.data(previous_ids.context)
+        _, weights, _ = self.step.decode(mxnet.nd, previous_ids, memory, keys, mask, state, positions)
         own, of_source = (mxnet.nd.stack(*layers, axis=1) for layers in zip(*weights))
         # the first place is none
         return {"decoder": own[..., 1:], "cross": of_source}
