@@ -16,6 +16,13 @@ from nsmc_attention.training.runs import Run
 SMALL = {
     "embedding_size": 32,
     "hidden_size": 32,
+    "model.encoder.layers": 1,
+    "model.decoder.layers": 1,
+    "model.decoder.units": 32,
+    "model.decoder.heads": 2,
+    "model.decoder.feed_forward": 64,
+    "model.decoder.dropout": 0.0,
+    "model.decoder.positions": "sinusoidal",
     "model.output_units": 32,
     "dropout": 0.0,
     "training.joined": 0.0,
@@ -25,29 +32,25 @@ SMALL = {
     "patience": 6,
     "batch_size": 50,
 }
-RECURRENT = {"model.decoder.hidden_size": 64}
-TRANSFORMER = {
-    "model.decoder.kind": "transformer",
-    "model.decoder.layers": 1,
-    "model.decoder.units": 32,
-    "model.decoder.heads": 2,
-    "model.decoder.feed_forward": 64,
-    "model.decoder.dropout": 0.0,
-    "model.decoder.positions": "sinusoidal",
-}
 # for made_up sentences, which are fewer than numbers
 SENTENCES = {"batch_size": 16, "epochs": 8, "patience": 8}
 
-# without attention MXNet warns of inputs that are not used
+# MXNet warns of inputs that are not used, as the source's without attention
 warnings.filterwarnings("ignore", "The .*-th input to HybridBlock")
 
 
-def trained(train, dev, **settings):
-    """Return a writer's network, trained on the CPU, and the objective that writes with it."""
+def trained(train, dev, build=None, **settings):
+    """Return a writer's network, trained on the CPU, and the objective that writes with it.
+
+    It is the package's, or what `build` makes of the numbers of rows that are read and of characters that are written,
+    and the settings.
+    """
     config = RESTORE_PRESETS["writer"].with_fields(**{**SMALL, **settings})
     characters, device = Characters.of(train, 1), choose_device("cpu")
+    sizes = characters.sizes
+    network = build(*sizes, config.model) if build else config.network(*sizes)
     with tempfile.TemporaryDirectory() as folder:
-        network, *_ = train_network(config, characters, Run(Path(folder) / "run", device="cpu", quiet=True), train, dev)
+        train_network(network, config, characters, Run(Path(folder) / "run", device="cpu", quiet=True), train, dev)
     return network, WriterObjective(Pairs([], []), device, characters, batch_size=100)
 
 

@@ -35,12 +35,12 @@ from .systems.reading.reader import load_reader as load_reader
 from .systems.reading.reader import read as read
 from .systems.reading.reading import Line as Line
 from .systems.reading.reading import Reading as Reading
-from .systems.restoration.columns import restore_column as restore_column
 from .systems.restoration.pictures import save_restoration as save_restoration
 from .systems.restoration.restoration import Restoration as Restoration
 from .systems.restoration.restorer import Restorer as Restorer
 from .systems.restoration.restorer import load_restorer as load_restorer
 from .systems.restoration.restorer import restore as restore
+from .systems.restoration.restorer import restore_column as restore_column
 from .tables.corpus import Reviews as Reviews
 from .tables.labelled import load_reviews as load_reviews
 from .version import __version__ as __version__

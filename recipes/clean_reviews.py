@@ -4,7 +4,7 @@
     NSMC_ATTENTION_DATA=... python -m recipes.clean_reviews FOLDER
 
 Writes train.txt (raw star reviews and NSMC's training file, without the reviews of the official test file) and test.txt
-(the official test file). `systems.restoration.spelling` finds nothing wrong in any of them. In test.txt are the sentences that
+(the official test file). `recipes.spelling` finds nothing wrong in any of them. In test.txt are the sentences that
 kiwi (LGPL, needed here alone) spaces as their writers did. The spaces of train.txt are kiwi's, but where careful writers
 mostly differ: they put one between the same letters twice as often as not, or leave it out twenty times as often. In
 both files 한글 맞춤법 has the last word, of letters that most get wrong too (recipes.orthography).
@@ -20,12 +20,12 @@ from pathlib import Path
 from kiwipiepy import Kiwi
 from tqdm.auto import tqdm
 
-from nsmc_attention.systems.restoration.spelling import LONGEST, SHORTEST, is_spelt, sentences, suspicious_trigrams
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean
 
 from .orthography import by_rules, respelt
+from .spelling import LONGEST, SHORTEST, is_spelt, sentences, suspicious_trigrams
 
 # Laughter and crying, which stand between sentences
 LETTERS = re.compile(r"[ㄱ-ㅣ^]+")

@@ -7,8 +7,9 @@ affixes of the dictionary are those of 표준국어대사전. Where a rule canno
 import re
 
 from nsmc_attention.systems.restoration.noise import known_mistakes
-from nsmc_attention.systems.restoration.spelling import known_misspellings
 from nsmc_attention.text.hangul import parts
+
+from .spelling import known_misspellings
 
 # How 하다, 되다, 드리다 and 보다 begin; the syllables that end on the vowel of 아 or 어
 DO, BECOME, SEE = "[하해했한할합함]", "[되돼된될됐됩됨]", "[보봐봤본봅볼봄]"

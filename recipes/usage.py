@@ -1,4 +1,4 @@
-"""usage.json of `restore`, which describes how people type, and the weights of its regressions (systems/restoration/allowed.py).
+"""usage.json of `restore`, which describes how people type, and the weights of its regressions (systems/restoration/as_typed.py).
 
     NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.usage FOLDER/train.txt
 
@@ -28,18 +28,19 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.restoration.restoring import LONG, SHORT, joined
 from benchmarks.restoration.right import RIGHT, right_texts
 from nsmc_attention._io.tab_separated import read_rows
-from nsmc_attention.systems.restoration import allowed as weighing
+from nsmc_attention.systems.restoration import as_typed as weighing
 from nsmc_attention.systems.restoration import restorer as restoring
-from nsmc_attention.systems.restoration.allowed import SCALE, TRIGRAM, WEIGHTS, evidence
-from nsmc_attention.systems.restoration.conventions import SHORT as FEW
-from nsmc_attention.systems.restoration.conventions import SPARSE
+from nsmc_attention.systems.restoration.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, evidence
+from nsmc_attention.systems.restoration.as_typed import SHORT as FEW
 from nsmc_attention.systems.restoration.decisions import Decisions
-from nsmc_attention.systems.restoration.junctions import Junctions, fitted, hash_of
+from nsmc_attention.systems.restoration.junctions import Junctions, hash_of
 from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.tags import tags_of
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean
+
+from .junctions import fitted
 
 FILE = Path(weighing.__file__).with_name("usage.json")
 # Minimum count of three letters; numbers of noisy sentences and of joined ones; folds of the cross-validation

@@ -104,8 +104,8 @@ TINY_SYSTEMS = {
     "tiny_writer": (
         "restore",
         "writer",
-        "text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4 model.decoder.hidden_size=16 "
-        "model.output_units=8 model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 "
+        "text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4 model.decoder.units=16 "
+        "model.decoder.feed_forward=16 model.decoder.dropout=0 model.output_units=8 model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 "
         "training.average=0 training.joined=0 training.dev_fraction=0.02",
     ),
     "tiny_film": (

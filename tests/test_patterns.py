@@ -13,7 +13,7 @@ import pytest
 
 import nsmc_attention
 from nsmc_attention._runtime.messages import korean
-from nsmc_attention.systems.restoration import conventions, windows
+from nsmc_attention.systems.restoration import as_typed, restoration
 from nsmc_attention.tables import columns, labels, oddities, stars
 from nsmc_attention.text import encoding
 
@@ -160,11 +160,11 @@ def test_a_pattern_of_quadratic_time_is_found():
         labels.side_of,
         encoding.clean,
         korean,
-        conventions.read_as,
-        conventions.is_telling,
-        lambda text: list(conventions.gaps(text)),
-        lambda text: conventions.keeps_foreign(text, text),
-        lambda text: list(windows.pieces_of(text, 64)),
+        as_typed.read_as,
+        as_typed.is_telling,
+        lambda text: list(as_typed.gaps(text)),
+        lambda text: as_typed.keeps_foreign(text, text),
+        lambda text: list(restoration.pieces_of(text, 64)),
     ],
 )
 def test_functions_take_64_kb_in_less_than_a_second(use):

@@ -28,11 +28,11 @@ from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.systems.restoration.corrections import RestoringClassifier
 from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.restorer import Restorer, load_restorer
-from nsmc_attention.systems.restoration.spelling import is_plain, sentences
 from nsmc_attention.systems.restoration.tags import character_error, tags_of
 from nsmc_attention.systems.sequences.characters import KEEP, split_spaces
 from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
+from recipes.spelling import is_plain, sentences
 
 from ..classification.robustness import WAYS, two_exchanged
 

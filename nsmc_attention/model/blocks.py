@@ -7,31 +7,24 @@ from . import operators
 MASKED_SCORE = -1e18
 
 
-# By the kinds of `settings`: a layer that reads whole sequences, a cell that makes one step
-LAYERS = {"gru": rnn.GRU, "lstm": rnn.LSTM}
-CELLS = {"gru": rnn.GRUCell, "lstm": rnn.LSTMCell}
-
-
 class Bidirectional(HybridBlock):
-    """A recurrent layer of a kind of LAYERS in each direction, neither of which reads padding before a token.
+    """A GRU layer in each direction, neither of which reads padding before a token.
 
     MXNet's `bidirectional=True` starts the backward direction in the padding (apache/mxnet#19323), so the backward layer
     reads each review reversed within its own length.
     """
 
-    def __init__(self, kind: str, hidden_size: int) -> None:
+    def __init__(self, hidden_size: int) -> None:
         super().__init__()
-        # the names of the parameters in a bundle
-        self.names = (f"forward_{kind}", f"backward_{kind}")
         with self.name_scope():
-            for name in self.names:
-                setattr(self, name, LAYERS[kind](hidden_size, layout="TNC"))
+            self.forward_gru = rnn.GRU(hidden_size, layout="TNC")
+            self.backward_gru = rnn.GRU(hidden_size, layout="TNC")
 
     def hybrid_forward(self, F: Operators, embedded: Array, valid_length: Array) -> Array:
         """(T, N, E), (N,) float32 -> (T, N, 2H); states at padding are not zero, mask them."""
-        forward, backward = layers = [getattr(self, name) for name in self.names]
+        forward, backward = layers = [self.forward_gru, self.backward_gru]
         # MXNet infers the size of the input through its own operator alone
-        if operators.in_use() and forward._mode == "gru" and forward.l0_i2h_weight.shape[1]:
+        if operators.in_use() and forward.l0_i2h_weight.shape[1]:
             return operators.gru(F, embedded, valid_length, layers)
         # the rows of (T * N, E) in the order of reversed reviews; reversing twice gives the first order back
         positions = F.contrib.arange_like(F.slice_axis(embedded, axis=2, begin=0, end=1))  # (T, N, 1)
@@ -40,6 +33,11 @@ class Bidirectional(HybridBlock):
         back = gather_rows(F, backward(gather_rows(F, embedded, rows)), rows)
         # a concatenation takes six times as long; as matrices twice, and each backward pass on a CPU keeps 1.8 kB for good
         return F.reshape(F.stack(ahead, back, axis=2), shape=(0, 0, -1))
+
+
+def masked_softmax(F: Operators, scores: Array, mask: Array) -> Array:
+    """Return the softmax of scores (N, S) over the places whose mask is 1; 0 elsewhere."""
+    return F.softmax(F.where(mask, scores, MASKED_SCORE * F.ones_like(scores)), axis=1) * mask
 
 
 def listed(arrays: object) -> list[Array]:

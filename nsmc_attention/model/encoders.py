@@ -38,10 +38,6 @@ class EncoderSettings(Settings):
         """
         raise NotImplementedError
 
-    def blocks(self, embedding_size: int, max_length: int) -> list[Network]:
-        """Build the blocks, one above the other, where there may be several."""
-        return [self.block(embedding_size, max_length)]
-
 
 class GRU(EncoderSettings):
     """A bidirectional GRU."""
@@ -56,7 +52,7 @@ class GRU(EncoderSettings):
     def block(self, embedding_size: int, max_length: int) -> Network:
         from .blocks import Bidirectional
 
-        return Bidirectional(self.kind, self.hidden_size)
+        return Bidirectional(self.hidden_size)
 
 
 class NoEncoder(EncoderSettings):

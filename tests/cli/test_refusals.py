@@ -43,7 +43,6 @@ REFUSED = [
     ("report films.csv -o a.html --film-bundle b", "--film-bundle: expected --group-by too, found none"),
     ("export", "export: expected --output, as -o model.onnx: the bundle stays as it is"),
     ("export --format params --bundle {bundle_folder}", "export: expected --output, as -o model.params"),
-    ("train --task restore --data sample --set training.sampling=0.5 --out run", "expected a writer and two --epochs"),
     ("explain a.csv", "found the name of a file, a.csv; give the text itself, or summarize the file with"),
     ("explain 가 --output /proc/a.png", "/proc"),
     ("explain 가 --device gpu --output a.png", "--device gpu: expected a GPU that MXNet sees, found none"),

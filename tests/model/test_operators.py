@@ -113,7 +113,7 @@ def test_states_and_gradients_of_a_bidirectional_gru_are_those_of_two_layers(
     seed, reviews, longest, inputs, units, threads
 ):
     """Also where inputs are 0 throughout, as those of dropped words are; of padding nothing is asked."""
-    draw, layer = numpy.random.RandomState(seed), Bidirectional("gru", units)
+    draw, layer = numpy.random.RandomState(seed), Bidirectional(units)
     lengths = nd.array(draw.randint(1, longest + 1, reviews))
     embedded = nd.array(draw.randn(longest, reviews, inputs) * (draw.rand(longest, reviews, 1) < 0.7))
     layer.initialize()
@@ -130,7 +130,7 @@ def test_states_and_gradients_of_a_bidirectional_gru_are_those_of_two_layers(
 
 
 def test_two_calls_of_a_gru_keep_their_gates_apart():
-    layer, lengths = Bidirectional("gru", 5), nd.array([3, 2])
+    layer, lengths = Bidirectional(5), nd.array([3, 2])
     layer.initialize()
     one, other = (nd.random.normal(shape=(3, 2, 4)) for _ in range(2))
     # the first call finds out the sizes by MXNet's own operators

@@ -120,21 +120,27 @@ def test_every_number_has_an_upper_bound(name):
 
 
 def test_settings_that_fit_only_together_can_be_changed_together():
-    """Dot attention needs a decoder as wide as the encoder's states; the preset's is not."""
+    """The heads divide the decoder's units; those of the preset are no multiple of 5."""
     writer = system("restore").preset("writer")
-    with pytest.raises(ConfigError, match="model.attention.kind dot: expected a decoder of 384 units"):
-        writer.with_fields(attention="dot")
-    config = writer.with_fields(attention="dot", **{"model.decoder.hidden_size": 384})
-    assert config.model.attention.kind == "dot" and config.model.decoder.hidden_size == 384
+    with pytest.raises(ConfigError, match="model.decoder.heads: expected a divisor of 56"):
+        writer.with_fields(**{"model.decoder.heads": 5})
+    config = writer.with_fields(**{"model.decoder.heads": 5, "model.decoder.units": 60})
     name, changes = nearest_preset(config, RESTORE_PRESETS)
-    assert (name, changes) == ("writer", ["--attention", "dot", "--set", "model.decoder.hidden_size=384"])
+    assert name == "writer" and sorted(changes[1::2]) == ["model.decoder.heads=5", "model.decoder.units=60"]
 
 
 def test_a_setting_that_older_bundles_lack_has_the_value_that_they_had():
-    writer = RESTORE_PRESETS["writer"]
-    older = writer.to_dict()
-    del older["model"]["decoder"]["layers"]
-    assert RestoreConfig.from_dict(older) == writer
+    config = Config().with_fields(values="convolution")
+    older = config.to_dict()
+    del older["model"]["values"]["signed"]
+    assert Config.from_dict(older) == config
+
+
+def test_a_setting_that_is_gone_is_ignored_in_a_bundle():
+    older = RESTORE_PRESETS["writer"].to_dict()
+    older["model"]["attention"] = {"kind": "general", "dropout": 0.0}
+    older["training"]["sampling"] = 0.5
+    assert RestoreConfig.from_dict(older) == RESTORE_PRESETS["writer"]
 
 
 def test_settings_are_values():
@@ -162,6 +168,5 @@ def test_settings_take_each_field_once_and_no_other(arguments, named):
 
 
 def test_another_kind_keeps_what_a_field_declares_unlike_others_of_its_kind():
-    writer, language = system("restore").preset("writer"), system("language").preset("gru")
-    assert writer.with_fields(encoder="lstm").model.encoder.layers == 1
+    language = system("language").preset("gru")
     assert language.with_fields(encoder="transformer") == system("language").preset("transformer")

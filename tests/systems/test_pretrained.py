@@ -19,11 +19,11 @@ from nsmc_attention.systems.reading.fonts import korean_faces
 from nsmc_attention.systems.reading.system import READER
 from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.restorer import load_restorer
-from nsmc_attention.systems.restoration.spelling import well_spelt
 from nsmc_attention.systems.restoration.system import WRITER
 from nsmc_attention.systems.sequences.characters import edit_distance
 from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
+from recipes.spelling import well_spelt
 
 
 @pytest.mark.parametrize("engine", ["onnx", "gluon"])

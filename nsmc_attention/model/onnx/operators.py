@@ -24,9 +24,8 @@ ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 # From the sum with beta back to the input of a layer norm
 LAYER_NORM = ("elemwise_add", "elemwise_mul", "elemwise_mul", "elemwise_sub", "Reshape")
 ACTIVATIONS = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
-# ONNX orders a GRU's gates update, reset, new, and an LSTM's input, output, forget, new; MXNet and cuDNN reset, update,
-# new, and input, forget, new, output
-GATES = {"gru": (1, 0, 2), "lstm": (0, 3, 1, 2)}
+# ONNX orders a GRU's gates update, reset, new; MXNet and cuDNN reset, update, new
+GATES = (1, 0, 2)
 FLOATS = {"float32": TensorProto.FLOAT, "int32": TensorProto.INT32}
 
 
@@ -108,15 +107,6 @@ def positions(graph: "Graph", size: int) -> str:
 def arange_like(graph: "Graph", node: Node) -> str:
     graph.require(node.attributes.get("axis") is not None, node)
     return positions(graph, node.inputs[0].shape[node.attributes["axis"]])
-
-
-def sequence_last(graph: "Graph", node: Node) -> str:
-    """The state at each review's last place: (N, T, D) -> (N, D)."""
-    data, lengths = node.inputs
-    graph.require(node.attributes.get("axis") == 1, node)
-    counts = graph.add("Cast", lengths.node.name, to=TensorProto.INT64)
-    places = graph.add("Unsqueeze", graph.add("Sub", counts, graph.integers(1)), graph.integers(1))
-    return graph.add("GatherND", graph.value(data), places, batch_dims=1)
 
 
 def where(graph: "Graph", node: Node) -> str:
@@ -223,43 +213,43 @@ def transpose(graph: "Graph", node: Node) -> str:
 def recurrent(
     graph: "Graph", source: Value, cells: list[Node], lengths: Optional[Value], batch_major: bool = False
 ) -> str:
-    """Write one ONNX GRU or LSTM for all directions: source (T, N, E) -> states (T, N, 2H), or (N, T, 2H)."""
-    kind, hidden = cells[0].attributes["mode"], cells[0].attributes["state_size"]
+    """Write one ONNX GRU for all directions: source (T, N, E) -> states (T, N, 2H), or (N, T, 2H)."""
+    hidden = cells[0].attributes["state_size"]
     parameters: list[list[Value]] = [[], [], []]  # W, R and B of all directions
     for cell in cells:
-        graph.require(kind in GATES and cell.attributes["num_layers"] == 1, cell)
+        graph.require(cell.attributes["mode"] == "gru" and cell.attributes["num_layers"] == 1, cell)
         # weights of input and state, a pair a direction, and then as many pairs of biases
         values = cell.inputs[1].node.inputs
         half = len(values) // 2
         for part, own in zip(parameters, (values[:half:2], values[1:half:2], values[half:])):
             part += own
     count = len(parameters[0])
-    weights = [in_gate_order(graph, part, GATES[kind], count) for part in parameters]
+    weights = [in_gate_order(graph, part, count) for part in parameters]
     # lengths are an input, which a GRU takes as it is given
     given = [graph.value(source), *weights, lengths.node.name if lengths else ""]
     direction = "forward" if count == 1 else "bidirectional"
-    outputs = [f"{kind}_{len(graph.nodes)}", ""]
-    sizes = {"direction": direction, "hidden_size": hidden, **({"linear_before_reset": 1} if kind == "gru" else {})}
-    by_step = graph.add(kind.upper(), *given, outputs=outputs, **sizes)  # (T, directions, N, H)
+    outputs = [f"gru_{len(graph.nodes)}", ""]
+    sizes = {"direction": direction, "hidden_size": hidden, "linear_before_reset": 1}
+    by_step = graph.add("GRU", *given, outputs=outputs, **sizes)  # (T, directions, N, H)
     by_step = graph.add("Transpose", by_step, perm=[2, 0, 1, 3] if batch_major else [0, 2, 1, 3])
     return graph.add("Reshape", by_step, graph.integers(0, 0, count * hidden))
 
 
-def in_gate_order(graph: "Graph", values: list[Value], order: tuple[int, ...], count: int) -> str:
+def in_gate_order(graph: "Graph", values: list[Value], count: int) -> str:
     """Return parameters of so many directions with their gates in ONNX's order: (directions, gates * H, ...)."""
     parts = [graph.parameter(value) for value in values]
     shape = parts[0][1].shape
     joined = graph.add("Concat", *(graph.weights(*part) for part in parts), axis=0)
-    gates = graph.add("Reshape", joined, graph.integers(-1, len(order), prod(shape) // len(order)))
-    ordered = graph.add("Gather", gates, graph.integers(*order), axis=1)
+    gates = graph.add("Reshape", joined, graph.integers(-1, len(GATES), prod(shape) // len(GATES)))
+    ordered = graph.add("Gather", gates, graph.integers(*GATES), axis=1)
     return graph.add("Reshape", ordered, graph.integers(count, -1, *shape[1:]))
 
 
 def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]]:
-    """Return (source, RNN nodes, lengths) if a node's output is the states (T, N, H) or (T, N, 2H) of a GRU or an LSTM.
+    """Return (source, RNN nodes, lengths) if a node's output is the states (T, N, H) or (T, N, 2H) of a GRU.
 
     Of one RNN; or of two, of which one reads the source reversed within each review's length and has its states reversed
-    back: what a bidirectional ONNX GRU or LSTM with lengths does.
+    back: what a bidirectional ONNX GRU with lengths does.
     """
     if node.operator == "RNN":
         return node.inputs[0], [node], None
@@ -424,7 +414,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "LeakyReLU": gelu,
     "RNN": lambda graph, node: recurrent(graph, node.inputs[0], [node], None),
     "Reshape": reshape,
-    "SequenceLast": sequence_last,
     "SequenceMask": sequence_mask,
     "SliceChannel": split,
     "_contrib_arange_like": arange_like,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..._runtime.aliases import Array, Arrays, Operators
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ..sequences.alignment import masked_softmax
+from ...model.blocks import masked_softmax
 
 
 class ReviewScorer(HybridBlock):

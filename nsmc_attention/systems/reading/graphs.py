@@ -9,7 +9,6 @@ from typing import Any
 from ..._runtime.aliases import Array, Operators
 from ...model.graphs import Axes, Interface
 from ...text.hangul import FINALS, VOWELS
-from ..sequences.graphs import ENCODED, WRITTEN
 
 # Parts of a letter that are vowels, and finals, none among both; those before are initials and all else
 VOWEL_PARTS, FINAL_PARTS = len(VOWELS) + 1, len(FINALS) + 1
@@ -18,6 +17,8 @@ HEIGHT, STRIP = 32, 4
 # Of each strip, the decoder's last weight and the sum of all, which location features are of
 LOOKED_AT = ("last", "total")
 PICTURE: dict[str, Axes] = {"strips": ("N", "S", HEIGHT * STRIP), "source_length": ("N",)}
+# What the encoder makes of a line, once for all steps
+ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
 
 
 def encoded(F: Operators, memory: Array, keys: Array, mask: Array, logits: Array) -> tuple[Any, ...]:
@@ -50,7 +51,7 @@ READER_GRAPHS = {
         {"ids": ("N",), **ENCODED, "state0": ("N", "H"), **dict.fromkeys(LOOKED_AT, ("N", "S"))},
         {
             "parts": ("N", "P"),
-            "weights": WRITTEN["weights"],
+            "weights": ("N", "S"),
             "next_state0": ("N", "H"),
             **dict.fromkeys([f"next_{name}" for name in LOOKED_AT], ("N", "S")),
         },

@@ -8,10 +8,8 @@ al. 2017 (arXiv:1609.06773). Shapes: N lines, S strips, D units of a strip's sta
 from typing import Any
 
 from ..._runtime.aliases import Array, Arrays, Operators
-from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
-from ...model.blocks import Bidirectional
-from ..sequences.alignment import AdditiveAlignment
-from ..sequences.writer import RecurrentStep
+from ..._runtime.gluon import Block, HybridBlock, mxnet, nn, rnn
+from ...model.blocks import Bidirectional, masked_softmax
 from .graphs import HEIGHT, PICTURE
 
 # Convolutions over (columns, rows): channels, kernel, stride, padding. Columns are halved twice, once for each 2 of STRIP,
@@ -25,26 +23,60 @@ CONVOLUTIONS = (
 )
 
 
-class LocationAlignment(AdditiveAlignment):
+class LocationAlignment(HybridBlock):
     """score = v . tanh(W s + V h + U f), f being features of the last weights and of their sum; Chorowski et al., equation 9."""
 
-    carries_place = True
-
     def __init__(self, decoder_size: int, attention: Any) -> None:
-        super().__init__(decoder_size, attention.units)
-        window = attention.window
+        super().__init__()
+        units, features, window = attention.units, attention.features, attention.window
         with self.name_scope():
-            self.features = nn.Conv2D(
-                attention.features, (window, 1), padding=(window // 2, 0), in_channels=2, use_bias=False
-            )
-            self.location = nn.Dense(attention.units, in_units=attention.features, use_bias=False, flatten=False)
+            self.query = nn.Dense(units, in_units=decoder_size, use_bias=False)
+            self.value = nn.Dense(1, in_units=units, use_bias=False, flatten=False)
+            self.features = nn.Conv2D(features, (window, 1), padding=(window // 2, 0), in_channels=2, use_bias=False)
+            self.location = nn.Dense(units, in_units=features, use_bias=False, flatten=False)
 
     def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
         """(N, H), (N, S, K), (N, S) of 0 and 1, last weights and their sum (N, S) -> (N, S), and the new ones of both."""
         before = F.expand_dims(F.stack(*place, axis=1), axis=3)  # (N, 2, S, 1)
         features = F.transpose(F.reshape(self.features(before), shape=(0, 0, -1)), axes=(0, 2, 1))
-        weights = super().hybrid_forward(F, query, keys + self.location(features), mask)
+        keys = keys + self.location(features)
+        # a product with a column of 1, not a broadcast, whose gradient MXNet reduces slowly; a third of a step's time
+        ones = F.ones_like(F.slice_axis(keys, axis=2, begin=0, end=1))  # (N, S, 1)
+        queries = F.batch_dot(ones, F.expand_dims(self.query(query), axis=1))
+        pairs = F.Activation(keys + queries, act_type="tanh")  # (N, S, A)
+        weights = masked_softmax(F, F.reshape(self.value(pairs), shape=(0, 0)), mask)
         return weights, weights, place[1] + weights
+
+
+class Step(HybridBlock):
+    """One step of the decoder: the letter before in, the logits of the parts of the next one out."""
+
+    def __init__(self, vocab_size: int, count: int, settings: Any) -> None:
+        super().__init__()
+        size, width = settings.decoder_size, settings.width
+        sizes, inputs = {"D": width, "H": size, "K": settings.attention.units}, settings.graphs["step.onnx"].inputs
+        self.inputs = {name: tuple(sizes.get(axis, axis) for axis in axes) for name, axes in inputs.items()}
+        with self.name_scope():
+            self.embedding = nn.Embedding(vocab_size, settings.embedding_size)
+            self.alignment = LocationAlignment(size, settings.attention)
+            self.dropout = nn.Dropout(settings.dropout)
+            self.weights_dropout = nn.Dropout(settings.attention.dropout)
+            self.cell = rnn.GRUCell(size, input_size=settings.embedding_size + width)
+            self.combine = nn.Dense(size, in_units=size + width, use_bias=False, activation="tanh")
+            self.narrow = nn.Dense(settings.output_units, in_units=size, use_bias=False)
+            self.output = nn.Dense(count, in_units=settings.output_units)
+
+    def hybrid_forward(self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, *state: Array) -> Array:
+        """Return logits (N, P), the weights (N, S), and the new state (N, H), last weights and their sum, of ids (N,).
+
+        The state before the step is the query, and its context goes into the step; Bahdanau et al. 2015 (arXiv:1409.0473).
+        """
+        weights, *looked_at = self.alignment(state[0], keys, mask, *state[1:])
+        contexts = F.batch_dot(F.expand_dims(self.weights_dropout(weights), axis=1), memory)
+        context = F.reshape(contexts, shape=(0, -1))
+        output, after = self.cell(F.concat(self.embedding(ids), context, dim=1), [state[0]])
+        combined = self.combine(F.concat(self.dropout(output), context, dim=1))
+        return (self.output(self.narrow(combined)), weights, *after, *looked_at)
 
 
 class PictureSource(HybridBlock):
@@ -65,7 +97,7 @@ class PictureSource(HybridBlock):
                 )
                 channels = size
             self.dropout = nn.Dropout(settings.dropout)
-            self.encoder = Bidirectional("gru", settings.hidden_size)
+            self.encoder = Bidirectional(settings.hidden_size)
             self.direct = nn.Dense(settings.width, in_units=channels, flatten=False)
             self.key = nn.Dense(settings.attention.units, in_units=settings.width, flatten=False)
             self.spelling = nn.Dense(count, in_units=settings.width, flatten=False)
@@ -89,9 +121,8 @@ class Reader(Block):
 
     def __init__(self, vocab_size: int, count: int, settings: Any) -> None:
         super().__init__()
-        attention, size = settings.attention, settings.decoder_size
-        self.state_size, alignment = size, LocationAlignment(size, attention)
-        self.source, self.step = PictureSource(count, settings), RecurrentStep(vocab_size, settings, alignment, count)
+        self.state_size = settings.decoder_size
+        self.source, self.step = PictureSource(count, settings), Step(vocab_size, count, settings)
         self.parts = (self.source, self.step)
 
     def begin(self, strips: Array, source_length: Array) -> tuple[list[Any], list[Any], Any]:

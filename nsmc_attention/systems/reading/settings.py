@@ -8,7 +8,6 @@ from ...model.attention import Additive
 from ...model.graphs import Graphs
 from ...schema import Settings, kinds, section, setting
 from ...training.config import LoopConfig, TaskConfig
-from ..sequences.decoders import GRUDecoder
 from .graphs import READER_GRAPHS
 
 
@@ -36,13 +35,6 @@ class ReaderConfig(Settings):
     embedding_size: int = setting(64, "units of the embedding of the last letter (E)", low=1, high=4096)
     output_units: int = setting(128, "units of the last layer before the parts of a letter", low=1, high=4096)
     dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
-    # see `WriterConfig`: the decoder reads the last letter and the context alone
-    input_feeding: ClassVar[int] = 0
-
-    @property
-    def decoder(self) -> GRUDecoder:
-        """The settings of what writes the letters."""
-        return GRUDecoder(self.decoder_size)
 
     @property
     def width(self) -> int:

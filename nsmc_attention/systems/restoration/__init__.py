@@ -3,8 +3,7 @@
 COMMANDS = ("restore",)
 OPTIONS = ("ScoringOptions", "ServeOptions", "TrainOptions")
 NAMES = {
-    "restorer": "restore load_restorer Restorer",
+    "restorer": "restore load_restorer Restorer restore_column",
     "restoration": "Restoration",
-    "columns": "restore_column",
     "pictures": "save_restoration",
 }

@@ -1,14 +1,15 @@
-"""Decisions from an editor's probabilities: the tags that are believed, and the spaces that follow.
+"""Decisions from an editor's probabilities: the tags that are believed, the spaces that follow, and the text of these.
 
 Most of what people type is as they meant it, other than in training, so a change needs a least probability (docs/restore.md).
 """
 
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
 
-from ..sequences.characters import KEEP
+from ..sequences.characters import KEEP, SPACE, codes_of, text_of
 
 # All probabilities of the correctors, in their order (`correctors`). A mistake of the list
 SURE = 0.99
@@ -59,18 +60,6 @@ def decide(
     return Decisions(tags, had_space, has_space, of_tags, of_spaces, sum(logs))
 
 
-def joint(tags: Tags, certainty: Probabilities, ends: NDArray[numpy.int64]) -> Probabilities:
-    """Return the probability of each tag (S,), of neighbours that both change the larger one; texts end at `ends`.
-
-    A misspelling may be of two characters: syllables exchanged, a final that is written with the next vowel.
-    """
-    changes = tags != KEEP
-    both = changes[:-1] & changes[1:]
-    both[ends[:-1] - 1] = False
-    larger = numpy.where(both, numpy.maximum(certainty[:-1], certainty[1:]), 0)
-    return numpy.maximum(certainty, numpy.maximum(numpy.append(larger, 0), numpy.append(0, larger)))
-
-
 def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float]) -> tuple[Tags, Probabilities]:
     """Return the tags (S,), KEEP where another has less than the least probability, and the probability of each."""
     believed = (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
@@ -86,3 +75,43 @@ def space_follows(had_space: Flags, spaces: Probabilities, least: float) -> tupl
     of_other = numpy.where(had_space, 1 - spaces, spaces)
     changes = of_other.astype("float64") >= least
     return had_space ^ changes, numpy.where(changes, of_other, 1 - of_other)
+
+
+class Spaced(NamedTuple):
+    """A text with the spaces that were decided, its letters being as they were.
+
+    `places` are those of its characters in the text before, `certainty` has a value for each of that; `letters` are its
+    own among those of the decisions, of which `replaced` are to change, and `score` is the log-probability of all.
+    """
+
+    text: str
+    places: NDArray[numpy.int64]
+    certainty: NDArray[numpy.float32]
+    letters: slice
+    replaced: int
+    score: float
+
+
+def with_spaces(texts: Sequence[str], decided: Decisions) -> Iterator[Spaced]:
+    """Yield each text with its decided spaces; all texts are read at once, which is faster."""
+    codes = codes_of("".join(texts))
+    letters = numpy.flatnonzero(codes != ord(SPACE))
+    certainty = numpy.ones(len(codes), dtype="float32")
+    certainty[letters] = decided.certainty
+    origins = numpy.repeat(letters, decided.has_space + 1)
+    codes = codes[origins]
+    # the second of two is the space behind the first
+    codes[1:][origins[1:] == origins[:-1]] = ord(SPACE)
+    joined, ends = text_of(codes), numpy.cumsum([0, *map(len, texts)])
+    # where each text begins among all characters, among the letters, and among the characters with the decided spaces
+    begins, of_letters, of_joined = (
+        each.tolist() for each in (ends, *(numpy.searchsorted(a, ends) for a in (letters, origins)))
+    )
+    replaced = numpy.add.reduceat(decided.tags != KEEP, of_letters[:-1], dtype="int64").tolist()
+    scores = numpy.add.reduceat(decided.log_probability, of_letters[:-1]).tolist()
+    for number, (begin, end) in enumerate(zip(begins, begins[1:])):
+        first = of_joined[number]
+        text = joined[first : of_joined[number + 1]].rstrip()
+        places = origins[first : first + len(text)] - begin
+        own = slice(of_letters[number], of_letters[number + 1])
+        yield Spaced(text, places, certainty[begin:end], own, replaced[number], scores[number])

@@ -8,12 +8,11 @@ were chosen on the packaged editor's dev part and on comments that are no film r
 """
 
 from base64 import b85decode, b85encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
-from zlib import compress, crc32, decompressobj, error
+from zlib import compress, crc32, decompress, error
 
 import numpy
 from numpy.typing import NDArray
@@ -27,18 +26,12 @@ from ..sequences.characters import Characters
 if TYPE_CHECKING:
     from ...native._text import Junctions as Compiled
 
-# At how many places a key must be to get a weight; smaller weights are left out
-FEWEST, SMALLEST = 20, 0.3
-# The strength of the penalty, as scikit-learn's C
-PENALTY = 0.3
-# A probability of 0 or 1 has finite log-odds; a constant of a foreign bundle may be this large, whose sums do not overflow
-NEAREST, LARGEST = 1e-6, 50
+# A probability of 0 or 1 has finite log-odds
+NEAREST = 1e-6
 # Weights are integers, so many to 1: their sums have no rounding. As they are stored, in the order of the hashes
 UNIT, WEIGHT, HASH = 20, numpy.dtype("i1"), numpy.dtype("<u4")
-# No more are read from a file
-MOST_KEYS = 2**24
-# Keys of a place in a morpheme and of a junction; texts whose keys are found at once
-IN_MORPHEME, AT_JUNCTION, TEXTS = 7, 11, 1000
+# Keys of a place in a morpheme and of a junction
+IN_MORPHEME, AT_JUNCTION = 7, 11
 Self = TypeVar("Self", bound="RestorerCharacters")
 # All numbers are one in the keys of letters
 DIGITS = str.maketrans("123456789", "0" * 9)
@@ -107,18 +100,9 @@ class Junctions:
         }
 
     @classmethod
-    def from_dict(cls, values: object) -> "Optional[Junctions]":
-        """Return what `to_dict` made; None if it is something else."""
-        if not isinstance(values, dict) or values.keys() != {"keys", "junction", "inside"}:
-            return None
-        constants = [values["junction"], values["inside"]]
-        if not all(isinstance(number, (int, float)) and abs(number) <= LARGEST for number in constants):
-            return None
-        try:
-            hashes, weights = unpacked(b85decode(values["keys"]))
-        except (TypeError, ValueError, AttributeError, error):
-            return None
-        return cls(hashes, weights, *constants)
+    def from_dict(cls, values: Mapping[str, Any]) -> "Junctions":
+        """Return what `to_dict` made."""
+        return cls(*unpacked(b85decode(values["keys"])), values["junction"], values["inside"])
 
 
 @dataclass(frozen=True)
@@ -129,11 +113,13 @@ class RestorerCharacters(Characters):
 
     @classmethod
     def from_dict(cls: type[Self], values: Mapping[str, Any], where: object) -> Self:
-        known = Characters.from_dict(values, where).known
-        junctions = Junctions.from_dict(values["junctions"]) if "junctions" in values else None
-        if "junctions" in values and junctions is None:
-            raise BundleError(f"{where}: expected junctions, found other values; fit new ones: recipes/junctions.py")
-        return cls(known, junctions)
+        known, junctions = Characters.from_dict(values, where).known, values.get("junctions")
+        try:
+            return cls(known, Junctions.from_dict(junctions) if junctions else None)
+        except (KeyError, TypeError, ValueError, error) as problem:
+            # those of release 0.2 had other fields
+            expected = "expected junctions, found other values; fit new ones: recipes/junctions.py"
+            raise BundleError(f"{where}: {expected}") from problem
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), **({"junctions": self.junctions.to_dict()} if self.junctions else {})}
@@ -146,15 +132,11 @@ def packed(hashes: bytes, weights: bytes) -> bytes:
 
 
 def unpacked(content: bytes) -> tuple[bytes, bytes]:
-    """Return the hashes and weights that `packed` was given; ValueError or zlib's error if it was given none."""
-    reader = decompressobj()
-    plain = reader.decompress(content, MOST_KEYS * (HASH.itemsize + 1))
-    count, rest = divmod(len(plain), HASH.itemsize + 1)
+    """Return the hashes and weights that `packed` was given."""
+    plain = decompress(content)
+    count = len(plain) // (HASH.itemsize + 1)
     columns = numpy.frombuffer(plain, "u1", count * HASH.itemsize).reshape(HASH.itemsize, count)
-    steps = numpy.ascontiguousarray(columns.T).view(HASH).ravel()
-    hashes = numpy.cumsum(steps, dtype="int64")
-    if rest or not reader.eof or not (steps[1:] > 0).all() or hashes[-1:].max(initial=0) > numpy.iinfo(HASH).max:
-        raise ValueError("expected packed keys, found something else")
+    hashes = numpy.cumsum(numpy.ascontiguousarray(columns.T).view(HASH).ravel(), dtype="int64")
     return hashes.astype(HASH).tobytes(), plain[count * HASH.itemsize :]
 
 
@@ -194,66 +176,3 @@ def letter_keys(far: str, left: str, right: str, other: str) -> list[str]:
 def hash_of(key: str) -> int:
     """Return the hash of a key, CRC-32 of its UTF-8 bytes."""
     return crc32(key.encode("utf-8", "surrogatepass"))
-
-
-def hashed(texts: Sequence[str]) -> NDArray[numpy.uint32]:
-    """Return (S, 12) of S characters: of the place after each how many keys it has, and their hashes."""
-    found = numpy.zeros((sum(map(len, texts)), 1 + AT_JUNCTION), "uint32")
-    decoder, begin = installed_decoder(), 0
-    if decoder:
-        decoder.keys(list(texts), found)
-        return found
-    for text in texts:
-        for place, keys in enumerate(keys_of(text), begin):
-            found[place, : 1 + len(keys)] = [len(keys), *map(hash_of, keys)]
-        begin += len(text)
-    return found
-
-
-def fitted(sentences: Iterable[tuple[str, list[bool]]]) -> Junctions:
-    """Return the weights that tell where sentences have their spaces.
-
-    A sentence is its characters without the spaces, and of each whether a space follows.
-    """
-    numbers = (IN_MORPHEME, AT_JUNCTION)
-    rest, parts = iter(sentences), [(list[Numbers](), list[Numbers]()) for _ in numbers]
-    while some := list(islice(rest, TEXTS)):
-        rows, follows = hashed([text for text, _ in some]), numpy.concatenate([spaces for _, spaces in some])
-        for number, (hashes, spaces) in zip(numbers, parts):
-            own = rows[:, 0] == number
-            hashes.append(rows[own, 1 : 1 + number])
-            spaces.append(follows[own])
-    found = list[tuple[float, dict[int, int]]]()
-    for number, (hashes, spaces) in zip(numbers, parts):
-        keys = numpy.concatenate([numpy.zeros((0, number), "uint32"), *hashes])
-        hashes.clear()
-        found.append(regression(keys, numpy.concatenate([numpy.zeros(0, "bool"), *spaces])))
-    (inside, of_inside), (junction, of_junctions) = found
-    return Junctions.of({**of_inside, **of_junctions}, junction, inside)
-
-
-def regression(hashes: NDArray[numpy.uint32], spaces: Numbers) -> tuple[float, dict[int, int]]:
-    """Return constant and weights of a logistic regression on the keys of places (N, K), by whether each has a space."""
-    from scipy.sparse import csr_matrix
-    from sklearn.linear_model import LogisticRegression
-
-    count = int(spaces.sum())
-    if count in (0, len(spaces)):
-        # no places, or all are alike: as if there was one more of either kind
-        return round(float(numpy.log((count + 1) / (len(spaces) - count + 1))), 2), {}
-    known = [numpy.zeros(0, "uint32")]
-    columns = numpy.empty(hashes.shape, "int32")
-    for key, column in enumerate(hashes.T):
-        names, order, counts = numpy.unique(column, return_inverse=True, return_counts=True)
-        common = counts >= FEWEST
-        columns[:, key] = numpy.where(common, numpy.cumsum(common) - 1 + sum(map(len, known)), -1)[order]
-        known.append(names[common])
-    keys, present = numpy.concatenate(known), columns >= 0
-    ends = numpy.append(0, numpy.cumsum(present.sum(axis=1)))
-    ones = numpy.ones(ends[-1], "float32")
-    places = csr_matrix((ones, columns[present], ends), shape=(len(hashes), max(1, len(keys))))
-    del columns, present
-    model = LogisticRegression(C=PENALTY, max_iter=200).fit(places, spaces)
-    weights = numpy.clip(numpy.round(model.coef_[0] * UNIT), -127, 127).astype(WEIGHT)
-    large = numpy.flatnonzero(abs(model.coef_[0][: len(keys)]) >= SMALLEST)
-    return round(float(model.intercept_[0]), 2), dict(zip(keys[large].tolist(), weights[large].tolist()))

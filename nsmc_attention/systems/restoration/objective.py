@@ -5,6 +5,7 @@ A source is drawn anew each time a sentence is read. Long texts are rare among r
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Optional
 
 import numpy
@@ -17,10 +18,9 @@ from ...training.initial import Beginning, initialize
 from ...training.runs import Run
 from ...training.stage import Objective, Stage
 from ..sequences.batches import DEV_STREAM, similar_batches
-from ..sequences.characters import BEGIN, END, KEEP, Characters, padded, split_spaces
-from ..sequences.graphs import most_written
+from ..sequences.characters import BEGIN, END, KEEP, Characters, split_spaces
 from .noise import typed
-from .settings import RestoreConfig
+from .settings import RestoreConfig, most_written
 from .tags import character_error, tagged, tags_of, written
 
 # Sources are padded to a multiple of this: MXNet plans its memory anew for each size
@@ -31,27 +31,23 @@ JITTER = 4
 
 @dataclass(frozen=True)
 class Pairs:
-    """N sources and what each was meant to be; `sampling` is the share of characters that a writer reads of its own."""
+    """N sources and what each was meant to be."""
 
     sources: list[str]
     targets: list[str]
-    sampling: float = 0.0
 
 
 @dataclass(frozen=True)
 class NoisyBatches:
     """Clean sentences with noise, in batches of similar length.
 
-    `joined` more for each of them are two to four joined, of at most `longest` characters. In the first of `epochs` a
-    writer reads the right characters alone, in the last one a share `sampling` of its own.
+    `joined` more for each of them are two to four joined, of at most `longest` characters.
     """
 
     targets: Sequence[str]
     batch_size: int
     longest: int
     joined: float
-    sampling: float = 0.0
-    epochs: int = 1
 
     @property
     def extra(self) -> int:
@@ -66,10 +62,9 @@ class NoisyBatches:
         random = numpy.random.RandomState([seed, epoch])
         texts = [*self.targets, *(self.join(random) for _ in range(self.extra))]
         lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * JITTER
-        share = self.sampling * epoch / max(1, self.epochs - 1)
         for members in similar_batches(lengths, self.batch_size, random):
             targets = [texts[i] for i in members]
-            yield Pairs([typed(text, random) for text in targets], targets, share)
+            yield Pairs([typed(text, random) for text in targets], targets)
 
     def join(self, random: numpy.random.RandomState) -> str:
         """Return up to four sentences, drawn at random, one after the other."""
@@ -103,18 +98,16 @@ class RestoringObjective(Objective):
 
     def evaluate(self, network: Network) -> dict[str, float]:
         """Return the mean character error, and the share that is restored exactly, 0 to 1."""
-        dev = self.dev_batches
-        texts: list[str] = []
-        for start in range(0, len(dev.sources), self.batch_size):
-            texts += self.restored(network, dev.sources[start : start + self.batch_size])
-        pairs = list(zip(texts, dev.targets))
+        dev, size = self.dev_batches, self.batch_size
+        batches = (dev.sources[start : start + size] for start in range(0, len(dev.sources), size))
+        pairs = list(zip(chain.from_iterable(self.restored(network, batch) for batch in batches), dev.targets))
         errors = [character_error(text, target) for text, target in pairs]
         exact = [text == target for text, target in pairs]
         return {"character_error": float(numpy.mean(errors)), "exact": float(numpy.mean(exact))}
 
     def inputs(self, sources: list[str]) -> tuple[Any, Any]:
         """Return source_ids (N, S, ROWS) and source_length (N,) on the device."""
-        ids, lengths = padded([self.characters.source(source) for source in sources], STEP)
+        ids, lengths = self.characters.batch(sources, STEP)
         return mxnet.nd.array(ids, ctx=self.device, dtype="int32"), mxnet.nd.array(lengths, ctx=self.device)
 
     def cross_entropy(self, logits: Array, wanted: Numbers, weights: Numbers) -> Any:
@@ -164,10 +157,7 @@ class WriterObjective(RestoringObjective):
             wanted[row, : len(ids)], inside[row, : len(ids)] = ids, 1
         before = numpy.concatenate([numpy.full((len(targets), 1), BEGIN), wanted[:, :-1]], axis=1)
         given = mxnet.nd.array(before, ctx=self.device, dtype="int32")
-        sampled: Optional[Any] = None
-        if batch.sampling:
-            sampled = mxnet.nd.random.uniform(shape=before.shape, ctx=self.device) < batch.sampling
-        logits, _ = network(*self.inputs(batch.sources), given, sampled)
+        logits, _ = network(*self.inputs(batch.sources), given)
         return self.cross_entropy(logits, wanted, inside)
 
     def restored(self, network: Network, sources: list[str]) -> list[str]:
@@ -192,24 +182,25 @@ OBJECTIVES: dict[str, type[RestoringObjective]] = {"editor": EditorObjective, "w
 
 
 def train_network(
+    network: Network,
     config: RestoreConfig,
     characters: Characters,
     run: Run,
     train: Sequence[str],
     dev: Sequence[str],
     begin: Optional[Beginning] = None,
-) -> tuple[Network, Progress, dict[str, float]]:
-    """Train on clean sentences; return the network, the Progress and the figures of the dev part.
+) -> tuple[Progress, dict[str, float]]:
+    """Train a network on clean sentences; return the Progress and the figures of the dev part.
 
     `begin` changes the network's first parameters.
     """
     settings, size, noisy = config.training, config.training.batch_size, dev_pairs(dev, config.training.seed)
     objective = OBJECTIVES[config.model.kind](noisy, run.context, characters, size, settings.label_smoothing)
-    batches = NoisyBatches(train, size, config.text.max_length, settings.joined, settings.sampling, settings.epochs)
-    network, first = config.network(*characters.sizes), Pairs(noisy.sources[:1], noisy.targets[:1])
+    batches = NoisyBatches(train, size, config.text.max_length, settings.joined)
+    first = Pairs(noisy.sources[:1], noisy.targets[:1])
     initialize(network, settings.seed, run.context, lambda: objective.loss(network, first), begin)
     network.hybridize(static_alloc=config.model.kind == "editor")
     stage = Stage("restore", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
     progress = run.fit(network, stage, settings)
     round_tables(network)
-    return network, progress, objective.evaluate(network)
+    return progress, objective.evaluate(network)

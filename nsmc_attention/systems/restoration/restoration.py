@@ -1,7 +1,7 @@
-"""A restored text, and what each of its characters was made of."""
+"""A restored text, and what each of its characters was made of; a long one is restored in pieces and joined."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from itertools import groupby
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from ..._runtime.aliases import Record
 from ...inference.notebook import in_frame, shortened
+from ..sequences.characters import SPACE, codes_of
+from .as_typed import LINE
 
 # A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
 # NaN where none is known
@@ -161,7 +163,6 @@ class Restoration:
         return {**values, "error": self.error} if self.error else values
 
     def _repr_html_(self) -> str:
-
         return restoration_html(self.segments, self.error)
 
 
@@ -199,6 +200,57 @@ def merged(segments: Iterable[Segment]) -> Iterator[Segment]:
 def unchanged(text: str, error: Optional[str] = None) -> Restoration:
     """Return a source as it is: each of its characters is made of itself."""
     return Restoration(text, text, 0.0, (Chunk(0, 0, numpy.arange(len(text))),), error)
+
+
+class Piece(NamedTuple):
+    """A part of a source that is read at once, its start there, and `letters`, its characters without spaces."""
+
+    start: int
+    text: str
+    letters: str
+
+    @property
+    def places(self) -> NDArray[numpy.int64]:
+        """The place in the text of each of the letters."""
+        return numpy.flatnonzero(codes_of(self.text) != ord(SPACE))
+
+
+def pieces_of(text: str, longest: int) -> Iterator[Piece]:
+    """Yield the pieces of each line, at most `longest` characters each: up to the end of a sentence, else of a word."""
+    start = 0
+    for line in text.split(LINE):
+        end_of_line = start + len(line)
+        while start < end_of_line:
+            end = end_of_line
+            if end - start > longest:
+                window = text[start : start + longest]
+                ends = [mark.end() for mark in re.finditer("[.!?~] ", window)] or [window.rfind(SPACE) + 1]
+                end = start + (ends[-1] or longest)
+                # the space between two pieces begins neither
+                end += text.startswith(SPACE, end)
+            if part := text[start:end].rstrip():
+                yield Piece(start, part, part.replace(SPACE, ""))
+            start = end
+        # the line break
+        start += len(LINE)
+
+
+def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]) -> Restoration:
+    """Return the Restoration of a text from those of its pieces."""
+    if not pieces:
+        return Restoration(source, source, 0.0, (), BLANK)
+    if len(pieces) == 1:
+        return restored[0]
+    text, end, chunks = "", 0, list[Chunk]()
+    for piece, own in zip(pieces, restored):
+        # a space, or line breaks
+        between = source[end : piece.start]
+        chunks.append(Chunk(len(text), end, numpy.arange(len(between))))
+        text, end = text + between, piece.start + len(piece.text)
+        chunks += [chunk._replace(row=len(text), column=piece.start) for chunk in own.chunks]
+        text += own.text
+    error = next((own.error for own in restored if own.error), None)
+    return Restoration(source, text, sum(own.score for own in restored), tuple(chunks), error)
 
 
 def restoration_html(segments: list[tuple[str, str]], error: Optional[str]) -> str:

@@ -6,15 +6,15 @@ only within an edit bound (`systems.restoration.tags`): otherwise the source is 
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy
 
-from ..._runtime.aliases import Numbers, Record
+from ..._runtime.aliases import Record
 from ..._runtime.processes import in_threads
 from ...bundle import load_bundle
 from ...errors import ConfigError, DataError
@@ -22,25 +22,34 @@ from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor, Row, check_text, check_texts
 from ...tables.parts import cut
 from ...text.encoding import clean
-from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE, in_rows
-from ..sequences.graphs import most_written
+from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
-from .allowed import keep_right_texts
-from .conventions import KOREAN, LINE, keep_conventions, keep_foreign, keeps_foreign, read_as
+from .as_typed import KOREAN, LINE, keep_conventions, keep_foreign, keep_right_texts, keeps_foreign, read_as
 from .correctors import Draft, corrected
-from .decisions import Decisions, decide
+from .decisions import Decisions, Spaced, decide, with_spaces
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
-from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Restoration, unchanged
+from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, joined, pieces_of, unchanged
+from .settings import most_written
 from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
-from .tags import most_changed, tagged, with_spaces, within_bound, written
-from .windows import Piece, joined, pieces_of
+from .tags import most_changed, tagged, within_bound, written
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ...classification.columns import Texts
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
 BREAK = re.compile(r"\r\n?|\n")
-# What `only` may be; hypotheses that a search may follow
-SPACING, BEAM = "spacing", 64
+# Of each option the kind of bundle that has it, what it may be, and whether a value is that
+CHOICES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
+    "beam": ("writer", "1 to 64", lambda x: isinstance(x, int) and 1 <= x <= 64),
+    "alpha": ("writer", "a number of at least 0", lambda x: isinstance(x, (int, float)) and 0 <= x < math.inf),
+    "min_probability": ("editor", "a number from 0.5 to 1", lambda x: isinstance(x, (int, float)) and 0.5 <= x <= 1),
+    "only": ("editor", "spacing", lambda x: bool(x == "spacing")),
+}
+OF_KIND = {"editor": "an editor's", "writer": "a writer's"}
 # The output columns of tables: other names than those of a prediction, which may be in the same table
 TYPES = {"restored": "string", "restore_error": "string"}
 
@@ -65,12 +74,10 @@ class Restorer(Predictor):
         only: Optional[str] = None,
     ):
         super().__init__(bundle, engine)
-        self.only = only
-        self.beam, self.alpha, self.min_probability = beam, alpha, min_probability
+        self.beam, self.alpha, self.min_probability, self.only = beam, alpha, min_probability, only
         self.characters: RestorerCharacters = bundle.codec
-        is_editor = bundle.config.model.kind == "editor"
         self.longest = longest_read(bundle.config)
-        self.run = self.edit if is_editor else self.write
+        self.run = self.edit if bundle.config.model.kind == "editor" else self.write
 
     @classmethod
     def load(
@@ -79,16 +86,7 @@ class Restorer(Predictor):
         """Load a restorer as `load_restorer` does, with `beam`, `alpha`, `min_probability` and `only`."""
         given = {name: value for name, value in options.items() if value is not None}
         verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability", "only"} else WRITER), LAYOUT)
-        check_kind(verified.config.model.kind, given)
-        beam, alpha, least = given.get("beam", 1), given.get("alpha", 0), given.get("min_probability", 1)
-        for name, is_right, expected in (
-            ("beam", isinstance(beam, int) and 1 <= beam <= BEAM, f"1 to {BEAM}"),
-            ("alpha", isinstance(alpha, (int, float)) and 0 <= alpha < math.inf, "a number of at least 0"),
-            ("min_probability", isinstance(least, (int, float)) and 0.5 <= least <= 1, "a number from 0.5 to 1"),
-            ("only", given.get("only", SPACING) == SPACING, SPACING),
-        ):
-            if not is_right:
-                raise ConfigError(f"{name}: expected {expected}, found {given[name]!r}")
+        check_options(verified.config.model.kind, given)
         return cls.from_bundle(verified, engine, device, **given)
 
     @property
@@ -97,9 +95,8 @@ class Restorer(Predictor):
 
     @property
     def attends(self) -> bool:
-        """True if its Restorations have attention weights; an editor, or a writer without attention, aligns only."""
-        model = self.bundle.config.model
-        return model.kind == "writer" and model.attention.kind != "none"
+        """True if its Restorations have attention weights, as a writer's; an editor aligns only."""
+        return self.bundle.config.model.kind == "writer"
 
     def __call__(self, text: str) -> Restoration:
         """Return the Restoration of one text."""
@@ -149,18 +146,13 @@ class Restorer(Predictor):
         restored = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.run, parts))))
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
-    def inputs(self, pieces: Sequence[Piece], read: Sequence[str] = ()) -> tuple[Numbers, Numbers]:
-        """Return source_ids and source_length of pieces, which may be `read` otherwise; none begins or ends with a space."""
-        rows = self.characters.source("".join(read or [piece.text for piece in pieces]))
-        return in_rows(rows, numpy.array([len(piece.letters) for piece in pieces], "int32"))
-
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return what an editor makes of a batch of pieces."""
         texts = [read_as(piece.text) for piece in pieces]
-        ids, lengths = self.inputs(pieces, texts)
+        ids, lengths = self.characters.batch(texts)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
         tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
-        ends = numpy.cumsum(lengths)
+        ends = numpy.cumsum(lengths, dtype="int64")
         letters = [text.replace(SPACE, "") for text in texts]
         draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
         if self.only:
@@ -169,33 +161,28 @@ class Restorer(Predictor):
         decided = decide(
             ids[:, :, -1][inside] != PADDING, draft.tags, draft.certainty, draft.spaces, self.min_probability
         )
-        decided = keep_conventions(decided, [piece.text for piece in pieces], texts)
-        return self.edited(pieces, list(map(slice, (ends - lengths).tolist(), ends.tolist())), decided)
+        typed = [piece.text for piece in pieces]
+        decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
+        decided = keep_right_texts(decided, typed, (ends - lengths).tolist(), self.characters)
+        return [self.edited(piece, decided, spaced) for piece, spaced in zip(pieces, with_spaces(typed, decided))]
 
-    def edited(self, pieces: Sequence[Piece], parts: Sequence[slice], decided: Decisions) -> list[Restoration]:
-        """Return the Restoration of each piece by the decisions of its part; the piece itself where these go too far."""
-        starts, texts = [part.start for part in parts], [piece.text for piece in pieces]
-        decided = keep_right_texts(keep_foreign(decided, texts), texts, starts, self.characters)
-        counts = numpy.add.reduceat(decided.tags != KEEP, starts, dtype="int64").tolist()
-        scores = numpy.add.reduceat(decided.log_probability, starts).tolist()
-        found, restored = [], with_spaces(texts, decided)
-        for piece, own, count, score, (text, places, certainty) in zip(pieces, parts, counts, scores, restored):
-            if count:
-                tags, follows = decided.tags[own].tolist(), decided.has_space[own].tolist()
-                text, made_of = tagged(piece.letters, tags, follows, self.characters)
-                places = piece.places[made_of]
-            if not text or count > most_changed(piece.letters):
-                found.append(unchanged(piece.text, REJECTED))
-                continue
-            found.append(Restoration(piece.text, text, score, (Chunk(0, 0, places, certainty=certainty),)))
-        return found
+    def edited(self, piece: Piece, decided: Decisions, spaced: Spaced) -> Restoration:
+        """Return the Restoration of a piece, whose spaces are set already; the piece itself where too much would change."""
+        text, places = spaced.text, spaced.places
+        if spaced.replaced:
+            tags, follows = decided.tags[spaced.letters].tolist(), decided.has_space[spaced.letters].tolist()
+            text, made_of = tagged(piece.letters, tags, follows, self.characters)
+            places = piece.places[made_of]
+        if not text or spaced.replaced > most_changed(piece.letters):
+            return unchanged(piece.text, REJECTED)
+        return Restoration(piece.text, text, spaced.score, (Chunk(0, 0, places, certainty=spaced.certainty),))
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the best that a writer's search finds for a batch of pieces."""
         return [self.written(piece, best) for piece, (best, *_) in zip(pieces, self.hypotheses(pieces))]
 
     def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
-        source, state = self.engine.begin(*self.inputs(pieces))
+        source, state = self.engine.begin(*self.characters.batch([piece.text for piece in pieces]))
         longest = [most_written(len(piece.text)) for piece in pieces]
         return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
 
@@ -238,14 +225,15 @@ def clean_lines(text: str) -> str:
     return LINE.join(map(clean, BREAK.split(text))).strip(LINE) if BREAK.search(text) else clean(text)
 
 
-def check_kind(kind: str, given: Record) -> None:
-    """Raise ConfigError for an option that belongs to the other kind of bundle."""
-    kinds = "an editor's", "a writer's"
+def check_options(kind: str, given: Record) -> None:
+    """Raise ConfigError for an option that belongs to the other kind of bundle, or is out of range."""
     for name, value in given.items():
-        wanted, found = kinds if name in ("min_probability", "only") else kinds[::-1]
-        if kind not in wanted:
+        wanted, expected, fits = CHOICES[name]
+        if kind != wanted:
             advice = f"leave {name} out, or name another bundle"
-            raise ConfigError(f"{name} {value}: expected {wanted} bundle, found {found}; {advice}")
+            raise ConfigError(f"{name} {value}: expected {OF_KIND[wanted]} bundle, found {OF_KIND[kind]}; {advice}")
+        if not fits(value):
+            raise ConfigError(f"{name}: expected {expected}, found {value!r}")
 
 
 def load_restorer(
@@ -275,3 +263,18 @@ packaged_restorer = lru_cache(maxsize=1)(load_restorer)
 def restore(text: str) -> Restoration:
     """Return the Restoration of one text by the packaged editor, loaded once."""
     return packaged_restorer()(text)
+
+
+def restore_column(
+    column: "Texts", restorer: Optional[Restorer] = None, text_column: Optional[str] = None
+) -> "pandas.DataFrame":
+    """Restore a column of texts by a restorer, or by the packaged editor, loaded once per process.
+
+    For a DataFrame in a notebook, and the body of a Spark pandas UDF. None and NaN are blank, other values are converted
+    to text. Returns a DataFrame of restored and restore_error (why a text was returned as it was, or None) with the
+    column's index: `frame.join(restore_column(frame["review"]))`. Of a DataFrame, `text_column` and errors are those of
+    `score_column`.
+    """
+    from ...classification.columns import with_index
+
+    return with_index(restorer or packaged_restorer(), column, text_column)

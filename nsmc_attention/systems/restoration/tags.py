@@ -1,26 +1,8 @@
 """Tags of the characters of a source, turned into a text; and the largest distance between the two."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-import numpy
-from numpy.typing import NDArray
-
-from ..._runtime.aliases import Numbers
-from ..sequences.characters import (
-    DELETE,
-    END,
-    KEEP,
-    SPACE,
-    UNKNOWN,
-    Characters,
-    aligned,
-    codes_of,
-    edit_distance,
-    split_spaces,
-    text_of,
-)
-from .decisions import Decisions
-from .junctions import Junctions
+from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, aligned, edit_distance, split_spaces
 
 # Share of the source's characters that may change, and how many always may
 CHANGED, ALWAYS = 0.4, 2
@@ -60,50 +42,6 @@ def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters
                 units[place] = "" if before.endswith(SPACE) else units[place][1:]
     text = "".join(units).rstrip()
     return text, [place for place, unit in enumerate(units) for _ in unit][: len(text)]
-
-
-def with_spaces(
-    texts: Sequence[str], decided: Decisions
-) -> Iterator[tuple[str, NDArray[numpy.int64], NDArray[numpy.float32]]]:
-    """Yield of each text its characters with the spaces that were decided, whatever their tags, as `tagged` returns them.
-
-    Then the place in the text of what each of these characters was made of, and the `certainty` of each of the text.
-    """
-    codes = codes_of("".join(texts))
-    letters = numpy.flatnonzero(codes != ord(SPACE))
-    certainty = numpy.ones(len(codes), dtype="float32")
-    certainty[letters] = decided.certainty
-    origins = numpy.repeat(letters, decided.has_space + 1)
-    codes = codes[origins]
-    # the second of two is the space behind the first
-    codes[1:][origins[1:] == origins[:-1]] = ord(SPACE)
-    joined = text_of(codes)
-    ends = numpy.cumsum([*map(len, texts)])
-    stops = numpy.searchsorted(origins, ends)
-    for text, end, first, stop in zip(texts, ends.tolist(), [0, *stops.tolist()], stops.tolist()):
-        start, own = end - len(text), joined[first:stop].rstrip()
-        yield own, origins[first : first + len(own)] - start, certainty[start:end]
-
-
-def odds_at_junctions(
-    junctions: Junctions, texts: Sequence[str], tags: Numbers, characters: Characters
-) -> NDArray[numpy.float64]:
-    """Return (S,), the log-odds of a space after each of S characters, by the junctions of what tags (S,) make of them.
-
-    `texts` are sources without spaces, of S characters together. NaN where the junctions say nothing: of a character that
-    is left out.
-    """
-    ends = numpy.cumsum([*map(len, texts)])
-    read, kept = list(texts), numpy.ones(len(tags), dtype="bool")
-    # most texts have no letter to correct
-    for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(tags), "right")).tolist():
-        own = slice(ends[number] - len(texts[number]), ends[number])
-        read[number], places = tagged(texts[number], tags[own].tolist(), [False] * len(texts[number]), characters)
-        kept[own] = False
-        kept[own][places] = True
-    found = numpy.full(len(tags), numpy.nan)
-    found[kept] = junctions.log_odds(read)
-    return found
 
 
 def written(ids: Iterable[int], places: Iterable[int], letters: str, characters: Characters) -> tuple[str, list[int]]:

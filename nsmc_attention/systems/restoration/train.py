@@ -4,23 +4,20 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Union
+from typing import Union
 
-from ..._runtime.aliases import Network
-from ...errors import ConfigError, DataError
-from ...model.parameters import Arrays, set_parameters
+from ...bundle import load_bundle
+from ...errors import DataError
+from ...model.parameters import set_parameters
 from ...tables.data import Texts
 from ...text.encoding import clean
-from ...text.tokenizers import has_dictionary
 from ...training.description import command, digest, manifest_of, run_settings
-from ...training.initial import check_sizes, first_bundle, sizes_of
+from ...training.initial import check_sizes, first_bundle
 from ...training.runs import Run, network_files, warn, warn_if_small
 from ..sequences.batches import hold_out
-from ..sequences.characters import split_spaces
-from .junctions import RestorerCharacters, fitted
+from .junctions import RestorerCharacters
 from .settings import RESTORE_PRESETS, RestoreConfig
-from .spelling import well_spelt
-from .system import LAYOUT, RestorerBundle
+from .system import EDITOR, LAYOUT, RestorerBundle
 from .tags import character_error
 
 # Most sentences that the epoch is chosen by, and fewest to train on
@@ -35,31 +32,25 @@ def train_restorer(
     Parameters
     ----------
     source : Texts
-        Reviews, of which the sentences are taken that seem to be spelt well (`systems.restoration.spelling`); with
-        text.all_well_spelt each is taken as one sentence.
+        Well-spelt sentences; recipes/spelling.py chooses those of reviews. Longer ones than text.max_length are left out.
     init_from : path or None
-        A restorer's bundle of the same settings, whose parameters and characters the training begins with; of the
-        other kind with the same sizes of the embedding and the encoder, whose reader it begins with.
+        A restorer's bundle of the same settings, whose parameters and characters the training begins with.
 
     Raises
     ------
     DataError
-        A file is missing or malformed, or fewer than FEWEST of its sentences are spelt well.
+        A file is missing or malformed, or has fewer than FEWEST sentences.
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
-    name, reviews = source.read()
-    sentences = sentences_of(reviews, config)
+    name, texts = source.read()
+    sentences = sentences_of(texts, config)
     if len(sentences) < FEWEST:
-        expected = f"{FEWEST} sentences of at most {config.text.max_length} characters that are spelt well"
+        expected = f"{FEWEST} different sentences of at most {config.text.max_length} characters"
         raise DataError(f"{name}: expected at least {expected}, found {len(sentences)}")
     first = first_bundle(init_from, LAYOUT)
     if first:
-        same_kind = first.config.model.kind == config.model.kind
-        check_sizes(config, first, RESTORE_PRESETS, sizes_of if same_kind else sizes_of_reader)
-    if config.training.sampling and (config.model.kind == "editor" or config.training.epochs < 2):
-        expected = "expected a writer and two --epochs or more, because the share rises from 0 in the first"
-        raise ConfigError(f"training.sampling: {expected}, found {config.training.sampling}; leave it out")
+        check_sizes(config, first, RESTORE_PRESETS)
     settings = run_settings(config, name, first, sentences=digest(sentences))
     run.check(settings)
     train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
@@ -72,11 +63,14 @@ def train_restorer(
     from ...inference.engines import parameters_of
     from .objective import dev_pairs, train_network
 
-    begin = partial(begin_with, arrays=parameters_of(first)[1], same_kind=same_kind) if first else None
+    begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
     run.begin(settings)
-    network, progress, figures = train_network(config, characters, run, train, dev, begin)
-    if config.model.kind == "editor" and has_dictionary():
-        characters = replace(characters, junctions=fitted(map(split_spaces, train)))
+    network = config.network(*characters.sizes)
+    progress, figures = train_network(network, config, characters, run, train, dev, begin)
+    if config.model.kind == "editor":
+        # what the dictionary says of spaces holds of any sentences; recipes/junctions.py fits others
+        packaged = first if first and first.codec.junctions else load_bundle(EDITOR, LAYOUT)
+        characters = replace(characters, junctions=packaged.codec.junctions)
     counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
     best = {"best_epoch": progress.best_epoch + 1, **figures}
     manifest = manifest_of(config, counts, best, again(init_from=first and first.name), first)
@@ -94,28 +88,6 @@ def train_restorer(
     return bundle
 
 
-def sentences_of(reviews: Iterable[str], config: RestoreConfig) -> list[str]:
-    """Return the sentences of reviews that a restorer of these settings learns from, each once."""
-    texts = map(clean, reviews)
-    chosen = dict.fromkeys(texts) if config.text.all_well_spelt else well_spelt(texts)
-    return [text for text in chosen if text and len(text) <= config.text.max_length]
-
-
-def sizes_of_reader(config: RestoreConfig) -> dict[str, Any]:
-    """Return {path: value} of the settings that give the readers of an editor and of a writer the same sizes."""
-    placed = getattr(config.model.encoder, "positions", "relative") != "relative"
-    of_reader = ("model.embedding_size", "model.encoder.", *["text.max_length"] * placed)
-    return {path: value for path, value in sizes_of(config).items() if path.startswith(of_reader)}
-
-
-def begin_with(network: Network, arrays: Arrays, same_kind: bool) -> None:
-    """Set all parameters, or those of the reader alone, to a bundle's."""
-    if not same_kind:
-        own, other = (by_tail(names) for names in (network._collect_params_with_prefix(), arrays))
-        arrays = {own[tail]: arrays[name] for tail, name in other.items()}
-    set_parameters(network, arrays)
-
-
-def by_tail(names: Iterable[str]) -> dict[str, str]:
-    """Return {name within the reader: name} of the reader's parameters."""
-    return {name[name.index("reader.") :]: name for name in names if "reader." in name}
+def sentences_of(texts: Iterable[str], config: RestoreConfig) -> list[str]:
+    """Return the sentences that a restorer of these settings learns from, each once."""
+    return [text for text in dict.fromkeys(map(clean, texts)) if text and len(text) <= config.text.max_length]

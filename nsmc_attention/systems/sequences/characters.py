@@ -20,7 +20,7 @@ from ..._runtime.aliases import Record
 from ...bundle import Manifest, check_count
 from ...errors import BundleError
 from ...text.hangul import FINALS, FIRST, INITIALS, VOWELS, parts
-from .graphs import ROWS
+from . import ROWS
 
 # Ids that are no characters. What a tag says of a character that is not replaced: keep it, or leave it out
 PADDING, UNKNOWN, BEGIN, END = range(4)
@@ -55,7 +55,10 @@ class Characters:
     @classmethod
     def from_dict(cls: type[Self], values: Mapping[str, Any], where: object) -> Self:
         """Return the characters of `to_dict`; BundleError if it is something else."""
-        return cls(listed(values.get("characters"), where))
+        characters = values.get("characters")
+        if not isinstance(characters, list) or characters[:1] != [SPACE]:
+            raise BundleError(f"{where}: expected a list of characters, a space first, found something else")
+        return cls(tuple(characters))
 
     @classmethod
     def read(cls: type[Self], content: bytes, path: Path, manifest: Manifest, config: object) -> Self:
@@ -96,10 +99,6 @@ class Characters:
         table[codes] = numpy.arange(END + 1, len(self))
         return table
 
-    def rows_of(self, character: str) -> list[int]:
-        """Return the rows of a character and of its three letters; PADDING for a letter that it has not."""
-        return self.numbers(codes_of(character))[0, :-1].tolist()
-
     def numbers(self, codes: NDArray[numpy.int64]) -> NDArray[numpy.int32]:
         """Return (S, ROWS), the rows of S characters by their code points, without marks of spaces."""
         rows = numpy.full((len(codes), ROWS), PADDING, dtype="int32")
@@ -117,6 +116,15 @@ class Characters:
         """Return whether a network can tell a character from others: it is a syllable, or was in the training sentences."""
         return character in self.ids or bool(parts(character)[0])
 
+    def batch(self, texts: Sequence[str], step: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
+        """Return source_ids (N, S, ROWS) and source_length (N,) of N clean texts, S being a multiple of `step`."""
+        lengths = numpy.array([len(text) - text.count(SPACE) for text in texts], "int32")
+        width = -(-int(lengths.max()) // step) * step
+        ids = numpy.full((len(texts), width, ROWS), PADDING, dtype="int32")
+        # no text begins or ends with a space
+        ids[numpy.arange(width) < lengths[:, None]] = self.source("".join(texts))
+        return ids, lengths
+
     def source(self, text: str) -> NDArray[numpy.int32]:
         """Return (S, ROWS) of a clean text of S characters that are no spaces."""
         codes = codes_of(text)
@@ -132,33 +140,6 @@ class Characters:
     def character(self, number: int) -> str:
         """Return the character of an id after END."""
         return self.known[number - END - 1]
-
-
-def listed(characters: object, where: object) -> tuple[str, ...]:
-    """Return a list of characters as they are stored; BundleError if it is something else."""
-    if (
-        not isinstance(characters, list)
-        or characters[:1] != [SPACE]
-        or len(set(map(str, characters))) != len(characters)
-        or not all(isinstance(entry, str) and len(entry) == 1 for entry in characters)
-    ):
-        raise BundleError(f"{where}: expected a list of different characters, a space first, found something else")
-    return tuple(characters)
-
-
-def padded(sources: Sequence[NDArray[numpy.int32]], step: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
-    """Return source_ids (N, S, ROWS) and source_length (N,) of N sources, S being a multiple of `step`."""
-    return in_rows(numpy.concatenate(sources), numpy.array([len(source) for source in sources], "int32"), step)
-
-
-def in_rows(
-    rows: NDArray[numpy.int32], lengths: NDArray[numpy.int32], step: int = 1
-) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:
-    """Return what `padded` does, of the rows of all sources one after another."""
-    width = -(-int(lengths.max()) // step) * step
-    ids = numpy.full((len(lengths), width, ROWS), PADDING, dtype="int32")
-    ids[numpy.arange(width) < lengths[:, None]] = rows
-    return ids, lengths
 
 
 def codes_of(text: str) -> NDArray[numpy.int64]:

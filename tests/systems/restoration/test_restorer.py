@@ -14,9 +14,8 @@ from nsmc_attention.errors import ConfigError
 from nsmc_attention.inference.engines import PRECISIONS
 from nsmc_attention.systems.restoration import restorer as module
 from nsmc_attention.systems.restoration.engines import engine_beside
-from nsmc_attention.systems.restoration.restoration import BLANK, REJECTED
+from nsmc_attention.systems.restoration.restoration import BLANK, REJECTED, pieces_of
 from nsmc_attention.systems.restoration.system import EDITOR, LAYOUT, WRITER
-from nsmc_attention.systems.restoration.windows import pieces_of
 from nsmc_attention.text.encoding import clean
 
 SPACED = some.text("가나 다.!a😀", max_size=80).map(clean)

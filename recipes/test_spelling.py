@@ -1,8 +1,6 @@
 import pytest
 
-from nsmc_attention.systems.restoration.settings import RestoreConfig
-from nsmc_attention.systems.restoration.spelling import is_plain, sentences, suspicious_trigrams, well_spelt
-from nsmc_attention.systems.restoration.train import sentences_of
+from recipes.spelling import is_plain, sentences, suspicious_trigrams, well_spelt
 
 GOOD = (
     "정말 재미있는 영화였어요 / 배우들의 연기가 좋았다. 음악도 좋았다. / 두 번 봐도 질리지 않는 영화 / "
@@ -36,13 +34,6 @@ def test_words_that_are_right_beside_much_commoner_ones_are_not_suspicious():
     texts = ["내가 먼저 가라고 했다", "가방을 않고 집에 갔다"] * 60 + ["네가 먼저 가라고 했다", "가방을 안고 집에 갔다"]
     found = suspicious_trigrams(texts)
     assert "을 안" in found and well_spelt(texts)[-1] == "네가 먼저 가라고 했다"
-
-
-def test_all_sentences_are_taken_where_the_settings_say_so():
-    texts = ["재미 있는 영화다 정말"] * 60 + ["제미 있는 영화다 정말", "조앗다", ""]
-    config = RestoreConfig().with_settings({"text.all_well_spelt": 1})
-    assert sentences_of(texts, config) == [*dict.fromkeys(texts[:-1])]
-    assert sentences_of(texts, RestoreConfig()) == well_spelt(texts)
 
 
 def test_of_a_review_with_one_bad_sentence_the_others_are_taken():

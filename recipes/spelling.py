@@ -1,10 +1,13 @@
 """Sentences that are spelt well enough to be learnt from: the targets of `restore`.
 
+    python -m recipes.spelling REVIEWS.csv SENTENCES.txt     (or nsmc, raw, sample: a data set by its name)
+
 Most reviews are not. A sentence is refused for what only a misspelling has, and for what other people mostly write in
 another way: a sequence of three characters that is much rarer than one that a misspelling turns into it.
 """
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -12,9 +15,11 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ..._io.tab_separated import read_rows
-from ...text.hangul import FINALS
-from .noise import KINDS, edited, known_mistakes
+from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention.systems.restoration.noise import KINDS, edited, known_mistakes
+from nsmc_attention.tables.data import Texts
+from nsmc_attention.text.encoding import clean
+from nsmc_attention.text.hangul import FINALS
 
 SHORTEST, LONGEST, FEWEST_WORDS = 10, 140, 3
 # Share of Hangul syllables among the characters that are no spaces
@@ -126,3 +131,10 @@ def well_spelt(texts: Iterable[str]) -> list[str]:
     suspicious = suspicious_trigrams(texts)
     pieces = chain.from_iterable([text] if is_spelt(text, suspicious) else sentences(text) for text in texts)
     return [piece for piece in dict.fromkeys(pieces) if is_spelt(piece, suspicious)]
+
+
+if __name__ == "__main__":
+    _, reviews = Texts(sys.argv[1]).read()
+    chosen = well_spelt(map(clean, reviews))
+    Path(sys.argv[2]).write_text("".join(f"{sentence}\n" for sentence in chosen), encoding="utf-8")
+    print(f"{len(chosen):,} sentences")

@@ -1,18 +1,72 @@
-"""A writer with a Transformer's decoder: of a target it reads all characters at once, or one more. Imports MXNet.
+"""The networks of `restore`: recurrent layers read the source, and tags or a Transformer's decoder correct it. Imports MXNet.
 
-Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2; the encoder is any writer's, with a Transformer's the paper's.
-Shapes: N reviews, S source and T target length, W places before these, E embedding, U units of a state, K heads of U / K
-units each, L layers, V characters of the vocabulary.
+An editor tags each character of the source with what is written in its place. Malmi et al. 2019 (arXiv:1909.01187) and
+Omelianchuk et al. 2020 (arXiv:2005.12592): a text that is to be corrected is mostly copied, so tags are enough, and
+nothing can be invented. A writer writes the text anew. Of a target its decoder reads all characters at once, or one
+more: Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2. Recurrent decoders with the attentions of Bahdanau and
+Luong are in chapter 3 (notebooks/).
+Shapes: N reviews, S source and T target length, W places before these, E embedding, D units of a source state, U units of
+a decoder's state, K heads of U / K units each, L layers, V characters of the vocabulary.
 """
 
 from typing import Any
 
 from ..._runtime.aliases import Array, Arrays, Operators
-from ..._runtime.gluon import HybridBlock, mxnet, nn
-from ...model.blocks import MASKED_SCORE
+from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
+from ...model.blocks import MASKED_SCORE, Bidirectional
 from ...model.transformer import Layered, LayerNorm, Sublayers
-from .graphs import SOURCE, most_written
-from .writer import Reader, Writer, read
+from .settings import SOURCE, most_written
+
+
+class Reader(HybridBlock):
+    """Reads the source: the sum of a character's rows, then recurrent layers in both directions."""
+
+    def __init__(self, rows: int, settings: Any) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.embedding = nn.Embedding(rows, settings.embedding_size)
+            self.dropout = nn.Dropout(settings.dropout)
+            self.layers = [Bidirectional(settings.encoder.hidden_size) for _ in range(settings.encoder.layers)]
+            for number, layer in enumerate(self.layers):
+                self.register_child(layer, f"layer{number}")
+
+    def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
+        """(N, S, ROWS) int32, (N,) float32 -> states (S, N, D); those at padding are not zero."""
+        states = F.transpose(F.sum(self.embedding(source_ids), axis=2), axes=(1, 0, 2))  # (S, N, E)
+        for layer in self.layers:
+            states = layer(self.dropout(states), source_length)
+        return self.dropout(states)
+
+
+class Editor(HybridBlock):
+    """Two tags for each character of the source: what to write, and whether a space follows.
+
+    Whether a character is kept is asked first, and only then what takes its place, as of the classes of a hierarchical
+    softmax (Goodman 2001, arXiv:cs/0108006): of most characters the second answer is not needed.
+    """
+
+    inputs = SOURCE
+    matrices_as = "float16"
+
+    def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
+        super().__init__()
+        with self.name_scope():
+            self.reader = Reader(rows, settings)
+            self.change = nn.Dense(2, in_units=settings.width, flatten=False)
+            self.narrow = nn.Dense(settings.output_units, in_units=settings.width, use_bias=False, flatten=False)
+            self.tag = nn.Dense(vocab_size - 1, in_units=settings.output_units, flatten=False)
+            self.space = nn.Dense(2, in_units=settings.width, flatten=False)
+
+    def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
+        """Return the log-probabilities of the tags (N, S, V) and the logits of no space and a space (N, S, 2).
+
+        A tag is KEEP, the first, DELETE or the id of the character that replaces this one (`systems.sequences.characters`).
+        """
+        states = F.transpose(self.reader(source_ids, source_length), axes=(1, 0, 2))
+        change = F.log_softmax(self.change(states), axis=2)
+        others = F.log_softmax(self.tag(self.narrow(states)), axis=2)
+        keep, changed = F.slice_axis(change, axis=2, begin=0, end=1), F.slice_axis(change, axis=2, begin=1, end=2)
+        return F.concat(keep, F.broadcast_add(others, changed), dim=2), self.space(states)
 
 
 class DecoderLayer(Sublayers):
@@ -61,17 +115,17 @@ def by_head(F: Operators, states: Array, heads: int) -> Array:
     return F.transpose(F.reshape(states, shape=(0, 0, heads, -1)), axes=(0, 2, 1, 3))
 
 
-class TransformerSource(HybridBlock):
+class Source(HybridBlock):
     """Reads the source, and makes of it the keys and values of all layers."""
 
     inputs = SOURCE
 
-    def __init__(self, rows: int, settings: Any, max_length: int) -> None:
+    def __init__(self, rows: int, settings: Any) -> None:
         super().__init__()
         self.layers, self.heads = settings.decoder.layers, settings.decoder.heads
         units = self.layers * settings.decoder.units
         with self.name_scope():
-            self.reader = Reader(rows, settings, max_length)
+            self.reader = Reader(rows, settings)
             self.key = nn.Dense(units, in_units=settings.width, flatten=False)
             self.value = nn.Dense(units, in_units=settings.width, flatten=False)
 
@@ -80,14 +134,16 @@ class TransformerSource(HybridBlock):
 
         These are the keys and values (N, K, 1, U / K) of one place that is none: 0.
         """
-        states, mask = read(F, self.reader, source_ids, source_length)
+        states = F.transpose(self.reader(source_ids, source_length), axes=(1, 0, 2))
+        ones = F.ones_like(F.slice_axis(states, axis=2, begin=0, end=1))
+        mask = F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)  # (N, S, 1)
         states = F.broadcast_mul(states, mask)
         values, keys = (by_head(F, part(states), self.layers * self.heads) for part in (self.value, self.key))
         place = F.slice_axis(F.slice_axis(keys, axis=1, begin=0, end=self.heads), axis=2, begin=0, end=1)
         return (values, keys, F.squeeze(mask, axis=2), *[place * 0] * (2 * self.layers))
 
 
-class TransformerStep(Layered):
+class Step(Layered):
     """The decoder: the characters before in, the logits of the next ones out."""
 
     layer = DecoderLayer
@@ -147,14 +203,26 @@ def causal_mask(F: Operators, before: Array, new: Array) -> Any:
     return F.expand_dims(F.expand_dims(hidden, axis=0), axis=0)
 
 
-class TransformerWriter(Writer):
-    """A writer that reads its target at once: in place of steps, a causal mask."""
+class Writer(Block):
+    """The whole network; `source` and `step` are hybridized, and are what a search calls."""
+
+    matrices_as = "float16"
 
     def __init__(self, rows: int, vocab_size: int, settings: Any, max_length: int) -> None:
-        source = TransformerSource(rows, settings, max_length)
-        super().__init__(source, TransformerStep(vocab_size, settings, max_length))
+        super().__init__()
+        self.source, self.step = Source(rows, settings), Step(vocab_size, settings, max_length)
+        self.parts = (self.source, self.step)
 
-    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array, sampled: None = None) -> Arrays:
+    def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Any], list[Any]]:
+        """Return what does not change between steps, [memory, keys, mask], and the first state."""
+        memory, keys, mask, *state = self.source(source_ids, source_length)
+        return [memory, keys, mask], state
+
+    def forward(self, source_ids: Array, source_length: Array, previous_ids: Array) -> Arrays:
+        """Return logits (N, T, V) and weights (N, T, S) of the targets, given the character before each, (N, T).
+
+        In place of steps, a causal mask hides what comes later.
+        """
         source, state = self.begin(source_ids, source_length)
         logits, weights, *_ = self.step(previous_ids, *source, *state)
         return tuple(array.reshape((*previous_ids.shape, -1)) for array in (logits, weights))
@@ -163,13 +231,11 @@ class TransformerWriter(Writer):
         """Return the weights of all layers and heads, whose rows sum to 1, for the inputs of `forward`.
 
         "decoder", how each place attends to what was written (N, L, K, T, T), 0 above the diagonal; "cross", to the source
-        (N, L, K, T, S); with a Transformer's encoder "encoder", how the source attends to itself (N, L, K, S, S).
+        (N, L, K, T, S).
         """
-        source, state = self.begin(source_ids, source_length)
-        _, weights, _ = self.step.decode(
-            mxnet.nd, previous_ids, *source, state, self.step.positions.data(previous_ids.context)
-        )
+        (memory, keys, mask), state = self.begin(source_ids, source_length)
+        positions = self.step.positions.data(previous_ids.context)
+        _, weights, _ = self.step.decode(mxnet.nd, previous_ids, memory, keys, mask, state, positions)
         own, of_source = (mxnet.nd.stack(*layers, axis=1) for layers in zip(*weights))
-        _, of_encoder = self.source.reader.encode(mxnet.nd, source_ids, source_length)
         # the first place is none
-        return {"decoder": own[..., 1:], "cross": of_source, **dict(zip(["encoder"], of_encoder))}
+        return {"decoder": own[..., 1:], "cross": of_source}
