@@ -76,7 +76,7 @@ def modules(name: str) -> Iterator[tuple[str, ModuleType]]:
 
     lending      what a classifier may begin with of its bundles: `sizes` and `init`
     corrections  classifies corrected texts: `over` and `reference`
-    groups       rates groups of reviews
+    rater        rates groups of reviews: `rater_of`
     service      its part of the page and of the HTTP API
     aspects      says what reviews praise and what they blame
     """

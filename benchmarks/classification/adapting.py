@@ -49,7 +49,7 @@ from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.evaluation.calibration import log_odds
 from nsmc_attention.evaluation.metrics import headline
 from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.systems.films.vectors import ReviewReader
+from nsmc_attention.systems.films.rater import ReviewReader
 from nsmc_attention.tables import nsmc
 from nsmc_attention.training.runs import Run
 

@@ -21,7 +21,7 @@ from nsmc_attention import load_classifier
 from nsmc_attention.classification.likeness import Traits, word_ranks
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import NGRAM_TABLE
-from nsmc_attention.systems.films.vectors import ReviewReader
+from nsmc_attention.systems.films.rater import ReviewReader
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.ngrams import ngram_ids
 
@@ -54,7 +54,7 @@ def reading(bundle, films):
 
     def read(texts):
         reviews = encoder.encode_many(texts)
-        return numpy.array([row(*pair) for pair in zip(reviews, reader.read(reviews)[0]) if len(pair[0])])
+        return numpy.array([row(*pair) for pair in zip(reviews, reader.read(reviews)) if len(pair[0])])
 
     return read
 

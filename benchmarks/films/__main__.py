@@ -28,14 +28,12 @@ from sklearn.isotonic import IsotonicRegression
 
 from nsmc_attention.classification.predictor import Classifier, load_classifier
 from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.systems.films import reviews as films
 from nsmc_attention.systems.films.objective import MIN_OTHERS_EVAL, Case, FilmVectors
 from nsmc_attention.systems.films.pooling import Pool
 from nsmc_attention.systems.films.rater import FilmRater, load_film
 from nsmc_attention.systems.films.rows import rate_table
 from nsmc_attention.systems.films.settings import FilmConfig
-from nsmc_attention.systems.films.train import SEVERAL, split, train_films
-from nsmc_attention.systems.films.vectors import cached_vectors
+from nsmc_attention.systems.films.train import SEVERAL, FilmReviews, reviews_by_film, split, train_films, vectors_of
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.tables.data import Labelled
 from nsmc_attention.text.encoding import clean
@@ -109,14 +107,14 @@ def trained(folder: Path, config: FilmConfig) -> float:
     return float(kept.read_text(encoding="ascii"))
 
 
-def unseen_rows(rater: FilmRater, reviews: films.FilmReviews, chosen: list[int]) -> Iterator[str]:
+def unseen_rows(rater: FilmRater, reviews: FilmReviews, chosen: set[str]) -> Iterator[str]:
     """Judge some films on reviews of the official test file, and on others of the film with the same stars."""
-    numbers, random = {reviews.films[film]: film for film in chosen}, numpy.random.RandomState(SEED)
+    random = numpy.random.RandomState(SEED)
     tested = set(nsmc.load("nsmc", "test").frame["id"].astype(str))
-    official: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    official: dict[str, list[tuple[str, int]]] = defaultdict(list)
     for identity, text, star, name, _ in raw.stream(raw.find()):
-        if identity in tested and name in numbers and clean(text):
-            official[numbers[name]].append((text, star))
+        if identity in tested and name in chosen and clean(text):
+            official[name].append((text, star))
     unseen, seen, wanted = {}, {}, {}
     for film, own in official.items():
         drawn = [own[place] for place in random.permutation(len(own))[:UNSEEN]]
@@ -141,9 +139,9 @@ def take_alike(places: list[int], wanted: list[int], stars: Any) -> Iterator[int
 
 
 def main(bundle: Optional[Path]) -> None:
-    rater, reviews = load_film(bundle), films.load(Labelled("nsmc"))
-    vectors = cached_vectors(reviews.documents, rater.reader, nsmc.cache_folder() / "prepared")
-    several = [film for film, own in enumerate(reviews.members) if len(own) >= SEVERAL]
+    rater, reviews = load_film(bundle), reviews_by_film(Labelled("nsmc"))
+    vectors = vectors_of(reviews.documents, rater.reader, quiet=False)
+    several = [film for film, own in reviews.members.items() if len(own) >= SEVERAL]
     whole = FilmVectors(vectors, reviews.stars, [reviews.members[film] for film in several])
     places = split(len(several), rater.bundle.config.training)
     train, test = whole.of(places[0]), whole.of(places[2])
@@ -151,7 +149,7 @@ def main(bundle: Optional[Path]) -> None:
     for row in rows(rater, train, test):
         print(row, flush=True)
     print("\n| five reviews | films | error |\n|---|---|---|")
-    for row in unseen_rows(rater, reviews, [several[place] for place in places[2]]):
+    for row in unseen_rows(rater, reviews, {several[place] for place in places[2]}):
         print(row, flush=True)
 
 

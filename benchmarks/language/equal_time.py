@@ -111,7 +111,7 @@ class Comparison:
         config = LANGUAGE_PRESETS["transformer"].with_fields(
             encoder=encoder.lower(), max_length=self.encoder.max_length, seed=seed
         )
-        masker = Masker(0.15, self.encoder.token_to_idx[MASK], self.encoder.padding, 3, len(self.encoder))
+        masker = Masker.of(0.15, self.encoder)
         objective = MaskedObjective(HiddenBatches(self.few, masker, 128), self.device, seed)
         network = new_network(config, objective)
         return network, objective, HiddenBatches(self.tokens, masker, 128)

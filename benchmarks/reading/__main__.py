@@ -31,8 +31,7 @@ from PIL import Image
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.systems.reading.decoding import ctc_path
-from nsmc_attention.systems.reading.drawing import Degradation, Style, degraded, draw, ink_box
-from nsmc_attention.systems.reading.fonts import korean_faces
+from nsmc_attention.systems.reading.drawing import Degradation, Style, degraded, draw, ink_box, korean_faces
 from nsmc_attention.systems.reading.reader import PictureReader
 from nsmc_attention.systems.reading.reading import Line
 from nsmc_attention.systems.reading.strips import Box, Gray, cut_out, padded, strips

@@ -60,8 +60,8 @@ def encode(examples: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
 def batch_of(encoder: ReviewEncoder, reviews: Sequence[Encoded], labels: NDArray[numpy.float32], width: int) -> "Batch":
     token_ids = stacked([review.ids for review in reviews], width, encoder.padding, "int32")
     lengths = numpy.array([len(review) for review in reviews], dtype="float32")
-    written = [review.written for review in reviews]
-    ngrams = ngram_ids(written, encoder.ngram_buckets, width) if encoder.ngram_buckets else None
+    tokens = [review.tokens for review in reviews]
+    ngrams = ngram_ids(tokens, encoder.ngram_buckets, width) if encoder.ngram_buckets else None
     return Batch(token_ids, lengths, labels, ngrams)
 
 

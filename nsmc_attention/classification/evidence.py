@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Optional
 
-from ..text.encoding import Encoded, Replaced, ReviewEncoder
+from ..text.encoding import Encoded, ReviewEncoder
 from ..text.symbols import ENGLISH, ENTRIES, LONG
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
@@ -89,7 +89,7 @@ class Evidence:
 
     def has_evidence(self, review: Encoded) -> bool:
         """Return whether a review is mostly Korean, or has symbols, or nothing that the vocabulary lacks."""
-        if isinstance(review, Replaced) or not self.symbols.isdisjoint(review.ids):
+        if not self.symbols.isdisjoint(review.ids):
             return True
         text = ADDRESS.sub(" ", review.text[:LOOKED_AT])
         if PLACE.match(text.strip()):

@@ -141,7 +141,7 @@ class Classifier(Predictor):
         super().__init__(bundle, engine)
         # long reviews are not cut off but read in pieces
         longest = ALL if bundle.config.fixed_length is None else bundle.codec.max_length
-        self.encoder = replace(bundle.codec, max_length=longest, stand_ins=bundle.codec.can_stand_in)
+        self.encoder = replace(bundle.codec, max_length=longest)
         self.evidence = Evidence(self.encoder)
         self.score = TokenScorer(self.encoder, engine, bundle.config)
 

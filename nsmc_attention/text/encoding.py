@@ -21,19 +21,7 @@ from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids
 from .settings import WordSettings
-from .symbols import (
-    ALONE,
-    LONGEST_NUMBER,
-    MARK,
-    STAND_INS,
-    Symbol,
-    entry,
-    hints,
-    pictures,
-    surface,
-    symbols,
-    with_symbols,
-)
+from .symbols import ALONE, LONGEST_NUMBER, Symbol, entry, hints, surface, symbols, with_symbols
 from .tokenizers import LONGEST, align, tokenizer
 
 if TYPE_CHECKING:
@@ -95,11 +83,6 @@ class Encoded:
         return len(self.ids)
 
     @property
-    def written(self) -> tuple[str, ...]:
-        """The tokens that n-grams are made of."""
-        return self.tokens
-
-    @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
         """(start, end) of each token in the text, aligned at each access."""
         return tuple(align(self.text, self.tokens))
@@ -114,32 +97,13 @@ class Encoded:
         return Encoded("", tokens[:position] + tokens[position + 1 :], ids[:position] + ids[position + 1 :])
 
 
-@dataclass
-class Replaced(Encoded):
-    """A review whose symbols are read as words that stand in for them (`symbols.STAND_INS`)."""
-
-    __slots__ = ("words",)
-    words: tuple[str, ...]
-
-    @property
-    def written(self) -> tuple[str, ...]:
-        return self.words
-
-    def take(self, positions: Sequence[int]) -> "Replaced":
-        words, left = tuple(self.words[i] for i in positions), super().take(positions)
-        return Replaced(left.text, left.tokens, left.ids, words)
-
-    def without(self, position: int) -> "Replaced":
-        return self.take([place for place in range(len(self)) if place != position])
-
-
 @dataclass(frozen=True)
 class ReviewEncoder:
     """Turns reviews into token ids, at most `max_length` of them.
 
     `unknown` and `padding` are different ids. With `cut_rare` out-of-vocabulary words are split into the longest known
     pieces. `ngram_buckets` is the size of the hash table of character n-grams, 0 for none. With `symbols` ratings and emoji
-    are tokens (`text.symbols`); with `stand_ins` those that no words say are read as words that the vocabulary has.
+    are tokens (`text.symbols`).
     """
 
     tokenizer_name: str
@@ -150,7 +114,6 @@ class ReviewEncoder:
     cut_rare: bool = False
     ngram_buckets: int = 0
     symbols: int = 0
-    stand_ins: bool = False
 
     @classmethod
     def from_json(
@@ -194,7 +157,7 @@ class ReviewEncoder:
         else:
             split = tokenizer(self.tokenizer_name)
             encoded = [self.encode_words(split(text), text) for text in texts]
-        if not (self.symbols or self.stand_ins):
+        if not self.symbols:
             return encoded
         is_plain = self.hinting.isdisjoint
         return [
@@ -207,12 +170,12 @@ class ReviewEncoder:
         text = review.text[:LONGEST]
         if self.hinting.isdisjoint(review.ids) and (len(text) > LONGEST_NUMBER or not ALONE.fullmatch(text)):
             return review
-        if not (marked := symbols(text) if self.symbols else pictures(text)):
+        if not (marked := symbols(text)):
             return review
-        if self.symbols and (joined := self.joined(review, marked)):
+        # most symbols are whole tokens: the text is not tokenized again
+        if joined := self.joined(review, marked):
             return joined
-        words = with_symbols(text, tokenizer(self.tokenizer_name)(text), marked)
-        return self.encode_words(words, review.text) if self.symbols else self.replaced(words, review.text)
+        return self.encode_words(with_symbols(text, tokenizer(self.tokenizer_name)(text), marked), review.text)
 
     def joined(self, review: Encoded, marked: Sequence[Symbol]) -> Optional[Encoded]:
         """Return a review with each symbol in place of its tokens; None where one has a part of a token, or some are cut."""
@@ -229,18 +192,6 @@ class ReviewEncoder:
             ids += [*review.ids[at:first], self.token_to_idx.get(name, self.unknown)]
             at = last + 1
         return Encoded(review.text, (*tokens, *review.tokens[at:]), (*ids, *review.ids[at:]))
-
-    def replaced(self, words: Sequence[str], text: str) -> Encoded:
-        """Number words of which some are symbols by the words that stand in for these."""
-        units = [unit for word in words for unit in ([word] if MARK in word else self.units([word]))][: self.max_length]
-        read = [STAND_INS.get(entry(unit), unit) if MARK in unit else unit for unit in units]
-        ids = tuple([self.token_to_idx.get(unit, self.unknown) for unit in read])
-        return Replaced(text, tuple(map(surface, units)), ids, tuple(read))
-
-    @property
-    def can_stand_in(self) -> bool:
-        """True if the vocabulary has no symbols, and all words that stand in for them."""
-        return not self.symbols and self.token_to_idx.keys() >= set(STAND_INS.values())
 
     @cached_property
     def hinting(self) -> frozenset[int]:
@@ -288,7 +239,7 @@ class ReviewEncoder:
         token_ids[inside] = numpy.fromiter(chain.from_iterable(review.ids for review in reviews), "int32")
         if not self.ngram_buckets:
             return token_ids, valid_length
-        return token_ids, valid_length, ngram_ids([review.written for review in reviews], self.ngram_buckets, width)
+        return token_ids, valid_length, ngram_ids([review.tokens for review in reviews], self.ngram_buckets, width)
 
 
 def longest_pieces(word: str, known: Container[str]) -> list[str]:

@@ -26,8 +26,6 @@ RATINGS = tuple(f"<{number}/10>" for number in range(11))
 ENGLISH = frozenset(" ".join(CONTENT["english"]).split())
 ENTRIES = (*RATINGS, SCALE, *EMOJI, OTHER, *sorted(ENGLISH))
 
-# Words that a vocabulary without these entries knows instead; an English verdict needs none
-STAND_INS: dict[str, str] = CONTENT["stand_ins"]
 WORDS = {"반": 0.5, "한": 1, "하나": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5}
 SCORES = {"백": 100, "빵": 0, "영": 0}
 STARS, HOLLOW, HALF = "★⭐🌟", "☆", "½"
@@ -165,15 +163,6 @@ STARTS, HARMLESS = re.compile(f"점|별점|별$|별반|별개|[/{STARS}{HOLLOW}A
 def hints(entry: str) -> bool:
     """Return whether a text with this entry of a vocabulary may have a symbol."""
     return entry not in HARMLESS and bool(STARTS.match(entry) or PICTURES.search(entry))
-
-
-def pictures(text: str) -> list[Symbol]:
-    """Return the symbols of a clean text that no words say: stars, fractions, points below zero and emoji."""
-    return [
-        (start, end, name)
-        for start, end, name in symbols(text)
-        if name in STAND_INS and (not text[start].isalnum() or "/" in text[start:end])
-    ]
 
 
 def with_symbols(text: str, tokens: Sequence[str], marked: Sequence[Symbol]) -> list[str]:

@@ -14,8 +14,7 @@ from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.systems.films.system import LAYOUT as FILMS_LAYOUT
-from nsmc_attention.systems.reading.drawing import Style, draw
-from nsmc_attention.systems.reading.fonts import korean_faces
+from nsmc_attention.systems.reading.drawing import Style, draw, korean_faces
 from nsmc_attention.systems.reading.system import READER
 from nsmc_attention.systems.restoration.noise import typed
 from nsmc_attention.systems.restoration.restorer import load_restorer

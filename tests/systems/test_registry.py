@@ -11,8 +11,7 @@ from nsmc_attention import load
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.registry import system
 from nsmc_attention.systems.language.masking import MASK
-from nsmc_attention.systems.reading.drawing import Style, draw
-from nsmc_attention.systems.reading.fonts import korean_faces
+from nsmc_attention.systems.reading.drawing import Style, draw, korean_faces
 from nsmc_attention.tables import nsmc
 from nsmc_attention.tables.data import Labelled
 from nsmc_attention.training import loop

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.systems.films import reviews as films
+from nsmc_attention.systems.films.train import reviews_by_film
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.tables.data import Labelled
 from nsmc_attention.tables.labelled import load_reviews
@@ -14,7 +14,7 @@ HEAD = "id\tdocument\tlabel\n"
 
 
 def film_reviews(path):
-    return films.load(Labelled(path))
+    return reviews_by_film(Labelled(path))
 
 
 def archive(path):

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import signal
 import sys
-from functools import partial
 from pathlib import Path
 from typing import NoReturn, Optional
 
@@ -46,15 +45,21 @@ def bulk(
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is end:
             signal.signal(number, end_workers)
-    read = partial(dask.bulk, text_column=text_column, encoding=encoding, sheet=sheet, verbatim=verbatim, rows=rows)
-    read = partial(read, header=header)
-    score = partial(
-        read,
+    restore = next((each.bundle for each in corrections.values() if each.bundle), False)
+    read_as = {"text_column": text_column, "encoding": encoding, "sheet": sheet, "header": header}
+    counts = dask.bulk(
+        sources,
+        output,
+        style,
         bundle=bundle,
         engine=engine,
-        restore=next((each.bundle for each in corrections.values() if each.bundle), False),
+        scheduler=scheduler,
+        workers=workers,
+        rows=rows,
+        verbatim=verbatim,
+        restore=restore,
+        **read_as,
     )
-    counts = score(sources, output, style, scheduler=scheduler, workers=workers)
     print(
         f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
         f"({counted(counts['rows'], 'review')}) now"

@@ -15,9 +15,10 @@ import warnings
 from collections import deque
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Optional, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
 
 from ..._io.atomic import PREFIX, remove, vacant, write_text
 from ..._io.bounded import read_json
@@ -27,7 +28,7 @@ from ...bundle import load_bundle
 from ...classification.predictor import Classifier
 from ...classification.system import LAYOUT
 from ...errors import ConfigError, DataError, MissingPackage
-from ...inference.reference import Reference, Scorer, worker_scorer
+from ...inference.reference import Reference, worker_scorer
 from ...inference.scoring import MARK, marks, open_output, table_parts
 from ...inference.tally import Tally
 from ...registry import ability
@@ -120,24 +121,19 @@ def bulk(
     tables = {path: opened(path, **how) for path in files}
     plan = {"sources": [[str(path), *state] for path, state in states.items()], "rows": rows, "style": style, **how}
     check_plan(folder, {**plan, "partition_bytes": PART_BYTES, "verbatim": verbatim, **fingerprints(model)})
-    counts: dict[str, Any] = {"partitions": 0, "scored": 0}
+    counts = {"partitions": 0, "scored": 0}
 
     def missing() -> Iterator[Partition]:
-        for number, (path, state) in enumerate(states.items()):
-            source, column = tables.pop(path)
-            for index, part in enumerate(open_table(source, column, rows).parts):
-                if state_of(path) != state:
-                    raise DataError(f"{path}: was modified while bulk ran; begin again, with another --output")
-                output = f"{number:04d}-{path.stem}-{index:05d}.{style}"
-                counts["partitions"] += 1
-                if not (folder / output).exists():
-                    counts["scored"] += 1
-                    yield Partition(source, column, part, output)
+        for partition in partitions_of(states, tables, rows, style):
+            counts["partitions"] += 1
+            if not (folder / partition.output).exists():
+                counts["scored"] += 1
+                yield partition
 
+    score = partial(score_partition, model=model, folder=str(folder.resolve()), verbatim=verbatim)
     try:
         with connected(scheduler, workers) as client:
-            every = results(client, score_partition, missing(), model, str(folder.resolve()), verbatim)
-            tally = sum(progress_bar(every, desc="partitions"), Tally())
+            tally = sum(progress_bar(results(client, score, missing()), desc="partitions"), Tally())
     finally:
         # of workers that were killed
         for left in folder.glob(f"{PREFIX}*"):
@@ -145,29 +141,39 @@ def bulk(
     return {**counts, "rows": tally.rows, "tally": tally}
 
 
-def results(client: Any, function: Callable[..., Any], partitions: Iterable[Partition], *others: Any) -> Iterator[Any]:
-    """Yield function(partition, *others) of each Partition, in order: of Dask's workers, for each of which two are read
-    ahead, or computed here without a client."""
+def partitions_of(
+    states: Mapping[Path, tuple[int, int]], tables: Mapping[Path, tuple[Source, str]], rows: int, style: str
+) -> Iterator[Partition]:
+    """Yield the Partitions of files, which are read on the way; DataError if one has another `state_of` than at first."""
+    for number, (path, (source, column)) in enumerate(tables.items()):
+        for index, part in enumerate(open_table(source, column, rows).parts):
+            if state_of(path) != states[path]:
+                raise DataError(f"{path}: was modified while bulk ran; begin again, with another --output")
+            yield Partition(source, column, part, f"{number:04d}-{path.stem}-{index:05d}.{style}")
+
+
+def results(client: Any, score: Callable[[Partition], Tally], partitions: Iterable[Partition]) -> Iterator[Tally]:
+    """Yield score(partition) of each, in order: of Dask's workers, for each of which two are read ahead, or without a
+    client of this process."""
     if not client:
-        yield from (function(part, *others) for part in partitions)
+        yield from map(score, partitions)
         return
     # they stay with the scheduler, which gives them to another worker if one dies
     warnings.filterwarnings("ignore", "Sending large graph")
     futures, ahead = deque[Any](), 2 * sum(client.ncores().values())
-
-    def first() -> Any:
-        future = futures.popleft()
-        found = future.result()
-        # else its worker would keep the result
-        future.release()
-        return found
-
-    for part in partitions:
-        futures.append(client.submit(function, part, *others, pure=False, retries=2))
+    for partition in partitions:
+        futures.append(client.submit(score, partition, pure=False, retries=2))
         if len(futures) > ahead:
-            yield first()
+            yield taken(futures.popleft())
     while futures:
-        yield first()
+        yield taken(futures.popleft())
+
+
+def taken(future: Any) -> Tally:
+    """The result of a future, which its worker then forgets."""
+    tally: Tally = future.result()
+    future.release()
+    return tally
 
 
 def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> Any:
@@ -190,16 +196,16 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
     """Return the files named by paths, patterns and folders, each once, in order; DataError where one names none."""
     matches: list[Path] = []
     for source in map(str, sources):
-        folder = Path(source)
-        if folder.is_dir():
+        path = Path(source)
+        if path.is_dir():
             # an underscore hides what is no table, as the plan of an earlier bulk
-            tables_in = (path for path in folder.iterdir() if path.suffix.lower() in SUFFIXES)
-            paths = [path for path in tables_in if not path.name.startswith("_")]
+            paths = [each for each in path.glob("[!_]*") if each.suffix.lower() in SUFFIXES]
         else:
-            paths = [folder] if folder.is_file() else [Path(name) for name in glob.glob(source, recursive=True)]
-        if not (paths := [path.resolve() for path in sorted(paths) if path.is_file()]):
+            paths = [path] if path.is_file() else [Path(name) for name in glob.glob(source, recursive=True)]
+        files = [each.resolve() for each in sorted(paths) if each.is_file()]
+        if not files:
             raise DataError(f"{source}: no such file, folder of tables, or pattern that matches any")
-        matches += paths
+        matches += files
     return list(dict.fromkeys(matches))
 
 
@@ -209,10 +215,10 @@ def opened(path: Path, text_column: Optional[str], **how: Optional[str]) -> tupl
     return replace(table.source, guessed=False), table.text_column
 
 
-def state_of(path: Union[str, Path]) -> tuple[int, int]:
+def state_of(path: Path) -> tuple[int, int]:
     """Return a file's size and modification time (ns), by which a change of its rows is noticed."""
     try:
-        status = Path(path).stat()
+        status = path.stat()
     except OSError as problem:
         raise DataError(f"{path}: cannot be read: {problem.strerror}") from problem
     return status.st_size, status.st_mtime_ns
@@ -273,12 +279,7 @@ def signals_blocked() -> Iterator[None]:
 
 def score_partition(partition: Partition, model: object, folder: str, verbatim: bool = False) -> Tally:
     """Score a Partition in a worker and write its output; return the Tally of its rows."""
-    return write_output(worker_scorer(model), partition, folder, verbatim)
-
-
-def write_output(scorer: Scorer, partition: Partition, folder: str, verbatim: bool) -> Tally:
-    """Write a Partition's output; return the Tally of its rows."""
-    output = Path(folder) / partition.output
+    scorer, output = worker_scorer(model), Path(folder) / partition.output
     table = Table(partition.source, partition.text_column, iter([partition.rows]))
     style = output.suffix[1:]
     with open_output(output, style) as file:

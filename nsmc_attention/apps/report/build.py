@@ -70,7 +70,7 @@ def report(
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
-    views, rating = ability("aspects"), ability("groups") if group_by else None
+    views, rating = ability("aspects"), ability("rater") if group_by else None
     words = views.read_words(aspects_file) if views else ()
     rater = rating.rater_of(classifier.bundle, film_bundle) if rating else None
     path, frame, stars = read(source, group_by, date_column, date_format, stars_column)

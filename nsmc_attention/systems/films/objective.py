@@ -36,28 +36,6 @@ JITTER = 0.3
 
 
 @dataclass(frozen=True)
-class FilmVectors:
-    """N films: the vectors (M, F) and stars (M,) of all reviews there are, and for each film the places of its own."""
-
-    vectors: Numbers
-    stars: NDArray[numpy.float32]
-    members: Sequence[NDArray[numpy.int64]]
-
-    def of(self, films: Sequence[int]) -> "FilmVectors":
-        return FilmVectors(self.vectors, self.stars, [self.members[film] for film in films])
-
-    def draw(self, count: int, film: int, random: numpy.random.RandomState) -> "Case":
-        """Draw so many reviews of a film; the others are its target."""
-        order = random.permutation(self.members[film])
-        return Case(order[:count], float(self.stars[order[count:]].mean()), len(order) - count)
-
-    def cases(self, count: int, random: numpy.random.RandomState, draws: int = 1) -> list["Case"]:
-        """Draw so many reviews of each film that has MIN_OTHERS_EVAL others, several times."""
-        enough = [film for film, own in enumerate(self.members) if len(own) >= count + MIN_OTHERS_EVAL]
-        return [self.draw(count, film, random) for film in enough for _ in range(draws)]
-
-
-@dataclass(frozen=True)
 class Case:
     """Places of the reviews that are given of a film, the mean stars of its others, and how many these are."""
 
@@ -75,8 +53,38 @@ class FilmBatch:
     weights: NDArray[numpy.float32]  # (N,), by how many the others are
 
 
+@dataclass(frozen=True)
+class FilmVectors:
+    """N films: the vectors (M, F) and stars (M,) of all reviews there are, and for each film the places of its own."""
+
+    vectors: Numbers
+    stars: NDArray[numpy.float32]
+    members: Sequence[NDArray[numpy.int64]]
+
+    def of(self, films: Sequence[int]) -> "FilmVectors":
+        return FilmVectors(self.vectors, self.stars, [self.members[film] for film in films])
+
+    def draw(self, count: int, film: int, random: numpy.random.RandomState) -> Case:
+        """Draw so many reviews of a film; the others are its target."""
+        order = random.permutation(self.members[film])
+        return Case(order[:count], float(self.stars[order[count:]].mean()), len(order) - count)
+
+    def cases(self, count: int, random: numpy.random.RandomState, draws: int = 1) -> list[Case]:
+        """Draw so many reviews of each film that has MIN_OTHERS_EVAL others, several times."""
+        enough = [film for film, own in enumerate(self.members) if len(own) >= count + MIN_OTHERS_EVAL]
+        return [self.draw(count, film, random) for film in enough for _ in range(draws)]
+
+    def batch(self, cases: Sequence[Case]) -> FilmBatch:
+        counts, others = (numpy.array(each) for each in zip(*((len(case.given), case.others) for case in cases)))
+        mask = numpy.arange(counts.max()) < counts[:, None]
+        vectors = numpy.zeros((*mask.shape, self.vectors.shape[1]), dtype="float32")
+        vectors[mask] = self.vectors[numpy.concatenate([case.given for case in cases])]
+        stars = numpy.array([case.stars for case in cases], dtype="float32")
+        return FilmBatch((vectors, mask.astype("float32")), stars, (others / (others + SPREAD)).astype("float32"))
+
+
 class FilmBatches:
-    """Films in batches of about as many reviews given, at most `most`: their vectors."""
+    """Films in batches of about as many reviews given, at most `most`."""
 
     def __init__(self, films: FilmVectors, batch_size: int, most: int):
         self.films, self.batch_size, self.most = films, batch_size, most
@@ -89,36 +97,25 @@ class FilmBatches:
     def epoch(self, seed: int, epoch: int) -> Iterator[FilmBatch]:
         """Yield the batches of one epoch, which (seed, epoch) alone decides."""
         random = numpy.random.RandomState([seed, epoch])
-        cases = [self.films.draw(self.count(film, random), film, random) for film in self.usable]
-        counts = numpy.array([len(case.given) for case in cases])
+        cases, counts = self.drawn(random)
         keys = counts * (1 + JITTER * random.random_sample(len(cases)))
         for members in similar_batches(keys, self.batch_size, random):
-            yield self.batch([cases[i] for i in members])
+            yield self.films.batch([cases[i] for i in members])
 
     def in_order(self, seed: int) -> Iterator[FilmBatch]:
         """Yield batches over all films once, the same at each call."""
-        random = numpy.random.RandomState([seed, DEV_STREAM])
-        cases = [self.films.draw(self.count(film, random), film, random) for film in self.usable]
-        for members in similar_batches([len(case.given) for case in cases], self.batch_size):
-            yield self.batch([cases[i] for i in members])
+        cases, counts = self.drawn(numpy.random.RandomState([seed, DEV_STREAM]))
+        for members in similar_batches(counts, self.batch_size):
+            yield self.films.batch([cases[i] for i in members])
 
-    def count(self, film: int, random: numpy.random.RandomState) -> int:
-        """Draw how many reviews are given: each power of two as often as the next."""
-        most = min(self.most, len(self.films.members[film]) - MIN_OTHERS_TRAIN)
-        return max(1, int(math.exp(random.random_sample() * math.log(most + 1))))
-
-    def batch(self, cases: Sequence[Case]) -> FilmBatch:
-        counts = numpy.array([len(case.given) for case in cases])
-        mask = numpy.arange(counts.max()) < counts[:, None]
-        others = numpy.array([case.others for case in cases])
-        stars = numpy.array([case.stars for case in cases], dtype="float32")
-        weights = (others / (others + SPREAD)).astype("float32")
-        return FilmBatch(self.inputs(numpy.concatenate([case.given for case in cases]), mask), stars, weights)
-
-    def inputs(self, given: NDArray[numpy.int64], mask: NDArray[numpy.bool_]) -> tuple[Numbers, ...]:
-        vectors = numpy.zeros((*mask.shape, self.films.vectors.shape[1]), dtype="float32")
-        vectors[mask] = self.films.vectors[given]
-        return vectors, mask.astype("float32")
+    def drawn(self, random: numpy.random.RandomState) -> tuple[list[Case], NDArray[numpy.int64]]:
+        """Draw reviews of each film; return the cases and the numbers of reviews given, a power of two as often as the next."""
+        cases = []
+        for film in self.usable:
+            most = min(self.most, len(self.films.members[film]) - MIN_OTHERS_TRAIN)
+            count = max(1, int(math.exp(random.random_sample() * math.log(most + 1))))
+            cases.append(self.films.draw(count, film, random))
+        return cases, numpy.array([len(case.given) for case in cases])
 
 
 class FilmObjective(Objective):
@@ -131,20 +128,20 @@ class FilmObjective(Objective):
         self.seed = seed
 
     def quantiles(self, network: Network, batch: FilmBatch) -> Arrays:
-        """Return (N, 3), the quantiles of QUANTILES."""
+        """The quantiles of QUANTILES, (N, 3)."""
         return network(*(mxnet.nd.array(array, ctx=self.device, dtype=array.dtype) for array in batch.inputs))[0]
 
     def loss(self, network: Network, batch: FilmBatch) -> Arrays:
-        return self.loss_of(self.quantiles(network, batch), batch)
+        return self.pinball(self.quantiles(network, batch), batch)
 
-    def loss_of(self, quantiles: Any, batch: FilmBatch) -> Arrays:
-        """Return the loss of the quantiles (N, 3) that the network returned for a batch, (1,)."""
+    def pinball(self, quantiles: Any, batch: FilmBatch) -> Arrays:
+        """The loss (1,) of the quantiles (N, 3) that the network returned for a batch."""
         nd = mxnet.nd
         stars, weights = (nd.array(values, ctx=self.device).expand_dims(1) for values in (batch.stars, batch.weights))
         below, shares = (nd.array([row], ctx=self.device) for row in (QUANTILES, SHARES))
         gap = stars - quantiles
-        pinball = nd.maximum(below * gap, (below - 1) * gap)  # (N, 3)
-        return (pinball * shares * weights).sum() / float(batch.weights.sum())
+        losses = nd.maximum(below * gap, (below - 1) * gap)  # (N, 3)
+        return (losses * shares * weights).sum() / float(batch.weights.sum())
 
     def evaluate(self, network: Network) -> dict[str, float]:
         """Return the mean loss and the mean absolute error in stars, both weighted as in training."""
@@ -152,7 +149,7 @@ class FilmObjective(Objective):
         for batch in self.dev_batches.in_order(self.seed):
             quantiles, weight = self.quantiles(network, batch), batch.weights.sum()
             error = abs(quantiles.asnumpy()[:, 1] - batch.stars)
-            sums += [self.loss_of(quantiles, batch).asscalar() * weight, (error * batch.weights).sum(), weight]
+            sums += [self.pinball(quantiles, batch).asscalar() * weight, (error * batch.weights).sum(), weight]
         return {"loss": sums[0] / sums[2], "absolute_error": sums[1] / sums[2]}
 
 

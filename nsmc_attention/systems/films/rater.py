@@ -14,26 +14,73 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers, Record
+from ..._runtime.processes import cores
 from ...bundle import load_bundle
-from ...classification.predictor import WINDOW, Classifier
+from ...classification import native
+from ...classification.engines import GraphEngine
+from ...classification.predictor import WINDOW, Classifier, TokenScorer
 from ...classification.system import LAYOUT as CLASSIFIER
 from ...classification.system import ClassifierBundle
 from ...errors import BundleError, DataError
+from ...evaluation.calibration import log_odds
 from ...inference.engines import DeviceName, EngineName, chosen_engine
 from ...inference.reference import Predictor, check_text, check_texts, is_frame, text_column_of
 from ...inference.sessions import load_graphs
+from ...model.graphs import CONTEXTS
 from ...text.encoding import Encoded
 from .pooling import Pool
 from .rating import Rating, Representative
 from .system import LAYOUT, FilmBundle
-from .vectors import ReviewReader
 
+Vectors = NDArray[numpy.float32]
 Pair = tuple[Hashable, str]
 Pools = dict[Hashable, Pool]
 # Low end, middle and high end of the stars
 Bounds = tuple[Optional[float], Optional[float], Optional[float]]
 # Reviews that are shown of a film
 SHOWN = 3
+
+
+class ReviewReader:
+    """Reads reviews by the frozen encoder of a classifier, with the native engine or ONNX Runtime.
+
+    The vector of a review (F,) is what the classifier's last layer reads, and the log-odds of positive.
+    """
+
+    def __init__(self, bundle: ClassifierBundle, threads: Optional[int] = None):
+        self.bundle, self.engine = bundle, reading_engine(bundle, threads)
+        self.batches = TokenScorer(bundle.codec, self.engine, bundle.config).batches
+        _, batch = next(self.batches([bundle.codec.encode("가")]))
+        self.width = self.engine.contexts(*batch)[0].shape[1] + 1
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return (M, F) float32 of M texts, none of them blank."""
+        return self.read(self.bundle.codec.encode_many(texts))
+
+    def read(self, reviews: Sequence[Encoded]) -> Vectors:
+        """Return (M, F) float32 of M encoded reviews, 0 of a blank one."""
+        vectors = numpy.zeros((len(reviews), self.width), dtype="float32")
+        for members, batch in self.batches(reviews):
+            contexts, probability = self.engine.contexts(*batch)
+            vectors[members] = numpy.column_stack([contexts, log_odds(probability.astype("float64"))])
+        return vectors
+
+
+def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[native.NativeEngine, GraphEngine]:
+    """Load a classifier's engine that has `contexts`: native where it was built and has those of the bundle, else onnx.
+
+    BundleError where neither has them.
+    """
+    # of embeddings as they are it computes only what they add to the log-odds
+    model: Any = bundle.config.model
+    if native.runs(bundle) and model.values.kind != "embedding":
+        return native.native_engine(bundle, threads)
+    if CONTEXTS not in bundle.config.graphs["model.onnx"].outputs:
+        raise BundleError(
+            f"{bundle.folder}: film: expected a classifier with values near the token (--values convolution); to read one of "
+            "another kind, install a C++ compiler (Debian: apt install g++) and nsmc_attention again"
+        )
+    return GraphEngine(load_graphs(bundle, "onnx", "cpu", threads or cores())["model.onnx"])
 
 
 class FilmEngine:
@@ -100,49 +147,35 @@ class FilmRater(Predictor):
         return zip(pools, self.ratings(pools.values()))
 
     def pool(self, pairs: Iterable[Pair], shown: int = 0) -> Pools:
-        """Return the Pool of each film, while reading the pairs window by window."""
+        """Return the Pool of each film, in order of appearance; the pairs are read window by window."""
         pools: Pools = {}
-        encode, iterator = self.classifier.codec.encode, iter(pairs)
+        iterator = iter(pairs)
         while window := list(islice(iterator, WINDOW)):
-            self.add(pools, [film for film, _ in window], [encode(check_text(text)) for _, text in window], shown)
+            self.add(pools, window, shown)
         return pools
 
-    def add(
-        self, pools: Pools, films: Sequence[Optional[Hashable]], reviews: Sequence[Encoded], shown: int = 0
-    ) -> NDArray[numpy.float64]:
-        """Read M reviews together, add each to the Pool of its film, and return the probabilities of positive (M,).
-
-        A review of the film None is added to none; a blank one is counted, its probability is NaN.
-        """
-        vectors, probability = self.reader.read(reviews)
+    def add(self, pools: Pools, pairs: Sequence[Pair], shown: int) -> None:
+        """Read (film, review) pairs together, and add each to the Pool of its film; a blank review is counted alone."""
+        reviews = [self.classifier.codec.encode(check_text(text)) for _, text in pairs]
+        scores, values = self.engine.reviews(self.reader.read(reviews))
         members: dict[Hashable, list[int]] = {}
-        for place, (film, review) in enumerate(zip(films, reviews)):
-            if film is None:
-                continue
+        for place, ((film, _), review) in enumerate(zip(pairs, reviews)):
             if film not in pools:
                 pools[film] = Pool(shown)
             if len(review):
                 members.setdefault(film, []).append(place)
             else:
                 pools[film].blank += 1
-        if members:
-            scores, values = self.engine.reviews(vectors[[place for own in members.values() for place in own]])
-            start = 0
-            for film, own in members.items():
-                part = slice(start, start + len(own))
-                pools[film].add(scores[part], values[part], [reviews[place].text for place in own])
-                start = part.stop
-        return probability
+        for film, own in members.items():
+            pools[film].add(scores[own], values[own], [reviews[place].text for place in own])
 
     def ratings(self, pools: Collection[Pool]) -> Iterator[Rating]:
         """Yield the Rating of each Pool."""
         texts = (text for pool in pools for text, _ in pool.weights)
         words = Classifier(self.classifier, self.reader.engine).predict_stream(texts)
         for pool, (low, stars, high) in self.bounds(pools):
-            own = pool.weights
             shown = tuple(
-                Representative(prediction.averaged(), weight)
-                for prediction, (_, weight) in zip(islice(words, len(own)), own)
+                Representative(prediction.averaged(), weight) for (_, weight), prediction in zip(pool.weights, words)
             )
             yield Rating(pool.count, pool.blank, stars, low, high, shown)
 

@@ -18,7 +18,7 @@ HEADS = {
     "en": (
         "<b>{0.stars:.2f} stars</b> · {0.stars_low:.2f} to {0.stars_high:.2f} (90 %) · {0.counted}",
         " · {:,} blank",
-        "",
+        BLANK,
     ),
     "ko": (
         "<b>별점 {0.stars:.2f}</b> · {0.stars_low:.2f}~{0.stars_high:.2f} (90 %) · 리뷰 {0.reviews:,}개",
@@ -90,7 +90,7 @@ class Rating:
     @property
     def counted(self) -> str:
         """The number of reviews in words: "1 review"."""
-        return f"{self.reviews:,} review{'s' * (self.reviews != 1)}"
+        return "1 review" if self.reviews == 1 else f"{self.reviews:,} reviews"
 
     def __repr__(self) -> str:
         if self.stars is None:
@@ -109,21 +109,19 @@ class Rating:
 
 
 def rating_html(rating: Rating, language: str = "en") -> str:
-    """Return a film's stars as HTML, its reviews below, shaded by their weights, and in each the words by theirs."""
+    """A film's stars as HTML, its reviews below, shaded by their weights, and in each the words by theirs."""
     line, blank, none = HEADS[language]
     if rating.stars is None:
-        return in_frame(escape(none or str(rating.error)))
+        return in_frame(none)
     head = line.format(rating) + (blank.format(rating.blank) if rating.blank else "")
     largest = max((review.weight for review in rating.representative), default=1.0)
-    rows = "".join(review_html(review.attribution, review.weight, largest) for review in rating.representative)
-    return in_frame(f'<div class="nsmc-head">{head}</div>{rows}')
-
-
-def review_html(attribution: Attribution, weight: float, largest: float) -> str:
-    """Return a review as a row: its share of the weights, and its words."""
-    share = f'<span style="background:{color(weight, largest, False)}">{100 * weight:.1f}&nbsp;%</span>'
-    words = words_html(attribution.prediction, attribution.values, attribution.signed, float(max(attribution.values)))
-    return f'<div class="nsmc-review">{share}{words}</div>'
+    rows = []
+    for review in rating.representative:
+        shade, shown = color(review.weight, largest, False), review.attribution
+        share = f'<span style="background:{shade}">{100 * review.weight:.1f}&nbsp;%</span>'
+        words = words_html(shown.prediction, shown.values, shown.signed, float(max(shown.values)))
+        rows.append(f'<div class="nsmc-review">{share}{words}</div>')
+    return in_frame(f'<div class="nsmc-head">{head}</div>{"".join(rows)}')
 
 
 def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language: str = "ko") -> None:

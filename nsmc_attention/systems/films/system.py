@@ -7,7 +7,7 @@ from ...system import System, later
 from .settings import FILM_PRESETS, FilmConfig
 
 if TYPE_CHECKING:
-    from .scale import Scale
+    from .pooling import Scale
 
 
 def card_values(config: FilmConfig, manifest: Manifest) -> dict[str, object]:
@@ -19,7 +19,11 @@ def card_values(config: FilmConfig, manifest: Manifest) -> dict[str, object]:
 
 
 LAYOUT: "Layout[FilmConfig, Scale]" = Layout(
-    FilmConfig, "scale.json", later("systems.films.scale", "Scale.from_json"), packaged("pretrained_film"), card_values
+    FilmConfig,
+    "scale.json",
+    later("systems.films.pooling", "Scale.from_json"),
+    packaged("pretrained_film"),
+    card_values,
 )
 FilmBundle = Bundle[FilmConfig, "Scale"]
 SYSTEM = System(

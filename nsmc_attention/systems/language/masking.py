@@ -48,14 +48,12 @@ class Masker:
     share: float
     mask: int
     padding: int
-    # ids from here to the last are words
-    first: int
     vocabulary: int
 
     @classmethod
     def of(cls, share: float, encoder: ReviewEncoder) -> "Masker":
-        """Return the Masker for the vocabulary of a language model, whose encoder this is."""
-        return cls(share, encoder.token_to_idx[MASK], encoder.padding, FIRST_WORD, len(encoder))
+        """The Masker for the vocabulary of a language model, whose encoder this is."""
+        return cls(share, encoder.token_to_idx[MASK], encoder.padding, len(encoder))
 
     def __call__(
         self, tokens: Tokens, members: Numbers, random: numpy.random.RandomState
@@ -71,7 +69,7 @@ class Masker:
         hidden = inside & ((draws < self.share) | (draws == draws.min(axis=1, keepdims=True)))
         wanted = ids[hidden]
         ways = random.random_sample(len(wanted))
-        others = random.randint(self.first, self.vocabulary, len(wanted))
+        others = random.randint(FIRST_WORD, self.vocabulary, len(wanted))
         shown = numpy.where(ways < MASKED, self.mask, numpy.where(ways < MASKED + REPLACED, others, wanted))
         ids[hidden] = shown
         return ids, hidden, wanted

@@ -9,7 +9,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers, Record
-from ...errors import BundleError, ConfigError, DataError
+from ...errors import ConfigError, DataError
 from ...inference.engines import DeviceName, EngineName, chosen_engine
 from ...inference.reference import Predictor, check_text
 from ...inference.sessions import RunnableGraph, load_graphs
@@ -62,8 +62,8 @@ class Filling:
 
     def to_dict(self) -> Record:
         """Return plain values for JSON."""
-        values: Record = {"text": self.text, "candidates": [candidate._asdict() for candidate in self.candidates]}
-        values.update({"tokens": list(self.tokens), "places": list(self.places)})
+        candidates = [candidate._asdict() for candidate in self.candidates]
+        values = {"text": self.text, "candidates": candidates, "tokens": list(self.tokens), "places": list(self.places)}
         return values if self.attended is None else {**values, "attended": self.attended.tolist()}
 
 
@@ -82,8 +82,6 @@ class LanguageModel(Predictor):
     def __init__(self, bundle: LanguageBundle, engine: Any):
         super().__init__(bundle, engine)
         self.encoder = bundle.codec
-        if MASK not in self.encoder.token_to_idx:
-            raise BundleError(f"{bundle.file('vocab.json')}: expected the entry {MASK} of a language model, found none")
         self.entries = sorted(self.encoder.token_to_idx, key=self.encoder.token_to_idx.__getitem__)
         self.no_words = [self.encoder.unknown, self.encoder.padding, self.encoder.token_to_idx[MASK]]
 
@@ -141,22 +139,18 @@ class LanguageModel(Predictor):
         `parts` is the text around each mask. DataError where the masks are farther apart than that.
         """
         split, longest = tokenizer(self.encoder.tokenizer_name), self.encoder.max_length
-        left, *between, right = (self.pieces(split(part)) for part in parts)
+        left, *between, right = (list(self.encoder.units(split(part))) for part in parts)
         middle = [MASK, *(token for part in between for token in (*part, MASK))]
-        if len(middle) > longest:
+        if (free := longest - len(middle)) < 0:
             expected = f"expected all {MASK} within {longest} tokens, found them within {len(middle)}"
             raise DataError(f"fill: {expected}; leave out a part of the text between them")
         # half on each side, and what one side leaves to the other
-        free = longest - len(middle)
-        kept_right = min(len(right), max((free + 1) // 2, free - len(left)))
-        left, right = left[max(0, len(left) - (free - kept_right)) :], right[:kept_right]
-        tokens = (*left, *middle, *right)
+        behind = min(len(right), max((free + 1) // 2, free - len(left)))
+        left = left[max(0, len(left) - (free - behind)) :]
+        tokens = (*left, *middle, *right[:behind])
         find, unknown = self.encoder.token_to_idx.get, self.encoder.unknown
-        places = numpy.cumsum([len(left), *(len(part) + 1 for part in between)]).tolist()
+        places = [len(left) + place for place, token in enumerate(middle) if token == MASK]
         return [find(token, unknown) for token in tokens], places, tokens
-
-    def pieces(self, words: list[str]) -> list[str]:
-        return [piece for word in words for piece in self.encoder.units([word])]
 
 
 def around_masks(text: str) -> list[str]:

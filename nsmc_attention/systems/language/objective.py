@@ -53,11 +53,11 @@ class HiddenBatches:
         for members in similar_batches(keys, self.batch_size, random):
             yield self.batch(members, random)
 
-    def in_order(self, seed: int) -> Iterator[tuple[Numbers, Hidden]]:
-        """Yield (members, batch) over all reviews once, the same way at each call."""
+    def in_order(self, seed: int) -> Iterator[Hidden]:
+        """Yield batches over all reviews once, the same way at each call."""
         random = numpy.random.RandomState([seed, DEV_STREAM])
         for members in similar_batches(self.tokens.lengths, self.batch_size):
-            yield members, self.batch(members, random)
+            yield self.batch(members, random)
 
     def batch(self, members: Numbers, random: numpy.random.RandomState) -> Hidden:
         ids, hidden, wanted = self.masker(self.tokens, members, random)
@@ -92,18 +92,16 @@ class MaskedObjective(Objective):
         return (self.losses(self.logits(network, batch), batch) * weights).sum() / float(batch.weights.sum())
 
     def evaluate(self, network: Network) -> dict[str, float]:
-        """Return the mean loss, and the shares of hidden tokens that are the likeliest, and among the first five."""
-        losses, ranks = map(numpy.concatenate, zip(*self.judged(network)))
-        top = {"accuracy": float((ranks < 1).mean()), "among_five": float((ranks < 5).mean())}
-        return {"loss": float(losses.mean()), **top}
-
-    def judged(self, network: Network) -> Iterator[tuple[Numbers, Numbers]]:
-        """Yield of each dev batch the losses and ranks of its hidden tokens, as `HiddenBatches.in_order` has them."""
-        for _, batch in self.dev_batches.in_order(self.seed):
+        """The mean loss, and the shares of hidden tokens that are the likeliest, and among the first five."""
+        nd, losses, ranks = mxnet.nd, list[Numbers](), list[Numbers]()
+        for batch in self.dev_batches.in_order(self.seed):
             logits, count = self.logits(network, batch), int(batch.weights.sum())
-            right = mxnet.nd.pick(logits, mxnet.nd.array(batch.wanted, ctx=self.device), keepdims=True)
-            ranks = mxnet.nd.broadcast_greater(logits, right).sum(axis=1)
-            yield self.losses(logits, batch).asnumpy()[:count], ranks.asnumpy()[:count]
+            right = nd.pick(logits, nd.array(batch.wanted, ctx=self.device), keepdims=True)
+            losses.append(self.losses(logits, batch).asnumpy()[:count])
+            ranks.append(nd.broadcast_greater(logits, right).sum(axis=1).asnumpy()[:count])
+        rank = numpy.concatenate(ranks)
+        shares = {"accuracy": float((rank < 1).mean()), "among_five": float((rank < 5).mean())}
+        return {"loss": float(numpy.concatenate(losses).mean()), **shares}
 
 
 def train_network(
@@ -124,7 +122,7 @@ def train_network(
 
 def new_network(config: LanguageConfig, objective: MaskedObjective, begin: Optional[Beginning] = None) -> Network:
     """Build the network; one batch of the dev part through it creates all its parameters."""
-    _, batch = next(objective.dev_batches.in_order(objective.seed))
+    batch = next(objective.dev_batches.in_order(objective.seed))
     network = config.network(objective.dev_batches.masker.vocabulary)
     initialize(network, config.training.seed, objective.device, lambda: objective.loss(network, batch), begin)
     network.hybridize(static_alloc=True)

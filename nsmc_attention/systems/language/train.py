@@ -4,22 +4,19 @@ Masked words, Devlin et al. 2019 (arXiv:1810.04805): what reviews teach that nob
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
+from typing import Union
 
-import numpy
-
-from ..._runtime.aliases import Network, Record
+from ..._runtime.aliases import Record
 from ...errors import DataError
 from ...model.parameters import set_parameters
 from ...tables import nsmc, raw
 from ...tables.data import Texts
 from ...text.encoding import ReviewEncoder, clean
 from ...text.token_cache import cached_tokens
-from ...text.tokenizers import mecab_tags, tokenizer, tokenizer_version
+from ...text.tokenizers import tokenizer, tokenizer_version
 from ...training.description import command, digest, manifest_of, run_settings
 from ...training.initial import check_sizes, first_bundle
 from ...training.runs import Run, network_files, warn_if_small
@@ -28,13 +25,8 @@ from .masking import MASK, Masker, Tokens
 from .settings import LANGUAGE_PRESETS, LanguageConfig
 from .system import LAYOUT, LanguageBundle
 
-if TYPE_CHECKING:
-    from .objective import MaskedObjective
-
 # Most reviews that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST = 5000, 100
-# Parts of speech by the first letter of mecab-ko-dic's tags
-SPEECH = {"N": "nouns", "V": "verbs and adjectives", "M": "adverbs", "J": "particles", "E": "endings"}
 
 
 def train_language(
@@ -70,7 +62,12 @@ def train_language(
     run.say_settings(again(init_from=init_from))
     words = cached_tokens(texts, config.text.tokenizer, nsmc.cache_folder() / "prepared")
     train, dev = hold_out(len(texts), config.training, MOST_DEV)
-    vocabulary = first.read("vocab.json") if first else new_vocabulary((words[i] for i in train), config)
+    if first:
+        vocabulary = first.read("vocab.json")
+    else:
+        from ...text.preprocessing import build_vocab
+
+        vocabulary = build_vocab((words[i] for i in train), config.text, reserved=[MASK]).to_json().encode()
     encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train):,} reviews to train on, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}")
@@ -85,8 +82,6 @@ def train_language(
     network, progress, objective = train_network(config, masker, run, shown, held_out, begin)
     best: Record = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
     best["perplexity"] = math.exp(best["loss"])
-    if config.text.tokenizer == "mecab":
-        best["accuracy_by_speech"] = accuracy_by_speech(objective, network, [texts[i] for i in dev], encoder)
     counts = {"train": {"name": name, "reviews": len(train)}, "dev": {"reviews": len(dev)}}
     manifest = manifest_of(config, counts, best, again(init_from=first and first.name), first)
     manifest.update(tokenizer_version=tokenizer_version(config.text.tokenizer), vocabulary=len(encoder))
@@ -107,31 +102,3 @@ def read_reviews(source: Texts) -> tuple[str, Iterable[str]]:
     tested = set(map(raw.folded, test["document"]))
     stars = raw.load(raw.find(source.data_dir), [test]).frame["document"]
     return name, [*stars, *(text for text in train if raw.folded(text) not in tested)]
-
-
-def new_vocabulary(word_lists: Iterable[list[str]], config: LanguageConfig) -> bytes:
-    from ...text.preprocessing import build_vocab
-
-    content: str = build_vocab(word_lists, config.text, reserved=[MASK]).to_json()
-    return content.encode()
-
-
-def accuracy_by_speech(
-    objective: "MaskedObjective", network: Network, texts: list[str], encoder: ReviewEncoder
-) -> dict[str, float]:
-    """Return the share of hidden tokens that are guessed right, by the part of speech that Mecab gives the dev texts."""
-    right: dict[str, list[bool]] = defaultdict(list)
-    batches = objective.dev_batches.in_order(objective.seed)
-    for (members, batch), (_, ranks) in zip(batches, objective.judged(network)):
-        spoken = [parts_of_speech(texts[member], encoder) for member in members]
-        columns, rows = numpy.divmod(batch.places[: len(ranks)], len(members))
-        for row, column, rank in zip(rows.tolist(), columns.tolist(), ranks.tolist()):
-            right[spoken[row][column]].append(rank < 1)
-    return {speech: sum(hits) / len(hits) for speech, hits in sorted(right.items())}
-
-
-def parts_of_speech(text: str, encoder: ReviewEncoder) -> list[str]:
-    """Return the part of speech of each token of a clean text; of the pieces of a word that of the word."""
-    return [
-        SPEECH.get(tag[:1], "others") for start, end, tag in mecab_tags(text) for _ in encoder.units([text[start:end]])
-    ]

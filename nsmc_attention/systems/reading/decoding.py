@@ -5,20 +5,23 @@ reads, the text is taken that both together find likeliest (Kim et al. 2017, arX
 Shapes: S strips, T letters, V letters of the vocabulary, P parts of letters.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import groupby
 from typing import Optional
 
 import numpy
+from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores
 from ...inference.engines import chosen_engine
 from ...inference.sessions import RunnableGraph, load_graphs
-from ..sequences.characters import BEGIN, END, PADDING
+from ...text.hangul import FINALS, INITIALS, VOWELS, parts
+from ..sequences.characters import BEGIN, END, PADDING, Characters
 from ..sequences.search import Decoder, Hypothesis, State
-from .graphs import LOOKED_AT
-from .letters import Letters
+from .graphs import FINAL_PARTS, LOOKED_AT, VOWEL_PARTS
 from .system import ReaderBundle
 
 # Strips of the longest line that is read: more than a thousand letters
@@ -27,6 +30,61 @@ MOST_STRIPS = 2**13
 NEVER = -1e30
 # A strip whose blank is likelier than this is taken for one without further ado
 SURELY_BLANK = float(numpy.log(0.6))
+
+
+@dataclass(frozen=True)
+class Letters(Characters):
+    """The letters that can be read, to numbers and back; of the ids that are none, PADDING is CTC's blank.
+
+    A syllable is spelt by its initial, vowel and final. A network has three softmaxes in place of one over thousands of
+    syllables: the first over the initials and all that is no syllable, the others over vowels and finals and "none". The
+    log-probability of a letter is the sum of its three parts'.
+    """
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The arguments of a config's `network`: ids (V) and parts (P)."""
+        return len(self), self.count
+
+    @property
+    def count(self) -> int:
+        """The number of parts (P) of all three kinds."""
+        return self.firsts + VOWEL_PARTS + FINAL_PARTS
+
+    @property
+    def starts(self) -> tuple[int, int, int]:
+        """The number of the first of each kind of parts."""
+        return 0, self.firsts, self.firsts + VOWEL_PARTS
+
+    @property
+    def firsts(self) -> int:
+        """The number of initials and of letters that have none, special ids included."""
+        return len(INITIALS) + END + 1 + sum(not parts(letter)[0] for letter in self.known)
+
+    @cached_property
+    def table(self) -> NDArray[numpy.int64]:
+        """The parts of each id, (V, 3), as numbers from 0 to P - 1."""
+        (_, vowels, finals), sign = self.starts, len(INITIALS)
+        rows = []
+        for letter in [*[""] * (END + 1), *self.known]:
+            initial, vowel, final = parts(letter) if letter else ("", "", "")
+            if initial:
+                own = INITIALS.index(initial), vowels + VOWELS.index(vowel), finals + FINALS.index(final)
+            else:
+                own = sign, finals - 1, self.count - 1
+                sign += 1
+            rows.append(own)
+        return numpy.array(rows)
+
+    def log_probability(self, of_parts: Numbers) -> Numbers:
+        """(..., P) -> (..., V)."""
+        first, second, third = (of_parts[..., column] for column in self.table.T)
+        total: Numbers = first + second + third
+        return total
+
+    def text(self, ids: Iterable[int]) -> str:
+        """Return the letters of ids; of those that are none, nothing."""
+        return "".join(self.known[number - END - 1] for number in ids if number > END)
 
 
 class ReaderEngine:

@@ -1,7 +1,7 @@
 """Inputs and outputs of a reader's graphs, by name.
 
 Axes: N lines, S strips of a line's picture, D units of a strip's state, K units of a key, H units of the decoder, P parts of
-letters (`systems.reading.letters`).
+letters (`systems.reading.decoding`).
 """
 
 from typing import Any

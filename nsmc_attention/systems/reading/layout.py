@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy
 
 from ..._runtime.aliases import Numbers
-from .panels import AREA, BOTTOM, LEFT, LIMITS, NUMBER, RIGHT, TOP, Items, Region, region_of, regions, size_of
+from .panels import AREA, BOTTOM, LEFT, NO_LETTER, NUMBER, RIGHT, TOP, USUAL, Items, Region, region_of, regions, size_of
 from .strips import Box, Gray
 
 # Shares of a letter's height: gaps between columns, strokes of one line, lines stuck together, a low line such as dots,
@@ -34,7 +34,7 @@ def find_lines(gray: Gray) -> list[Box]:
     if not gray.size:
         return []
     region = region_of(gray)
-    return lines_of(region, size_of(numpy.concatenate([each.items for each in regions(region)]), LIMITS.usual))
+    return lines_of(region, size_of(numpy.concatenate([each.items for each in regions(region)]), USUAL))
 
 
 def lines_of(region: Region, usual: int) -> list[Box]:
@@ -43,7 +43,7 @@ def lines_of(region: Region, usual: int) -> list[Box]:
     width, height = region.items[:, RIGHT] - region.items[:, LEFT], region.items[:, BOTTOM] - region.items[:, TOP]
     thick = max(3, THICK * size)
     rule = ((width > RULE * size) & (height <= thick)) | ((height > 2 * size) & (width <= thick))
-    large = (width >= LIMITS.no_letter) & (height >= LIMITS.no_letter)
+    large = (width >= NO_LETTER) & (height >= NO_LETTER)
     kept = region.items[~(rule | large) | (region.items[:, NUMBER] > 0)]
     parts = list(cut(kept, region, size)) if len(kept) else []
     boxes = numpy.array([extent(part) for part in parts], "int64").reshape(-1, 4)

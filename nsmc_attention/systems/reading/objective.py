@@ -20,11 +20,9 @@ from ...training.runs import Run
 from ...training.stage import SMALLEST, Objective, Stage
 from ..sequences.batches import DEV_STREAM, similar_batches
 from ..sequences.characters import BEGIN, END, PADDING, edit_distance
-from .decoding import ctc_path
-from .drawing import random_line
-from .fonts import Face
+from .decoding import Letters, ctc_path
+from .drawing import Face, random_line
 from .graphs import HEIGHT, STRIP, divided, spelt
-from .letters import Letters
 from .settings import ReadConfig, ReadTraining
 from .strips import padded, strips
 from .texts import lines_of, sign_line

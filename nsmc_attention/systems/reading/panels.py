@@ -5,7 +5,6 @@ are frames are regions of their own, with their own background. A photograph has
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple, Optional
 
 import numpy
@@ -16,72 +15,34 @@ from ..._runtime.aliases import Numbers
 from ...errors import DataError
 from .strips import Gray
 
-
-@dataclass(frozen=True)
-class Thresholds:
-    """The shares and lengths by which ink, panels, photographs and letters are told apart; lengths in pixels.
-
-    Attributes
-    ----------
-    differences : (least, beyond the last)
-        Ink differs at least so much from the background: the rarest difference of this range, which no flat color has.
-    noise, noisy
-        JPEG changes a flat gray by so much, and leaves at least this share of a panel's box as it was.
-    mixed, plain : (grays, share)
-        Of so many grays beside the most frequent one, the share that a picture must have, or it is a photograph; `plain` is of
-        a panel that is as small as the picture of a person.
-    even
-        Of what is much like the background or another flat color of a large picture, the least share that is even more so.
-    flat, broad
-        A panel's gray may be nearer to the background if such a share has it, in parts so many pixels wide.
-    panel, frame, no_letter
-        The least sides of a panel, of a frame (width, height) and of what is no letter at all.
-    solid, filled, thin
-        The least share of a panel's box that is inside its outline, of that which is ink, and the largest that is a frame's.
-    long
-        The length from which a component is longer than any letter.
-    hole, whole
-        The least sides of the hole of a letter, as shares of the letter's, and the least share of a picture that is ink.
-    thickest
-        The most that a frame is wide with its shadow.
-    depth
-        Panels within panels that are looked into.
-    letter, usual, enough
-        The least height of a letter, that of letters where none is seen, and how many are enough to tell a region's.
-    faint, speck
-        Ink differs by a larger share of what the strongest does, or has a larger area as a share of a letter's square.
-    components
-        The most components of a picture: each takes time.
-    """
-
-    differences: tuple[int, int] = (24, 42)
-    noise: int = 3
-    noisy: float = 0.5
-    mixed: tuple[int, float] = (12, 0.15)
-    plain: tuple[int, float] = (5, 0.45)
-    even: float = 0.55
-    flat: float = 0.01
-    broad: int = 5
-    panel: int = 20
-    frame: tuple[int, int] = (40, 20)
-    no_letter: int = 90
-    solid: float = 0.75
-    filled: float = 0.7
-    thin: float = 0.3
-    long: int = 60
-    hole: float = 0.2
-    whole: float = 0.85
-    thickest: int = 8
-    depth: int = 5
-    letter: int = 5
-    usual: int = 12
-    enough: int = 40
-    faint: float = 0.3
-    speck: float = 0.06
-    components: int = 2**18
-
-
-LIMITS = Thresholds()
+# Ink differs at least so much from the background: the rarest difference of this range, which no flat color has
+DIFFERENCES = 24, 42
+# JPEG changes a flat gray by so much, and leaves at least this share of a panel's box as it was
+NOISE, NOISY = 3, 0.5
+# (grays, share): of so many grays beside the most frequent one, the share that a picture must have, or it is a photograph;
+# PLAIN is of a panel that is as small as the picture of a person
+MIXED, PLAIN = (12, 0.15), (5, 0.45)
+# Of what is much like the background or another flat color of a large picture, the least share that is even more so
+EVEN = 0.55
+# A panel's gray may be nearer to the background if such a share has it, in parts so many pixels wide
+FLAT, BROAD = 0.01, 5
+# The least sides in pixels of a panel, of a frame (width, height) and of what is no letter at all
+PANEL, FRAME, NO_LETTER = 20, (40, 20), 90
+# The least share of a panel's box that is inside its outline, of that which is ink, and the largest that is a frame's
+SOLID, FILLED, THIN = 0.75, 0.7, 0.3
+# Pixels: a component of this length is longer than any letter; the most that a frame is wide with its shadow
+LONG, THICKEST = 60, 8
+# The least sides of the hole of a letter, as shares of the letter's, and the least share of a picture that is ink
+HOLE, WHOLE = 0.2, 0.85
+# Panels within panels that are looked into
+DEPTH = 5
+# The least height of a letter, that of letters where none is seen (pixels), and how many are enough to tell a region's
+LETTER, USUAL, ENOUGH = 5, 12, 40
+# Ink differs by a larger share of what the strongest does, or has a larger area as a share of a letter's square
+FAINT, SPECK = 0.3, 0.06
+# The most components of a picture: each takes time
+COMPONENTS = 2**18
+# The columns of Items
 LEFT, TOP, RIGHT, BOTTOM, AREA, NUMBER = range(6)
 # Components, (n, 6): left, top, right, bottom, area in pixels, 1 + the number of a panel or 0 for ink
 Items = NDArray[numpy.int64]
@@ -102,7 +63,7 @@ class Region(NamedTuple):
 
 
 def region_of(
-    gray: Gray, color: Optional[int] = None, gone: int = 0, corner: tuple[int, int] = (0, 0), depth: int = LIMITS.depth
+    gray: Gray, color: Optional[int] = None, gone: int = 0, corner: tuple[int, int] = (0, 0), depth: int = DEPTH
 ) -> Region:
     """Return the components and panels of a picture (H, W), none for a photograph.
 
@@ -110,7 +71,7 @@ def region_of(
     """
     left, top = corner
     counts = smooth(numpy.bincount(gray.ravel(), minlength=256))
-    if is_photograph(gray, counts, gone, depth < LIMITS.depth):
+    if is_photograph(gray, counts, gone, depth < DEPTH):
         return Region(left, top, numpy.zeros_like(gray), numpy.empty((0, 6), "int64"), [])
     ink, flat = ink_of(gray, counts, color)
     labels, items, slices = components(ink > 0 if flat is None else (ink > 0) | flat)
@@ -123,7 +84,7 @@ def region_of(
         if is_panel(items[index], inside, labels[place]):
             corner = left + items[index, LEFT], top + items[index, TOP]
             panel = region_of(*panel_gray(gray[place], own, inside), corner, depth - 1)
-            if is_letter(panel, items[index, AREA] > LIMITS.whole * inside.sum()):
+            if is_letter(panel, items[index, AREA] > WHOLE * inside.sum()):
                 continue
             panels.append(panel)
             items[index, NUMBER] = len(panels)
@@ -138,15 +99,15 @@ def region_of(
 def clear(items: Items, labels: NDArray[numpy.int32], ink: Gray) -> Items:
     """Return the components that are still in a picture of their numbers (H, W), without noise, which is small and faint."""
     left = numpy.bincount(labels[labels > 0], minlength=len(items) + 1)[1:]
-    strong = numpy.bincount(labels[ink > LIMITS.faint * ink.max(initial=0)], minlength=len(items) + 1)[1:]
-    return items[(left > LIMITS.speck * size_of(items, LIMITS.usual) ** 2) | (strong > 0)]
+    strong = numpy.bincount(labels[ink > FAINT * ink.max(initial=0)], minlength=len(items) + 1)[1:]
+    return items[(left > SPECK * size_of(items, USUAL) ** 2) | (strong > 0)]
 
 
 def components(mask: Mask) -> tuple[NDArray[numpy.int32], Items, list[tuple[slice, slice]]]:
     """Return the number of each pixel's component, 0 for none (H, W), the components, and their places in the mask."""
     labels, count = ndimage.label(mask, numpy.ones((3, 3)))
-    if count > LIMITS.components:
-        expected = f"expected at most {LIMITS.components:,} separate marks, as of dense text, found {count:,}"
+    if count > COMPONENTS:
+        expected = f"expected at most {COMPONENTS:,} separate marks, as of dense text, found {count:,}"
         raise DataError(f"picture: {expected}; cut out the part with text")
     places = ndimage.find_objects(labels)
     items = numpy.array([(x.start, y.start, x.stop, y.stop, 0, 0) for y, x in places], "int64").reshape(-1, 6)
@@ -159,14 +120,14 @@ def is_photograph(gray: Gray, counts: NDArray[numpy.float64], gone: int, inner: 
 
     `counts` (256,) is how many pixels have each gray; `inner` is of a panel.
     """
-    small, own = min(gray.shape) < LIMITS.no_letter, int(counts.argmax())
+    small, own = min(gray.shape) < NO_LETTER, int(counts.argmax())
     differences = numpy.abs(numpy.arange(256) - own)
-    near, share = LIMITS.plain if inner and small else LIMITS.mixed
+    near, share = PLAIN if inner and small else MIXED
     if counts[differences <= near].sum() - gone < share * (gray.size - gone):
         return True
-    calm = (differences <= LIMITS.noise + 1) | flat_grays(counts, own)
-    alike = calm | (differences < LIMITS.differences[0])
-    return bool(not small and counts[calm].sum() - gone < LIMITS.even * (counts[alike].sum() - gone))
+    calm = (differences <= NOISE + 1) | flat_grays(counts, own)
+    alike = calm | (differences < DIFFERENCES[0])
+    return bool(not small and counts[calm].sum() - gone < EVEN * (counts[alike].sum() - gone))
 
 
 def ink_of(gray: Gray, counts: NDArray[numpy.float64], color: Optional[int]) -> tuple[Gray, Optional[Mask]]:
@@ -176,7 +137,7 @@ def ink_of(gray: Gray, counts: NDArray[numpy.float64], color: Optional[int]) -> 
     """
     own = int(counts.argmax()) if color is None else color
     differences = numpy.abs(numpy.arange(256) - own)
-    first, last = LIMITS.differences
+    first, last = DIFFERENCES
     least = first + int(smooth(numpy.bincount(differences, counts, 256))[first:last].argmin())
     flat = flat_grays(counts, own) & (differences <= least)
     ink: Gray = numpy.where(differences > least, differences, 0).astype("uint8")[gray]
@@ -194,8 +155,8 @@ def flat_grays(counts: NDArray[numpy.float64], own: int) -> Mask:
     valleys = numpy.concatenate(
         [numpy.minimum.accumulate(counts[own::-1])[::-1], numpy.minimum.accumulate(counts[own + 1 :])]
     )
-    flat = (counts >= LIMITS.flat * counts.sum()) & (valleys < counts / 2)
-    return numpy.convolve(flat, numpy.ones(2 * LIMITS.noise + 1), "same") > 0
+    flat = (counts >= FLAT * counts.sum()) & (valleys < counts / 2)
+    return numpy.convolve(flat, numpy.ones(2 * NOISE + 1), "same") > 0
 
 
 def opened(mask: Mask) -> Mask:
@@ -206,7 +167,7 @@ def opened(mask: Mask) -> Mask:
     half = even[::2, ::2] | even[1::2, ::2] | even[::2, 1::2] | even[1::2, 1::2]
     for extreme in (ndimage.minimum_filter1d, ndimage.maximum_filter1d):
         for axis in (0, 1):
-            half = extreme(half, LIMITS.broad // 2 + 1, axis)
+            half = extreme(half, BROAD // 2 + 1, axis)
     return half.repeat(2, axis=0).repeat(2, axis=1)[:height, :width].view("bool")
 
 
@@ -214,17 +175,17 @@ def candidates(items: Items) -> NDArray[numpy.int64]:
     """Return the indices of components that may be panels, the largest first."""
     width, height = (items[:, end] - items[:, start] for start, end in ((LEFT, RIGHT), (TOP, BOTTOM)))
     share = items[:, AREA] / (width * height)
-    filled = (width >= LIMITS.panel) & (height >= LIMITS.panel) & (share >= LIMITS.solid * LIMITS.noisy)
-    framed = (width >= LIMITS.frame[0]) & (height >= LIMITS.frame[1]) & (share < LIMITS.thin)
-    large = (width >= LIMITS.no_letter) & (height >= LIMITS.no_letter)
+    filled = (width >= PANEL) & (height >= PANEL) & (share >= SOLID * NOISY)
+    framed = (width >= FRAME[0]) & (height >= FRAME[1]) & (share < THIN)
+    large = (width >= NO_LETTER) & (height >= NO_LETTER)
     chosen = numpy.flatnonzero(filled | framed | large)
     return chosen[numpy.argsort(-(width * height)[chosen], kind="stable")]
 
 
 def outline(own: Mask) -> Mask:
     """Return a component's pixels (H, W) with its holes filled, and the bays of a long one, where JPEG has broken it."""
-    if max(own.shape) >= LIMITS.long:
-        own = ndimage.maximum_filter(own, LIMITS.broad)
+    if max(own.shape) >= LONG:
+        own = ndimage.maximum_filter(own, BROAD)
     labels, _ = ndimage.label(numpy.pad(~own, 1, constant_values=True))
     return labels[1:-1, 1:-1] != labels[0, 0]
 
@@ -233,22 +194,22 @@ def is_panel(item: Items, inside: Mask, labels: NDArray[numpy.int32]) -> bool:
     """Return whether a component with these pixels inside its outline (H, W) is a bubble, card, frame or picture."""
     pixels = int(inside.sum())
     height, width = inside.shape
-    if not pixels or min(height, width) >= LIMITS.no_letter:
+    if not pixels or min(height, width) >= NO_LETTER:
         return pixels > 0
-    if pixels < LIMITS.solid * inside.size:
+    if pixels < SOLID * inside.size:
         return False
     share = (labels[inside] > 0).sum() / pixels
-    if share >= (LIMITS.filled if max(height, width) < LIMITS.long else LIMITS.noisy):
+    if share >= (FILLED if max(height, width) < LONG else NOISY):
         return True
     # the ring of a letter has nothing in it
-    return bool(item[AREA] < LIMITS.thin * pixels) and numpy.unique(labels[inside]).size > 2
+    return bool(item[AREA] < THIN * pixels) and numpy.unique(labels[inside]).size > 2
 
 
 def panel_gray(gray: Gray, own: Mask, inside: Mask) -> tuple[Gray, int, int]:
     """Return a panel (H, W) as a picture of its own, its background, and how many pixels of its edge or a frame became it."""
-    edge = LIMITS.broad - 1 if max(own.shape) >= LIMITS.long else LIMITS.broad // 2
+    edge = BROAD - 1 if max(own.shape) >= LONG else BROAD // 2
     gone = ~ndimage.minimum_filter(inside, 2 * edge + 1, mode="constant")
-    frame = own.sum() < min(LIMITS.thin * inside.sum(), 2 * LIMITS.thickest * sum(own.shape))
+    frame = own.sum() < min(THIN * inside.sum(), 2 * THICKEST * sum(own.shape))
     if frame:
         gone |= own
     color = int(smooth(numpy.bincount(gray[~gone] if frame else gray[own], minlength=256)).argmax())
@@ -258,11 +219,11 @@ def panel_gray(gray: Gray, own: Mask, inside: Mask) -> tuple[Gray, int, int]:
 def is_letter(panel: Region, solid: bool) -> bool:
     """Return whether a panel is a bold letter, whose holes are large and solid, such as those of ㅁ, not that of a picture."""
     rows, columns = panel.ink.shape
-    if min(rows, columns) >= LIMITS.no_letter:
+    if min(rows, columns) >= NO_LETTER:
         return False
     width, height = panel.items[:, RIGHT] - panel.items[:, LEFT], panel.items[:, BOTTOM] - panel.items[:, TOP]
-    holes = (panel.items[:, AREA] > width * height / 2) & (height > LIMITS.hole * rows)
-    return bool(holes.all() and width.sum() > LIMITS.hole * columns) if len(holes) else not solid
+    holes = (panel.items[:, AREA] > width * height / 2) & (height > HOLE * rows)
+    return bool(holes.all() and width.sum() > HOLE * columns) if len(holes) else not solid
 
 
 def regions(region: Region) -> Iterator[Region]:
@@ -275,8 +236,8 @@ def regions(region: Region) -> Iterator[Region]:
 def size_of(items: Items, usual: int) -> int:
     """Return the height of the higher letters in pixels, at least `usual` where there are few."""
     heights = (items[:, BOTTOM] - items[:, TOP])[items[:, NUMBER] == 0]
-    heights = heights[(heights >= LIMITS.letter) & (heights < LIMITS.no_letter)]
+    heights = heights[(heights >= LETTER) & (heights < NO_LETTER)]
     if not len(heights):
         return usual
     high = int(numpy.percentile(heights, 90))
-    return high if len(heights) >= LIMITS.enough else max(usual, high)
+    return high if len(heights) >= ENOUGH else max(usual, high)

@@ -18,10 +18,9 @@ from ...inference.engines import DeviceName, EngineName
 from ...inference.reference import Predictor
 from ..sequences.characters import BEGIN, END
 from ..sequences.search import Hypothesis, State, search
-from .decoding import MOST_STRIPS, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
+from .decoding import MOST_STRIPS, Letters, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
 from .graphs import HEIGHT, STRIP
 from .layout import find_lines
-from .letters import Letters
 from .opening import Picture, open_gray
 from .reading import Line, Reading, edges_of
 from .strips import Box, Gray, cut_out, padded, strips

@@ -7,7 +7,7 @@ from ...system import System, later
 from .settings import READ_PRESETS, ReadConfig
 
 if TYPE_CHECKING:
-    from .letters import Letters
+    from .decoding import Letters
 
 
 def card_values(config: ReadConfig, manifest: Manifest) -> dict[str, object]:
@@ -18,7 +18,7 @@ def card_values(config: ReadConfig, manifest: Manifest) -> dict[str, object]:
 LAYOUT: "Layout[ReadConfig, Letters]" = Layout(
     ReadConfig,
     "vocab.json",
-    later("systems.reading.letters", "Letters.read"),
+    later("systems.reading.decoding", "Letters.read"),
     packaged("pretrained_reader"),
     card_values,
 )

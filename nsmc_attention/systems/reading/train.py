@@ -12,8 +12,8 @@ from ...training.description import command, digest, manifest_of, run_settings
 from ...training.initial import check_sizes, first_bundle
 from ...training.runs import Run, network_files, warn, warn_if_small
 from ..sequences.batches import hold_out
-from .fonts import korean_faces
-from .letters import Letters
+from .decoding import Letters
+from .drawing import korean_faces
 from .settings import READ_PRESETS, ReadConfig
 from .system import LAYOUT, ReaderBundle
 from .texts import ASCII, common_syllables

@@ -3,7 +3,7 @@
 import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.systems.films import reviews as films
+from nsmc_attention.systems.films.train import reviews_by_film
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.tables.data import Labelled
 
@@ -20,42 +20,42 @@ def table(tmp_path):
 
 
 def test_reviews_are_gathered_by_film_without_blank_and_nameless_ones(table):
-    found = films.load(Labelled(table()))
+    found = reviews_by_film(Labelled(table()))
     assert found.documents == ["정말 좋다", "별로다", "최고", "다시 봤다"]
     assert found.stars.tolist() == [9, 2, 8.5, 10]
-    assert [own.tolist() for own in found.members] == [[0, 2, 3], [1]]
+    assert {film: own.tolist() for film, own in found.members.items()} == {"가": [0, 2, 3], "나": [1]}
 
 
 def test_stars_are_read_as_in_any_table_but_of_any_scale(table):
     rows = ["가,9점,좋다", "나,-,별로다", "가,15,최고", ",합계,"]
-    assert films.load(Labelled(table(rows))).stars.tolist() == [9, 15]
+    assert reviews_by_film(Labelled(table(rows))).stars.tolist() == [9, 15]
     with pytest.raises(DataError, match="column 별점 row 3: expected stars of 5, found '8/10'"):
-        films.load(Labelled(table(["가,4/5,좋다", "가,8/10,최고"])))
+        reviews_by_film(Labelled(table(["가,4/5,좋다", "가,8/10,최고"])))
 
 
 def test_columns_may_be_named(table):
     path = table(header="a,b,c")
-    found = films.load(Labelled(path, text_column="c", stars_column="b"), group_by="a")
-    assert found.sha256 == films.load(Labelled(table())).sha256
+    found = reviews_by_film(Labelled(path, text_column="c", stars_column="b"), group_by="a")
+    assert found.sha256 == reviews_by_film(Labelled(table())).sha256
 
 
 @pytest.mark.parametrize(
     "rows", [ROWS[:2], ROWS[1:] + ROWS[:1], ["나,9,정말 좋다", *ROWS[1:]], ["가,8,정말 좋다", *ROWS[1:]]]
 )
 def test_other_reviews_have_another_hash(table, rows):
-    assert films.load(Labelled(table(rows))).sha256 != films.load(Labelled(table())).sha256
+    assert reviews_by_film(Labelled(table(rows))).sha256 != reviews_by_film(Labelled(table())).sha256
 
 
 def test_corpora_have_films_of_their_own_or_none(tmp_path):
     with pytest.raises(ConfigError, match="expected nsmc or a table .*, found sample"):
-        films.load(Labelled("sample"))
+        reviews_by_film(Labelled("sample"))
     with pytest.raises(ConfigError, match="nsmc: has films of its own; leave --group-by out, found 'film'"):
-        films.load(Labelled("nsmc", tmp_path), group_by="film")
+        reviews_by_film(Labelled("nsmc", tmp_path), group_by="film")
 
 
 @pytest.mark.slow
 def test_no_film_has_a_review_of_the_official_test_file(nsmc_folder):
-    found = films.load(Labelled("nsmc"))
+    found = reviews_by_film(Labelled("nsmc"))
     tested = set(map(raw.folded, nsmc.load("nsmc", "test").documents))
     assert not tested & set(map(raw.folded, found.documents))
     assert len(found.members) > 14000 and found.stars.min() >= 1 and found.stars.max() <= 10

@@ -6,7 +6,8 @@ import numpy
 import pytest
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.systems.films.scale import COUNTS, COVERAGE, Scale, inside, margin, widened
+from nsmc_attention.systems.films.pooling import COUNTS, Scale
+from nsmc_attention.systems.films.train import COVERAGE, inside, margin
 
 SCALE = Scale("pretrained", "ab" * 32, 258, 1.0, 10.0, [0.5] * len(COUNTS))
 
@@ -28,7 +29,8 @@ def test_quantiles_become_stars_within_its_bounds():
     assert found.tolist() == [[1, 9, 10], [3.5, 5, 6.5]]
 
 
-BOUNDS = (1.0, 10.0)
+def widened(quantiles, counts, margins, bounds=(1.0, 10.0)):
+    return Scale("", "", 0, *bounds, margins).intervals(quantiles, counts)
 
 
 @pytest.mark.parametrize("half", [0.0, 0.5, 3.0])
@@ -37,7 +39,7 @@ def test_widened_or_narrowed_quantiles_hold_nine_of_ten_new_films(half):
     seen, new = random.normal(5, 1, (2, 4000))
     more = margin(seen * 0 + 5 - half, seen * 0 + 5 + half, seen)
     quantiles = numpy.tile([5 - half, 5, 5 + half], (4000, 1))
-    found = widened(quantiles, numpy.full(4000, 5), numpy.full(len(COUNTS), more), BOUNDS)
+    found = widened(quantiles, numpy.full(4000, 5), [more] * len(COUNTS))
     assert inside(found, new) == pytest.approx(COVERAGE, abs=0.02)
 
 
@@ -56,6 +58,6 @@ def test_margins_are_interpolated_between_numbers_of_reviews():
 
 def test_an_interval_stays_within_the_stars_and_around_its_middle():
     quantiles = numpy.array([[-3.0, 9.5, 12.0], [5.0, 5.5, 6.0]])
-    wide, narrow = (widened(quantiles, numpy.ones(2), numpy.full(len(COUNTS), each), BOUNDS) for each in (1.0, -4.0))
+    wide, narrow = (widened(quantiles, numpy.ones(2), [each] * len(COUNTS)) for each in (1.0, -4.0))
     assert wide[0].tolist() == [1, 9.5, 10] and narrow[1].tolist() == [5.5, 5.5, 5.5]
     assert inside(wide, numpy.array([1.0, 10.0])) == 0.5

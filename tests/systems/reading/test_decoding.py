@@ -5,8 +5,7 @@ from itertools import groupby, product
 import numpy
 import pytest
 
-from nsmc_attention.systems.reading.decoding import ctc_log_probability, ctc_path, forced
-from nsmc_attention.systems.reading.letters import Letters
+from nsmc_attention.systems.reading.decoding import Letters, ctc_log_probability, ctc_path, forced
 from nsmc_attention.systems.sequences.characters import BEGIN, END, PADDING
 from nsmc_attention.systems.sequences.search import search
 from nsmc_attention.text.hangul import parts

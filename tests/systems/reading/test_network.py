@@ -3,7 +3,7 @@
 import numpy
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.systems.reading.letters import Letters
+from nsmc_attention.systems.reading.decoding import Letters
 from nsmc_attention.systems.reading.settings import Location, ReaderConfig
 from nsmc_attention.systems.reading.strips import padded
 from nsmc_attention.systems.sequences.characters import BEGIN

@@ -11,8 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 from nsmc_attention import load_classifier, load_reader, read, save_reading
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.systems.reading.drawing import Style, draw
-from nsmc_attention.systems.reading.fonts import korean_faces
+from nsmc_attention.systems.reading.drawing import Style, draw, korean_faces
 from nsmc_attention.systems.reading.reader import PictureReader, is_readable
 from nsmc_attention.systems.reading.reading import LEAST, Line, Reading
 from nsmc_attention.systems.reading.rows import COLUMNS, write_readings

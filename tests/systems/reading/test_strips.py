@@ -5,8 +5,15 @@ import pytest
 from numpy.random import RandomState
 
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.systems.reading.drawing import Degradation, Style, degraded, draw, ink_box, random_line
-from nsmc_attention.systems.reading.fonts import korean_faces
+from nsmc_attention.systems.reading.drawing import (
+    Degradation,
+    Style,
+    degraded,
+    draw,
+    ink_box,
+    korean_faces,
+    random_line,
+)
 from nsmc_attention.systems.reading.graphs import HEIGHT, STRIP
 from nsmc_attention.systems.reading.strips import MARGIN, cut_out, padded, strips
 from nsmc_attention.systems.reading.texts import common_syllables, invented_line, review_line
