@@ -22,7 +22,7 @@ SECTIONS = {
     "vocab_size": "Text",
     "encoder": "Network",
     "patience": "Stages",
-    "schedule": "Optimizer and checkpoints",
+    "schedule": "Optimizer",
 }
 
 

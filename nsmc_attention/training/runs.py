@@ -20,7 +20,7 @@ from ..bundle import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bun
 from ..errors import ConfigError
 from ..evaluation.calibration import FEW_DEV
 from ..schema import difference
-from .checkpoint import Checkpoints, Progress
+from .checkpoint import Checkpoint, Progress
 from .config import LoopConfig, TaskConfig
 from .description import other_setting
 from .stage import Stage
@@ -85,7 +85,7 @@ class Run:
         path.mkdir(parents=True, exist_ok=True)
         report = Reporter(path, stage, self.quiet)
         with report.bar:
-            progress = fit(network, stage, settings, Checkpoints(path, settings.keep_checkpoints), report)
+            progress = fit(network, stage, settings, Checkpoint(path), report)
             # again: a run that was killed right after its last checkpoint has not written it
             report.write(progress.history)
         save_figure(draw_curves(progress, report.metric), path / "curves.png")
@@ -112,7 +112,7 @@ class Reporter:
     def __call__(self, progress: Progress, record: Optional[dict[str, float]] = None) -> None:
         self.bar.update(progress.step - self.bar.n)
         if record is None:
-            self.bar.set_postfix_str(f"loss {progress.loss_sum / progress.batch:.3f}", refresh=False)
+            self.bar.set_postfix_str(f"loss {progress.train_loss:.3f}", refresh=False)
             return
         self.write(progress.history)
         if not self.quiet:

@@ -12,7 +12,7 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.settings import TrainingConfig
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.classification.train import train
-from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.tables import nsmc
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
@@ -24,7 +24,7 @@ TIMES = {"seconds"}
 @pytest.fixture(scope="module")
 def short(tiny):
     """Settings of a training of one second: one epoch, the network alone."""
-    return tiny.with_fields(epochs=1, checkpoint_steps=50, ngram_buckets=0, erasure_reviews=0)
+    return tiny.with_fields(epochs=1, ngram_buckets=0, erasure_reviews=0)
 
 
 @pytest.fixture(scope="module")
@@ -49,20 +49,22 @@ def test_a_run_folder_ends_with_a_bundle_curves_and_history(run_folder, tiny):
     assert (run_folder / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in run_folder.glob("*.png")] == ["curves.png"], "one figure a stage"
     assert [record["epoch"] for record in history(run_folder)] == [1, 2, 3]
-    assert len(list(run_folder.glob("checkpoint-*.safetensors"))) == tiny.training.keep_checkpoints
+    assert len(list(run_folder.glob("*.safetensors"))) == 2, "the last state and the best parameters"
     assert bundle.manifest["data"]["train"]["used"] == 486 and bundle.manifest["data"]["dev"]["used"] == 54
 
 
-def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, tiny, tmp_path):
+def test_a_damaged_checkpoint_is_told_and_without_it_the_stage_starts_again(run_folder, tiny, tmp_path):
     copy = tmp_path / "run"
     shutil.copytree(run_folder, copy)
     shutil.rmtree(copy / "bundle")
-    newest = sorted(copy.glob("checkpoint-*.safetensors"))[-1]
-    newest.write_bytes(newest.read_bytes()[:-100])
-    # as when a run is killed right after the last checkpoint of a stage
-    (copy / "attention" / "history.jsonl").unlink()
-    with pytest.warns(UserWarning, match="the checkpoint is damaged"):
+    path = copy / "attention" / "checkpoint.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(
+        BundleError, match="checkpoint.safetensors: the checkpoint is damaged .*; restore it from a copy"
+    ):
         train("sample", tiny, copy, quiet=True, resume=True)
+    path.unlink()
+    train("sample", tiny, copy, quiet=True, resume=True)
     assert parameters(copy) == parameters(run_folder)
     assert history(copy / "attention") == history(run_folder / "attention")
 
@@ -133,11 +135,10 @@ def stars_folder(tmp_path, monkeypatch):
 
 
 def lose_checkpoints(run, stage):
-    """Leave the run folder as if the training had been stopped in that stage."""
+    """Leave the run folder as if the training had been stopped in the first epoch of that stage."""
     shutil.rmtree(run / "bundle")
-    labels, stars = (sorted(folder.glob("checkpoint-*.safetensors")) for folder in (run, run / "pretraining"))
-    for path in labels + stars[-1:] if stage == "stars" else labels[-1:]:
-        path.unlink()
+    for folder in [run, run / "pretraining"][: 2 if stage == "stars" else 1]:
+        (folder / "checkpoint.safetensors").unlink()
 
 
 def test_the_stage_of_stars_learns_the_sentences_too(stars_folder, tiny, tmp_path):
@@ -152,9 +153,7 @@ def test_the_stage_of_stars_learns_the_sentences_too(stars_folder, tiny, tmp_pat
 
 @pytest.mark.parametrize("resume", [(), pytest.param(("stars", "labels"), marks=pytest.mark.slow)])
 def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_folder, tiny, tmp_path, resume):
-    config = tiny.with_fields(
-        pretrain_epochs=2, epochs=1, erasure_epochs=1, rare_words="pieces", vocab_size=800, checkpoint_steps=3
-    )
+    config = tiny.with_fields(pretrain_epochs=2, epochs=1, erasure_epochs=1, rare_words="pieces", vocab_size=800)
     run = tmp_path / "run"
     bundle = train("sample", config, run, quiet=True, data_dir=stars_folder)
     found = bundle.manifest["data"]["pretraining"]

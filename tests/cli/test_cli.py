@@ -5,7 +5,6 @@ import io
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -193,32 +192,6 @@ def test_a_closed_pipe_is_quiet_and_known_by_the_exit_code(bundle_folder, tmp_pa
     )
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True)
     assert done.stdout.splitlines()[1:] == ["141 0"] and done.stderr == ""
-
-
-def test_an_interrupted_training_says_how_it_continues(tmp_path):
-    """In a process of its own, that is interrupted at its first step."""
-    interrupt = "os.kill(os.getpid(), signal.SIGINT)"
-    code = f"""
-import os, signal, sys
-from nsmc_attention.cli import main
-from nsmc_attention.training import loop
-signal.signal(signal.SIGINT, signal.default_int_handler)
-loop.train_step = lambda *_: {interrupt}
-main(sys.argv[1:])
-"""
-    run = tmp_path / "my run"
-    given = ["train", "--data", "sample", "--epochs", 1, "--hidden-size", 8, "--erasure-reviews", 0, "--out", run]
-    command = [sys.executable, "-c", code, *map(str, given)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 130
-    assert done.stderr.splitlines() == [
-        f"settings: --preset default --hidden-size 8 --epochs 1 --erasure-reviews 0; writing in {run}",
-        "data: sample, 540 rows, 270 positive",
-        "513 reviews to train on, 27 to choose the epoch by (dev), a vocabulary of 750",
-        f"continue with: nsmc-attention {shlex.join(map(str, given))} --resume",
-    ]
-    again = subprocess.run([*command, "--resume"], capture_output=True, text=True)
-    assert again.stderr.count("--resume") == 1 and f"continuing in {run}" in again.stderr
 
 
 def test_lone_surrogates_from_the_shell_are_answered(bundle_folder):
