@@ -9,7 +9,7 @@ import click
 
 from ..errors import ConfigError
 from ..tables.data import Labelled
-from .declare import TextCommand, choices, command, option, text_argument
+from .declare import choices, command, option, text_argument
 from .options import BUNDLE, DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Added, Heads, Model, labelled, of_systems
 
 
@@ -54,7 +54,6 @@ def faithfulness(
     model: Model,
     limit: int = option("number of reviews, drawn by --seed", type=click.IntRange(1), default=1000),
     seed: int = option(type=click.IntRange(0, 2**31 - 1), default=0),
-    plot: Optional[Path] = option(".png, .svg or .pdf: draw tau and AOPC beside published figures"),
     as_json: bool = JSON,
 ) -> None:
     """Measure how faithful the attention is.
@@ -63,19 +62,14 @@ def faithfulness(
 
     \b
     nsmc-attention faithfulness --data nsmc
-    nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --plot faithfulness.png
+    nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --json
     """
     from ..classification import evaluation
-    from ..drawing.figure import check_suffix
     from ..tables.labelled import read_reviews
-    from ..visualization.faithfulness import as_text, save_plot
+    from .terminal import faithfulness_table
 
-    if plot:
-        check_suffix(plot)
     figures = evaluation.faithfulness(model.load(), read_reviews(reviews, "test"), limit=limit, seed=seed)
-    print(json.dumps(figures) if as_json else as_text(figures))
-    if plot:
-        save_plot({figures["bundle"]: figures}, plot)
+    print(json.dumps(figures) if as_json else faithfulness_table(figures))
 
 
 @command()
@@ -114,7 +108,7 @@ def hops(
     print(f"overlap {statistics['overlap']:.3f} (0: no token in common, 1: equal), {statistics['reviews']:,} reviews")
 
 
-@command(TextCommand)
+@command()
 def explain(
     *,
     text: tuple[str, ...] = text_argument(

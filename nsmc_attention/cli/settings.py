@@ -71,8 +71,8 @@ def given_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]
     return changes
 
 
-class GroupedCommand(click.Command):
-    """A command whose help lists its settings in sections."""
+class TrainCommand(click.Command):
+    """The command whose help lists settings in sections, and those that another task alone has, or has another default of."""
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -84,13 +84,6 @@ class GroupedCommand(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
-
-
-class TrainCommand(GroupedCommand):
-    """The command whose help also lists the settings that another task alone has, or has another default of."""
-
-    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        super().format_options(context, formatter)
         classify = dict(paths(PRESETS["default"]))
         for task in systems()[1:]:
             records = {}

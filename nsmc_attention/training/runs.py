@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Optional, TypeVar, Union
 
 from .._io.atomic import vacant, write_text
-from .._io.bounded import read_json
+from .._io.reading import read_json
 from .._runtime.aliases import Device, Network, Record
 from .._runtime.mxnet_shim import choose_device
 from .._runtime.progress import progress_bar

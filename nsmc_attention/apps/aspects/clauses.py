@@ -11,7 +11,7 @@ from itertools import groupby, starmap
 from pathlib import Path
 from typing import NamedTuple, Union
 
-from ..._io.tab_separated import read_rows
+from ..._io.reading import read_rows
 from ...classification.prediction import TYPES
 from ...errors import DataError, list_names
 from ...tables.data import read_pairs

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
 from ..._io.atomic import PREFIX, remove, vacant, write_text
-from ..._io.bounded import read_json
+from ..._io.reading import read_json
 from ..._runtime.processes import can_start_workers, cores
 from ..._runtime.progress import progress_bar
 from ...bundle import load_bundle

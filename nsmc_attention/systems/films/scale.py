@@ -12,7 +12,7 @@ from typing import Any
 import numpy
 from numpy.typing import NDArray
 
-from ..._io.bounded import read_json
+from ..._io.reading import read_json
 from ..._runtime.aliases import Numbers
 from ...errors import BundleError
 

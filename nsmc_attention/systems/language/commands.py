@@ -4,12 +4,12 @@ import json
 
 import click
 
-from ...cli.declare import TextCommand, command, option, text_argument
+from ...cli.declare import command, option, text_argument
 from ...cli.options import Heads, TaskModel
 from ...errors import ConfigError
 
 
-@command(TextCommand)
+@command()
 def fill(
     *,
     text: tuple[str, ...] = text_argument("read its reviews one by one: `fill` takes one text, not %s", required=True),

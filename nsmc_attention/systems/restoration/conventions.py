@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy
 
-from ..._io.tab_separated import read_rows
+from ..._io.reading import read_rows
 from ...text.hangul import FINALS, FIRST
 from ..sequences.characters import KEEP, SPACE, codes_of
 from .decisions import Decisions

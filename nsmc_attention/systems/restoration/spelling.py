@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from ..._io.tab_separated import read_rows
+from ..._io.reading import read_rows
 from ...text.hangul import FINALS
 from .noise import KINDS, edited, known_mistakes
 

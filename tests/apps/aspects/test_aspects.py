@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from nsmc_attention import Aspect, aspects, load_classifier, predict
-from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention._io.reading import read_rows
 from nsmc_attention.apps.aspects import aspects as reading
 from nsmc_attention.apps.aspects.aspects import AspectReader
 from nsmc_attention.apps.aspects.clauses import FILMS, FOLDER, FORMS, GOODS, clauses, read_words
