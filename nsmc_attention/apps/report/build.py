@@ -29,7 +29,7 @@ from ...tables.stars import Stars, star_columns, stars_of
 from ...tables.writers import as_csv
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
-from .statistics import ORDERS, date_of, distinctive_words, extreme_reviews, shares_by
+from .statistics import date_of, distinctive_words, extreme_reviews, shares_by
 from .words import content_words
 
 # The csv files of --tables: those of every report, and all
@@ -47,7 +47,6 @@ def report(
     tables_to: Optional[PathLike] = None,
     title: Optional[str] = None,
     language: str = "ko",
-    date_format: str = "ymd",
     film_bundle: Optional[PathLike] = None,
     stars_column: Optional[str] = None,
     aspects_file: Optional[PathLike] = None,
@@ -57,23 +56,22 @@ def report(
     Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
     tables as csv, which the page offers too. Groups have stars where a system rates groups (`registry.modules`).
     Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
-    `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
-    DataError if the table or `aspects_file` cannot be read, lacks a column, has dates of another order, or no review with a word;
-    ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
+    `language` is ko or en, also where `title` is None.
+    DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
+    ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other
     files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
-    for name, value, known in (("language", language, LANGUAGES), ("date format", date_format, ORDERS)):
-        if value not in known:
-            raise ConfigError(f"unknown {name} {value!r}{did_you_mean(value, known)}")
+    if language not in LANGUAGES:
+        raise ConfigError(f"unknown language {language!r}{did_you_mean(language, LANGUAGES)}")
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
     views, rating = ability("aspects"), ability("groups") if group_by else None
     words = views.read_words(aspects_file) if views else ()
     rater = rating.rater_of(classifier.bundle, film_bundle) if rating else None
-    path, frame, stars = read(source, group_by, date_column, date_format, stars_column)
+    path, frame, stars = read(source, group_by, date_column, stars_column)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
@@ -140,11 +138,7 @@ def write_tables(folder: Path, tables: Tables) -> None:
 
 
 def read(
-    source: File,
-    group_by: Optional[str],
-    date_column: Optional[str],
-    date_format: str,
-    stars_column: Optional[str] = None,
+    source: File, group_by: Optional[str], date_column: Optional[str], stars_column: Optional[str] = None
 ) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
     """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
     table = WholeTable(open_file(source))
@@ -157,8 +151,7 @@ def read(
     if group_by:
         frame["group"] = [as_text(value).strip() or None for value in cells_of(table.parts, group_by)]
     if date_column:
-        where = f"{path}: column {date_column!r}"
-        frame["date"] = [date_of(value, date_format, where) for value in cells_of(table.parts, date_column)]
+        frame["date"] = [date_of(value) for value in cells_of(table.parts, date_column)]
         frame["month"] = [date and date[:7] for date in frame["date"]]
         if frame["month"].isna().all():
             print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)

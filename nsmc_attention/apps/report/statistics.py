@@ -9,7 +9,6 @@ import numpy
 import pandas
 from numpy.typing import ArrayLike
 
-from ...errors import DataError
 from ...evaluation.share import Evidence, Share, shrunk
 
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
@@ -20,9 +19,6 @@ DATES = (
     re.compile(r"(\d{4})\s*[./년-]\s*(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:])"),
     re.compile(r"(\d\d)\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{1,2})(?![\d:])"),
 )
-ORDERS = ("ymd", "dmy", "mdy")
-# Dates with the year last, of which the first number is the day or the month
-YEAR_LAST = re.compile(r"(\d{1,2})\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{4}|\d\d)(?![\d:])")
 
 
 def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.DataFrame:
@@ -46,25 +42,15 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.
     return rows.assign(**{name: values.groupby(keys).mean() for name, values in stars.items()})
 
 
-def date_of(value: object, order: str = "ymd", where: str = "date") -> Optional[str]:
+def date_of(value: object) -> Optional[str]:
     """Return a date as "2019-04-01", or "2019-04" where it has no day; None where it is none.
 
-    Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"); with the
-    order dmy or mdy also last ("1/4/2019" or "4/1/2019"). Without it, such a date is a DataError that names `where`. Time
-    zones are ignored: the date is the one where the review was written.
+    Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"). Time zones
+    are ignored: the date is the one where the review was written.
     """
     text = str(value).strip()
-    last = YEAR_LAST.match(text)
-    if last and order != "ymd":
-        return iso_date(**dict(zip(order, last.groups())))
-    if match := next(filter(None, (pattern.match(text) for pattern in DATES)), None):
-        return iso_date(*match.groups())
-    if last and len(last[3]) == 4:
-        raise DataError(
-            f"{where}: expected dates with the year first, found {last[0]!r}; "
-            "say whether the day or the month is first: --date-format dmy or mdy"
-        )
-    return None
+    match = next(filter(None, (pattern.match(text) for pattern in DATES)), None)
+    return iso_date(*match.groups()) if match else None
 
 
 def iso_date(y: str, m: str, d: Optional[str] = None) -> Optional[str]:
