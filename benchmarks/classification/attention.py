@@ -18,7 +18,7 @@ from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.cli.terminal import interval
-from nsmc_attention.colors import LIGHT, as_hex
+from nsmc_attention.drawing.colors import LIGHT, as_hex
 from nsmc_attention.drawing.figure import new_figure, printable
 from nsmc_attention.evaluation.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
 from nsmc_attention.evaluation.erasure import leave_one_out

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..classification.predictor import Classifier
     from ..inference.reference import Scorer
     from ..tables.parts import Source
-    from ..visualization.pictures import Attending
 
 # Texts that something may be remarked on
 REMEMBERED = 1000
@@ -49,6 +48,7 @@ FORMAT = option(
     type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
 )
 JSON = option("print one JSON object", "--json")
+HEADS = option(".png, .svg or .pdf: the attention of each layer and head")
 INIT_FROM = option(
     "bundle to start from, or pretrained (the packaged classifier): a classifier initializes all parameters and the "
     "vocabulary, a language model initializes the encoder"
@@ -149,30 +149,6 @@ def corrected(classifier: "Classifier", corrections: Added, model: Model) -> "Sc
     for correction in corrections.values():
         scorer = correction.over(scorer, model)
     return scorer
-
-
-class Heads(NamedTuple):
-    """A picture of an encoder's heads, of all or of those of one layer or number."""
-
-    path: Optional[Path] = option(".png, .svg or .pdf: the attention of each layer and head", "--heads")
-    layer: Optional[int] = option("for --heads: only this layer, from 1")
-    head: Optional[int] = option("for --heads: only this head, from 1; drawn large with --layer")
-
-    def check(self) -> None:
-        """Raise ConfigError, before a model is loaded, if the picture could not be drawn into its file or has none."""
-        if self.path:
-            from ..drawing.figure import check_suffix
-
-            check_suffix(self.path)
-        elif (self.layer, self.head) != (None, None):
-            raise ConfigError("--layer, --head: expected --heads too, as --heads heads.png")
-
-    def save(self, result: "Attending") -> None:
-        """Draw the picture, if there is to be one."""
-        if self.path:
-            from ..visualization.pictures import save_heads
-
-            save_heads(result, self.path, self.layer, self.head)
 
 
 class Scoring(NamedTuple):

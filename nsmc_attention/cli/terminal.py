@@ -8,6 +8,7 @@ import click
 
 from .._runtime.aliases import Record
 from .._runtime.messages import translated, word
+from ..drawing.html import cut_at
 
 if TYPE_CHECKING:
     from ..classification.attribution import Attribution, Phrase
@@ -60,18 +61,15 @@ def dispute(phrase: "Phrase", text: str) -> str:
 
 def words(attribution: "Attribution", colors: bool) -> str:
     """Return the text with each token shaded by its value, or followed by it."""
-    text, done, position = attribution.text, "", 0
+    (pieces, rest), done = cut_at(attribution.text, attribution.offsets), ""
     largest = float(abs(attribution.values).max()) or 1.0
-    for index, (start, end) in enumerate(attribution.offsets):
-        # the morphemes of a contracted syllable have the same offsets
-        between, word = text[position:start], text[max(start, position) : end]
-        share = attribution.values[index] / largest
+    for index, (between, piece) in enumerate(pieces):
         if colors:
-            done += on(WHITE, between) + on(shade(share, attribution.signed), word)
+            share = attribution.values[index] / largest
+            done += on(WHITE, between) + on(shade(share, attribution.signed), piece)
         else:
-            done += f"{between}{word}({number(attribution, index)})"
-        position = max(position, end)
-    return done + (on(WHITE, text[position:]) if colors else text[position:])
+            done += f"{between}{piece}({number(attribution, index)})"
+    return done + (on(WHITE, rest) if colors else rest)
 
 
 def on(background: int, text: str) -> str:

@@ -22,7 +22,6 @@ from ..evaluation.calibration import FEW_DEV
 from ..schema import difference
 from .checkpoint import Checkpoint, Progress
 from .config import LoopConfig, TaskConfig
-from .description import other_setting
 from .stage import Stage
 
 ConfigT = TypeVar("ConfigT", bound=TaskConfig)
@@ -57,8 +56,9 @@ class Run:
             saved = read_settings(out)
             for key in settings:
                 if settings[key] != saved.get(key):
-                    other = other_setting(*difference(key, saved.get(key), settings[key]))
-                    raise ConfigError(f"{out}: cannot resume with {other}; give the run's, or begin another with --out")
+                    path, old, new = difference(key, saved.get(key), settings[key])
+                    found = f"another {path}: the run has {old!r}, found {new!r}"
+                    raise ConfigError(f"{out}: cannot resume with {found}; give the run's, or begin another with --out")
         elif not vacant(out):
             # what has no settings cannot be resumed
             advice = "continue with --resume, or name another with --out" if settings else "name another with --out"

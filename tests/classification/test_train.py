@@ -85,7 +85,7 @@ def test_a_run_folder_is_left_as_it_is_by_another_run(run_folder, tiny, tmp_path
     before, other = sorted(path.stat().st_mtime_ns for path in run_folder.iterdir()), tiny.with_fields(hidden_size=9)
     for config, folder, resume, message in (
         (tiny, run_folder, False, "the run folder exists; continue with --resume"),
-        (other, run_folder, True, "cannot resume with another --hidden-size: the run has 8, found 9"),
+        (other, run_folder, True, "cannot resume with another config.model.encoder.hidden_size: the run has 8, found 9"),
         (tiny, tmp_path / "none", True, "no run to resume"),
     ):
         with pytest.raises(ConfigError, match=message):
@@ -181,15 +181,15 @@ def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
     run = tmp_path / "run"
     bundle = train(tmp_path / "own.csv", short, run, quiet=True, label_column="other")
     assert "--label-column other" in bundle.manifest["command"]
-    with pytest.raises(ConfigError, match="cannot resume with another --label-column: the run has 'other', found"):
+    with pytest.raises(ConfigError, match="cannot resume with another columns.label: the run has 'other', found"):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True)
     settings = json.loads((run / "settings.json").read_text(encoding="utf-8"))
     settings["reads"]["vocabulary"] = "0"
     (run / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
-    with pytest.raises(ConfigError, match="cannot resume with another vocabulary"):
+    with pytest.raises(ConfigError, match="cannot resume with another reads.vocabulary"):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
     reviews[:500].to_csv(tmp_path / "own.csv", index=False)
-    with pytest.raises(ConfigError, match="cannot resume with another content of --data"):
+    with pytest.raises(ConfigError, match="cannot resume with another data.sha256"):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
 
 

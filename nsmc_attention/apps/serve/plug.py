@@ -20,9 +20,9 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_v
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from ...drawing.matrices import NO_HEADS, rounded
 from ...errors import DataError, did_you_mean
 from ...inference.engines import companion_engine
-from ...inference.matrices import NO_HEADS, rounded
 
 BundlePath = Optional[Union[str, Path]]
 ModelT = TypeVar("ModelT", bound=Any)

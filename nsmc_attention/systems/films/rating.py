@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from ...classification.attribution import Attribution
-from ...classification.display import words_html
 from ...classification.prediction import Prediction
-from ...inference.notebook import color, in_frame
+from ...drawing.html import color, in_frame, shaded_words
 from ..sequences.pages import write_page
 
 BLANK = "blank: no review with a word"
@@ -122,7 +121,9 @@ def rating_html(rating: Rating, language: str = "en") -> str:
 def review_html(attribution: Attribution, weight: float, largest: float) -> str:
     """Return a review as a row: its share of the weights, and its words."""
     share = f'<span style="background:{color(weight, largest, False)}">{100 * weight:.1f}&nbsp;%</span>'
-    words = words_html(attribution.prediction, attribution.values, attribution.signed, float(max(attribution.values)))
+    words = shaded_words(
+        attribution.text, attribution.tokens, attribution.offsets, attribution.values, attribution.signed
+    )
     return f'<div class="nsmc-review">{share}{words}</div>'
 
 

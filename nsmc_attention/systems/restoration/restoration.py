@@ -12,7 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Record
-from ...inference.notebook import in_frame, shortened
+from ...drawing.html import in_frame, shortened
 
 # A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
 # NaN where none is known
