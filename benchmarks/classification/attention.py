@@ -21,8 +21,7 @@ from nsmc_attention.cli.terminal import interval
 from nsmc_attention.drawing.colors import LIGHT, as_hex
 from nsmc_attention.drawing.figure import new_figure, printable
 from nsmc_attention.evaluation.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
-from nsmc_attention.evaluation.erasure import leave_one_out
-from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
+from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc, leave_one_out
 from nsmc_attention.tables import nsmc
 from nsmc_attention.text.tokenizers import mecab_tags
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._runtime.aliases import Numbers
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, check_kind
-from ..evaluation.erasure import leave_one_out
+from ..evaluation.faithfulness import leave_one_out
 from ..inference.reference import check_text
 from ..inference.sessions import GluonGraph
 from ..model.graphs import CONTRIBUTIONS, HEADS

@@ -20,8 +20,6 @@ import click
 from .._runtime.messages import LANGUAGES
 from ..errors import ConfigError
 
-# A name, though there may be no such file here
-FILE_NAME = re.compile(r"\S+\.(csv|tsv|txt|jsonl|ndjson|parquet|xlsx|png|jpe?g|gif|webp)", re.IGNORECASE)
 PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|bmp|tiff?)$", re.IGNORECASE)
 
 
@@ -75,7 +73,7 @@ def text_argument(hint: str, **settings: Any) -> Any:
 
     def refuse_others(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
         for text in texts:
-            if os.path.isfile(text) or FILE_NAME.fullmatch(text):
+            if os.path.isfile(text):
                 problem = f"expected the text of a review, found the name of a file, {text}"
                 advice = "read its lines with nsmc-attention read %s" if PICTURE.search(text) else hint
                 raise ConfigError(f"{context.info_name}: {problem}; {advice % shlex.quote(text)}")

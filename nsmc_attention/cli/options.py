@@ -214,9 +214,8 @@ class Scoring(NamedTuple):
             table = Texts("-", text_column=self.text_column, source=stdin) if stdin else self.table()
             write = partial(score_table, scorer, table, excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
-        for each in (remark, strange) if first else ():
-            if each:
-                self.say(each, first, "TEXT" if lines is texts else "stdin")
+        if remark and first:
+            self.say(remark, first, "TEXT" if lines is texts else "stdin")
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
         if (self.source or stdin) and "probability" in scorer.types:
@@ -232,15 +231,6 @@ class Scoring(NamedTuple):
         """Say on stderr what there is to remark on the first texts."""
         if found := remark(texts):
             print(f"{where}: {found}", file=sys.stderr)
-
-
-def strange(texts: list[str]) -> Optional[str]:
-    """Return `oddities.oddity`, whose import takes as long as the prediction of one text, of several."""
-    if len(texts) < 2:
-        return None
-    from ..tables.oddities import oddity
-
-    return oddity(texts)
 
 
 def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:

@@ -22,6 +22,7 @@ from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import can_start_workers, cores
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
+from ..evaluation.share import Tally
 from ..tables.data import File, open_file
 from ..tables.parts import cut
 from ..tables.source import BINARY, say_once
@@ -29,7 +30,6 @@ from ..tables.workbook import why_not_kept
 from ..tables.writers import WRITERS, ScoredRows, Writer, kept_writer
 from ..text.encoding import clean
 from .reference import Row, Scorer, worker_scorer
-from .tally import Tally
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -85,7 +85,12 @@ def test_a_run_folder_is_left_as_it_is_by_another_run(run_folder, tiny, tmp_path
     before, other = sorted(path.stat().st_mtime_ns for path in run_folder.iterdir()), tiny.with_fields(hidden_size=9)
     for config, folder, resume, message in (
         (tiny, run_folder, False, "the run folder exists; continue with --resume"),
-        (other, run_folder, True, "cannot resume with another config.model.encoder.hidden_size: the run has 8, found 9"),
+        (
+            other,
+            run_folder,
+            True,
+            "cannot resume with another config.model.encoder.hidden_size: the run has 8, found 9",
+        ),
         (tiny, tmp_path / "none", True, "no run to resume"),
     ):
         with pytest.raises(ConfigError, match=message):

@@ -29,11 +29,6 @@ def test_a_batch_is_the_same_on_any_number_of_threads():
     assert one.dtype == "float32" and (one == several).all() and one[0] == 0.5
 
 
-def test_a_graph_of_other_inputs_or_outputs_is_refused():
-    with pytest.raises(BundleError, match="this ONNX model: expected inputs and outputs .*'pooled'.* is it another"):
-        OnnxGraph(content(), Interface({"pooled": ("N", "P")}, {"quantiles": ("N", 3)}))
-
-
 def test_what_is_no_graph_and_a_batch_of_another_form_are_one_line():
     with pytest.raises(BundleError, match="this ONNX model: ONNX Runtime cannot load it"):
         OnnxGraph(b"none", INTERFACE)

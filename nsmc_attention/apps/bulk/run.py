@@ -26,9 +26,9 @@ from ...bundle import load_bundle
 from ...classification.predictor import Classifier
 from ...classification.system import LAYOUT
 from ...errors import ConfigError, DataError, MissingPackage
+from ...evaluation.share import Tally
 from ...inference.reference import Reference, Scorer, worker_scorer
 from ...inference.scoring import MARK, marks, open_output, table_parts
-from ...inference.tally import Tally
 from ...registry import ability
 from ...tables import rows as table_rows
 from ...tables.parts import PART_BYTES, Source, Span, TablePart

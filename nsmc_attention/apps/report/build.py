@@ -19,7 +19,7 @@ from ...classification.prediction import Prediction
 from ...classification.predictor import WINDOW, Classifier
 from ...errors import ConfigError, DataError, did_you_mean, list_names
 from ...evaluation.attention_statistics import by_word, token_table
-from ...inference.tally import Tally
+from ...evaluation.share import Tally
 from ...registry import ability
 from ...tables.columns import require_column
 from ...tables.data import File, open_file

@@ -13,7 +13,7 @@ from ...classification.explain import Explainer
 from ...classification.likeness import Unlike
 from ...classification.prediction import Prediction
 from ...classification.system import LAYOUT, ClassifierBundle
-from ...inference.tally import Tally
+from ...evaluation.share import Tally
 from ...tables.stars import FEW, MANY, Stars
 from ...version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
