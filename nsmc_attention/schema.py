@@ -191,12 +191,13 @@ def converted(item: "Field[Any]", value: object, where: str) -> Any:
         raise ConfigError(f"{where}: expected {kind.__name__}, found {value!r}") from None
 
 
-def of_kind(item: "Field[Any]", group: Settings, kind: object, where: str) -> Settings:
+def of_kind(item: "Field[Any]", group: Settings, kind: str, where: str) -> Settings:
     """Return a group's settings of a kind; of another kind than it is, the defaults.
 
     A kind derived from the field's default takes over what this declares unlike others of its class.
     """
-    registry, declared = item.metadata["kinds"], item.default
+    registry: Mapping[str, type[Settings]] = item.metadata["kinds"]
+    declared: Any = item.default
     if kind not in registry:
         raise ConfigError(f"{where}.{KIND}: unknown kind {kind!r}{did_you_mean(kind, registry)}")
     if kind == group.kind:

@@ -86,11 +86,11 @@ class TrainCommand(click.Command):
                 formatter.write_dl(records)
         classify = dict(paths(PRESETS["default"]))
         for task in systems()[1:]:
-            records = {}
+            settings: dict[str, tuple[str, str]] = {}
             for config in reversed([*task.presets.values()]):
                 values, about = dict(paths(config)), dict(descriptions(config))
                 for path in about:
                     if path != f"model.{KIND}" and classify.get(path) != values[path]:
-                        records[path] = FLAGS.get(path, path), f"{about[path]}  [default: {values[path]}]"
+                        settings[path] = FLAGS.get(path, path), f"{about[path]}  [default: {values[path]}]"
             with formatter.section(f"With --task {task.name}; use --set for names with a dot"):
-                formatter.write_dl([*records.values()])
+                formatter.write_dl([*settings.values()])

@@ -130,15 +130,10 @@ def read_settings(out: Union[str, Path]) -> Record:
     path = Path(out) / "settings.json"
     if not path.is_file():
         raise ConfigError(f"{out}: no run to resume (no settings.json); start it without --resume")
-    return {"config": {}, **saved_settings(path)}
-
-
-def saved_settings(path: Path) -> Record:
-    """Read a settings.json; ConfigError if it is something else."""
-    settings = read_json(path.read_bytes(), path, ConfigError, "JSON settings")
-    if not isinstance(settings, dict):
-        raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; name another --out")
-    return settings
+    saved = read_json(path.read_bytes(), path, ConfigError, "JSON settings")
+    if not isinstance(saved, dict):
+        raise ConfigError(f"{path}: expected JSON settings, found {type(saved).__name__}; name another --out")
+    return {"config": {}, **saved}
 
 
 def network_files(network: Network, config: TaskConfig) -> dict[str, bytes]:
