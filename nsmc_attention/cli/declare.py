@@ -8,7 +8,6 @@ whose fields are options in the same way, of which the command gets an instance.
 
 import functools
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterable
 from inspect import Parameter, signature
@@ -19,9 +18,6 @@ import click
 
 from .._runtime.messages import LANGUAGES
 from ..errors import ConfigError
-
-PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|bmp|tiff?)$", re.IGNORECASE)
-
 
 # Read by `app.run`, before the options are parsed
 LANGUAGE: Any = {"type": click.Choice(LANGUAGES), "expose_value": False, "help": "of messages  [default: the locale's]"}
@@ -75,8 +71,7 @@ def text_argument(hint: str, **settings: Any) -> Any:
         for text in texts:
             if os.path.isfile(text):
                 problem = f"expected the text of a review, found the name of a file, {text}"
-                advice = "read its lines with nsmc-attention read %s" if PICTURE.search(text) else hint
-                raise ConfigError(f"{context.info_name}: {problem}; {advice % shlex.quote(text)}")
+                raise ConfigError(f"{context.info_name}: {problem}; {hint % shlex.quote(text)}")
         return texts
 
     return argument(nargs=-1, callback=refuse_others, **settings)

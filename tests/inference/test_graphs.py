@@ -5,7 +5,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.inference.sessions import OnnxGraph
+from nsmc_attention.inference.engines import OnnxGraph
 from nsmc_attention.model.graphs import Interface
 
 INTERFACE = Interface({"token_ids": ("N", "T"), "valid_length": ("N",)}, {"probability": ("N",)})

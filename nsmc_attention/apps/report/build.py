@@ -29,8 +29,7 @@ from ...tables.stars import Stars, star_columns, stars_of
 from ...tables.writers import as_csv
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
-from .statistics import date_of, distinctive_words, extreme_reviews, shares_by
-from .words import content_words
+from .statistics import content_words, date_of, distinctive_words, extreme_reviews, shares_by
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")

@@ -20,7 +20,7 @@ from ...classification.predictor import WINDOW, TokenScorer
 from ...classification.system import ClassifierBundle
 from ...errors import BundleError
 from ...evaluation.calibration import log_odds
-from ...inference.sessions import OnnxGraph
+from ...inference.engines import OnnxGraph
 from ...model.graphs import CONTEXTS
 from ...text.encoding import Encoded
 

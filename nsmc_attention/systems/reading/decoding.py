@@ -13,8 +13,7 @@ import numpy
 
 from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores
-from ...inference.engines import chosen_engine
-from ...inference.sessions import RunnableGraph, load_graphs
+from ...inference.engines import RunnableGraph, chosen_engine, load_graphs
 from ..sequences.characters import BEGIN, END, PADDING
 from ..sequences.search import Decoder, Hypothesis, State
 from .graphs import LOOKED_AT

@@ -11,8 +11,7 @@ import numpy
 
 from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores
-from ...inference.engines import PRECISIONS, chosen_engine, companion_engine
-from ...inference.sessions import PIECE, load_graphs
+from ...inference.engines import PIECE, PRECISIONS, chosen_engine, companion_engine, load_graphs
 from ...native.kernels import is_built
 from . import native
 from .settings import RestoreConfig
