@@ -17,9 +17,6 @@ from .parts import PART_ROWS, Source, TablePart, as_text, cells_of
 from .rows import parts_of
 from .source import announce, find_source
 
-# Texts of the first part on which something may be remarked
-REMARKED = 1000
-
 
 @dataclass(frozen=True)
 class Table:

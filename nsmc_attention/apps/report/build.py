@@ -2,7 +2,6 @@
 
 import math
 import sys
-from collections.abc import Collection
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -25,7 +24,7 @@ from ...tables.columns import require_column
 from ...tables.data import File, open_file
 from ...tables.labelled import WholeTable
 from ...tables.parts import as_text, cells_of
-from ...tables.stars import Stars, star_columns, stars_of
+from ...tables.stars import Stars, stars_of
 from ...tables.writers import as_csv
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
@@ -54,7 +53,7 @@ def report(
 
     Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
     tables as csv, which the page offers too. Groups have stars where a system rates groups (`registry.modules`).
-    Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
+    Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them.
     `language` is ko or en, also where `title` is None.
     DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
     ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other
@@ -154,27 +153,11 @@ def read(
         frame["month"] = [date and date[:7] for date in frame["date"]]
         if frame["month"].isna().all():
             print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    if stars := own_stars(table, (group_by, date_column), stars_column):
+    stars = stars_of(table[stars_column], stars_column, table.where(stars_column)) if stars_column else None
+    if stars:
+        print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return path, frame, stars
-
-
-def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optional[str]) -> Optional[Stars]:
-    """Return the stars of a table; where none are named those that are found, if there is one column of them."""
-    path, names = table.path, [named] if named else star_columns(table, others)[0]
-    try:
-        if len(names) > 1:
-            advice = f"choose by stars_column (--stars-column {names[0]!r})"
-            raise DataError(f"{path}: expected one column of stars, found {list_names(names)}; {advice}")
-        for name in names:
-            stars = stars_of(table[name], name, table.where(name))
-            print(f"{path}: stars in column {name!r}, {stars.in_words()}", file=sys.stderr)
-            return stars
-    except DataError as problem:
-        if named:
-            raise
-        print(f"{problem}; the report goes on without stars", file=sys.stderr)
-    return None
 
 
 def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:

@@ -17,7 +17,7 @@ def report(
     group_by: Optional[str] = option("column to compare by, for example the film; adds predicted stars"),
     raters: Added = of_systems("GroupOptions"),
     date_column: Optional[str] = option("column of dates, the year first; the page then shows months"),
-    stars_column: Optional[str] = option("column of the table's own stars  [default: detected]"),
+    stars_column: Optional[str] = option("column of the table's own stars, shown beside the estimate"),
     source: Texts = table(),
     title: Optional[str] = option("the page's heading"),
     language: str = options.PAGE_LANGUAGE,
