@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Optional, Protocol, TypeVar, Union
 
 from ._io.atomic import replaced_folder
-from ._io.bounded import read_json
+from ._io.reading import read_json
 from .errors import BundleError, ConfigError, WrongTask, list_names
 
 if TYPE_CHECKING:

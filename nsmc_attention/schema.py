@@ -121,12 +121,27 @@ class Settings:
         """Return these settings with the values at some paths changed; a new kind begins with its defaults."""
         return self.from_dict(self.changed(changes))
 
-    def changed(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+    def changed(self, changes: Mapping[str, Any], where: str = "") -> dict[str, Any]:
         """Return what `to_dict` would after `with_settings`, whether the values fit each other or not."""
-        values = self.to_dict()
-        # a kind first: the other changes are to settings of the new one
-        for path in sorted(changes, key=lambda path: (path.split(".")[-1] != KIND, path.count("."))):
-            change(type(self), values, path, changes[path])
+        values, items, groups = self.to_dict(), {item.name: item for item in fields(self)}, dict[str, dict[str, Any]]()
+        for path, value in changes.items():
+            name, _, rest = path.partition(".")
+            if name not in items:
+                of_its_kind = f" of the kind {self.kind}" if self.kind else ""
+                known = did_you_mean(name, items)
+                raise ConfigError(f"{join(where, path)}: unknown setting {name!r}{of_its_kind}{known}")
+            if ("kinds" in items[name].metadata) != bool(rest):
+                found = "a single value, not a group of settings" if rest else "a group of settings, not a single value"
+                raise ConfigError(f"{join(where, path)}: {name} is {found}")
+            if rest:
+                groups.setdefault(name, {})[rest] = value
+            else:
+                values[name] = converted(items[name], value, join(where, name))
+        for name, inner in groups.items():
+            group, here = getattr(self, name), join(where, name)
+            if group.kind and KIND in inner:
+                group = of_kind(items[name], group, inner.pop(KIND), here)
+            values[name] = group.changed(inner, here)
         return values
 
 
@@ -167,48 +182,30 @@ def check(where: str, value: Any, item: "Field[Any]") -> None:
         raise ConfigError(f"{where}: expected {span}, found {value}")
 
 
-def change(cls: type[Settings], values: dict[str, Any], path: str, value: Any) -> None:
-    """Set the value, or its text, at a path within nested dicts of settings of `cls`."""
-    *sections, name = path.split(".")
-    registry: Mapping[str, type[Settings]] = {}
-    for key in sections:
-        declared = known_field(cls, key, path, registry)
-        if not (registry := declared.metadata.get("kinds", {})):
-            raise ConfigError(f"{path}: {key} is a single value, not a group of settings")
-        parent, group, values = values, key, values[key]
-        cls = registry[values.get(KIND, "")]
-    if name == KIND and cls.kind:
-        if value not in registry:
-            raise ConfigError(f"{path}: unknown kind {value!r}{did_you_mean(value, registry)}")
-        if value != cls.kind:
-            parent[group] = {**registry[value]().to_dict(), **own_defaults(declared.default, registry[value]())}
-        return
-    item = known_field(cls, name, path, registry)
-    if "kinds" in item.metadata:
-        raise ConfigError(f"{path}: is a group of settings; expected one of {path}.{', '.join(values[name])}")
+def converted(item: "Field[Any]", value: object, where: str) -> Any:
+    """Return a value of the type of its field where it is given as a text."""
     kind: Any = item.type
     try:
-        values[name] = kind(value) if isinstance(value, str) else value
+        return kind(value) if isinstance(value, str) else value
     except ValueError:
-        raise ConfigError(f"{path}: expected {kind.__name__}, found {value!r}") from None
+        raise ConfigError(f"{where}: expected {kind.__name__}, found {value!r}") from None
 
 
-def own_defaults(declared: Any, other: Settings) -> dict[str, Any]:
-    """Return what a field declares of its default unlike others of that kind, for a kind derived from it."""
-    usual = vars(type(declared)() if isinstance(other, type(declared)) else declared)
-    return {name: value for name, value in vars(declared).items() if value != usual[name]}
+def of_kind(item: "Field[Any]", group: Settings, kind: str, where: str) -> Settings:
+    """Return a group's settings of a kind; of another kind than it is, the defaults.
 
-
-def known_field(cls: type[Settings], name: str, path: str, registry: Mapping[str, type[Settings]]) -> "Field[Any]":
-    """Return a field of one of the kinds in a registry; ConfigError, which names a kind that has it, if this has none."""
-    names = {item.name: item for item in fields(cls)}
-    if name not in names:
-        of_kind = f" of the kind {cls.kind}" if cls.kind else ""
-        others = [kind for kind, other in registry.items() if name in other.__dataclass_fields__]
-        where = path.partition(f".{name}")[0]
-        advice = f"; give --set {where}.{KIND}={others[0]}" if others else did_you_mean(name, names)
-        raise ConfigError(f"{path}: unknown setting {name!r}{of_kind}{advice}")
-    return names[name]
+    A kind derived from the field's default takes over what this declares unlike others of its class.
+    """
+    registry: Mapping[str, type[Settings]] = item.metadata["kinds"]
+    declared: Any = item.default
+    if kind not in registry:
+        raise ConfigError(f"{where}.{KIND}: unknown kind {kind!r}{did_you_mean(kind, registry)}")
+    if kind == group.kind:
+        return group
+    if not issubclass(registry[kind], type(declared)):
+        return registry[kind]()
+    usual = vars(type(declared)())
+    return registry[kind](**{name: value for name, value in vars(declared).items() if value != usual[name]})
 
 
 def paths(settings: Settings) -> Iterator[tuple[str, Any]]:

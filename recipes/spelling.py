@@ -15,7 +15,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention._io.reading import read_rows
 from nsmc_attention.systems.restoration.noise import KINDS, edited, known_mistakes
 from nsmc_attention.tables.data import Texts
 from nsmc_attention.text.encoding import clean

@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.restoration.restoring import LONG, SHORT, joined
 from benchmarks.restoration.right import RIGHT, right_texts
-from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention._io.reading import read_rows
 from nsmc_attention.systems.restoration import as_typed as weighing
 from nsmc_attention.systems.restoration import restorer as restoring
 from nsmc_attention.systems.restoration.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, evidence

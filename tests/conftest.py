@@ -43,7 +43,6 @@ TINY = preset("default").with_fields(
     epochs=3,
     batch_size=32,
     learning_rate=0.02,
-    checkpoint_steps=5,
     dev_fraction=0.1,
     erasure_reviews=100,
     erasure_epochs=2,

@@ -20,7 +20,7 @@ TESTS = Path(__file__).parent
 WINGS = [folder.replace(".", "/") for folder in registry.WINGS]
 # From the ground up: a folder imports from those before it. One that is not here is still in no circle
 ORDER = """
-    _io _runtime, native, text drawing, model tables, evaluation bundle, training inference, classification,
+    _io _runtime, native, text, model tables, drawing evaluation bundle, training inference, classification,
     visualization, cli, apps/aspects apps/report apps/bulk apps/serve, systems/sequences,
     systems/restoration systems/language systems/films systems/reading
 """

@@ -14,7 +14,7 @@ import pytest
 import nsmc_attention
 from nsmc_attention._runtime.messages import korean
 from nsmc_attention.systems.restoration import as_typed, restoration
-from nsmc_attention.tables import columns, labels, oddities, stars
+from nsmc_attention.tables import columns, labels, stars
 from nsmc_attention.text import encoding
 
 FOLDER = Path(nsmc_attention.__file__).parent
@@ -151,7 +151,6 @@ def test_a_pattern_of_quadratic_time_is_found():
         columns.is_value,
         columns.is_sentence,
         columns.ends_known,
-        oddities.is_chat,
         stars.plain_name,
         stars.scale_of_name,
         stars.star,

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy
 
 from nsmc_attention import Classifier, load_classifier
-from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention._io.reading import read_rows
 from nsmc_attention.apps.aspects.aspects import GOODS_WEIGHTS, AspectReader, by_name
 from nsmc_attention.apps.aspects.clauses import read_words
 from nsmc_attention.evaluation.calibration import log_odds

@@ -12,23 +12,29 @@ from collections import Counter, defaultdict
 import numpy
 import pandas
 
-from docs.make.pictures import named, save, save_figure
+from docs.make.pictures import named, save_figure
 from nsmc_attention.classification.evaluation import evaluate, faithfulness
 from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.colors import LIGHT, as_hex
+from nsmc_attention.cli.terminal import interval
+from nsmc_attention.drawing.colors import LIGHT, as_hex
 from nsmc_attention.drawing.figure import new_figure, printable
 from nsmc_attention.evaluation.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
-from nsmc_attention.evaluation.erasure import leave_one_out
-from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc
+from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc, leave_one_out
 from nsmc_attention.tables import nsmc
 from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.visualization.faithfulness import interval, save_plot
 
 REVIEWS, CORPUS = 1000, 5000
 # Rows of a figure of the corpus
 WORDS = 15
+# One-layer BiLSTM with additive attention, masked softmax: result files of successar/AttentionExplanation, the
+# code of Jain & Wallace 2019. Mean of Kendall's tau over the reviews of the test part.
+PUBLISHED = {
+    "SST": {"erasure": 0.291, "gradient": 0.351},
+    "IMDB": {"erasure": 0.341, "gradient": 0.437},
+    "SST, dot": {"erasure": 0.064, "gradient": 0.073},
+}
 ATTENTION, *LABELS = map(as_hex, (LIGHT.attention, LIGHT.positive, LIGHT.negative))
 
 
@@ -41,8 +47,7 @@ def main(arguments):
     results = {name: faithfulness(classifier, reviews, REVIEWS) for name, classifier in classifiers.items()}
     accuracy = {name: evaluate(classifier, reviews)["accuracy"] for name, classifier in classifiers.items()}
     print_bundles(results, accuracy)
-    save_plot(results, named("faithfulness"))
-    save(named("faithfulness"), named("faithfulness"))
+    save_figure(draw_results(results), named("faithfulness"))
     chosen = numpy.random.RandomState(0).permutation(len(reviews))
     documents = reviews.documents
     texts = [documents[place] for place in chosen]
@@ -66,6 +71,47 @@ def print_bundles(results, accuracy):
             cells.append(f"{orders['attention'][kind]['mean']:.3f} ({orders['random'][kind]['mean']:.3f})")
         cells.append(f"{uniform['change']:.3f}, {100 * uniform['flipped']:.1f} %")
         print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def draw_results(results):
+    """Draw tau with erasure and gradients beside published figures, and AOPC beside the random order's; return a Figure."""
+    with new_figure((6, 4.4 + 0.84 * (len(results) + len(PUBLISHED))), 2) as (figure, grid):
+        draw_taus(grid[0, 0], results)
+        draw_aopc(grid[1, 0], results)
+        for axes in grid.flat:
+            axes.grid(axis="x", alpha=0.3)
+            axes.legend(fontsize=8, ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.16))
+    return figure
+
+
+def draw_taus(axes, results):
+    for offset, measure, marker in ((-0.12, "erasure", "o"), (0.12, "gradient", "s")):
+        means = [(row + offset, result["tau"]["attention"].get(measure)) for row, result in enumerate(results.values())]
+        defined = [(height, mean) for height, mean in means if mean and mean["mean"] is not None]
+        draw_means(axes, defined, fmt=marker, label=f"with {measure}")
+        heights = [len(results) + row + offset for row in range(len(PUBLISHED))]
+        axes.plot([figures[measure] for figures in PUBLISHED.values()], heights, marker, color="0.6")
+    names = [*results, *(f"published: {name}" for name in PUBLISHED)]
+    axes.set_yticks(range(len(names)), names)
+    axes.invert_yaxis()
+    axes.axvline(0, color="0.7", linewidth=1)
+    axes.set(title="Kendall's tau of the attention", xlabel="mean over the reviews, 95 % interval")
+
+
+def draw_aopc(axes, results):
+    for offset, kind, color in ((-0.12, "comprehensiveness", "C0"), (0.12, "sufficiency", "C1")):
+        for order, fill in (("attention", color), ("random", "white")):
+            means = [(row + offset, result["orders"][order][kind]) for row, result in enumerate(results.values())]
+            draw_means(axes, means, fmt="o", color=color, markerfacecolor=fill, label=f"{kind}, {order}")
+    axes.set_yticks(range(len(results)), list(results))
+    axes.set_ylim(len(results) - 0.4, -0.6)
+    axes.set(title="AOPC of the largest weights, beside a random order", xlabel="change of the label's probability")
+
+
+def draw_means(axes, means, **style):
+    """Draw (height, mean with its interval) as points with bars."""
+    errors = [[mean["mean"] - mean["low"] for _, mean in means], [mean["high"] - mean["mean"] for _, mean in means]]
+    axes.errorbar([mean["mean"] for _, mean in means], [y for y, _ in means], xerr=errors, capsize=3, **style)
 
 
 def print_candidates(classifier, texts):

@@ -17,7 +17,7 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
-from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention._io.reading import read_rows
 from nsmc_attention.classification.predictor import load_classifier
 
 SENTENCES = Path(__file__).with_suffix(".tsv")

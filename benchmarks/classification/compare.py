@@ -20,6 +20,7 @@ import pandas
 from sklearn.dummy import DummyClassifier
 
 from nsmc_attention._io.atomic import replaced_file, write_text
+from nsmc_attention._io.reading import read_json
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.adapt import tfidf_regression
 from nsmc_attention.classification.evaluation import evaluate
@@ -33,7 +34,7 @@ from nsmc_attention.tables.corpus import Reviews
 from nsmc_attention.tables.data import Labelled
 from nsmc_attention.tables.labelled import read_reviews
 from nsmc_attention.tables.nsmc import CORPORA
-from nsmc_attention.training.runs import Run, saved_settings
+from nsmc_attention.training.runs import Run
 
 BASELINES = ("majority", "tfidf")
 
@@ -102,7 +103,7 @@ def check_table(path: Path, saved: Path, settings: dict[str, Any], rows: list[st
     """Raise ConfigError where there is a table of other reviews or settings, or with rows that this comparison has not."""
     if not path.is_file():
         return
-    known = saved_settings(saved) if saved.is_file() else {}
+    known = read_json(saved.read_bytes(), saved, ConfigError, "JSON settings") if saved.is_file() else {}
     others = known.pop("rows", [])
     lost = [row for row in others if row not in rows] if isinstance(others, list) else []
     if known != settings or lost:

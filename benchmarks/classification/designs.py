@@ -29,8 +29,7 @@ from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.objectives import LabelsObjective, as_inputs
 from nsmc_attention.classification.predictor import Classifier, TokenScorer
 from nsmc_attention.classification.settings import preset
-from nsmc_attention.evaluation.erasure import leave_one_out
-from nsmc_attention.evaluation.faithfulness import correlation
+from nsmc_attention.evaluation.faithfulness import correlation, leave_one_out
 from nsmc_attention.model.encoders import GRU
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.tables.labelled import load_reviews

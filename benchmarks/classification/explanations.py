@@ -16,12 +16,11 @@ import numpy
 from nsmc_attention import load_classifier
 from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.classification.gradients import GradientEngine
-from nsmc_attention.evaluation.erasure import leave_one_out
-from nsmc_attention.evaluation.faithfulness import SHORTEST, SIGNED, agreement, aopc, correlation
-from nsmc_attention.inference.sessions import GluonGraph
+from nsmc_attention.cli.terminal import interval
+from nsmc_attention.evaluation.faithfulness import SHORTEST, SIGNED, agreement, aopc, correlation, leave_one_out
+from nsmc_attention.inference.engines import GluonGraph
 from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import Encoded
-from nsmc_attention.visualization.faithfulness import interval
 
 # Points of an integrated gradient
 STEPS = 24

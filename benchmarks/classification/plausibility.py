@@ -17,7 +17,7 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from nsmc_attention import load_classifier
-from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention._io.reading import read_rows
 from nsmc_attention.classification.explain import Explainer
 from nsmc_attention.evaluation.faithfulness import SIGNED
 from nsmc_attention.text.encoding import Encoded

@@ -122,7 +122,7 @@ class OnnxScoring:
     """The exported model on ONNX Runtime."""
 
     def __init__(self, workload):
-        from nsmc_attention.inference.sessions import OnnxGraph
+        from nsmc_attention.inference.engines import OnnxGraph
 
         content, interface = lowered(workload)
         self.engine = OnnxGraph(content, interface, threads=cores())

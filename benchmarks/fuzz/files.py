@@ -19,7 +19,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import warnings
 import zipfile
 from collections import Counter
 from pathlib import Path
@@ -48,7 +47,7 @@ mxnet = import_mxnet()
 
 from nsmc_attention.text.encoding import ReviewEncoder  # noqa: E402
 from nsmc_attention.text.preprocessing import build_vocab  # noqa: E402
-from nsmc_attention.training.checkpoint import Average, Checkpoints, Progress  # noqa: E402
+from nsmc_attention.training.checkpoint import Average, Checkpoint, Progress  # noqa: E402
 from nsmc_attention.training.loop import make_trainer  # noqa: E402
 from nsmc_attention.training.runs import Run  # noqa: E402
 
@@ -106,19 +105,19 @@ class Materials:
         folder.mkdir()
         self.trainer = make_trainer(self.network, CONFIG.training.labels.learning_rate)
         self.average = Average(self.network, 0.5)
-        checkpoints = Checkpoints(folder, 3)
+        checkpoint = Checkpoint(folder)
         with mxnet.autograd.record():
             loss = self.network(*self.batch)[0].sum()
         loss.backward()
         self.trainer.step(1)
         figures = {"train_loss": 1.0, "dev_accuracy": 0.5, "dev_f1": 0.5, "dev_log_loss": 0.7, "dev_ece": 0.1}
         record = {"epoch": 1, "steps": 1, "seconds": 1.0, **figures, "dev_entropy": 0.9}
-        progress = Progress(1, 0, 1, 0.0, 0.7, 0, {"log_loss": 0.9}, [record])
-        checkpoints.save(self.network, self.trainer, self.average, progress)
-        checkpoints.save_best(self.network)
+        progress = Progress(1, 1, 1.0, 0.7, 0, {"log_loss": 0.9}, [record])
+        checkpoint.save(self.network, self.trainer, self.average, progress)
+        checkpoint.save_best(self.network)
         settings = json.dumps({"data": {"name": "sample", "sha256": "0"}, "valid": None, "config": CONFIG.to_dict()})
         return {
-            "checkpoint.safetensors": next(folder.glob("checkpoint*")).read_bytes(),
+            "checkpoint.safetensors": (folder / "checkpoint.safetensors").read_bytes(),
             "best.safetensors": (folder / "best.safetensors").read_bytes(),
             "settings.json": settings.encode(),
         }
@@ -170,14 +169,10 @@ def zipped(parts):
 def read_as(kind, folder, materials, draw):
     """Read the stranger's file as the package would; return probabilities, where there are any."""
     if kind == "checkpoint.safetensors":
-        (folder / kind).rename(folder / "checkpoint-00000001.safetensors")
-        (folder / "best.safetensors").write_bytes(materials.contents["best.safetensors"])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            progress = Checkpoints(folder, 3).load_newest(materials.network, materials.trainer, materials.average)
-        return [0.0 if math.isfinite(value) else value for value in (*progress.before.values(), progress.loss_sum)]
+        progress = Checkpoint(folder).load(materials.network, materials.trainer, materials.average)
+        return [0.0 if math.isfinite(value) else value for value in (*progress.before.values(), progress.train_loss)]
     if kind == "best.safetensors":
-        return Checkpoints(folder, 3).load_best(materials.network) or []
+        return Checkpoint(folder).load_best(materials.network) or []
     if kind == "settings.json":
         Run(folder, resume=True).check(json.loads(materials.contents[kind]))
         return []

@@ -172,7 +172,7 @@ class Comparison:
 
 
 def config_of(encoder: str, seed: int) -> Config:
-    base = PRESETS["extended"].with_fields(ngram_buckets=0, erasure_reviews=0, vocab_size=8000, checkpoint_steps=10**6)
+    base = PRESETS["extended"].with_fields(ngram_buckets=0, erasure_reviews=0, vocab_size=8000)
     return base.with_fields(seed=seed, **ENCODERS[encoder])
 
 

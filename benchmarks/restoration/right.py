@@ -13,7 +13,7 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention._io.reading import read_rows
 from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean

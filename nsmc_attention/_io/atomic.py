@@ -82,30 +82,18 @@ def require_place(path: Path) -> None:
 def temporary_sibling(path: Path, folder: bool = False, mode: int = 0o600) -> Iterator[Path]:
     """Yield an empty temporary file or folder beside `path`, removed at the end unless it was renamed."""
     temporary = path.with_name(PREFIX + secrets.token_hex(8))
-    with ended_by(partial(remove, temporary)):
-        try:
-            temporary.mkdir() if folder else temporary.touch(mode, exist_ok=False)
-            yield temporary
-        except OSError as problem:
-            if problem.errno in NO_ROOM or str(problem.filename) == str(temporary):
-                raise cannot_write(path, problem) from problem
-            raise
-        finally:
-            remove(temporary)
-
-
-@contextmanager
-def ended_by(end: Callable[[], object]) -> Iterator[None]:
-    """Call `end` where a signal ends the command within the `with` block."""
+    end = partial(remove, temporary)
     endings.append(end)
     try:
-        yield
+        temporary.mkdir() if folder else temporary.touch(mode, exist_ok=False)
+        yield temporary
+    except OSError as problem:
+        if problem.errno in NO_ROOM or str(problem.filename) == str(temporary):
+            raise DataError(f"{path}: cannot be written: {problem.strerror}; {remedy(problem)}") from problem
+        raise
     finally:
+        end()
         endings.remove(end)
-
-
-def cannot_write(path: Path, problem: OSError) -> DataError:
-    return DataError(f"{path}: cannot be written: {problem.strerror}; {remedy(problem)}")
 
 
 def remedy(problem: OSError) -> str:

@@ -9,11 +9,11 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.aliases import Numbers
+from ..drawing.html import shortened
+from ..drawing.matrices import Matrix
 from ..errors import ConfigError, did_you_mean
 from ..evaluation.calibration import log_odds
-from ..evaluation.erasure import SMALLEST, Scorer
-from ..inference.matrices import Matrix
-from ..inference.notebook import shortened
+from ..evaluation.faithfulness import SMALLEST, Scorer
 from ..text.encoding import Encoded
 from .display import AUTO, METHODS, SIGNED, WEIGHTED, attribution_html
 from .pieces import Side

@@ -4,7 +4,7 @@ from html import escape
 from typing import TYPE_CHECKING, Literal
 
 from .._runtime.aliases import Numbers
-from ..inference.notebook import color, in_frame, legend, matrix_html, number
+from ..drawing.html import in_frame, legend, matrix_html, shaded_words
 
 if TYPE_CHECKING:
     from .prediction import Prediction
@@ -33,20 +33,7 @@ def attribution_html(prediction: "Prediction", values: Numbers, method: str = "a
         f"<b>{escape(str(prediction.label))} {100 * float(prediction.score or 0):.1f} %</b> · "
         f'<span title="{escape(METHODS[method])}">{method}</span>{about} · {legend(largest, signed)}'
     )
-    words = words_html(prediction, values, signed, largest)
+    words = shaded_words(prediction.text, prediction.tokens, prediction.offsets, values, signed)
     has_matrix = method in WEIGHTED and prediction.weights.ndim > 1
     unfolded = matrix_html(*prediction.matrices()) if has_matrix else ""
     return in_frame(f'<div class="nsmc-head">{head}</div>{words}{unfolded}')
-
-
-def words_html(prediction: "Prediction", values: Numbers, signed: bool, largest: float) -> str:
-    """Return the text with each token shaded; pointing at one shows its value."""
-    text, end, parts = prediction.text, 0, []
-    for token, (start, stop), value in zip(prediction.tokens, prediction.offsets, values.tolist()):
-        against = ' class="nsmc-against"' if signed and value < 0 else ""
-        title = escape(f"{token}: {number(value, signed)}")
-        style = f"background:{color(value, largest, signed)}"
-        parts.append(escape(text[end:start]))
-        parts.append(f'<span{against} style="{style}" title="{title}">{escape(text[start:stop])}</span>')
-        end = stop
-    return f'<div class="nsmc-words" lang="ko">{"".join(parts)}{escape(text[end:])}</div>'

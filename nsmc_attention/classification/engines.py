@@ -9,8 +9,7 @@ from typing import Optional, Protocol
 
 from .._runtime.aliases import Numbers
 from .._runtime.processes import cores
-from ..inference.engines import PRECISIONS, chosen_engine
-from ..inference.sessions import GluonGraph, RunnableGraph, load_graphs
+from ..inference.engines import PRECISIONS, GluonGraph, RunnableGraph, chosen_engine, load_graphs
 from ..model.graphs import CONTEXTS, CONTRIBUTIONS, HEADS
 from . import native
 from .system import ClassifierBundle

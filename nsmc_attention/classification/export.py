@@ -14,8 +14,7 @@ from .._runtime.aliases import Numbers, Record
 from .._runtime.processes import cores
 from ..bundle import PARAMETERS, load_bundle, read_contents, write_bundle
 from ..errors import BundleError, ConfigError
-from ..inference.engines import gluon_network
-from ..inference.sessions import OnnxGraph
+from ..inference.engines import OnnxGraph, gluon_network
 from ..model.onnx.graph import lower, with_parameters_in
 from ..model.parameters import set_parameters, snapshot
 from ..tables import nsmc

@@ -6,7 +6,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.aliases import Array
-from ..inference.sessions import GluonGraph
+from ..inference.engines import GluonGraph
 
 BATCH = 64
 Ids = NDArray[numpy.int32]

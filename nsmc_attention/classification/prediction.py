@@ -9,8 +9,8 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.aliases import Record
-from ..inference.matrices import Matrix, matrices
-from ..inference.notebook import in_frame, shortened
+from ..drawing.html import in_frame, shortened
+from ..drawing.matrices import Matrix, matrices
 from ..model.graphs import AXES
 from .display import attribution_html
 from .settings import LABELS

@@ -15,10 +15,9 @@ import numpy
 
 from .._runtime.aliases import Numbers, Record
 from ..errors import ConfigError, DataError
-from ..evaluation.share import Evidence, Share, by_odds, odds_of
+from ..evaluation.share import Evidence, Share, Tally, by_odds, odds_of
 from ..inference.reference import AddedColumns, Row
 from ..inference.scoring import tally_of
-from ..inference.tally import Tally
 from ..tables.parts import is_missing
 from .predictor import WINDOW, Classifier, packaged
 from .settings import LABELS

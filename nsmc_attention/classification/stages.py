@@ -17,8 +17,8 @@ from .._runtime.aliases import Network, Numbers, Record
 from .._runtime.processes import cores
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
-from ..evaluation.erasure import leave_one_out, shares
-from ..inference.sessions import GluonGraph, OnnxGraph
+from ..evaluation.faithfulness import leave_one_out, shares
+from ..inference.engines import GluonGraph, OnnxGraph
 from ..model import parameters
 from ..model.onnx.graph import lower
 from ..model.parameters import set_parameters, snapshot

@@ -253,7 +253,7 @@ def write_classifier(
     documents: list[str],
 ) -> ClassifierBundle:
     """Write a network and its vocabulary, as bytes and as encoder, as a bundle; the parity is measured on documents."""
-    from ..inference.sessions import GluonGraph
+    from ..inference.engines import GluonGraph
     from ..model.onnx.graph import lower
     from .engines import GraphEngine
     from .export import disagreement, exceeds, parity

@@ -6,12 +6,10 @@ command's file is imported when it is called, and the library inside the command
 """
 
 import atexit
-import io
 import os
 import re
 import signal
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from importlib.util import find_spec
 from typing import Any, NoReturn, Optional
@@ -32,20 +30,6 @@ STREAMS = {"stdin": ("r", "utf-8-sig", "strict"), "stdout": WRITTEN, "stderr": W
 NEEDED_BESIDE = {"matplotlib": ["koreanize-matplotlib"], "PIL": ["scipy", "onnxruntime"]}
 # 128 + SIGPIPE, as of other programs whose reader has gone
 CLOSED_PIPE = 141
-# The end of what click calls the class of a stdout whose reader has gone
-WRAPPED = "PacifyFlushWrapper"
-
-
-class Stderr(io.FileIO):
-    """Standard error, on which a line that does not fit changes no exit code."""
-
-    def write(self, content: Any) -> int:
-        try:
-            return super().write(content)
-        except OSError as problem:
-            if problem.errno not in NO_ROOM:
-                raise
-            return len(content)
 
 
 def main(arguments: Optional[list[str]] = None) -> NoReturn:
@@ -55,9 +39,6 @@ def main(arguments: Optional[list[str]] = None) -> NoReturn:
         stream: Any = getattr(sys, name) or open(os.devnull, mode, encoding=encoding)
         stream.reconfigure(encoding=encoding, errors=errors)
         setattr(sys, name, stream)
-    if sys.__stderr__:
-        lines: Any = io.BufferedWriter(Stderr(2, "wb", closefd=False))
-        sys.stderr = io.TextIOWrapper(lines, *WRITTEN[1:], line_buffering=True)
     collect_seldom()
     code = run(arguments)
     atexit._run_exitfuncs()
@@ -74,61 +55,50 @@ def run(arguments: Optional[list[str]] = None) -> int:
     chosen = re.search(r"(?m)^--language[=\n](ko|en)$", "\n".join(words))
     with messages.speaking(chosen and chosen[1]):
         try:
-            commands.main(words, obj=words, prog_name="nsmc-attention", standalone_mode=False)
+            commands.main(words, prog_name="nsmc-attention", standalone_mode=False)
             sys.stdout.flush()
-        except BaseException as problem:
-            code = next((end(problem, words[0]) for kinds, end in ENDINGS.items() if isinstance(problem, kinds)), None)
-            if code is not None:
-                return code
-            raise
+        except (click.Abort, KeyboardInterrupt):
+            return 128 + signal.SIGINT
+        except BrokenPipeError:
+            return CLOSED_PIPE
+        except SystemExit as problem:
+            # click turns a closed pipe into SystemExit, and wraps stdout
+            closed = type(sys.stdout).__name__.endswith("PacifyFlushWrapper")
+            return CLOSED_PIPE if closed else int(problem.code or 0)
+        except Exception as problem:
+            line = complaint(problem, words[0])
+            if line is None:
+                raise
+            print(f"error: {NsmcError(' '.join(line.split()))}", file=sys.stderr)
+            return 2
     return 0
 
 
-def complain(problem: object, command: str = "") -> int:
-    print(f"error: {NsmcError(' '.join(str(problem).split()))}", file=sys.stderr)
-    return 2
+def complaint(problem: Exception, command: str) -> Optional[str]:
+    """Return what is wrong with the input or the machine, and what to do; None for a bug."""
+    if isinstance(problem, WrongTask) and problem.task in registry.SYSTEMS:
+        return f"{problem}; use it with `nsmc-attention {registry.system(problem.task).command}`"
+    if isinstance(problem, NsmcError):
+        return str(problem)
+    if isinstance(problem, click.NoSuchOption) and not problem.possibilities:
+        return f"{problem.format_message()} A text that begins with a dash goes after --."
+    if isinstance(problem, click.ClickException):
+        return problem.format_message()
+    if isinstance(problem, ModuleNotFoundError):
+        return missing_package(problem, command)
+    if isinstance(problem, OSError) and (problem.filename is not None or problem.errno in NO_ROOM):
+        return f"{problem.filename or command}: {problem.strerror}; {remedy(problem)}"
+    return None
 
 
-def of_another_task(problem: Any, command: str) -> int:
-    """Say with which command a bundle can be used."""
-    known = problem.task in registry.SYSTEMS
-    right = f"; use it with `nsmc-attention {registry.system(problem.task).command}`" if known else ""
-    return complain(f"{problem}{right}")
-
-
-def missing_package(problem: Any, command: str) -> Optional[int]:
+def missing_package(problem: ModuleNotFoundError, command: str) -> Optional[str]:
     """Say what installs a package; None where what is installed lacks a part, or is none of ours: a bug."""
     module = (problem.name or "").partition(".")[0]
     if find_spec(module) or not requirement(module):
         return None
     if command in {**TRAINING, **EVALUATION} and command != "explain":
-        return complain(f"{command} needs {module}: {INSTALL_TRAINING}")
-    return complain(MissingPackage(command, module, *NEEDED_BESIDE.get(module, ())))
-
-
-def exited(problem: Any, command: str) -> int:
-    # click turns a closed pipe into SystemExit, and wraps stdout
-    return CLOSED_PIPE if type(sys.stdout).__name__.endswith(WRAPPED) else int(problem.code or 0)
-
-
-def system_error(problem: Any, command: str) -> Optional[int]:
-    """Say what a file, a full disk or the limit of open files refused; None for another problem that names no file."""
-    if problem.filename is None and problem.errno not in NO_ROOM:
-        return None
-    return complain(f"{problem.filename or command}: {problem.strerror}; {remedy(problem)}")
-
-
-# {kinds of exceptions: what ends the command, (problem, command) -> exit code, or None for a bug}, the first that fits
-ENDINGS: dict[Any, Callable[[Any, str], Optional[int]]] = {
-    WrongTask: of_another_task,
-    NsmcError: complain,
-    ModuleNotFoundError: missing_package,
-    click.ClickException: lambda problem, command: complain(problem.format_message()),
-    (click.Abort, KeyboardInterrupt): lambda problem, command: 128 + signal.SIGINT,
-    BrokenPipeError: lambda problem, command: CLOSED_PIPE,
-    SystemExit: exited,
-    OSError: system_error,
-}
+        return f"{command} needs {module}: {INSTALL_TRAINING}"
+    return str(MissingPackage(command, module, *NEEDED_BESIDE.get(module, ())))
 
 
 # {command: the module that holds it}, in the order in which they are used

@@ -8,11 +8,9 @@ whose fields are options in the same way, of which the command gets an instance.
 
 import functools
 import os
-import re
 import shlex
 from collections.abc import Callable, Iterable
 from inspect import Parameter, signature
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, Optional, Union, get_args
 
@@ -20,13 +18,6 @@ import click
 
 from .._runtime.messages import LANGUAGES
 from ..errors import ConfigError
-
-# What is an option, rather than a review that begins with a dash: `-1점`, `--별로`, `- 좋다`
-OPTION = re.compile(r"-[A-Za-z]|--[A-Za-z][\w-]*(=|$)", re.ASCII)
-# A name, though there may be no such file here
-FILE_NAME = re.compile(r"\S+\.(csv|tsv|txt|jsonl|ndjson|parquet|xlsx|png|jpe?g|gif|webp)", re.IGNORECASE)
-PICTURE = re.compile(r"\.(png|jpe?g|gif|webp|bmp|tiff?)$", re.IGNORECASE)
-
 
 # Read by `app.run`, before the options are parsed
 LANGUAGE: Any = {"type": click.Choice(LANGUAGES), "expose_value": False, "help": "of messages  [default: the locale's]"}
@@ -78,14 +69,9 @@ def text_argument(hint: str, **settings: Any) -> Any:
 
     def refuse_others(context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
         for text in texts:
-            if text.strip() and not text.encode("utf-8", "ignore").strip():
-                raise ConfigError(
-                    f"{context.info_name}: expected a text in UTF-8, found other bytes; use a UTF-8 terminal"
-                )
-            if os.path.isfile(text) or FILE_NAME.fullmatch(text):
+            if os.path.isfile(text):
                 problem = f"expected the text of a review, found the name of a file, {text}"
-                advice = "read its lines with nsmc-attention read %s" if PICTURE.search(text) else hint
-                raise ConfigError(f"{context.info_name}: {problem}; {advice % shlex.quote(text)}")
+                raise ConfigError(f"{context.info_name}: {problem}; {hint % shlex.quote(text)}")
         return texts
 
     return argument(nargs=-1, callback=refuse_others, **settings)
@@ -129,23 +115,3 @@ def command(
         return cls(function.__name__, callback=run, params=parameters, help=function.__doc__, **settings)
 
     return decorate
-
-
-class TextCommand(click.Command):
-    """A command on reviews, one of which may begin with a dash."""
-
-    def parse_args(self, context: click.Context, words: list[str]) -> list[str]:
-        valued = {flag for one in self.params if isinstance(one, click.Option) and not one.is_flag for flag in one.opts}
-        given, texts, rest = list[str](), list[str](), iter(words)
-        for word in rest:
-            if word == "--":
-                texts += rest
-            elif OPTION.match(word):
-                given += [word, *islice(rest, word in valued)]
-            else:
-                texts.append(word)
-        try:
-            return super().parse_args(context, [*given, "--", *texts])
-        except click.NoSuchOption as problem:
-            hint = "" if problem.possibilities else " A review that begins with a dash goes after --."
-            raise click.UsageError(problem.format_message() + hint) from problem

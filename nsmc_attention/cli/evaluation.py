@@ -9,8 +9,8 @@ import click
 
 from ..errors import ConfigError
 from ..tables.data import Labelled
-from .declare import TextCommand, choices, command, option, text_argument
-from .options import BUNDLE, DATA_DIR, ENCODING, JSON, TEXT_COLUMN, Added, Heads, Model, labelled, of_systems
+from .declare import choices, command, option, text_argument
+from .options import BUNDLE, DATA_DIR, ENCODING, HEADS, JSON, TEXT_COLUMN, Added, Model, labelled, of_systems
 
 
 @command()
@@ -54,7 +54,6 @@ def faithfulness(
     model: Model,
     limit: int = option("number of reviews, drawn by --seed", type=click.IntRange(1), default=1000),
     seed: int = option(type=click.IntRange(0, 2**31 - 1), default=0),
-    plot: Optional[Path] = option(".png, .svg or .pdf: draw tau and AOPC beside published figures"),
     as_json: bool = JSON,
 ) -> None:
     """Measure how faithful the attention is.
@@ -63,19 +62,14 @@ def faithfulness(
 
     \b
     nsmc-attention faithfulness --data nsmc
-    nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --plot faithfulness.png
+    nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --json
     """
     from ..classification import evaluation
-    from ..drawing.figure import check_suffix
     from ..tables.labelled import read_reviews
-    from ..visualization.faithfulness import as_text, save_plot
+    from .terminal import faithfulness_table
 
-    if plot:
-        check_suffix(plot)
     figures = evaluation.faithfulness(model.load(), read_reviews(reviews, "test"), limit=limit, seed=seed)
-    print(json.dumps(figures) if as_json else as_text(figures))
-    if plot:
-        save_plot({figures["bundle"]: figures}, plot)
+    print(json.dumps(figures) if as_json else faithfulness_table(figures))
 
 
 @command()
@@ -114,7 +108,7 @@ def hops(
     print(f"overlap {statistics['overlap']:.3f} (0: no token in common, 1: equal), {statistics['reviews']:,} reviews")
 
 
-@command(TextCommand)
+@command()
 def explain(
     *,
     text: tuple[str, ...] = text_argument(
@@ -134,7 +128,7 @@ def explain(
     ),
     by_word: bool = option("show values per word between white space, not per morpheme"),
     beside: tuple[Path, ...] = option("another bundle to draw beside the first", multiple=True),
-    heads: Heads,
+    heads: Optional[Path] = HEADS,
     model: Model,
 ) -> None:
     """Shade the words of a review, or draw a picture of them.
@@ -151,15 +145,15 @@ def explain(
     from ..classification.attribution import check_method
     from ..classification.display import AUTO
     from ..classification.explain import explain_many
-    from ..visualization.pictures import check_picture, save_attributions
+    from ..drawing.figure import check_suffix
+    from ..visualization.pictures import check_picture, save_attributions, save_heads
     from .terminal import as_text, has_colors
 
     checked = [check_method(method) for method in methods]
     if picture == "matrix":
         # the one method that has such a picture
         checked = ["attention" if method == AUTO else method for method in checked]
-    heads.check()
-    if heads.path and len(text) > 1:
+    if heads and check_suffix(heads) and len(text) > 1:
         raise ConfigError(f"explain --heads: expected one TEXT, found {len(text)}; put it in quotes")
     if output:
         check_picture(output, picture, checked)
@@ -167,7 +161,8 @@ def explain(
         raise ConfigError(f"--picture {picture}: expected --output too, as --output {picture}.png")
     classifiers = [model._replace(bundle=bundle).load() for bundle in (model.bundle, *beside)]
     reviews = explain_many(classifiers, text, checked, by_word)
-    heads.save(reviews[0][0])
+    if heads:
+        save_heads(reviews[0][0], heads)
     if output is None:
         shown = [as_text(shades, has_colors(sys.stdout)) for group in reviews for shades in group]
         print(*shown, sep="\n\n")

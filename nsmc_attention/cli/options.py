@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..classification.predictor import Classifier
     from ..inference.reference import Scorer
     from ..tables.parts import Source
-    from ..visualization.pictures import Attending
 
 # Texts that something may be remarked on
 REMEMBERED = 1000
@@ -49,6 +48,7 @@ FORMAT = option(
     type=click.Choice(["text", "csv", "tsv", "jsonl", "parquet", "xlsx"]),
 )
 JSON = option("print one JSON object", "--json")
+HEADS = option(".png, .svg or .pdf: the attention of each layer and head")
 INIT_FROM = option(
     "bundle to start from, or pretrained (the packaged classifier): a classifier initializes all parameters and the "
     "vocabulary, a language model initializes the encoder"
@@ -151,30 +151,6 @@ def corrected(classifier: "Classifier", corrections: Added, model: Model) -> "Sc
     return scorer
 
 
-class Heads(NamedTuple):
-    """A picture of an encoder's heads, of all or of those of one layer or number."""
-
-    path: Optional[Path] = option(".png, .svg or .pdf: the attention of each layer and head", "--heads")
-    layer: Optional[int] = option("for --heads: only this layer, from 1")
-    head: Optional[int] = option("for --heads: only this head, from 1; drawn large with --layer")
-
-    def check(self) -> None:
-        """Raise ConfigError, before a model is loaded, if the picture could not be drawn into its file or has none."""
-        if self.path:
-            from ..drawing.figure import check_suffix
-
-            check_suffix(self.path)
-        elif (self.layer, self.head) != (None, None):
-            raise ConfigError("--layer, --head: expected --heads too, as --heads heads.png")
-
-    def save(self, result: "Attending") -> None:
-        """Draw the picture, if there is to be one."""
-        if self.path:
-            from ..visualization.pictures import save_heads
-
-            save_heads(result, self.path, self.layer, self.head)
-
-
 class Scoring(NamedTuple):
     """Texts or lines or a table to read, and what to write, of `predict` and `restore`."""
 
@@ -238,9 +214,8 @@ class Scoring(NamedTuple):
             table = Texts("-", text_column=self.text_column, source=stdin) if stdin else self.table()
             write = partial(score_table, scorer, table, excel=self.excel, look=look)
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
-        for each in (remark, strange) if first else ():
-            if each:
-                self.say(each, first, "TEXT" if lines is texts else "stdin")
+        if remark and first:
+            self.say(remark, first, "TEXT" if lines is texts else "stdin")
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
         if (self.source or stdin) and "probability" in scorer.types:
@@ -256,15 +231,6 @@ class Scoring(NamedTuple):
         """Say on stderr what there is to remark on the first texts."""
         if found := remark(texts):
             print(f"{where}: {found}", file=sys.stderr)
-
-
-def strange(texts: list[str]) -> Optional[str]:
-    """Return `oddities.oddity`, whose import takes as long as the prediction of one text, of several."""
-    if len(texts) < 2:
-        return None
-    from ..tables.oddities import oddity
-
-    return oddity(texts)
 
 
 def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:

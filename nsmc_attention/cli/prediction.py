@@ -3,14 +3,14 @@
 from functools import partial
 from typing import TYPE_CHECKING, Optional
 
-from .declare import TextCommand, command, option, text_argument
+from .declare import command, option, text_argument
 from .options import Added, Model, Scoring, corrected, of_systems
 
 if TYPE_CHECKING:
     from ..inference.reference import Scorer
 
 
-@command(TextCommand)
+@command()
 def predict(
     *,
     text: tuple[str, ...] = text_argument("score its rows with --input %s"),

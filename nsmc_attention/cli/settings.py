@@ -22,7 +22,7 @@ SECTIONS = {
     "vocab_size": "Text",
     "encoder": "Network",
     "patience": "Stages",
-    "schedule": "Optimizer and checkpoints",
+    "schedule": "Optimizer",
 }
 
 
@@ -71,8 +71,8 @@ def given_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]
     return changes
 
 
-class GroupedCommand(click.Command):
-    """A command whose help lists its settings in sections."""
+class TrainCommand(click.Command):
+    """The command whose help lists settings in sections, and those that another task alone has, or has another default of."""
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -84,20 +84,13 @@ class GroupedCommand(click.Command):
         for title, records in sections.items():
             with formatter.section(title):
                 formatter.write_dl(records)
-
-
-class TrainCommand(GroupedCommand):
-    """The command whose help also lists the settings that another task alone has, or has another default of."""
-
-    def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
-        super().format_options(context, formatter)
         classify = dict(paths(PRESETS["default"]))
         for task in systems()[1:]:
-            records = {}
+            settings: dict[str, tuple[str, str]] = {}
             for config in reversed([*task.presets.values()]):
                 values, about = dict(paths(config)), dict(descriptions(config))
                 for path in about:
                     if path != f"model.{KIND}" and classify.get(path) != values[path]:
-                        records[path] = FLAGS.get(path, path), f"{about[path]}  [default: {values[path]}]"
+                        settings[path] = FLAGS.get(path, path), f"{about[path]}  [default: {values[path]}]"
             with formatter.section(f"With --task {task.name}; use --set for names with a dot"):
-                formatter.write_dl([*records.values()])
+                formatter.write_dl([*settings.values()])

@@ -1,14 +1,10 @@
 """Commands that get data and train: fetch, train, adapt."""
 
-import shlex
-import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Iterator, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import click
 
-from .._io.atomic import ended_by
 from ..errors import ConfigError
 from ..registry import SYSTEMS, system, systems
 from ..system import System
@@ -100,8 +96,7 @@ def train(
         if chosen.continuing:
             base = chosen.continuing(base, **own)
     config: Any = base.with_fields(**settings)
-    with resumable(out):
-        chosen.train(reviews, config, Run(out, resume, device), **own)
+    chosen.train(reviews, config, Run(out, resume, device), **own)
 
 
 def used(chosen: System, options: Added, of_labels: dict[str, Any]) -> dict[str, Any]:
@@ -121,20 +116,6 @@ def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) 
     if run_settings and (task not in SYSTEMS or given not in (None, task)):
         raise ConfigError(f"{out}: cannot resume --task {task} as --task {given or 'classify'}; leave --task out")
     return given or task
-
-
-@contextmanager
-def resumable(run: Path) -> Iterator[None]:
-    """Say how a training is continued that is interrupted after its run has begun, by this command line."""
-    words: list[str] = click.get_current_context().obj
-
-    def say() -> None:
-        if (run / "settings.json").is_file():
-            again = [word for word in words if word != "--resume"]
-            print(f"continue with: nsmc-attention {shlex.join([*again, '--resume'])}", file=sys.stderr)
-
-    with ended_by(say):
-        yield
 
 
 @command()

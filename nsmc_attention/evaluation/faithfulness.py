@@ -11,17 +11,15 @@ Takes a scoring callable over encoded reviews and one weight a token, never a ne
 """
 
 import math
-from typing import Mapping, Optional, Sequence
+from typing import Callable, Iterable, Mapping, Optional, Sequence
 
 import numpy
-from numpy.typing import ArrayLike
-from scipy.stats import kendalltau
+from numpy.typing import ArrayLike, NDArray
 
 from .._runtime.aliases import Record
 from ..errors import DataError
 from ..text.encoding import Encoded
 from .calibration import log_odds
-from .erasure import SMALLEST, Floats, ProgressCallback, Scorer, leave_one_out
 
 # Shares of the tokens over which ERASER averages
 SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)
@@ -30,6 +28,12 @@ SHORTEST = 3
 # Orders whose values have the sign of what they do to the log-odds
 SIGNED = ("contribution", "gradient")
 Weights = Sequence[ArrayLike]
+Floats = NDArray[numpy.float64]
+# (N,) probability of positive of N reviews, as `classification.predictor.TokenScorer`
+Scorer = Callable[[Sequence[Encoded]], Floats]
+ProgressCallback = Callable[[Iterable[int]], Iterable[int]]
+# Reviews whose erasures are scored together, and what a probability is at least: single precision knows no less
+PIECE, SMALLEST = 256, 1e-7
 
 
 def faithfulness(
@@ -102,6 +106,31 @@ def faithfulness(
     }
 
 
+def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressCallback = iter) -> list[Floats]:
+    """Erase each token in turn; return (T,) float64 for each review, none of which is empty.
+
+    Log-odds of the review (of a single token) less those without the token: above 0 if it speaks for positive. Li,
+    Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3. `progress` wraps the iterable of the loop, as tqdm does.
+    """
+    whole = log_odds(score(reviews), SMALLEST)
+    changes: list[Floats] = []
+    for start in progress(range(0, len(reviews), PIECE)):
+        piece = reviews[start : start + PIECE]
+        without = [review.without(position) for review in piece for position in range(len(review))]
+        lengths = [len(review) for review in piece]
+        left = numpy.nan_to_num(log_odds(score(without), SMALLEST))
+        change = numpy.repeat(whole[start : start + PIECE], lengths) - left
+        changes.extend(numpy.split(change, numpy.cumsum(lengths)[:-1]))
+    return changes
+
+
+def shares(changes: Floats) -> Floats:
+    """Return the absolute changes divided by their sum; equal shares if all are 0."""
+    importance = numpy.abs(changes)
+    total = importance.sum()
+    return importance / total if total > 0 else numpy.full(len(importance), 1 / len(importance))
+
+
 def best_hop(hops: Sequence[Weights], erased: Weights) -> int:
     """Return the index of the hop whose weights agree most with the effect of erasing each word."""
     taus = [agreement(hop, erased)["mean"] for hop in hops]
@@ -113,6 +142,8 @@ def agreement(ones: Weights, others: Weights) -> dict[str, Optional[float]]:
 
     Tau is undefined where all weights of a review are equal; None if fewer than two reviews have one.
     """
+    from scipy.stats import kendalltau
+
     tests = [kendalltau(one, other) for one, other in zip(ones, others)]
     taus = numpy.array([test.statistic for test in tests])
     defined = taus[~numpy.isnan(taus)]

@@ -22,6 +22,7 @@ from .._io.atomic import NO_ROOM, replaced_file
 from .._runtime.processes import can_start_workers, cores
 from .._runtime.progress import progress_bar
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
+from ..evaluation.share import Tally
 from ..tables.data import File, open_file
 from ..tables.parts import cut
 from ..tables.source import BINARY, say_once
@@ -29,7 +30,6 @@ from ..tables.workbook import why_not_kept
 from ..tables.writers import WRITERS, ScoredRows, Writer, kept_writer
 from ..text.encoding import clean
 from .reference import Row, Scorer, worker_scorer
-from .tally import Tally
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -115,10 +115,9 @@ def score_table(
     without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
     `look` is called with the texts of the table's first part before they are scored.
     A workbook that becomes one keeps its formats, with the output columns added to the sheet, where openpyxl can save all
-    that is in it. DataError where the output replaces the workbook that is read and cannot keep it; ConfigError where its
-    name has macros that it has not.
+    that is in it. DataError where the output replaces the workbook that is read and cannot keep it.
     """
-    style = style_of(output, style, weights, macros=True)
+    style = style_of(output, style, weights)
     with open_output(output, style) as file:
         table = open_file(source)
         refuse_loss(table.source, output, style)
@@ -140,15 +139,11 @@ def refuse_loss(source: "Source", output: PathLike, style: Optional[str] = None)
     """Raise DataError where the output replaces the file that is read and does not keep it.
 
     A table that is scored, in a `style`, keeps its columns, a workbook all that is in it, unless `why_not_kept` says why
-    not; another table (None) keeps nothing. ConfigError where the name and the macros of a workbook do not go together.
+    not; another table (None) keeps nothing.
     """
     replaced = not source.stream and os.path.exists(output) and os.path.samefile(source.path, output)
     if style is None and replaced:
         raise DataError(f"{output}: would lose the reviews; name another --output")
-    suffix, macros = Path(output).suffix.lower(), source.path.suffix.lower() == ".xlsm"
-    if style == "xlsx" and suffix in (".xlsx", ".xlsm") and macros != (suffix == ".xlsm"):
-        found = "may have macros" if macros else "has no macros"
-        raise ConfigError(f"{output}: {source.path} {found}; name an --output with .{'xlsm' if macros else 'xlsx'}")
     if replaced and source.kind == "xlsx":
         reason = why_not_kept(source) if style == "xlsx" else f"would lose its formats, written as {style}"
         if reason:
@@ -304,14 +299,9 @@ def texts_of(part: "TablePart", text_column: str) -> list[str]:
     return cells if set(map(type, cells)) == {str} else [as_text(cell) for cell in cells]
 
 
-def style_of(output: PathLike, style: Optional[str], weights: bool = False, macros: bool = False) -> str:
-    """Return the style of an output, by default that of its suffix; ConfigError where it has none, or no weights.
-
-    `macros` is whether it may be a workbook that keeps those of the one that is read.
-    """
+def style_of(output: PathLike, style: Optional[str], weights: bool = False) -> str:
+    """Return the style of an output, by default that of its suffix; ConfigError where it has none, or no weights."""
     suffix = Path(output).suffix
-    if macros and style is None and suffix.lower() == ".xlsm":
-        return style_of("-", "xlsx", weights)
     if style is None and suffix.lower() not in STYLES:
         hint = did_you_mean(suffix, filter(None, STYLES))
         raise ConfigError(f"{output}: unknown suffix {suffix!r}{hint}; or choose a --format")

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
-from pathlib import PurePosixPath
 from typing import IO, Any, Optional
 from xml.etree import ElementTree
 
@@ -26,7 +25,7 @@ ROWS, LONGEST_CELL = 2**20, 32_767
 KEPT = tuple(
     "[Content_Types].xml _rels/ docProps/ xl/_rels/ xl/workbook.xml xl/styles.xml xl/theme/ xl/sharedStrings.xml xl/worksheets/ "
     "xl/calcChain.xml xl/comments xl/drawings/vmlDrawing xl/drawings/commentsDrawing xl/legacyDrawing xl/printerSettings/ "
-    "xl/tables/ xl/vbaProject".split()
+    "xl/tables/".split()
 )
 # Cells of the rectangle that a sheet fills: a row for each of Excel's, of 16 columns; and bytes of the strings in them,
 # of which each cell has its own copy, so that those of `LONG` are counted
@@ -301,7 +300,7 @@ def why_not_kept(source: Source) -> str:
         others = [name for name in archive.namelist() if not name.startswith(KEPT)]
         sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
         if others:
-            return f"has {PurePosixPath(others[0]).parent.name or others[0]}, which would be lost"
+            return f"has {others[0].removeprefix('xl/').partition('/')[0]}, which would be lost"
         extended = any(b"<extLst" in archive.read(name) for name in sheets)
     return "has formats of newer versions of Excel, which would be lost" if extended else ""
 
@@ -313,10 +312,9 @@ def kept_workbook(source: Source, file: IO[bytes], names: Sequence[str]) -> Iter
     openpyxl = require_openpyxl()
     if source.stream:
         source.stream.seek(0)
-    macros = source.path.suffix.lower() == ".xlsm"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        book = openpyxl.load_workbook(source.stream or source.path, keep_vba=macros, rich_text=True)
+        book = openpyxl.load_workbook(source.stream or source.path, rich_text=True)
     sheet = book[source.sheet]
     column, first = sheet.max_column + 1, 0
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
 import numpy
 from numpy.typing import NDArray
 
-from .._io.bounded import read_json
+from .._io.reading import read_json
 from ..errors import BundleError
 from ..native.dictionary import installed_decoder
 from .marks import composed

@@ -1,18 +1,15 @@
-"""The whole state of a training in one file, so that a resumed training ends like an uninterrupted one.
+"""A training's state at the end of an epoch in one file, so that a resumed training ends like an uninterrupted one.
 
-Arrays by safetensors (no code, no pickle), and their sha256, by which damage is noticed.
+Arrays by safetensors: no code, no pickle.
 """
 
-import hashlib
 import json
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy
-from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as unpack
 from safetensors.numpy import save as pack
@@ -60,42 +57,34 @@ class Average:
             set_parameters(self.network, trained)
 
 
-BEST, CHECKSUM = "best.safetensors", "sha256"
+STATE, BEST = "checkpoint.safetensors", "best.safetensors"
 MOMENTS = ("mean", "variance")
 
 
 @dataclass
 class Progress:
-    """The position of a training: `epoch` and `batch` name the next batch, `step` counts updates done.
+    """The position of a training: `epoch` is the next one, `step` counts updates done.
 
     `best` is the smallest value of the dev metric that selects the epoch, `before` the dev figures before the first
-    step, `history` a dict of figures an epoch.
+    step, `history` a dict of figures an epoch, `train_loss` the mean loss of the epoch so far.
     """
 
     epoch: int = 0
-    batch: int = 0
     step: int = 0
-    loss_sum: float = 0.0
+    train_loss: float = 0.0
     best: float = float("inf")
     best_epoch: int = -1
     before: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, float]] = field(default_factory=list)
 
 
-class Checkpoints:
-    """The checkpoints of a stage's folder: the last few states and the best parameters so far.
+class Checkpoint:
+    """The files of a stage's folder: the state at the end of its last epoch, and the best parameters so far."""
 
-    Files: checkpoint-00001500.safetensors (state after 1,500 steps), best.safetensors.
-    """
-
-    def __init__(self, folder: Path, keep: int):
-        self.folder, self.keep = folder, keep
-
-    def paths(self) -> list[Path]:
-        return sorted(self.folder.glob("checkpoint-*.safetensors"))
+    def __init__(self, folder: Path):
+        self.folder = folder
 
     def save(self, network: Network, trainer: Trainer, average: Average, progress: Progress) -> None:
-        """Write the state whole or not at all, then delete the oldest beyond `keep`."""
         states = {
             "network": snapshot(network),
             "adam": moments(trainer),
@@ -103,59 +92,29 @@ class Checkpoints:
         }
         arrays = {f"{group}/{name}": array for group, state in states.items() for name, array in state.items()}
         arrays["progress"] = numpy.frombuffer(json.dumps(asdict(progress)).encode(), dtype="uint8")
-        write_arrays(self.folder / f"checkpoint-{progress.step:08d}.safetensors", arrays)
-        for path in self.paths()[: -self.keep]:
-            path.unlink()
+        write_arrays(self.folder / STATE, arrays)
 
-    def load_newest(self, network: Network, trainer: Trainer, average: Average) -> Progress:
-        """Restore the newest undamaged state; return its Progress, a fresh one if there are no files of states."""
-        if not (arrays := self.read_newest()):
+    def load(self, network: Network, trainer: Trainer, average: Average) -> Progress:
+        """Restore the state and return its Progress; a fresh one if no epoch has ended yet."""
+        if not (self.folder / STATE).exists():
             return Progress()
+        arrays = read_arrays(self.folder / STATE)
         progress = Progress(**json.loads(arrays["progress"].tobytes()))
-        if progress.best_epoch >= 0:
-            # says now that it is damaged
-            self.read_best()
         set_parameters(network, in_group(arrays, "network/"))
         restore_moments(trainer, in_group(arrays, "adam/"), progress.step)
         for name, array in in_group(arrays, "average/").items():
             average.arrays[name][:] = array
         return progress
 
-    def read_newest(self) -> Arrays:
-        """Return the arrays of the newest undamaged state, {} if there are no files of states."""
-        paths, reason = self.paths(), None
-        for path in reversed(paths):
-            if reason:
-                warnings.warn(f"{reason}; using the checkpoint before it", stacklevel=2)
-            try:
-                return read_arrays(path)
-            except BundleError as problem:
-                reason = problem
-        if reason:
-            raise BundleError(
-                f"{reason}; none of {len(paths)} checkpoints is undamaged: restore one from a copy, or delete them and "
-                "--resume starts this stage again"
-            ) from reason
-        return {}
-
-    def read_best(self) -> Arrays:
-        try:
-            return read_arrays(self.folder / BEST)
-        except BundleError as problem:
-            raise BundleError(
-                f"{problem}; restore it from a copy, or delete the checkpoints beside it and --resume starts this "
-                "stage again"
-            ) from problem
-
     def save_best(self, network: Network) -> None:
         write_arrays(self.folder / BEST, snapshot(network))
 
     def load_best(self, network: Network) -> None:
-        set_parameters(network, self.read_best())
+        set_parameters(network, read_arrays(self.folder / BEST))
 
 
 def moments(trainer: Trainer) -> Arrays:
-    """Return Adam's moments. MXNet's own `save_states` would pickle them."""
+    """Adam's moments. MXNet's own `save_states` would pickle them."""
     states = trainer._updaters[0].states
     return {f"{name}.{index}": state.asnumpy() for index, pair in states.items() for name, state in zip(MOMENTS, pair)}
 
@@ -178,26 +137,16 @@ def in_group(arrays: Arrays, prefix: str) -> Arrays:
 
 
 def write_arrays(path: Path, arrays: Arrays) -> None:
-    content = pack({**arrays, CHECKSUM: checksum(arrays)})
     with replaced_file(path) as temporary:
-        temporary.write_bytes(content)
-
-
-def checksum(arrays: Arrays) -> NDArray[numpy.uint8]:
-    """Return the sha256 of names, types, shapes and contents, (32,)."""
-    content = hashlib.sha256()
-    for name, array in sorted(arrays.items()):
-        content.update(f"{name} {array.dtype.name} {array.shape}\n".encode() + array.tobytes())
-    return numpy.frombuffer(content.digest(), dtype="uint8")
+        temporary.write_bytes(pack(arrays))
 
 
 def read_arrays(path: Path) -> Arrays:
-    """Read what `write_arrays` wrote; BundleError if it is damaged."""
+    """Read what `write_arrays` wrote; BundleError if it is missing or damaged."""
     try:
-        arrays = unpack(path.read_bytes())
-        expected = arrays.pop(CHECKSUM, None)
-        if expected is None or not numpy.array_equal(expected, checksum(arrays)):
-            raise ValueError("its checksum is another")
-    except (OSError, ValueError, KeyError, SafetensorError) as problem:
-        raise BundleError(f"{path}: the checkpoint is damaged ({problem})") from problem
-    return arrays
+        return unpack(path.read_bytes())
+    except (OSError, SafetensorError) as problem:
+        raise BundleError(
+            f"{path}: the checkpoint is damaged ({problem}); restore it from a copy, or delete {STATE} and --resume "
+            "starts this stage again"
+        ) from problem

@@ -21,6 +21,7 @@ MAX_SCORES = 2**27
 class LoopConfig(Settings):
     """Settings of every training, see `training.loop`."""
 
+    retired: ClassVar[tuple[str, ...]] = ("checkpoint_steps", "keep_checkpoints")
     batch_size: int = setting(128, "reviews in a batch", low=1)
     schedule: str = setting("cosine", "learning rate over the steps", choices=("cosine", "constant"))
     warmup: float = setting(0.05, "share of the steps in which the learning rate rises", low=0.0, high=1.0)
@@ -28,8 +29,6 @@ class LoopConfig(Settings):
     average: float = setting(0.99, "decay of the kept moving average of the parameters; 0: none", low=0.0, high=0.99999)
     dev_fraction: float = setting(0.05, "share of the training file held out to choose the epoch", low=0.001, high=0.5)
     seed: int = setting(0, "seed of all random numbers", low=0, high=2**31 - 1)
-    checkpoint_steps: int = setting(500, "steps between two checkpoints", low=1)
-    keep_checkpoints: int = setting(3, "checkpoints kept", low=1)
 
 
 # Names that are flags on the command line and keyword arguments in Python; the first path that the config has is meant

@@ -10,8 +10,6 @@ from ..schema import KIND, leaves, paths
 from ..version import __version__
 from .config import FLAGS, TaskConfig
 
-COLUMNS = {"text": "--text-column", "label": "--label-column"}
-
 
 def in_words(counts: Mapping[str, int]) -> str:
     """Return `540 rows, 270 positive`: what is 0 is left out."""
@@ -40,19 +38,6 @@ def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
     for path, value in changes.items():
         words += [FLAGS[path], str(value)] if path in FLAGS else ["--set", f"{path}={value}"]
     return words
-
-
-def other_setting(path: str, saved: object, wanted: object) -> str:
-    """Return `another --epochs: the run has 5, found 6` for a path in a run's settings and its two values."""
-    kind, _, name = path.partition(".")
-    if name == "sha256" or (path in ("sentences", "reviews") and isinstance(saved, str)):
-        return f"another content of --{kind if name else 'data'}: the file has changed since the run began"
-    if kind in ("config", "columns"):
-        flag = FLAGS.get(name) or COLUMNS.get(name) or (f"--set {name}" if "." in name else f"--{name}")
-    else:
-        flag = name or kind if kind in ("reads", "package") else f"--{kind.replace('_', '-')}"
-    saved, wanted = (value.get("name") if isinstance(value, dict) else value for value in (saved, wanted))
-    return f"another {flag}: the run has {saved!r}, found {wanted!r}"
 
 
 def command(config: TaskConfig, presets: Mapping[str, TaskConfig], first: Mapping[str, object], **last: object) -> str:

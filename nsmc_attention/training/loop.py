@@ -6,8 +6,7 @@ Knows nothing of text, files or what is trained for: the stage brings an objecti
 import math
 import time
 from collections.abc import Callable
-from itertools import islice
-from typing import Any, Iterator
+from typing import Any
 
 import numpy
 
@@ -17,79 +16,59 @@ from .._runtime.mxnet_shim import stderr_closed
 from ..errors import ConfigError
 from ..model.operators import FastAdam
 from ..model.parameters import snapshot
-from .checkpoint import Average, Checkpoints, Progress
+from .checkpoint import Average, Checkpoint, Progress
 from .config import FLAGS, LoopConfig
 from .stage import Objective, Stage
 
-# Seconds of training that a crash may cost at most
-LONGEST_UNSAVED = 60
 # Beyond any training that learns; the largest parameter that a bundle can hold is 8e6
 LARGEST_LOSS, LARGEST_PARAMETER = 1e4, 1e6
 
 
 def fit(
-    network: Network, stage: Stage, config: LoopConfig, checkpoints: Checkpoints, report: Callable[..., None]
+    network: Network, stage: Stage, config: LoopConfig, checkpoint: Checkpoint, report: Callable[..., None]
 ) -> Progress:
-    """Train an initialized network, from the newest checkpoint on; leave the parameters of the selected epoch in it.
+    """Train an initialized network, after its last whole epoch; leave the parameters of the selected epoch in it.
 
     `report` is called with Progress after each step and, with the epoch's record as second argument, after each epoch:
     epoch, steps, train_loss, dev_* by the objective's figures, and seconds.
     """
     trainer, average = make_trainer(network, stage.learning_rate), Average(network, config.average)
-    progress = checkpoints.load_newest(network, trainer, average)
+    progress = checkpoint.load(network, trainer, average)
     total_steps, metric = stage.epochs * len(stage.batches), f"dev_{stage.objective.metric}"
     patience = math.inf if stage.patience is None else stage.patience
     if not progress.step:
         progress.before = dev_figures(network, stage)
     while progress.epoch < stage.epochs and progress.epoch - progress.best_epoch <= patience:
-        started = saved = time.perf_counter()
-        batches = enumerate(stage.batches.epoch(config.seed, progress.epoch))
-        skip_done(batches, network, stage, progress, config)
-        for index, batch in batches:
-            if index == 0 or progress.step % config.checkpoint_steps == 0:
-                # MXNet cannot save its generator's state, so each stretch of checkpoint_steps starts anew
-                seed_dropout(config.seed, progress.step)
+        started, losses = time.perf_counter(), 0.0
+        # MXNet cannot save its generator's state, so each epoch starts anew
+        seed_dropout(config.seed, progress.step)
+        for count, batch in enumerate(stage.batches.epoch(config.seed, progress.epoch), 1):
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, stage.learning_rate, config))
             loss = train_step(network, trainer, stage.objective, batch, config.clip_norm)
             refuse_divergence("a loss", loss, LARGEST_LOSS, progress, stage)
-            progress.loss_sum += loss
-            progress.step, progress.batch = progress.step + 1, index + 1
+            losses += loss
+            progress.step, progress.train_loss = progress.step + 1, losses / count
             average.update(progress.step)
             report(progress)
-            if progress.step % config.checkpoint_steps == 0 or time.perf_counter() - saved > LONGEST_UNSAVED:
-                checkpoints.save(network, trainer, average, progress)
-                saved = time.perf_counter()
         with average.applied(progress.step):
             largest = numpy.max([numpy.abs(array).max() for array in snapshot(network).values()])
             refuse_divergence("parameters", float(largest), LARGEST_PARAMETER, progress, stage)
             record = {
                 "epoch": progress.epoch + 1,
                 "steps": progress.step,
-                "train_loss": progress.loss_sum / progress.batch,
+                "train_loss": progress.train_loss,
                 **dev_figures(network, stage),
                 "seconds": time.perf_counter() - started,
             }
             progress.history.append(record)
             if stage.patience is None or record[metric] < progress.best:
                 progress.best, progress.best_epoch = record[metric], progress.epoch
-                checkpoints.save_best(network)
-        progress.epoch, progress.batch, progress.loss_sum = progress.epoch + 1, 0, 0.0
-        checkpoints.save(network, trainer, average, progress)
+                checkpoint.save_best(network)
+        progress.epoch += 1
+        checkpoint.save(network, trainer, average, progress)
         report(progress, record)
-    checkpoints.load_best(network)
+    checkpoint.load_best(network)
     return progress
-
-
-def skip_done(batches: Iterator[Any], network: Network, stage: Stage, progress: Progress, config: LoopConfig) -> None:
-    """Pass the batches of a resumed epoch that are done; of the last stretch, with the random numbers they drew."""
-    drawn = min(progress.batch, progress.step % config.checkpoint_steps)
-    for _ in islice(batches, progress.batch - drawn):
-        pass
-    if drawn:
-        seed_dropout(config.seed, progress.step - drawn)
-    for _, batch in islice(batches, drawn):
-        with mxnet.autograd.record():
-            stage.objective.loss(network, batch).wait_to_read()
 
 
 def seed_dropout(seed: int, step: int) -> None:

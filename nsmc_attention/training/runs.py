@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Optional, TypeVar, Union
 
 from .._io.atomic import vacant, write_text
-from .._io.bounded import read_json
+from .._io.reading import read_json
 from .._runtime.aliases import Device, Network, Record
 from .._runtime.mxnet_shim import choose_device
 from .._runtime.progress import progress_bar
@@ -20,9 +20,8 @@ from ..bundle import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bun
 from ..errors import ConfigError
 from ..evaluation.calibration import FEW_DEV
 from ..schema import difference
-from .checkpoint import Checkpoints, Progress
+from .checkpoint import Checkpoint, Progress
 from .config import LoopConfig, TaskConfig
-from .description import other_setting
 from .stage import Stage
 
 ConfigT = TypeVar("ConfigT", bound=TaskConfig)
@@ -57,8 +56,9 @@ class Run:
             saved = read_settings(out)
             for key in settings:
                 if settings[key] != saved.get(key):
-                    other = other_setting(*difference(key, saved.get(key), settings[key]))
-                    raise ConfigError(f"{out}: cannot resume with {other}; give the run's, or begin another with --out")
+                    path, old, new = difference(key, saved.get(key), settings[key])
+                    found = f"another {path}: the run has {old!r}, found {new!r}"
+                    raise ConfigError(f"{out}: cannot resume with {found}; give the run's, or begin another with --out")
         elif not vacant(out):
             # what has no settings cannot be resumed
             advice = "continue with --resume, or name another with --out" if settings else "name another with --out"
@@ -85,7 +85,7 @@ class Run:
         path.mkdir(parents=True, exist_ok=True)
         report = Reporter(path, stage, self.quiet)
         with report.bar:
-            progress = fit(network, stage, settings, Checkpoints(path, settings.keep_checkpoints), report)
+            progress = fit(network, stage, settings, Checkpoint(path), report)
             # again: a run that was killed right after its last checkpoint has not written it
             report.write(progress.history)
         save_figure(draw_curves(progress, report.metric), path / "curves.png")
@@ -112,7 +112,7 @@ class Reporter:
     def __call__(self, progress: Progress, record: Optional[dict[str, float]] = None) -> None:
         self.bar.update(progress.step - self.bar.n)
         if record is None:
-            self.bar.set_postfix_str(f"loss {progress.loss_sum / progress.batch:.3f}", refresh=False)
+            self.bar.set_postfix_str(f"loss {progress.train_loss:.3f}", refresh=False)
             return
         self.write(progress.history)
         if not self.quiet:
@@ -130,15 +130,10 @@ def read_settings(out: Union[str, Path]) -> Record:
     path = Path(out) / "settings.json"
     if not path.is_file():
         raise ConfigError(f"{out}: no run to resume (no settings.json); start it without --resume")
-    return {"config": {}, **saved_settings(path)}
-
-
-def saved_settings(path: Path) -> Record:
-    """Read a settings.json; ConfigError if it is something else."""
-    settings = read_json(path.read_bytes(), path, ConfigError, "JSON settings")
-    if not isinstance(settings, dict):
-        raise ConfigError(f"{path}: expected JSON settings, found {type(settings).__name__}; name another --out")
-    return settings
+    saved = read_json(path.read_bytes(), path, ConfigError, "JSON settings")
+    if not isinstance(saved, dict):
+        raise ConfigError(f"{path}: expected JSON settings, found {type(saved).__name__}; name another --out")
+    return {"config": {}, **saved}
 
 
 def network_files(network: Network, config: TaskConfig) -> dict[str, bytes]:

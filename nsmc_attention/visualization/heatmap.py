@@ -10,10 +10,10 @@ from .._runtime.aliases import Numbers, Record
 from .._runtime.messages import word
 from ..classification.attribution import Attribution
 from ..classification.prediction import Prediction
-from ..colors import LIGHT, as_hex
+from ..drawing.colors import LIGHT, as_hex
 from ..drawing.figure import drawing, families, new_figure, printable, save_figure
+from ..drawing.matrices import Matrix, largest_of, matrices
 from ..errors import DataError, check_kind
-from ..inference.matrices import Matrix, largest_of, matrices
 from ..model.graphs import AXES
 
 # The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest

@@ -14,9 +14,9 @@ from typing import Any, Iterable, Sequence
 from .._runtime.messages import translated, word
 from ..classification.attribution import Attribution
 from ..classification.display import METHODS
-from ..colors import DARK, LIGHT
+from ..drawing.colors import DARK, LIGHT
 from ..drawing.figure import font_file
-from ..inference.matrices import rounded
+from ..drawing.matrices import rounded
 
 # What the page's script says in English, by the names under which a panel has it in another language
 CAPTIONS = {"positive": "positive", "negative": "negative", "opener": "Show the matrix", "zoom": "Zoom"}

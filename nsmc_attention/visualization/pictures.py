@@ -7,8 +7,8 @@ from .._io.atomic import write_text
 from .._runtime.aliases import Numbers
 from ..classification.attribution import Attribution
 from ..drawing.figure import SUFFIXES, check_suffix, save_figure
+from ..drawing.matrices import NO_HEADS, matrices
 from ..errors import ConfigError, DataError, check_kind
-from ..inference.matrices import NO_HEADS, Matrix, matrices
 from ..model.graphs import AXES
 from .heatmap import caption, draw_heads, draw_matrices, draw_words
 from .page import page
@@ -64,11 +64,10 @@ class Attending(Protocol):
     def tokens(self) -> Sequence[str]: ...
 
 
-def save_heads(result: object, path: PathLike, layer: Optional[int] = None, head: Optional[int] = None) -> None:
+def save_heads(result: object, path: PathLike) -> None:
     """Draw the attention heads, one row per layer, into a .png, .svg or .pdf file.
 
-    With `layer` or `head`, counted from 1, that one alone; with both, one head large. ConfigError if the encoder has no
-    such layer or head, or the file another suffix; DataError if the encoder does not attend.
+    ConfigError if the file has another suffix; DataError if the encoder does not attend.
     """
     path = check_suffix(path)
     if not isinstance(result, Attending):
@@ -76,23 +75,6 @@ def save_heads(result: object, path: PathLike, layer: Optional[int] = None, head
         raise DataError(f"heads: expected Attribution or Filling, {found}")
     if result.heads is None:
         raise DataError(f"{path}: {NO_HEADS}")
-    rows = head_matrices(result.heads, result.tokens, layer, head)
-    save_figure(draw_heads(rows) if rows[1:] or rows[0][1:] else draw_matrices(rows[0]), path)
-
-
-def head_matrices(
-    weights: Numbers, tokens: Sequence[str], layer: Optional[int] = None, head: Optional[int] = None
-) -> list[list[Matrix]]:
-    """Split weights (L, K, T, T) into a row of matrices for each layer; only those of a layer or head, from 1."""
-    layers, heads = (selected(*axis) for axis in zip(("layer", "head"), (layer, head), weights.shape))
-    panels = matrices(weights, tokens, axes=("layers", "heads", *AXES))
-    return [[panels[row * weights.shape[1] + column] for column in heads] for row in layers]
-
-
-def selected(name: str, number: Optional[int], count: int) -> range:
-    """Return the places, from 0, of the layers or heads to draw: of one that is counted from 1, or of all."""
-    if number is None:
-        return range(count)
-    if not 1 <= number <= count:
-        raise ConfigError(f"{name}: expected 1 to {count}, found {number}")
-    return range(number - 1, number)
+    panels, heads = matrices(result.heads, result.tokens, axes=("layers", "heads", *AXES)), result.heads.shape[1]
+    layers = [panels[start : start + heads] for start in range(0, len(panels), heads)]
+    save_figure(draw_heads(layers), path)

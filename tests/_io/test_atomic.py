@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nsmc_attention._io.atomic import endings, replaced_file, replaced_folder, vacant, write_text
-from nsmc_attention._io.bounded import read_json
+from nsmc_attention._io.reading import read_json
 from nsmc_attention.errors import DataError
 
 

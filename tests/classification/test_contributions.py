@@ -17,11 +17,11 @@ from nsmc_attention.classification.explain import Explainer, explain, explain_ma
 from nsmc_attention.classification.network import shared_with_next
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.cli.terminal import faithfulness_table
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.tables import nsmc
 from nsmc_attention.tables.data import Texts
 from nsmc_attention.text.ngrams import SHARED
-from nsmc_attention.visualization.faithfulness import as_text
 from nsmc_attention.visualization.pictures import save_attributions
 
 TEXT = "배우는 좋은데 영화는 정말 별로"
@@ -152,7 +152,7 @@ def test_faithfulness_measures_contributions_and_their_sum(command, request, fix
     assert found["correlation"].keys() == {"contribution", "attention", "gradient"}
     assert all(-1 <= value <= 1 for value in found["correlation"].values()) and 0 <= found["gap"] < 1e-5
     lines = command("faithfulness", *options).stdout.splitlines()
-    assert lines[:-1] == as_text(found).splitlines()[:-1] and lines[1].endswith("correlation")
+    assert lines[:-1] == faithfulness_table(found).splitlines()[:-1] and lines[1].endswith("correlation")
     assert lines[2].startswith("contribution ") and lines[2].endswith(f" {found['correlation']['contribution']:.3f}")
     assert f"sum of the contributions, to {found['gap']:.1g}" in "\n".join(lines)
 

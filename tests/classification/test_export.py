@@ -8,7 +8,7 @@ from nsmc_attention.classification.engines import load_engine
 from nsmc_attention.classification.export import disagreement, exceeds, export_bundle, parity, parity_texts
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError, ConfigError, DataError
-from nsmc_attention.inference.sessions import OnnxGraph
+from nsmc_attention.inference.engines import OnnxGraph
 from nsmc_attention.model.onnx.graph import lower
 from nsmc_attention.model.parameters import loaded, set_parameters, snapshot
 

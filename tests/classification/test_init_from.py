@@ -37,7 +37,7 @@ def test_a_restorer_begins_with_all_that_another_has_learnt(tiny_editor, tmp_pat
     assert second.codec.known == first.codec.known
     one, other = (parameters_of(bundle)[1] for bundle in (first, second))
     assert all(numpy.allclose(one[name], other[name], atol=1e-6) for name in one)
-    with pytest.raises(ConfigError, match="cannot resume with another --init-from: the run has '.*', found None"):
+    with pytest.raises(ConfigError, match="cannot resume with another init_from: the run has '.*', found None"):
         train_restorer(Texts("sample"), second.config, Run(tmp_path / "run", resume=True, quiet=True))
     refused(train_restorer, Texts, RESTORE_PRESETS["writer"], tiny_editor, tmp_path / "other", "--embedding-size 8 .*")
 
@@ -118,7 +118,7 @@ def test_the_packaged_classifier_is_trained_on_and_resumed_as_if_it_had_not_ende
     done = command(*words, "--resume")
     assert done.returncode == 0 and (run / "bundle" / "model.safetensors").read_bytes() == whole, done.stderr
     done = command(*(word for word in words if word not in ("--init-from", "pretrained")), "--resume")
-    assert done.returncode == 2 and "cannot resume with another --init-from" in done.stderr
+    assert done.returncode == 2 and "cannot resume with another init_from" in done.stderr
 
 
 def test_a_packaged_bundle_is_known_by_its_name():

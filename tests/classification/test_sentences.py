@@ -168,7 +168,7 @@ def test_the_bundle_names_the_sentences_none_of_which_are_in_the_dev_part(taught
     without = train("sample", alone, tmp_path / "alone", quiet=True).manifest["data"]
     assert "sentences" not in without and all(without[name] == data[name] for name in ("train", "dev"))
     other = write(tmp_path / "negations.csv", [*rows_of(TAUGHT)])
-    for given, message in ((other, "another content of --sentences"), (None, "another --sentences: .*, found None")):
+    for given, message in ((other, "another sentences.sha256"), (None, "another sentences: .*, found None")):
         with pytest.raises(ConfigError, match=f"cannot resume with {message}"):
             train("sample", small, out, quiet=True, resume=True, sentences=given)
     again = train("sample", small, out, quiet=True, resume=True, sentences=table)

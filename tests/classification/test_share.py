@@ -9,8 +9,8 @@ import pytest
 from nsmc_attention import load_classifier, positive_share, score_column
 from nsmc_attention.classification.share import LEANING, LabelsByShare, share_given
 from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.evaluation.share import Tally
 from nsmc_attention.inference.reference import worker_scorer
-from nsmc_attention.inference.tally import Tally
 
 TEXTS = "최고의 영화|지루하고 돈이 아까워요|정말 재미있는 영화였어요| |별로|감동적이에요|또 보고 싶다".split("|")
 

@@ -51,7 +51,7 @@ def test_the_bundle_names_its_teacher_and_the_run_goes_on_with_no_other(small, s
     assert "probability predicted by pretrained (knowledge distillation" in bundle.read("README.md").decode()
     assert read_settings(out)["teacher"] == packaged.fingerprint
     for other in (bundle.folder, None):
-        with pytest.raises(ConfigError, match="cannot resume with another --teacher"):
+        with pytest.raises(ConfigError, match="cannot resume with another teacher"):
             train("sample", small, out, quiet=True, resume=True, teacher=other)
 
 

@@ -12,7 +12,7 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.settings import TrainingConfig
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.classification.train import train
-from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.errors import BundleError, ConfigError, DataError
 from nsmc_attention.tables import nsmc
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
@@ -24,7 +24,7 @@ TIMES = {"seconds"}
 @pytest.fixture(scope="module")
 def short(tiny):
     """Settings of a training of one second: one epoch, the network alone."""
-    return tiny.with_fields(epochs=1, checkpoint_steps=50, ngram_buckets=0, erasure_reviews=0)
+    return tiny.with_fields(epochs=1, ngram_buckets=0, erasure_reviews=0)
 
 
 @pytest.fixture(scope="module")
@@ -49,20 +49,22 @@ def test_a_run_folder_ends_with_a_bundle_curves_and_history(run_folder, tiny):
     assert (run_folder / "curves.png").read_bytes().startswith(b"\x89PNG")
     assert [path.name for path in run_folder.glob("*.png")] == ["curves.png"], "one figure a stage"
     assert [record["epoch"] for record in history(run_folder)] == [1, 2, 3]
-    assert len(list(run_folder.glob("checkpoint-*.safetensors"))) == tiny.training.keep_checkpoints
+    assert len(list(run_folder.glob("*.safetensors"))) == 2, "the last state and the best parameters"
     assert bundle.manifest["data"]["train"]["used"] == 486 and bundle.manifest["data"]["dev"]["used"] == 54
 
 
-def test_a_damaged_newest_checkpoint_is_passed_over_with_a_warning(run_folder, tiny, tmp_path):
+def test_a_damaged_checkpoint_is_told_and_without_it_the_stage_starts_again(run_folder, tiny, tmp_path):
     copy = tmp_path / "run"
     shutil.copytree(run_folder, copy)
     shutil.rmtree(copy / "bundle")
-    newest = sorted(copy.glob("checkpoint-*.safetensors"))[-1]
-    newest.write_bytes(newest.read_bytes()[:-100])
-    # as when a run is killed right after the last checkpoint of a stage
-    (copy / "attention" / "history.jsonl").unlink()
-    with pytest.warns(UserWarning, match="the checkpoint is damaged"):
+    path = copy / "attention" / "checkpoint.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(
+        BundleError, match="checkpoint.safetensors: the checkpoint is damaged .*; restore it from a copy"
+    ):
         train("sample", tiny, copy, quiet=True, resume=True)
+    path.unlink()
+    train("sample", tiny, copy, quiet=True, resume=True)
     assert parameters(copy) == parameters(run_folder)
     assert history(copy / "attention") == history(run_folder / "attention")
 
@@ -83,7 +85,12 @@ def test_a_run_folder_is_left_as_it_is_by_another_run(run_folder, tiny, tmp_path
     before, other = sorted(path.stat().st_mtime_ns for path in run_folder.iterdir()), tiny.with_fields(hidden_size=9)
     for config, folder, resume, message in (
         (tiny, run_folder, False, "the run folder exists; continue with --resume"),
-        (other, run_folder, True, "cannot resume with another --hidden-size: the run has 8, found 9"),
+        (
+            other,
+            run_folder,
+            True,
+            "cannot resume with another config.model.encoder.hidden_size: the run has 8, found 9",
+        ),
         (tiny, tmp_path / "none", True, "no run to resume"),
     ):
         with pytest.raises(ConfigError, match=message):
@@ -133,11 +140,10 @@ def stars_folder(tmp_path, monkeypatch):
 
 
 def lose_checkpoints(run, stage):
-    """Leave the run folder as if the training had been stopped in that stage."""
+    """Leave the run folder as if the training had been stopped in the first epoch of that stage."""
     shutil.rmtree(run / "bundle")
-    labels, stars = (sorted(folder.glob("checkpoint-*.safetensors")) for folder in (run, run / "pretraining"))
-    for path in labels + stars[-1:] if stage == "stars" else labels[-1:]:
-        path.unlink()
+    for folder in [run, run / "pretraining"][: 2 if stage == "stars" else 1]:
+        (folder / "checkpoint.safetensors").unlink()
 
 
 def test_the_stage_of_stars_learns_the_sentences_too(stars_folder, tiny, tmp_path):
@@ -152,9 +158,7 @@ def test_the_stage_of_stars_learns_the_sentences_too(stars_folder, tiny, tmp_pat
 
 @pytest.mark.parametrize("resume", [(), pytest.param(("stars", "labels"), marks=pytest.mark.slow)])
 def test_pretraining_on_stars_comes_first_and_leaves_out_the_test_file(stars_folder, tiny, tmp_path, resume):
-    config = tiny.with_fields(
-        pretrain_epochs=2, epochs=1, erasure_epochs=1, rare_words="pieces", vocab_size=800, checkpoint_steps=3
-    )
+    config = tiny.with_fields(pretrain_epochs=2, epochs=1, erasure_epochs=1, rare_words="pieces", vocab_size=800)
     run = tmp_path / "run"
     bundle = train("sample", config, run, quiet=True, data_dir=stars_folder)
     found = bundle.manifest["data"]["pretraining"]
@@ -182,15 +186,15 @@ def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
     run = tmp_path / "run"
     bundle = train(tmp_path / "own.csv", short, run, quiet=True, label_column="other")
     assert "--label-column other" in bundle.manifest["command"]
-    with pytest.raises(ConfigError, match="cannot resume with another --label-column: the run has 'other', found"):
+    with pytest.raises(ConfigError, match="cannot resume with another columns.label: the run has 'other', found"):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True)
     settings = json.loads((run / "settings.json").read_text(encoding="utf-8"))
     settings["reads"]["vocabulary"] = "0"
     (run / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
-    with pytest.raises(ConfigError, match="cannot resume with another vocabulary"):
+    with pytest.raises(ConfigError, match="cannot resume with another reads.vocabulary"):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
     reviews[:500].to_csv(tmp_path / "own.csv", index=False)
-    with pytest.raises(ConfigError, match="cannot resume with another content of --data"):
+    with pytest.raises(ConfigError, match="cannot resume with another data.sha256"):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
 
 

@@ -10,7 +10,7 @@ import pytest
 # A training with the settings of tests/conftest.py, but for its folder
 TRAIN = (
     "train --data sample --embedding-size 8 --hidden-size 8 --attention-units 4 --ngram-buckets 500 --epochs 3 "
-    "--batch-size 32 --learning-rate 0.02 --checkpoint-steps 5 --dev-fraction 0.1 --erasure-reviews 100 "
+    "--batch-size 32 --learning-rate 0.02 --dev-fraction 0.1 --erasure-reviews 100 "
     "--erasure-epochs 2 --out"
 ).split()
 # Kills itself right before the k-th change (of one kind, or of any) that it makes in a folder

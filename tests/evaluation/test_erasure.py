@@ -1,7 +1,7 @@
 import numpy
 import pytest
 
-from nsmc_attention.evaluation.erasure import leave_one_out, shares
+from nsmc_attention.evaluation.faithfulness import leave_one_out, shares
 from nsmc_attention.text.encoding import Encoded
 
 POLARITY = {"좋다": 2.0, "나쁘다": -3.0, "영화": 0.0, "아주": 0.5}

@@ -5,7 +5,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from nsmc_attention.errors import BundleError
-from nsmc_attention.inference.sessions import OnnxGraph
+from nsmc_attention.inference.engines import OnnxGraph
 from nsmc_attention.model.graphs import Interface
 
 INTERFACE = Interface({"token_ids": ("N", "T"), "valid_length": ("N",)}, {"probability": ("N",)})
@@ -27,11 +27,6 @@ def test_a_batch_is_the_same_on_any_number_of_threads():
     ids, lengths = numpy.zeros((100, 4), "int64"), numpy.arange(100)
     one, several = (OnnxGraph(content(), INTERFACE, threads)(ids, lengths)[0] for threads in (1, 3))
     assert one.dtype == "float32" and (one == several).all() and one[0] == 0.5
-
-
-def test_a_graph_of_other_inputs_or_outputs_is_refused():
-    with pytest.raises(BundleError, match="this ONNX model: expected inputs and outputs .*'pooled'.* is it another"):
-        OnnxGraph(content(), Interface({"pooled": ("N", "P")}, {"quantiles": ("N", 3)}))
 
 
 def test_what_is_no_graph_and_a_batch_of_another_form_are_one_line():

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.apps.report.words import content_words
+from nsmc_attention.apps.report.statistics import content_words
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.native import SWITCH, dictionary

@@ -85,7 +85,7 @@ def test_no_setting_may_be_missing(path):
         ({"attention": "dot", "attention_units": 3}, r"model.attention.units: unknown setting 'units' of the kind dot"),
         ({"encoder": "none", "hidden_size": 3}, r"unknown setting 'hidden_size' of the kind none"),
         ({"batchsize": 3}, "did you mean 'batch_size'"),
-        ({"model.encoder": 3}, "model.encoder: is a group of settings; expected one of model.encoder.kind"),
+        ({"model.encoder": 3}, "model.encoder: encoder is a group of settings, not a single value"),
         ({"model.encoder.kind": "lstm"}, "model.encoder.kind: unknown kind 'lstm'; known: gru, none"),
         ({"model.dropout.x": 3}, "model.dropout.x: dropout is a single value, not a group of settings"),
         ({"training.labels.epochs": "many"}, "training.labels.epochs: expected int, found 'many'"),

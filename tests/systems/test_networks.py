@@ -22,7 +22,7 @@ from nsmc_attention.systems.sequences import ROWS
 
 mxnet = import_mxnet()
 
-from nsmc_attention.inference.sessions import GluonGraph, OnnxGraph  # noqa: E402
+from nsmc_attention.inference.engines import GluonGraph, OnnxGraph  # noqa: E402
 from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
 from nsmc_attention.model.blocks import listed  # noqa: E402
 from nsmc_attention.model.graphs import LENGTHS, dtype  # noqa: E402

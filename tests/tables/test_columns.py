@@ -5,7 +5,6 @@ import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.columns import LESSER_COLUMNS, TEXT_COLUMNS, require_column
-from nsmc_attention.tables.oddities import oddity
 from nsmc_attention.tables.table import open_table
 from nsmc_attention.text.encoding import clean
 
@@ -169,39 +168,6 @@ def test_a_header_that_is_no_row_or_not_there_is_refused(table):
 def test_rows_that_repeat_the_header_are_left_out_and_counted(table, capsys):
     assert len(table(csv_of(["review", "stars"], TEXTS, [5, 1, 4]) * 3)[1]) == 9
     assert "a.csv: left out 2 rows that repeat the header\n" in capsys.readouterr().err
-
-
-NO_REVIEWS = """--------------- 2024년 1월 3일 수요일 ---------------
-[하늘] [오후 3:12] 재밌다
-2024. 1. 3. 오후 3:12, 하늘 : 재밌다
-2024년 1월 3일 오후 3:12, 하늘 : 재밌다
-2024년 1월 3일 수요일
-https://a.kr/b?c=1
-3f2b8c1a-0d1e-4f5a-9b7c-1a2b3c4d5e6f
-2024-01-03 12:30
-['재밌다', '별로']
-12345"""
-
-
-@pytest.mark.parametrize("line", NO_REVIEWS.splitlines())
-def test_lines_that_are_no_reviews_are_counted_and_said(table, capsys, line):
-    said = oddity([line] * 3 + ["재밌다"] * 3 + [""])
-    assert said.startswith("3 of the first 6 texts are ") and said.endswith("their labels mean nothing")
-    assert oddity([line] + ["재밌다"] * 30) is None
-    table("\n".join([line, *TEXTS, line]), "a.txt")
-    assert "a.txt: 2 of the first 5 texts are " in capsys.readouterr().err
-
-
-def test_reviews_are_no_oddities():
-    texts = [
-        "10점 만점에 10점",
-        "[스포] 재밌다",
-        "오후 3시: 봤다",
-        "2024년 최고의 영화",
-        "-- 별로 --",
-        "1,000명이 운다",
-    ]
-    assert oddity(texts * 9) is None
 
 
 @pytest.mark.parametrize(

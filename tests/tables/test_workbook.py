@@ -264,24 +264,6 @@ def test_results_are_text_and_keep_their_rows(written):
     assert sheet["D4"].data_type == "s"
 
 
-def test_macros_stay_where_the_name_says_that_there_are_some(classifier, styled, written, tmp_path):
-    macros = tmp_path / "a.xlsm"
-    macros.write_bytes(styled.read_bytes())
-    kinds = (b"openxmlformats-officedocument.spreadsheetml.sheet.main+xml", b"ms-excel.sheet.macroEnabled.main+xml")
-    with_part(macros, "[Content_Types].xml", lambda types: types.replace(*kinds))
-    with_part(macros, "xl/vbaProject.bin", lambda _: b"\1\2")
-    score_table(classifier, macros, macros)
-    assert zipfile.ZipFile(macros).read("xl/vbaProject.bin") == b"\1\2" and "label" in cells_of(macros)[0]
-    for source, name, message in (
-        (macros, "out.xlsx", "a.xlsm may have macros; name an --output with .xlsm"),
-        (styled, "out.xlsm", "in.xlsx has no macros; name an --output with .xlsx"),
-        (written("a.csv", "review\n좋다\n"), "out.xlsm", "a.csv has no macros; name an --output with .xlsx"),
-    ):
-        with pytest.raises(ConfigError, match=f"{name}: .*{message}"):
-            score_table(classifier, source, tmp_path / name)
-    assert not list(tmp_path.glob("out*"))
-
-
 def test_a_workbook_that_cannot_be_kept_is_not_replaced(classifier, styled, tmp_path, capsys):
     before = with_part(styled, "xl/charts/chart1.xml", lambda _: b"<c:chartSpace/>").read_bytes()
     for style, message in (

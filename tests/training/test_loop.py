@@ -8,7 +8,7 @@ import pytest
 from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.classification.settings import TrainingConfig
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.training.checkpoint import Checkpoints
+from nsmc_attention.training.checkpoint import Checkpoint
 from nsmc_attention.training.loop import fit
 from nsmc_attention.training.stage import Objective, Stage
 
@@ -57,10 +57,10 @@ def network():
 
 def train(folder, objective=Line, layer=None, report=lambda *progress: None, **changes):
     stage = replace(Stage("labels", objective(None, None), Batches(), 20, 0.1, patience=3), **changes)
-    config = TrainingConfig(average=0.0, checkpoint_steps=3, warmup=0.0)
+    config = TrainingConfig(average=0.0, warmup=0.0)
     layer = layer or network()
     folder.mkdir(exist_ok=True)
-    return layer, fit(layer, stage, config, Checkpoints(folder, 3), report)
+    return layer, fit(layer, stage, config, Checkpoint(folder), report)
 
 
 def test_any_objective_can_be_trained_for(tmp_path):

@@ -5,10 +5,11 @@ import pytest
 
 from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
+from nsmc_attention.drawing.matrices import matrices
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.language.model import Filling
 from nsmc_attention.visualization.heatmap import draw_heads
-from nsmc_attention.visualization.pictures import head_matrices, save_heads
+from nsmc_attention.visualization.pictures import save_heads
 
 TOKENS = ("이", "[MASK]", "재미있", "다")
 
@@ -29,7 +30,8 @@ def attribution(heads):
 
 def test_a_grid_has_one_scale_and_names_on_its_outer_axes_alone():
     heads = weights()
-    figure = draw_heads(head_matrices(heads, TOKENS))
+    panels = matrices(heads, TOKENS, axes=("layers", "heads", "queries", "keys"))
+    figure = draw_heads([panels[:2], panels[2:4], panels[4:]])
     plots = [plot for plot in figure.axes if plot.get_title()]
     assert [plot.get_title() for plot in plots] == [
         f"layer {layer}, head {head}" for layer in (1, 2, 3) for head in (1, 2)
@@ -43,55 +45,28 @@ def test_a_grid_has_one_scale_and_names_on_its_outer_axes_alone():
 
 
 @pytest.mark.parametrize(
-    "chosen, expected",
+    "found, name, magic",
     [
-        ({}, [[(1, 1), (1, 2)], [(2, 1), (2, 2)], [(3, 1), (3, 2)]]),
-        ({"layer": 3}, [[(3, 1), (3, 2)]]),
-        ({"head": 2}, [[(1, 2)], [(2, 2)], [(3, 2)]]),
-        ({"layer": 2, "head": 1}, [[(2, 1)]]),
+        (filling(weights()), "a.png", b"\x89PNG"),
+        (filling(weights()), "a.svg", b"<?xml"),
+        (attribution(weights()).by_word(), "a.png", b"\x89PNG"),
+        (filling(weights(2, 1, 1), ("[MASK]",)), "a.png", b"\x89PNG"),
     ],
 )
-def test_a_layer_or_head_is_chosen_by_its_number_from_1(chosen, expected):
-    heads = weights()
-    rows = head_matrices(heads, TOKENS, **chosen)
-    assert [[each.title for each in row] for row in rows] == [
-        [f"layer {layer}, head {head}" for layer, head in row] for row in expected
-    ]
-    for row, places in zip(rows, expected):
-        for each, (layer, head) in zip(row, places):
-            assert numpy.array_equal(each.weights, heads[layer - 1, head - 1])
-
-
-@pytest.mark.parametrize(
-    "found, name, chosen, magic",
-    [
-        (filling(weights()), "a.png", {"layer": 1}, b"\x89PNG"),
-        (filling(weights()), "a.svg", {"layer": 2, "head": 1}, b"<?xml"),
-        (attribution(weights()).by_word(), "a.png", {}, b"\x89PNG"),
-        (filling(weights(2, 1, 1), ("[MASK]",)), "a.png", {}, b"\x89PNG"),
-    ],
-)
-def test_a_picture_is_written_whole(tmp_path, found, name, chosen, magic):
-    save_heads(found, tmp_path / name, **chosen)
+def test_a_picture_is_written_whole(tmp_path, found, name, magic):
+    save_heads(found, tmp_path / name)
     assert (tmp_path / name).read_bytes().startswith(magic) and len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize(
-    "heads, name, chosen, message",
+    "heads, name, message",
     [
-        (weights(), "a.png", {"layer": 4}, "layer: expected 1 to 3, found 4"),
-        (weights(), "a.png", {"layer": 1, "head": 0}, "head: expected 1 to 2, found 0"),
-        (weights(), "a.html", {}, "unknown suffix '.html'"),
-        (
-            None,
-            "a.png",
-            {},
-            "a.png: expected the heads of an encoder that is a transformer, found another encoder; take",
-        ),
+        (weights(), "a.html", "unknown suffix '.html'"),
+        (None, "a.png", "a.png: expected the heads of an encoder that is a transformer, found another encoder; take"),
     ],
 )
-def test_what_cannot_be_drawn_is_refused_with_a_line(tmp_path, heads, name, chosen, message):
+def test_what_cannot_be_drawn_is_refused_with_a_line(tmp_path, heads, name, message):
     for found in (filling(heads), attribution(heads)):
         with pytest.raises((ConfigError, DataError), match=message):
-            save_heads(found, tmp_path / name, **chosen)
+            save_heads(found, tmp_path / name)
     assert not list(tmp_path.iterdir())

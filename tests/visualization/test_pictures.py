@@ -10,7 +10,7 @@ from fontTools.ttLib import TTFont
 
 from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
-from nsmc_attention.colors import DARK, LIGHT
+from nsmc_attention.drawing.colors import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.restoration.pictures import LONGEST_AXIS, save_restoration
 from nsmc_attention.systems.restoration.restoration import BLANK, REJECTED, Chunk, Restoration, unchanged

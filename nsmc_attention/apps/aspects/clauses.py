@@ -11,7 +11,7 @@ from itertools import groupby, starmap
 from pathlib import Path
 from typing import NamedTuple, Union
 
-from ..._io.tab_separated import read_rows
+from ..._io.reading import read_rows
 from ...classification.prediction import TYPES
 from ...errors import DataError, list_names
 from ...tables.data import read_pairs
@@ -26,6 +26,7 @@ PATTERNS = {kind: re.compile("|".join(form for form in FORMS if FORMS[form] == k
 # Letters of tags, others are w: @ is an aspect, x ends a word like 빼고, o is 만, d is 데; t and r come before a noun (좋은,
 # 볼); endings have the first letter of their kind in forms.tsv, a capital if they are written with their verb
 LETTERS = dict(zip("JX JKS JKG JKB MM XSN VCP NP SC SF EF VX EC J V N".split(), "jkghmppp,..vcpun"))
+WORDS = {("만", "JX"): "o", ("데", "NNB"): "d"}
 PRESENT, STOPS, EMPTY = ("은", "는", "ᆫ", "던"), frozenset(".!?…~;ㅋㅎㅠㅜ"), "@jkghmpcobase,"
 # The end of a clause, but not in 보고 싶다 or 좋은 데가; an ending that 다 can replace; what sets a noun apart
 CUT = re.compile(r"(?:[x.,]|[basBAS](?!v)|(?<=t)d(?![jkghp])|[eE](?![jkghpuvBASE]))[j.,]*")
@@ -47,14 +48,11 @@ def read_words(path: Union[str, Path, None]) -> Pairs:
     """Read (word, aspect), - for none, of a table with these columns; () for None. DataError, with the option, where wrong."""
     try:
         aspects = read_pairs(Path(path), ("word", "aspect"), clean) if path else {}
-        if outputs := TYPES.keys() & aspects.values():
-            raise DataError(f"{path}: expected aspects that are no output columns, found {list_names(outputs)}")
-        if path and not any(re.search("[가-힣]", word) for word in aspects if aspects[word] != NONE):
-            raise DataError(f"{path}: expected Korean words of an aspect, found none of {len(aspects)} words in Hangul")
     except DataError as problem:
-        line = re.sub("expected (a header and )?reviews", "expected the columns word and aspect", str(problem))
-        advice = "" if "expected" in line else "; expected a table with the columns word and aspect"
-        raise DataError(f"--aspects-file {line}{advice}") from problem
+        raise DataError(f"--aspects-file {problem}; expected a table with the columns word and aspect") from problem
+    if (outputs := TYPES.keys() & aspects.values()) or (path and not aspects):
+        found = f"found {list_names(outputs)}"
+        raise DataError(f"--aspects-file {path}: expected aspects that are no output columns, {found}")
     return tuple(aspects.items())
 
 
@@ -88,12 +86,14 @@ class Clause(NamedTuple):
 def letter_of(surface: str, features: str) -> tuple[str, str]:
     """Return the letter of a morpheme as mecab-ko-dic gives it, and its stem: of 화려한데 B and 화려하."""
     (*stems, form), tags = zip(*joined_morphemes(surface, features))
-    first, tag, kind = tags[0], tags[-1], FORMS.get(form, "")
     stem = surface[: -len(form)] if surface.endswith(form) else composed("".join(stems))
-    if (tag == "EC" and kind in ("but", "and", "so", "end")) or (tag == "ETN" and kind == "end"):
+    first, last, kind = tags[0], tags[-1], FORMS.get(form, "")
+    if (last == "EC" and kind in ("but", "and", "so", "end")) or (last == "ETN" and kind == "end"):
         return kind[0] if first in ("EC", "ETN", "VCP") else kind[0].upper(), stem
-    own = {("만", "JX"): "o", ("데", "NNB"): "d"}.get((surface, tag)) or ("." if STOPS.issuperset(surface) else "")
-    return own or ("rt"[form in PRESENT] if tag == "ETM" else LETTERS.get(first, LETTERS.get(first[0], "w"))), stem
+    own = "." if STOPS.issuperset(surface) else WORDS.get((surface, last), "")
+    if own or last == "ETM":
+        return own or ("t" if form in PRESENT else "r"), stem
+    return LETTERS.get(first) or LETTERS.get(first[0], "w"), stem
 
 
 def clauses(text: str, words: Words) -> list[Clause]:

@@ -21,16 +21,16 @@ from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
 
 from ..._io.atomic import PREFIX, remove, vacant, write_text
-from ..._io.bounded import read_json
+from ..._io.reading import read_json
 from ..._runtime.processes import can_start_workers, cores
 from ..._runtime.progress import progress_bar
 from ...bundle import load_bundle
 from ...classification.predictor import Classifier
 from ...classification.system import LAYOUT
 from ...errors import ConfigError, DataError, MissingPackage
+from ...evaluation.share import Tally
 from ...inference.reference import Reference, worker_scorer
 from ...inference.scoring import MARK, marks, open_output, table_parts
-from ...inference.tally import Tally
 from ...registry import ability
 from ...tables.parts import PART_BYTES, Source, TablePart
 from ...tables.source import SUFFIXES, find_source

@@ -2,7 +2,6 @@
 
 import math
 import sys
-from collections.abc import Collection
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Optional, Union
@@ -19,18 +18,17 @@ from ...classification.prediction import Prediction
 from ...classification.predictor import WINDOW, Classifier
 from ...errors import ConfigError, DataError, did_you_mean, list_names
 from ...evaluation.attention_statistics import by_word, token_table
-from ...inference.tally import Tally
+from ...evaluation.share import Tally
 from ...registry import ability
 from ...tables.columns import require_column
 from ...tables.data import File, open_file
 from ...tables.labelled import WholeTable
 from ...tables.parts import as_text, cells_of
-from ...tables.stars import Stars, star_columns, stars_of
+from ...tables.stars import Stars, stars_of
 from ...tables.writers import as_csv
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
-from .statistics import ORDERS, date_of, distinctive_words, extreme_reviews, shares_by
-from .words import content_words
+from .statistics import content_words, date_of, distinctive_words, extreme_reviews, shares_by
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
@@ -47,7 +45,6 @@ def report(
     tables_to: Optional[PathLike] = None,
     title: Optional[str] = None,
     language: str = "ko",
-    date_format: str = "ymd",
     film_bundle: Optional[PathLike] = None,
     stars_column: Optional[str] = None,
     aspects_file: Optional[PathLike] = None,
@@ -56,24 +53,23 @@ def report(
 
     Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
     tables as csv, which the page offers too. Groups have stars where a system rates groups (`registry.modules`).
-    Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
-    `language` is ko or en, also where `title` is None; `date_format` is the order of numeric dates: ymd, dmy or mdy.
-    DataError if the table or `aspects_file` cannot be read, lacks a column, has dates of another order, or no review with a word;
-    ConfigError if the output is no .html, language or date format is unknown, or the folder for the tables holds other
+    Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them.
+    `language` is ko or en, also where `title` is None.
+    DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
+    ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other
     files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
-    for name, value, known in (("language", language, LANGUAGES), ("date format", date_format, ORDERS)):
-        if value not in known:
-            raise ConfigError(f"unknown {name} {value!r}{did_you_mean(value, known)}")
+    if language not in LANGUAGES:
+        raise ConfigError(f"unknown language {language!r}{did_you_mean(language, LANGUAGES)}")
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
     views, rating = ability("aspects"), ability("rater") if group_by else None
     words = views.read_words(aspects_file) if views else ()
     rater = rating.rater_of(classifier.bundle, film_bundle) if rating else None
-    path, frame, stars = read(source, group_by, date_column, date_format, stars_column)
+    path, frame, stars = read(source, group_by, date_column, stars_column)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
@@ -140,11 +136,7 @@ def write_tables(folder: Path, tables: Tables) -> None:
 
 
 def read(
-    source: File,
-    group_by: Optional[str],
-    date_column: Optional[str],
-    date_format: str,
-    stars_column: Optional[str] = None,
+    source: File, group_by: Optional[str], date_column: Optional[str], stars_column: Optional[str] = None
 ) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
     """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
     table = WholeTable(open_file(source))
@@ -157,32 +149,15 @@ def read(
     if group_by:
         frame["group"] = [as_text(value).strip() or None for value in cells_of(table.parts, group_by)]
     if date_column:
-        where = f"{path}: column {date_column!r}"
-        frame["date"] = [date_of(value, date_format, where) for value in cells_of(table.parts, date_column)]
+        frame["date"] = [date_of(value) for value in cells_of(table.parts, date_column)]
         frame["month"] = [date and date[:7] for date in frame["date"]]
         if frame["month"].isna().all():
             print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    if stars := own_stars(table, (group_by, date_column), stars_column):
+    stars = stars_of(table[stars_column], stars_column, table.where(stars_column)) if stars_column else None
+    if stars:
+        print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return path, frame, stars
-
-
-def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optional[str]) -> Optional[Stars]:
-    """Return the stars of a table; where none are named those that are found, if there is one column of them."""
-    path, names = table.path, [named] if named else star_columns(table, others)[0]
-    try:
-        if len(names) > 1:
-            advice = f"choose by stars_column (--stars-column {names[0]!r})"
-            raise DataError(f"{path}: expected one column of stars, found {list_names(names)}; {advice}")
-        for name in names:
-            stars = stars_of(table[name], name, table.where(name))
-            print(f"{path}: stars in column {name!r}, {stars.in_words()}", file=sys.stderr)
-            return stars
-    except DataError as problem:
-        if named:
-            raise
-        print(f"{problem}; the report goes on without stars", file=sys.stderr)
-    return None
 
 
 def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:

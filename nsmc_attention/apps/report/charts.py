@@ -32,9 +32,7 @@ def interval_rows(rows: pandas.DataFrame, whole: float, unknown: str, stars: str
         value += f" · {row['count']:,}"
         if stars and row["mean_stars"] == row["mean_stars"]:
             value += " · " + html.escape(stars.format(stars=row["mean_stars"]))
-        lines.append(
-            line(str(name), value, mean(whole) + (interval(at, low, high, bool(row["outlier"])) if known else ""))
-        )
+        lines.append(line(str(name), value, mean(whole) + (interval(at, low, high, row["outlier"]) if known else "")))
     return wide(lines, "0", "50", "100 %")
 
 
@@ -56,7 +54,11 @@ def star_rows(rows: pandas.DataFrame, lowest: float, highest: float) -> str:
 def interval(at: float, low: float, high: float, far: bool = False) -> str:
     """Return a dot on the bar of its interval, in percent of a line."""
     bar = f'<i class="range" {style(left=low, width=high - low)}></i>'
-    return f'{bar}<i class="dot{" far" * far}" {style(left=at)}></i>'
+    return bar + dot(far, left=at)
+
+
+def dot(far: bool, **place: float) -> str:
+    return f'<i class="{"dot far" if far else "dot"}" {style(**place)}></i>'
 
 
 def wide(lines: Sequence[str], *ends: str) -> str:
@@ -105,7 +107,7 @@ def interval_columns(rows: pandas.DataFrame, whole: float, label: str) -> str:
     for _, row in rows.iterrows():
         mark = f'<i class="range" {style(bottom=100 * row["low"], height=100 * (row["high"] - row["low"]))}></i>'
         if row["share"] == row["share"]:
-            mark += f'<i class="dot{" far" * bool(row["outlier"])}" {style(bottom=100 * row["share"])}></i>'
+            mark += dot(row["outlier"], bottom=100 * row["share"])
         marks.append(mark)
     scale = "".join(f'<b class="scale" {style(bottom=at)}>{at}</b>' for at in (0, 50, 100))
     line_of_all = f'<i class="mean" {style(bottom=100 * whole)}></i>' if whole == whole else ""

@@ -4,8 +4,6 @@ from functools import partial
 from pathlib import Path
 from typing import Optional
 
-import click
-
 from ...cli import options
 from ...cli.declare import command, option
 from ...cli.options import Added, Model, of_systems, refuse_all_without, table, values_of
@@ -18,10 +16,9 @@ def report(
     output: Path = option("the page, .html", "-o", required=True),
     group_by: Optional[str] = option("column to compare by, for example the film; adds predicted stars"),
     raters: Added = of_systems("GroupOptions"),
-    date_column: Optional[str] = option("column of dates; the page then shows months"),
-    stars_column: Optional[str] = option("column of the table's own stars  [default: detected]"),
+    date_column: Optional[str] = option("column of dates, the year first; the page then shows months"),
+    stars_column: Optional[str] = option("column of the table's own stars, shown beside the estimate"),
     source: Texts = table(),
-    date_format: str = option("order of numeric dates", type=click.Choice(["ymd", "dmy", "mdy"]), default="ymd"),
     title: Optional[str] = option("the page's heading"),
     language: str = options.PAGE_LANGUAGE,
     tables: Optional[Path] = option("folder for the tables as csv"),
@@ -40,7 +37,6 @@ def report(
 
     bundles = values_of(raters)
     refuse_all_without(bundles, "--group-by", group_by)
-    page = partial(write, title=title, language=language, date_format=date_format, tables_to=tables)
-    page = partial(page, stars_column=stars_column, **values_of(words))
-    page(model.load(), source, output, group_by=group_by, date_column=date_column, **bundles)
+    page = partial(write, title=title, language=language, tables_to=tables, stars_column=stars_column)
+    page(model.load(), source, output, group_by, date_column, **bundles, **values_of(words))
     print(output)

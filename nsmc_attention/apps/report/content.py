@@ -2,21 +2,21 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy
 import pandas
 
 from ..._runtime.progress import progress_bar
+from ...classification.attribution import Attribution
 from ...classification.explain import Explainer
 from ...classification.likeness import Unlike
 from ...classification.prediction import Prediction
 from ...classification.system import LAYOUT, ClassifierBundle
-from ...inference.tally import Tally
+from ...evaluation.share import Tally
 from ...tables.stars import FEW, MANY, Stars
 from ...version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
-from .sections import Example, ExampleList, Figure, Section
 from .statistics import Z95, shares_by
 
 # Groups and words of a figure; the tables have all. More months than these are drawn as years
@@ -25,6 +25,39 @@ GROUPS, WORDS, MONTHS, BINS = 20, 12, 48, 20
 SHOWN, KINDS = 3, ("positive", "negative", "uncertain")
 STARS = ["stars", "stars_low", "stars_high"]
 Tables = dict[str, pandas.DataFrame]
+
+
+class Figure(NamedTuple):
+    """A key figure: what, how much, and a line that says more."""
+
+    name: str
+    value: str
+    more: str
+
+
+class Example(NamedTuple):
+    """A review to show, where it is from (its group and date), and the characters to mark, start to end."""
+
+    attribution: Attribution
+    origin: str
+    marked: Sequence[int] = ()
+
+
+class ExampleList(NamedTuple):
+    """Reviews below a heading, `folded` ones to unfold."""
+
+    heading: str
+    examples: Sequence[Example]
+    folded: bool = False
+
+
+class Section(NamedTuple):
+    """The key of a section's phrases, its chart (HTML), what fills the heading and the legend, and its reviews."""
+
+    key: str
+    chart: str
+    values: dict[str, Any] = {}
+    reviews: Sequence[ExampleList] = ()
 
 
 def rate_groups(rater: Any, frame: pandas.DataFrame, groups: pandas.DataFrame) -> dict[str, Any]:

@@ -9,8 +9,7 @@ import pandas
 from ...classification.system import ClassifierBundle
 from ...tables.writers import as_csv
 from ...visualization.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
-from .content import Content
-from .sections import Example, ExampleList, Figure, Section
+from .content import Content, Example, ExampleList, Figure, Section
 
 LANGUAGES = ("ko", "en")
 

@@ -1,4 +1,4 @@
-"""Statistics of scored reviews: estimated shares of positive reviews, distinctive words, extreme reviews."""
+"""Statistics of scored reviews: estimated shares of positive reviews, content words and distinctive ones, extreme reviews."""
 
 import datetime
 import re
@@ -9,8 +9,8 @@ import numpy
 import pandas
 from numpy.typing import ArrayLike
 
-from ...errors import DataError
 from ...evaluation.share import Evidence, Share, shrunk
+from ...text.tokenizers import Span, align, joined_morphemes, morphemes
 
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
 Z95, Z998 = 1.96, 3.09
@@ -20,9 +20,8 @@ DATES = (
     re.compile(r"(\d{4})\s*[./년-]\s*(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:])"),
     re.compile(r"(\d\d)\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{1,2})(?![\d:])"),
 )
-ORDERS = ("ymd", "dmy", "mdy")
-# Dates with the year last, of which the first number is the day or the month
-YEAR_LAST = re.compile(r"(\d{1,2})\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{4}|\d\d)(?![\d:])")
+# Verbs that say nothing by themselves
+LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하다".split())
 
 
 def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.DataFrame:
@@ -46,25 +45,15 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.
     return rows.assign(**{name: values.groupby(keys).mean() for name, values in stars.items()})
 
 
-def date_of(value: object, order: str = "ymd", where: str = "date") -> Optional[str]:
+def date_of(value: object) -> Optional[str]:
     """Return a date as "2019-04-01", or "2019-04" where it has no day; None where it is none.
 
-    Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"); with the
-    order dmy or mdy also last ("1/4/2019" or "4/1/2019"). Without it, such a date is a DataError that names `where`. Time
-    zones are ignored: the date is the one where the review was written.
+    Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"). Time zones
+    are ignored: the date is the one where the review was written.
     """
     text = str(value).strip()
-    last = YEAR_LAST.match(text)
-    if last and order != "ymd":
-        return iso_date(**dict(zip(order, last.groups())))
-    if match := next(filter(None, (pattern.match(text) for pattern in DATES)), None):
-        return iso_date(*match.groups())
-    if last and len(last[3]) == 4:
-        raise DataError(
-            f"{where}: expected dates with the year first, found {last[0]!r}; "
-            "say whether the day or the month is first: --date-format dmy or mdy"
-        )
-    return None
+    match = next(filter(None, (pattern.match(text) for pattern in DATES)), None)
+    return iso_date(*match.groups()) if match else None
 
 
 def iso_date(y: str, m: str, d: Optional[str] = None) -> Optional[str]:
@@ -74,6 +63,45 @@ def iso_date(y: str, m: str, d: Optional[str] = None) -> Optional[str]:
     except ValueError:
         return None
     return date if d else date[:7]
+
+
+def content_words(text: str) -> list[tuple[int, int, str]]:
+    """Return (start, end, word) of each morpheme of a clean text; word is "" where it is part of no content word.
+
+    Content words are nouns, verbs and adjectives by their stem with 다 (아까워 -> 아깝다), and roots with what makes them
+    a verb (지루 하 -> 지루하다); no endings, particles, pronouns, numerals, auxiliaries or punctuation.
+    """
+    pairs = morphemes(text)
+    spans = align(text, [surface for surface, _ in pairs])
+    stems = [joined_morphemes(surface, features)[0] for surface, features in pairs]
+    words = [dictionary_form(*stem, *after) for stem, after in zip(stems, [*stems[1:], ("", "")])]
+    join_pieces(spans, [tag for _, tag in stems], words, text)
+    return [(start, end, word) for (start, end), word in zip(spans, words)]
+
+
+def dictionary_form(form: str, tag: str, next_form: str, next_tag: str) -> str:
+    """Return a content word as a dictionary lists it, "" for other morphemes."""
+    if tag in ("VV", "VA"):
+        return "" if f"{form}다" in LIGHT else f"{form}다"
+    if tag == "XR" and next_tag in ("XSA", "XSV"):
+        return f"{form}{next_form}다"
+    return form if tag in ("NNG", "NNP", "XR") else ""
+
+
+def join_pieces(spans: Sequence[Span], tags: Sequence[str], words: list[str], text: str) -> None:
+    """Join touching nouns of which one has a single syllable, pieces of what the dictionary lacks (노 잼 -> 노잼).
+
+    Beside a pronoun, counter or prefix (짜증 나, 컨 저 링) they are no word together, and the single syllables are dropped.
+    """
+    first = 0
+    for end in range(1, len(tags) + 1):
+        touching = end < len(tags) and spans[end][0] == spans[end - 1][1]
+        if touching and all(tag[:1] == "N" or tag in ("MM", "XPN") for tag in tags[end - 1 : end + 1]):
+            continue
+        run, whole = words[first:end], text[spans[first][0] : spans[end - 1][1]]
+        if len(run) > 1 and any(len(word) == 1 for word in run):
+            words[first:end] = [whole] * len(run) if all(run) else [word if len(word) > 1 else "" for word in run]
+        first = end
 
 
 def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str], fewest: int = 5) -> pandas.DataFrame:

@@ -21,9 +21,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from ...drawing.matrices import NO_HEADS, rounded
 from ...errors import DataError, did_you_mean
 from ...inference.engines import companion_engine
-from ...inference.matrices import NO_HEADS, rounded
 
 BundlePath = Optional[Union[str, Path]]
 ModelT = TypeVar("ModelT", bound=Any)

@@ -8,7 +8,7 @@ from heapq import nlargest
 import numpy
 from numpy.typing import NDArray
 
-from ..._io.bounded import read_json
+from ..._io.reading import read_json
 from ..._runtime.aliases import Numbers
 from ...errors import BundleError
 

@@ -23,9 +23,8 @@ from ...classification.system import LAYOUT as CLASSIFIER
 from ...classification.system import ClassifierBundle
 from ...errors import BundleError, DataError
 from ...evaluation.calibration import log_odds
-from ...inference.engines import DeviceName, EngineName, chosen_engine
+from ...inference.engines import DeviceName, EngineName, chosen_engine, load_graphs
 from ...inference.reference import Predictor, check_text, check_texts, is_frame, text_column_of
-from ...inference.sessions import load_graphs
 from ...model.graphs import CONTEXTS
 from ...text.encoding import Encoded
 from .pooling import Pool

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 from ...classification.attribution import Attribution
-from ...classification.display import words_html
 from ...classification.prediction import Prediction
-from ...inference.notebook import color, in_frame
+from ...drawing.html import color, in_frame, shaded_words
 from ..sequences.pages import write_page
 
 BLANK = "blank: no review with a word"
@@ -115,13 +114,17 @@ def rating_html(rating: Rating, language: str = "en") -> str:
         return in_frame(none)
     head = line.format(rating) + (blank.format(rating.blank) if rating.blank else "")
     largest = max((review.weight for review in rating.representative), default=1.0)
-    rows = []
-    for review in rating.representative:
-        shade, shown = color(review.weight, largest, False), review.attribution
-        share = f'<span style="background:{shade}">{100 * review.weight:.1f}&nbsp;%</span>'
-        words = words_html(shown.prediction, shown.values, shown.signed, float(max(shown.values)))
-        rows.append(f'<div class="nsmc-review">{share}{words}</div>')
-    return in_frame(f'<div class="nsmc-head">{head}</div>{"".join(rows)}')
+    rows = "".join(review_html(review.attribution, review.weight, largest) for review in rating.representative)
+    return in_frame(f'<div class="nsmc-head">{head}</div>{rows}')
+
+
+def review_html(attribution: Attribution, weight: float, largest: float) -> str:
+    """Return a review as a row: its share of the weights, and its words."""
+    share = f'<span style="background:{color(weight, largest, False)}">{100 * weight:.1f}&nbsp;%</span>'
+    words = shaded_words(
+        attribution.text, attribution.tokens, attribution.offsets, attribution.values, attribution.signed
+    )
+    return f'<div class="nsmc-review">{share}{words}</div>'
 
 
 def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language: str = "ko") -> None:

@@ -1,21 +1,23 @@
 """The command `fill`."""
 
 import json
+from pathlib import Path
+from typing import Optional
 
 import click
 
-from ...cli.declare import TextCommand, command, option, text_argument
-from ...cli.options import Heads, TaskModel
+from ...cli.declare import command, option, text_argument
+from ...cli.options import HEADS, TaskModel
 from ...errors import ConfigError
 
 
-@command(TextCommand)
+@command()
 def fill(
     *,
     text: tuple[str, ...] = text_argument("read its reviews one by one: `fill` takes one text, not %s", required=True),
     top: int = option("number of candidates", default=5, type=click.IntRange(1)),
     as_json: bool = option("print one line of JSON, with the attention of [MASK]", "--json"),
-    heads: Heads,
+    heads: Optional[Path] = HEADS,
     model: TaskModel,
 ) -> None:
     """Print the likeliest words for each [MASK] of a text: probability, words and completed text.
@@ -27,11 +29,16 @@ def fill(
     """
     if len(text) > 1:
         raise ConfigError(f"fill: expected one TEXT, found {len(text)}; put it in quotes")
-    heads.check()
+    from ...drawing.figure import check_suffix
     from .model import LanguageModel
 
+    if heads:
+        check_suffix(heads)
     filling = LanguageModel.load(*model)(text[0], top)
-    heads.save(filling)
+    if heads:
+        from ...visualization.pictures import save_heads
+
+        save_heads(filling, heads)
     if as_json:
         print(json.dumps(filling.to_dict(), ensure_ascii=False))
         return

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers, Record
 from ...errors import ConfigError, DataError
-from ...inference.engines import DeviceName, EngineName, chosen_engine
+from ...inference.engines import DeviceName, EngineName, RunnableGraph, chosen_engine, load_graphs
 from ...inference.reference import Predictor, check_text
-from ...inference.sessions import RunnableGraph, load_graphs
 from ...text.encoding import clean
 from ...text.tokenizers import tokenizer
 from .masking import MASK

@@ -58,7 +58,7 @@ LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig}
 class LanguageTraining(LoopConfig):
     """Settings of a language model's training."""
 
-    retired: ClassVar[tuple[str, ...]] = ("whole_words",)
+    retired: ClassVar[tuple[str, ...]] = (*LoopConfig.retired, "whole_words")
     epochs: int = setting(3, "epochs, each with other hidden words", low=1)
     learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores
-from ...inference.engines import chosen_engine
-from ...inference.sessions import RunnableGraph, load_graphs
+from ...inference.engines import RunnableGraph, chosen_engine, load_graphs
 from ...text.hangul import FINALS, INITIALS, VOWELS, parts
 from ..sequences.characters import BEGIN, END, PADDING, Characters
 from ..sequences.search import Decoder, Hypothesis, State

@@ -10,7 +10,7 @@ import numpy
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, ImageStat, UnidentifiedImageError
 
-from ..._io.bounded import read_file
+from ..._io.reading import read_file
 from ..._runtime.aliases import Numbers
 from ...errors import DataError
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any, Union
 
 from ...drawing.figure import SUFFIXES, check_suffix, new_figure, save_figure
+from ...drawing.matrices import Matrix
 from ...errors import DataError, check_kind
-from ...inference.matrices import Matrix
 from ...visualization.heatmap import ROW, draw_weights, name_queries
 from ...visualization.pictures import PAGE as PAGE_SUFFIX
 from ..sequences.pages import write_page

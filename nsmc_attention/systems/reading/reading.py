@@ -9,8 +9,8 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Numbers, Record
-from ...inference.matrices import rounded
-from ...inference.notebook import in_frame, shortened
+from ...drawing.html import in_frame, shortened
+from ...drawing.matrices import rounded
 from .graphs import STRIP
 from .strips import Box, Gray, cut_out
 

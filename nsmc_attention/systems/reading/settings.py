@@ -63,7 +63,7 @@ class ReaderConfig(Settings):
 class ReadTraining(LoopConfig):
     """The training of `read`."""
 
-    retired: ClassVar[tuple[str, ...]] = ("coverage",)
+    retired: ClassVar[tuple[str, ...]] = (*LoopConfig.retired, "coverage")
     introduced: ClassVar[Mapping[str, object]] = {"signs": 0.0}
     batch_size: int = setting(32, "lines in a batch", low=1)
     lines: int = setting(20_000, "lines drawn per epoch, different each time", low=1)

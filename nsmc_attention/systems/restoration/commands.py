@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from ...cli.declare import TextCommand, command, option, text_argument
+from ...cli.declare import command, option, text_argument
 from ...cli.options import Model, Scoring
 from ...errors import ConfigError
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .restorer import Restorer
 
 
-@command(TextCommand)
+@command()
 def restore(
     *,
     text: tuple[str, ...] = text_argument("restore its rows with --input %s"),

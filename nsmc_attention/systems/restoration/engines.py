@@ -13,8 +13,7 @@ import numpy
 from ..._runtime.aliases import Numbers
 from ..._runtime.processes import cores
 from ...errors import ConfigError
-from ...inference.engines import PRECISIONS, chosen_engine, companion_engine
-from ...inference.sessions import PIECE, load_graphs
+from ...inference.engines import PIECE, PRECISIONS, chosen_engine, companion_engine, load_graphs
 from ...model.parameters import Arrays, loaded
 from ...native.kernels import (
     DIRECTIONS,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy
 
-from ..._io.tab_separated import read_rows
+from ..._io.reading import read_rows
 from ...text.hangul import FINALS, joined, parts
 
 # Finals and vowels that are often confused: 있 for 잇, 재 for 제

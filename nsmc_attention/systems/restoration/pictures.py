@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Union
 
 from ...drawing.figure import check_suffix, save_figure
+from ...drawing.matrices import Matrix
 from ...errors import DataError, check_kind
-from ...inference.matrices import Matrix
 from ...visualization.heatmap import draw_matrices
 from .restoration import Restoration
 

@@ -12,7 +12,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..._runtime.aliases import Record
-from ...inference.notebook import in_frame, shortened
+from ...drawing.html import in_frame, shortened
 from ..sequences.characters import SPACE, codes_of
 from .as_typed import LINE
 

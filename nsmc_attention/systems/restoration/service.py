@@ -9,9 +9,9 @@ from starlette.exceptions import HTTPException
 
 from ..._runtime.batching import Batcher, cost_of, one_by_one
 from ...apps.serve.plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, present
+from ...drawing.matrices import rounded
 from ...errors import NsmcError
 from ...inference.engines import companion_engine
-from ...inference.matrices import rounded
 from .restoration import Restoration
 from .restorer import Restorer
 from .system import EDITOR, WRITER

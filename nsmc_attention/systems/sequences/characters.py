@@ -15,7 +15,7 @@ from typing import Any, TypeVar, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..._io.bounded import read_json
+from ..._io.reading import read_json
 from ..._runtime.aliases import Record
 from ...bundle import Manifest, check_count
 from ...errors import BundleError

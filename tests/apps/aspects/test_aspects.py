@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from nsmc_attention import Aspect, aspects, load_classifier, predict
-from nsmc_attention._io.tab_separated import read_rows
+from nsmc_attention._io.reading import read_rows
 from nsmc_attention.apps.aspects import aspects as reading
 from nsmc_attention.apps.aspects.aspects import AspectReader
 from nsmc_attention.apps.aspects.clauses import FILMS, FOLDER, FORMS, GOODS, clauses, read_words
@@ -158,10 +158,8 @@ def test_words_of_ones_own_replace_those_of_films(write):
         ([("word", "aspect"), ("배송", "배송"), ("배송", "가격")], "row 3: expected .* word once, found '배송' again"),
         ([("word", "aspect"), ("배송", "배송"), ("가격", "")], "row 3: .*, found '가격' alone"),
         ([("word", "aspect"), ("배송", "label")], "expected aspects that are no output columns, found label"),
-        ([("word", "aspect"), ("delivery", "배송"), ("price", "가격")], "expected Korean words .* found none of 2"),
-        ([("word", "aspect"), ("배송", "-")], "expected Korean words of an aspect, found none of 1"),
-        ([("word", "aspect")], "expected Korean words of an aspect, found none of 0"),
-        ([], "the file is empty; expected the columns word and aspect"),
+        ([("word", "aspect")], "expected aspects that are no output columns, found nothing"),
+        ([], "the file is empty; expected .*; expected a table with the columns word and aspect"),
         ([("word", "topic"), ("배송", "배송")], "expected a column 'aspect', found word, topic"),
         ([("단어", "aspect"), ("배송", "배송")], "expected a column 'word', found 단어, aspect"),
     ],
@@ -170,7 +168,7 @@ def test_a_wrong_list_is_refused_in_one_line(write, rows, message):
     path = write(*rows)
     with pytest.raises(DataError, match=f"^--aspects-file {re.escape(str(path))}.*{message}") as refused:
         aspects("배송이 빠르다", words=path)
-    assert "\n" not in str(refused.value) and "--text-column" not in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 def test_lines_of_text_are_no_list(tmp_path):

@@ -93,20 +93,6 @@ def test_many_months_are_drawn_as_years_and_stay_months_in_the_table(classifier,
     assert len(found["months"]) == 72 and ">2010</b>" in html and ">2010-01</b>" not in html
 
 
-def test_dates_with_the_year_last_are_asked_about(classifier, tmp_path, command):
-    pandas.DataFrame({"document": ["최고의 영화"] * 2, "date": ["2019-04-01", "3/4/2019"]}).to_csv(
-        tmp_path / "a.csv", index=False
-    )
-    arguments = ["report", tmp_path / "a.csv", "-o", tmp_path / "r.html", "--date-column", "date"]
-    done = command(*arguments)
-    assert done.returncode == 2 and not (tmp_path / "r.html").exists()
-    assert "column 'date': expected dates with the year first, found '3/4/2019'" in done.stderr
-    assert "--date-format dmy or mdy" in done.stderr
-    for order, month in (("dmy", "2019-04"), ("mdy", "2019-03")):
-        found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date", date_format=order)
-        assert found["months"].index.tolist() == sorted({"2019-04", month})
-
-
 def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_path):
     found = report(classifier, reviews, tmp_path / "r.html")
     assert set(found) == {"words_by_log_odds", "words_by_attention", "reviews"}
@@ -119,7 +105,6 @@ def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_p
         ("no/r.html", {}, DataError, "no such folder"),
         ("r.html", {"tables_to": "no/tables"}, DataError, "no such folder"),
         ("r.html", {"language": "kr"}, ConfigError, "unknown language 'kr'; known: en, ko"),
-        ("r.html", {"date_format": "dym"}, ConfigError, "unknown date format 'dym'"),
         ("r.html", {"group_by": "movie"}, DataError, "expected a column 'movie'"),
         ("r.html", {"date_column": "day"}, DataError, "expected a column 'day'"),
         ("r.html", {"text_column": "text"}, DataError, "expected a column 'text'"),
@@ -199,18 +184,17 @@ def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, rev
         ("만족도 (1-7)", ["1", "4", "7"], ""),
     ],
 )
-def test_stars_that_are_found_never_refuse_a_table_and_named_ones_do(
-    classifier, tmp_path, capsys, name, cells, message
-):
+def test_stars_of_a_column_that_is_named_are_shown_or_refused(classifier, tmp_path, capsys, name, cells, message):
     path, page = tmp_path / "a.csv", tmp_path / "r.html"
     # a row of totals has no text
     pandas.DataFrame({"리뷰": ["최고의 영화", "별로", "그저 그렇다", ""], name: [*cells, "합계"]}).to_csv(
         path, index=False
     )
     report(classifier, path, page, language="en")
-    assert ("mean stars" in page.read_text("utf-8")) == (message == "")
+    assert "mean stars" not in page.read_text("utf-8")
     if message:
-        said = capsys.readouterr().err
-        assert f"{message}; " in said and "; the report goes on without stars\n" in said
         with pytest.raises(DataError, match=message):
             report(classifier, path, page, stars_column=name)
+        return
+    report(classifier, path, page, language="en", stars_column=name)
+    assert "mean stars" in page.read_text("utf-8") and f"stars in column '{name}', " in capsys.readouterr().err

@@ -3,7 +3,6 @@ import pandas
 import pytest
 
 from nsmc_attention.apps.report.statistics import date_of, distinctive_words, extreme_reviews, shares_by
-from nsmc_attention.errors import DataError
 
 
 def scored(probabilities):
@@ -40,19 +39,24 @@ def test_dates_are_read_as_koreans_write_them():
     dates += ["2019. 4. 1. 오후 3시", "2019-04", "2019-04-30T23:30:00+09:00", "2019-04-30 23:30:00.5Z", "20190401T0930"]
     assert [date_of(date)[:7] for date in dates] == ["2015-08", *["2019-04"] * 11]
     assert [date_of(date) for date in ("19. 4. 1.", "2019-04")] == ["2019-04-01", "2019-04"]
-    others = [None, "어제", "", "99.99.99", "08:15", "19.04", "12.5", "1554076800", "2019-13-01", "2019-02-30", 7]
-    assert list(map(date_of, others)) == [None] * 11
+    others = [
+        None,
+        "어제",
+        "",
+        "99.99.99",
+        "08:15",
+        "19.04",
+        "12.5",
+        "1554076800",
+        "2019-13-01",
+        "2019-02-30",
+        7,
+        "3/4/2019",
+        "03.04.2019",
+    ]
+    assert list(map(date_of, others)) == [None] * 13
     there = pandas.Series(pandas.to_datetime(["2019-01-01", "2019-07-01"]).tz_localize("Europe/Berlin"))
     assert list(map(date_of, there)) == ["2019-01-01", "2019-07-01"]
-
-
-@pytest.mark.parametrize("written", ["3/4/2019", "03.04.2019", "3-4-2019 12:30", "03/04/19"])
-def test_the_order_of_a_date_with_the_year_last_is_given_never_guessed(written):
-    assert (date_of(written, "dmy"), date_of(written, "mdy")) == ("2019-04-03", "2019-03-04")
-    assert date_of("2019-04-01", "dmy") == "2019-04-01" and date_of("25/12/2019", "mdy") is None
-    if written != "03/04/19":
-        with pytest.raises(DataError, match="a.csv: expected dates with the year first, .*--date-format dmy or mdy"):
-            date_of(written, where="a.csv")
 
 
 def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():

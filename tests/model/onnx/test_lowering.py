@@ -10,7 +10,7 @@ mxnet = import_mxnet()
 from mxnet.gluon import HybridBlock, nn  # noqa: E402
 
 from nsmc_attention.classification.settings import preset  # noqa: E402
-from nsmc_attention.inference.sessions import GluonGraph, OnnxGraph  # noqa: E402
+from nsmc_attention.inference.engines import GluonGraph, OnnxGraph  # noqa: E402
 from nsmc_attention.model.graphs import Interface  # noqa: E402
 from nsmc_attention.model.onnx.graph import lower  # noqa: E402
 from nsmc_attention.model.parameters import initialize_from  # noqa: E402

@@ -27,7 +27,7 @@ VECTORS[:, 0] += FILM % 7
 STARS = (1 + FILM % 7 + RANDOM.normal(0, 0.5, len(FILM))).astype("float32")
 FILMS = FilmVectors(VECTORS, STARS, [numpy.flatnonzero(film == FILM) for film in range(60)])
 SMALL = {"model.units": 6, "model.output_units": 6, "training.batch_size": 16, "training.given": 16}
-SMALL.update({"training.epochs": 6, "training.learning_rate": 0.02, "training.checkpoint_steps": 3})
+SMALL.update({"training.epochs": 6, "training.learning_rate": 0.02})
 
 
 def test_what_is_given_and_what_is_told_are_different_reviews():

@@ -15,7 +15,7 @@ TEXTS = ["배우들연기가 정말조앗는데", "-1점 별로", "ㅋㅋㅋ �
 
 def test_texts_and_lines_are_printed_restored_one_a_line(command, tiny_editor):
     expected = "".join(f"{each.text}\n" for each in load_restorer(tiny_editor).restore_many(TEXTS))
-    assert command("restore", *TEXTS, "--bundle", tiny_editor).stdout == expected
+    assert command("restore", "--bundle", tiny_editor, "--", *TEXTS).stdout == expected
     assert command("restore", "--bundle", tiny_editor, stdin="\n".join(TEXTS)).stdout == expected
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, native
 from nsmc_attention.errors import ConfigError, MissingPackage
-from nsmc_attention.inference.sessions import PIECE
+from nsmc_attention.inference.engines import PIECE
 from nsmc_attention.model.tracing import parameter_shapes
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.systems.restoration.engines import (

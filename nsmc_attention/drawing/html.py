@@ -1,14 +1,16 @@
-"""HTML for notebooks: the frame, shades, and a matrix to unfold; each system writes its own results into it.
+"""HTML for notebooks: the frame, shaded words, and a matrix to unfold; knows no results, which are written into it.
 
 Static: no script, nothing loaded, no element ids. The style applies below one class only and brings its own paper, so
-any number of outputs stand in one notebook, readable in light and dark themes (`notebook.css`).
+any number of outputs stand in one notebook, readable in light and dark themes (`html.css`).
 """
 
+from collections.abc import Sequence
 from functools import lru_cache
 from html import escape
 from pathlib import Path
 
-from ..colors import DARK, LIGHT, strength
+from .._runtime.aliases import Numbers
+from .colors import DARK, LIGHT, strength
 from .matrices import Matrix
 
 # Cells of the matrix in one output, each some 100 bytes of the notebook's file
@@ -46,6 +48,31 @@ def legend(largest: float, signed: bool) -> str:
     if signed:
         return f"negative {number(-largest, True)} {ramp} {number(largest, True)} positive"
     return f"0 {ramp} {number(largest, False)}"
+
+
+def cut_at(text: str, offsets: Sequence[tuple[int, int]]) -> tuple[list[tuple[str, str]], str]:
+    """Return (what is before it, what it is in the text) of each token, and the rest of the text.
+
+    The morphemes of a contracted syllable have the same offsets: the first has the syllable.
+    """
+    done, pieces = 0, []
+    for start, end in offsets:
+        pieces.append((text[done:start], text[max(start, done) : end]))
+        done = max(done, end)
+    return pieces, text[done:]
+
+
+def shaded_words(
+    text: str, tokens: Sequence[str], offsets: Sequence[tuple[int, int]], values: Numbers, signed: bool
+) -> str:
+    """Return a text with each token shaded by its value, of values (T,); pointing at one shows its value."""
+    (pieces, rest), largest, parts = cut_at(text, offsets), float(abs(values).max()), []
+    for token, (between, piece), value in zip(tokens, pieces, values.tolist()):
+        against = ' class="nsmc-against"' if signed and value < 0 else ""
+        title = escape(f"{token}: {number(value, signed)}")
+        style = f"background:{color(value, largest, signed)}"
+        parts.append(f'{escape(between)}<span{against} style="{style}" title="{title}">{escape(piece)}</span>')
+    return f'<div class="nsmc-words" lang="ko">{"".join(parts)}{escape(rest)}</div>'
 
 
 def matrix_html(matrix: Matrix) -> str:

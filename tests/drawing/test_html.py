@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.prediction import Prediction
-from nsmc_attention.inference.notebook import MOST_CELLS
+from nsmc_attention.drawing.html import MOST_CELLS
 from nsmc_attention.systems.restoration.restoration import BLANK, Chunk, Restoration
 
 VOID = {"br", "img", "input"}

@@ -1,7 +1,7 @@
-"""Reading files of unknown origin: regular files only, of a bounded size; JSON without surprises."""
+"""Reading whole files: pictures of a bounded size, JSON, and the tables that come with the package."""
 
 import json
-import stat
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Union
 
@@ -10,26 +10,16 @@ from ..errors import NsmcError
 
 def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
     """Return the bytes of a file; `error` for one of more than `largest` bytes, for no regular file, or if unreadable."""
-    size = bounded_size(path, largest, error)
     try:
+        if path.exists() and not path.is_file():
+            raise error(f"{path}: expected a regular file; put the file itself there")
         with open(path, "rb") as file:
-            return file.read(size)
+            content = file.read(largest + 1)
     except OSError as problem:
         raise error(f"{path}: cannot be read: {problem.strerror}") from problem
-
-
-def bounded_size(path: Path, largest: int, error: type[NsmcError]) -> int:
-    """Return the size of a file in bytes; `error` for one of more than `largest`, or no regular file."""
-    try:
-        status = path.lstat()
-    except OSError as problem:
-        raise error(f"{path}: cannot be read: {problem.strerror}") from problem
-    if not stat.S_ISREG(status.st_mode):
-        kind = "a link" if stat.S_ISLNK(status.st_mode) else "none"
-        raise error(f"{path}: expected a regular file, found {kind}; put the file itself there")
-    if status.st_size > largest:
-        raise error(f"{path}: expected at most {largest:,} bytes, found {status.st_size:,}")
-    return status.st_size
+    if len(content) > largest:
+        raise error(f"{path}: expected at most {largest:,} bytes")
+    return content
 
 
 def read_json(content: Union[str, bytes], where: object, error: type[NsmcError], expected: str = "JSON") -> Any:
@@ -38,3 +28,9 @@ def read_json(content: Union[str, bytes], where: object, error: type[NsmcError],
         return json.loads(content if isinstance(content, str) else content.decode())
     except (ValueError, RecursionError) as problem:
         raise error(f"{where}: expected {expected}, found {content.strip()[:40]!r}") from problem
+
+
+def read_rows(path: Path) -> Iterator[dict[str, str]]:
+    """Yield {column: cell} of each row of a table of the package: UTF-8, cells between tabs, names in the first line."""
+    names, *rows = (line.split("\t") for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n"))
+    return (dict(zip(names, row)) for row in rows)
