@@ -15,7 +15,7 @@ from ..inference.reference import check_text
 from ..inference.sessions import GluonGraph
 from ..model.graphs import CONTRIBUTIONS, HEADS
 from ..text.encoding import Encoded
-from .attribution import Attribution, check_method, disputed
+from .attribution import Attribution, check_method
 from .display import AUTO, METHODS, Method
 from .engines import Engine, gluon_graph
 from .gradients import GradientEngine, ReplacedAttention
@@ -37,9 +37,8 @@ class Explainer:
         if prediction.error:
             raise DataError(f"explain: {prediction.error}")
         values = numpy.asarray(self.values(review, prediction, method), dtype="float64")
-        phrases = disputed(self.classifier.score, review, values) if method == "contribution" else []
         sides = tuple(self.classifier.score.sides(review))
-        return Attribution(prediction, values, method, self.bundle.name, self.heads(review), tuple(phrases), sides)
+        return Attribution(prediction, values, method, self.bundle.name, self.heads(review), sides)
 
     def values(self, review: Encoded, prediction: Prediction, method: str) -> Any:
         """Return one number a token."""

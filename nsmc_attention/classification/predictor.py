@@ -14,7 +14,7 @@ import numpy
 from numpy.typing import NDArray
 
 from .._runtime.aliases import Record
-from ..errors import BundleError, DataError
+from ..errors import BundleError
 from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
@@ -32,9 +32,6 @@ from .system import LAYOUT, ClassifierBundle
 WINDOW, TEXT = 4096, 2**21
 Floats = NDArray[numpy.float32]
 Members = NDArray[numpy.int64]
-# That no top_k was given; arguments of Hugging Face's pipelines that change nothing here
-DEFAULT: Any = ""
-ACCEPTED = ("batch_size", "truncation", "padding", "max_length", "function_to_apply")
 # Upper limit of a batch's padded pairs of tokens (N x T x T), each of which has up to EACH numbers (units of the
 # additive score, heads); more numbers, fewer pairs
 PAIRS, EACH = 32 * 48 * 48, 32
@@ -153,29 +150,13 @@ class Classifier(Predictor):
         """The log-odds of positive labels in the training data: 0 for equal parts."""
         return leaning_of(self.bundle.manifest)
 
-    def __call__(
-        self, texts: Union[str, Mapping[str, str], Iterable[Any]], *, top_k: Any = DEFAULT, **options: Any
-    ) -> list[Any]:
+    def __call__(self, texts: Union[str, Mapping[str, str], Iterable[Any]]) -> list[Record]:
         """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return.
 
-        Parameters
-        ----------
-        texts : str, list of str, {"text": str} or a list of these
-            Also what `predict_many` takes.
-        top_k : int or None
-            So many labels of each text, the likeliest first; None for all. Then the result is a list of labels of a
-            single text and, of several, a list of such lists.
-        **options
-            `batch_size`, `truncation`, `padding`, `max_length` and `function_to_apply="softmax"` change nothing, as texts
-            are batched and cut here as the bundle says. TypeError for others.
+        `texts` is a str, {"text": str}, or what `predict_many` takes.
         """
-        check_options(top_k, options)
-        single = isinstance(texts, (str, Mapping))
         many = [check_text(texts)] if isinstance(texts, str) else texts
-        if top_k is DEFAULT:
-            return [{"label": answer.label, "score": answer.score} for answer in self.predict_stream(many)]
-        lists = [ranked(answer.label, answer.probability)[:top_k] for answer in self.predict_stream(many)]
-        return lists[0] if single else lists
+        return [{"label": prediction.label, "score": prediction.score} for prediction in self.predict_stream(many)]
 
     def predict(self, text: str) -> Prediction:
         """Return the Prediction of one review."""
@@ -239,24 +220,6 @@ def leaning_of(manifest: Mapping[str, Any]) -> float:
     parts = [manifest["data"].get(name, {}) for name in ("dev", "train")]
     known = next((part for part in parts if part.get("rows") and "positive" in part), None)
     return float(log_odds(known["positive"] / known["rows"], 1e-2)) if known else 0.0
-
-
-def ranked(label: Optional[str], probability: Optional[float]) -> list[Record]:
-    """Return both labels with their scores, the likelier one first; of a blank text one without."""
-    if label is None or probability is None:
-        return [{"label": None, "score": None}]
-    both = [{"label": LABELS[1], "score": probability}, {"label": LABELS[0], "score": 1 - probability}]
-    return both if label == LABELS[1] else both[::-1]
-
-
-def check_options(top_k: Any, options: Mapping[str, Any]) -> None:
-    """Raise TypeError for an argument that no call takes, DataError for a value that would change what is returned."""
-    if unknown := next((name for name in options if name not in ACCEPTED), None):
-        raise TypeError(f"classifier(): unknown argument {unknown!r}; expected top_k, {', '.join(ACCEPTED)}")
-    if top_k is not DEFAULT and top_k is not None and (type(top_k) is not int or top_k < 1):
-        raise DataError(f"top_k: expected 1 or more, or None for all labels, found {top_k!r}")
-    if options.get("function_to_apply") not in (None, "default", "softmax"):
-        raise DataError(f"function_to_apply: expected 'softmax', found {options['function_to_apply']!r}")
 
 
 def load_classifier(

@@ -35,13 +35,13 @@ def predict(
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     scoring.check("predict", text)
-    from ..classification.likeness import remark
+    from ..classification.domain_shift import domain_warning
 
     classifier = model.load()
     scorer = corrected(classifier, {**corrections, **added}, model)
     if share:
         scorer = leaning(scorer, share, scoring)
-    scoring.score(scorer, text, weights, partial(remark, classifier))
+    scoring.score(scorer, text, weights, partial(domain_warning, classifier))
 
 
 def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":

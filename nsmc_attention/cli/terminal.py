@@ -9,7 +9,7 @@ import click
 from .._runtime.messages import translated, word
 
 if TYPE_CHECKING:
-    from ..classification.attribution import Attribution, Phrase
+    from ..classification.attribution import Attribution
     from ..classification.pieces import Side
 
 # Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a
@@ -37,9 +37,8 @@ def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str
     named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
     meaning = [METHODS[attribution.method], *["+ for positive, - for negative"] * attribution.signed]
     lines = (caption(attribution), words(attribution, colors), f"{word('strongest')}: {', '.join(named)}")
-    notes = [dispute(phrase, attribution.text) for phrase in attribution.disputed]
     pieces = [piece(side, attribution.text) for side in attribution.sides]
-    return "\n".join((*lines, *map(translated, [*notes, *pieces]), "; ".join(map(translated, meaning))))
+    return "\n".join((*lines, *map(translated, pieces), "; ".join(map(translated, meaning))))
 
 
 def piece(side: "Side", text: str) -> str:
@@ -47,12 +46,6 @@ def piece(side: "Side", text: str) -> str:
     label = "positive" if side.probability >= 0.5 else "negative"
     score = max(side.probability, 1 - side.probability)
     return f"piece: {label} {100 * score:.1f} %  {text[side.start : side.start + 30]} ..."
-
-
-def dispute(phrase: "Phrase", text: str) -> str:
-    """Return the line about a phrase whose contribution is not what erasing it changes."""
-    said, erased = f"{phrase.contribution:+.2f}", f"{phrase.erasure:+.2f}"
-    return f"with care: {text[phrase.start : phrase.end]!r} contributes {said}, but the erasure method gives {erased}"
 
 
 def words(attribution: "Attribution", colors: bool) -> str:

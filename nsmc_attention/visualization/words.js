@@ -74,13 +74,6 @@ function aspectsOf(panel) {
   return list;
 }
 
-/* What erasing the word's phrase changes, where that is not what it contributes. */
-function doubtOf(panel, place) {
-  const [from, to] = panel.offsets[place];
-  const found = (panel.disputed ?? []).find(([start, end]) => from < end && to > start);
-  return found ? ` (≠ ${number(found[3], true)})` : "";
-}
-
 const buttonOf = text => {
   const word = element("button", "word", text);
   word.type = "button";
@@ -113,8 +106,7 @@ function wordsOf(panel, say) {
     legend = shown;
     words.forEach((word, place) => {
       shade(word, values[place], largest, signed);
-      word.title = `${panel.tokens[place]}: ${number(values[place], signed)}${doubtOf(panel, place)}`;
-      word.classList.toggle("disputed", chosen < 0 && doubtOf(panel, place) !== "");
+      word.title = `${panel.tokens[place]}: ${number(values[place], signed)}`;
       word.setAttribute("aria-label", word.title);
     });
     queries.forEach((query, place) => query.setAttribute("aria-pressed", place === chosen));

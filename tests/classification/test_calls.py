@@ -1,16 +1,13 @@
-"""The classifier called as people call it: as a Hugging Face pipeline, on columns and tables, in a FastAPI application."""
+"""The classifier called as people call it: as a Hugging Face pipeline, on columns and tables."""
 
 import copy
-import json
 import pickle
 
 import numpy
 import pandas
 import pytest
-from fastapi import FastAPI
-from fastapi.testclient import TestClient
 
-from nsmc_attention import Prediction, draw_heatmap, load_classifier, predict, score_column
+from nsmc_attention import draw_heatmap, load_classifier, predict, score_column
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.films.rater import pairs_of
 
@@ -90,29 +87,10 @@ def test_what_is_no_text_is_refused(classifier, wrong):
         classifier.predict(wrong)
 
 
-def test_labels_are_as_many_as_top_k_says(classifier):
+def test_a_call_returns_a_label_and_its_score_as_a_pipeline_does(classifier):
     one, many = classifier(TEXTS[0]), classifier(TEXTS)
-    assert one == many[:1] and set(one[0]) == {"label", "score"}
-    assert classifier(TEXTS[0], top_k=1) == classifier({"text": TEXTS[0]}, top_k=1) == one
-    assert classifier(TEXTS, top_k=1) == [[label] for label in many]
-    for top_k in (2, 5, None):
-        every = classifier(TEXTS, top_k=top_k)
-        assert classifier(TEXTS[0], top_k=top_k) == every[0]
-        assert [labels[0] for labels in every] == many and {len(labels) for labels in every} == {2}
-        assert all(sum(label["score"] for label in labels) == pytest.approx(1) for labels in every)
-    assert classifier(["", *TEXTS], top_k=None)[0] == [{"label": None, "score": None}]
-
-
-def test_arguments_of_pipelines_change_nothing_or_are_refused(classifier):
-    options = {"batch_size": 1, "truncation": True, "padding": "longest", "max_length": 512}
-    assert classifier(TEXTS, **options, function_to_apply="softmax") == classifier(TEXTS)
-    with pytest.raises(TypeError, match=r"unknown argument 'topk'; expected top_k, batch_size"):
-        classifier(TEXTS, topk=2)
-    for wrong in (0, -1, True, "2", 1.5):
-        with pytest.raises(DataError, match="top_k: expected 1 or more, or None for all labels"):
-            classifier(TEXTS, top_k=wrong)
-    with pytest.raises(DataError, match="function_to_apply: expected 'softmax', found 'sigmoid'"):
-        classifier(TEXTS, function_to_apply="sigmoid")
+    assert one == many[:1] == classifier({"text": TEXTS[0]}) and set(one[0]) == {"label", "score"}
+    assert classifier([""]) == [{"label": None, "score": None}]
 
 
 def test_a_table_keeps_its_columns_and_its_index(classifier):
@@ -129,30 +107,8 @@ def test_a_table_keeps_its_columns_and_its_index(classifier):
     assert score_column(other, classifier, text_column="x").iloc[:, 2].tolist() == scored["predicted_label"].tolist()
 
 
-def test_a_prediction_is_a_response_of_fastapi(classifier):
-    app, text = FastAPI(), TEXTS[0]
-
-    @app.get("/many")
-    def many() -> list[Prediction]:
-        return classifier.predict_many(TEXTS)
-
-    @app.get("/typed")
-    def typed() -> Prediction:
-        return classifier.predict(text)
-
-    @app.get("/plain")
-    def plain():
-        return classifier.predict(text)
-
-    client, expected = TestClient(app), json.loads(json.dumps(classifier.predict(text).to_dict()))
-    assert client.get("/typed").json() == client.get("/plain").json() == expected
-    assert client.get("/many").json()[0] == expected
-    assert client.get("/openapi.json").status_code == 200
-
-
 def test_a_prediction_is_copied_and_pickled(classifier):
     prediction = classifier.predict(TEXTS[0])
-    assert dict(prediction) == prediction.to_dict()
     assert pickle.loads(pickle.dumps(prediction)) == copy.deepcopy(prediction) == copy.copy(prediction) == prediction
 
 

@@ -8,8 +8,8 @@ import numpy
 import pandas
 
 from ..._runtime.progress import progress_bar
+from ...classification.domain_shift import DomainShift
 from ...classification.explain import Explainer
-from ...classification.likeness import Unlike
 from ...classification.prediction import Prediction
 from ...classification.system import LAYOUT, ClassifierBundle
 from ...inference.tally import Tally
@@ -58,7 +58,7 @@ class Content:
     group_by: Optional[str] = None
     rater: Any = None
     ratings: Optional[dict[str, Any]] = None
-    unlike: Optional[Unlike] = None
+    unlike: Optional[DomainShift] = None
     tally: Tally = field(default_factory=Tally)
     stars: Optional[Stars] = None
     mentions: pandas.DataFrame = field(default_factory=pandas.DataFrame)
