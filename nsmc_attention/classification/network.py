@@ -78,7 +78,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     """Embedding, encoder, self-attention, mean over the contexts or all hops' contexts side by side, Dense.
 
     Padding is masked in the encoder, the attention and the mean: wider padding or other reviews change nothing. With a table
-    of `ngram_buckets` n-grams (`classification.wide`), the last layer reads the review's log-odds by them beside the pooled
+    of `ngram_buckets` n-grams (`classification.ngrams`), the last layer reads the review's log-odds by them beside the pooled
     contexts (wide & deep), and each token's are added to its query and key, so that attention can point at such a word.
     With `signed` values, a gate tanh(w . state + b) in -1..1 multiplies each value: near 1 for a word that counts, near 0 for
     one that the context makes irrelevant, below 0 for a negated one.

@@ -29,7 +29,7 @@ from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
 from ..training.runs import Run
 from ..training.stage import Stage
-from . import wide
+from . import ngrams
 from .batches import Batches, EncodedPart, Tokenized, encode
 from .engines import GraphEngine
 from .gradients import GradientEngine
@@ -205,7 +205,7 @@ class ClassifierTrainer:
     def fit_ngrams(
         self, network: Network, stars: Optional[EncodedPart], train: EncodedPart, dev_count: int
     ) -> dict[str, Numbers]:
-        """Fit the table of n-grams (`wide.fit_wide`) to the training part and to the clear ones of the raw reviews.
+        """Fit the table of n-grams (`ngrams.fit_table`) to the training part and to the clear ones of the raw reviews.
 
         Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). `alone` () is what the log-odds of
         the n-grams by themselves are to be multiplied by: where the dev part is small by cross-fitting on the training
@@ -224,10 +224,10 @@ class ClassifierTrainer:
         labels, buckets = labels.astype(int), self.config.text.ngram_buckets
         alone = 1.0
         if dev_count < FEW_DEV and not stars and numpy.bincount(labels).min() > 1:
-            odds = wide.cross_fitted_log_odds(token_lists, labels, buckets)
+            odds = ngrams.cross_fitted_log_odds(token_lists, labels, buckets)
             (alone,), _ = fit_stacking(odds[:, None], labels, [1.0])
         factors = self.factors(network, replace(train, reviews=reviews, labels=labels, taught=None))
-        return {"table": wide.fit_wide(token_lists, labels, buckets, factors), "alone": numpy.array(alone)}
+        return {"table": ngrams.fit_table(token_lists, labels, buckets, factors), "alone": numpy.array(alone)}
 
     def factors(self, network: Network, examples: EncodedPart) -> Optional[list[NDArray[numpy.float32]]]:
         """Return what each token's n-grams are multiplied by in the network (`terms`), (T,) of each review; None if by 1."""

@@ -256,15 +256,15 @@ def write_classifier(
     from ..inference.sessions import GluonGraph
     from ..model.onnx.graph import lower
     from .engines import GraphEngine
-    from .export import disagreement, exceeds, parity
+    from .export import disagreement, parity
 
     vocabulary, encoder = codec
     contents = {"vocab.json": vocabulary, **network_files(network, config)}
     engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
     whole = lower(network, config.graphs)["model.onnx"]
     manifest["parity"] = parity(engine, whole, encoder, config, documents)
-    if exceeds(manifest["parity"]):
-        run.say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
+    if problem := disagreement(manifest["parity"]):
+        run.say(f"the ONNX model is left out, because it is not Gluon's network: {problem}")
         del contents["model.onnx"]
     manifest["metrics"].update(recorded_metrics(run.out / "bundle", contents))
     return run.write(LAYOUT, manifest, contents)

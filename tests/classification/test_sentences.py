@@ -7,7 +7,7 @@ import pytest
 
 from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification import wide
+from nsmc_attention.classification import ngrams
 from nsmc_attention.classification.batches import Batch, GatedBatch, TrainingPart
 from nsmc_attention.classification.engines import gluon_graph
 from nsmc_attention.classification.gradients import embed_batch
@@ -110,7 +110,7 @@ def test_ngrams_are_fitted_with_the_factors_that_they_have_in_the_network(reques
     # a sign turns what a word says round, not what its n-grams do
     assert min(map(min, factors)) > 0
     table = arrays[NGRAM_TABLE]
-    present, weighted = wide.presence(tokens, len(table)), wide.presence(tokens, len(table), factors)
+    present, weighted = ngrams.presence(tokens, len(table)), ngrams.presence(tokens, len(table), factors)
     expected = (weighted @ table[:, 0]) / numpy.sqrt(present @ table[:, 1])
     found = ngram_evidence(network, trainer.batches(part, with_ngrams=True), mxnet.cpu())
     numpy.testing.assert_allclose(found, expected, atol=1e-4)

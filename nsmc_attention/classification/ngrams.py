@@ -22,7 +22,7 @@ FOLDS = 5
 Factors = Sequence[NDArray[numpy.float32]]
 
 
-def fit_wide(
+def fit_table(
     token_lists: Sequence[Sequence[str]], labels: NDArray[numpy.int64], buckets: int, factors: Optional[Factors] = None
 ) -> NDArray[numpy.float32]:
     """Fit the table to lists of tokens and their labels, 0 or 1; both labels have the same total weight.
@@ -46,7 +46,7 @@ def fit_wide(
     return table.astype("float32")
 
 
-def continue_wide(
+def continue_table(
     table: NDArray[numpy.float32],
     token_lists: Sequence[Sequence[str]],
     labels: NDArray[numpy.int64],
@@ -93,7 +93,7 @@ def cross_fitted_log_odds(
     odds = numpy.zeros(len(labels))
     folds = StratifiedKFold(min(FOLDS, int(numpy.bincount(labels).min())), shuffle=True, random_state=0)
     for known, held_out in folds.split(odds, labels):
-        table = fit_wide([token_lists[i] for i in known], labels[known], buckets)
+        table = fit_table([token_lists[i] for i in known], labels[known], buckets)
         odds[held_out] = log_odds(table, [token_lists[i] for i in held_out])
     return odds
 
