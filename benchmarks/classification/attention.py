@@ -13,9 +13,9 @@ import numpy
 import pandas
 
 from docs.make.pictures import named, save, save_figure
+from nsmc_attention.classification.engines import embed_batch
 from nsmc_attention.classification.evaluation import evaluate, faithfulness
 from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.colors import LIGHT, as_hex
 from nsmc_attention.drawing.figure import new_figure, printable

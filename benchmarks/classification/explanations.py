@@ -14,8 +14,8 @@ from typing import Any
 import numpy
 
 from nsmc_attention import load_classifier
+from nsmc_attention.classification.engines import GradientEngine
 from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.classification.gradients import GradientEngine
 from nsmc_attention.evaluation.erasure import leave_one_out
 from nsmc_attention.evaluation.faithfulness import SHORTEST, SIGNED, agreement, aopc, correlation
 from nsmc_attention.inference.sessions import GluonGraph

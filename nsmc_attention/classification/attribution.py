@@ -11,7 +11,6 @@ from ..errors import ConfigError, did_you_mean
 from ..inference.matrices import Matrix
 from ..inference.notebook import shortened
 from .display import AUTO, METHODS, SIGNED, WEIGHTED, attribution_html
-from .pieces import Side
 from .prediction import Prediction
 
 
@@ -20,8 +19,8 @@ class Attribution:
     """A prediction with one value per token, (T,) float64, by one of METHODS; `source` is the name of the model.
 
     Weights that sum to 1 for attention, else log-odds: above 0 for positive, below 0 for negative.
-    `sides` are the pieces of a review that was too long to be read at once. `heads` is how each token attends to each in
-    the encoder, by layer and head, (L, K, T, T); None of an encoder that does not attend.
+    `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that does
+    not attend.
     """
 
     prediction: Prediction
@@ -29,7 +28,6 @@ class Attribution:
     method: str
     source: str = ""
     heads: Optional[Numbers] = None
-    sides: tuple[Side, ...] = ()
 
     def __repr__(self) -> str:
         score, count = float(self.prediction.score or 0), len(self.tokens)

@@ -86,8 +86,19 @@ class NativeEngine:
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
-    def __call__(self, *arrays: Ids) -> tuple[Floats, Floats]:
-        return self.computed(arrays)
+    def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = ()) -> tuple[Floats, Floats]:
+        """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
+        reviews, length = arrays[0].shape
+        probability = numpy.empty(reviews, dtype="float32")
+        weights = numpy.empty((reviews, length, length), dtype="float32")
+        parts = min(self.threads, reviews // WORTH_A_THREAD)
+        whole = (*arrays, probability, weights, *beside)
+        if parts < 2:
+            self.run(*whole)
+        else:
+            split = (repeat(None) if array is None else numpy.array_split(array, parts) for array in whole)
+            list(thread_pool(self.threads).map(self.run, *split))
+        return probability, weights
 
     def contexts(self, *arrays: Ids) -> tuple[Floats, Floats]:
         """Return what a network above reads (N, F), and the probability of positive (N,).
@@ -101,27 +112,13 @@ class NativeEngine:
         # the n-grams' ids come third
         columns += [starts[-1]] * (not near and len(arrays) == 3)
         contexts = numpy.empty((len(arrays[0]), starts[-1] + (not near)), dtype="float32")
-        probability, _ = self.computed(arrays, contexts)
+        probability, _ = self(*arrays, beside=[contexts])
         return contexts[:, columns], probability
 
     def contributions(self, *arrays: Ids) -> tuple[Floats, Floats]:
         """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
         contributions = numpy.zeros(arrays[0].shape, dtype="float32")
-        return self.computed(arrays, None, contributions)[0], contributions
-
-    def computed(self, arrays: Sequence[Ids], *beside: Optional[Floats]) -> tuple[Floats, Floats]:
-        """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
-        reviews, length = arrays[0].shape
-        probability = numpy.empty(reviews, dtype="float32")
-        weights = numpy.empty((reviews, length, length), dtype="float32")
-        parts = min(self.threads, reviews // WORTH_A_THREAD)
-        whole = (*arrays, probability, weights, *beside)
-        if parts < 2:
-            self.run(*whole)
-        else:
-            split = (repeat(None) if array is None else numpy.array_split(array, parts) for array in whole)
-            list(thread_pool(self.threads).map(self.run, *split))
-        return probability, weights
+        return self(*arrays, beside=[None, contributions])[0], contributions
 
 
 def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:

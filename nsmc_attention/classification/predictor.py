@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from sys import getsizeof
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union, cast
+from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -21,9 +21,9 @@ from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..model.graphs import AXES
 from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
+from .abstention import Abstention
 from .engines import Engine, load_engine
-from .evidence import Evidence
-from .pieces import Pieces, Side
+from .long_reviews import Pieces
 from .prediction import TYPES, Prediction, output_row
 from .settings import KEPT_ODDS, LABELS, Config
 from .system import LAYOUT, ClassifierBundle
@@ -51,57 +51,38 @@ class TokenScorer:
 
     def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
-        pieces = self.pieces(reviews)
+        pieces = Pieces.of(reviews, self.longest)
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         for members, probability, _ in self.run(pieces.reviews):
             probabilities[members] = probability
         return pieces.probabilities(probabilities)
 
-    def pieces(self, reviews: Sequence[Encoded]) -> Pieces:
-        """Cut long reviews."""
-        return Pieces.of(reviews, self.longest)
-
-    def predict_with_contributions(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
-        """Return the probabilities, as the call does, and what each token of each review adds to the log-odds, (T,) each."""
-        return self.predict_with_weights(reviews, cast("Any", self.engine).contributions, ("keys",))
-
-    def predict_with_weights(
-        self, reviews: Sequence[Encoded], compute: Any = None, axes: tuple[str, ...] = ()
-    ) -> tuple[NDArray[numpy.float64], list[Any]]:
+    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
         """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
 
         Weights have the engine's axes without padding; where these are pairs of tokens, those of a review of more than
         PAIRED tokens are means over the queries, (T,). Where a network of a fixed length gave some to the padding, rows
-        are renormalized to sum to 1. `compute` returns what else is wanted, of other axes, in place of the weights.
+        are renormalized to sum to 1.
         """
-        pieces, axes = self.pieces(reviews), axes or self.engine.axes
+        pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         weights: list[Any] = [None] * len(pieces.reviews)
-        long = {owner for owner, review in enumerate(reviews) if len(review) > PAIRED and "queries" in axes}
-        for members, probability, arrays in self.run(pieces.reviews, compute):
+        for members, probability, arrays in self.run(pieces.reviews):
             probabilities[members] = probability
             for member, array in zip(members, arrays):
                 inside = slice(len(pieces.reviews[member]))
                 # a copy: a view would keep the whole batch in memory
                 array = numpy.array(array[tuple([inside if axis in AXES else slice(None) for axis in axes])])
-                array = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
-                weights[member] = array.mean(axis=-2) if long and pieces.owners[member] in long else array
+                if "queries" in axes:
+                    array = renormalize_rows(array) if self.fixed_length else array
+                    array = array.mean(axis=-2) if len(reviews[pieces.owners[member]]) > PAIRED else array
+                weights[member] = array
         return pieces.probabilities(probabilities), pieces.joined(weights, axes)
 
-    def sides(self, review: Encoded) -> list[Side]:
-        """Return the pieces of a long review, each with its own probability of positive; none of a review read at once."""
-        pieces = self.pieces([review])
-        if len(pieces.reviews) == 1:
-            return []
-        probabilities, offsets = self(pieces.reviews), review.offsets
-        ends = numpy.cumsum([len(piece) for piece in pieces.reviews]).tolist()
-        spans = ((offsets[end - len(piece)][0], offsets[end - 1][1]) for piece, end in zip(pieces.reviews, ends))
-        return [Side(*span, probability) for span, probability in zip(spans, probabilities.tolist())]
-
-    def run(self, reviews: Sequence[Encoded], compute: Any = None) -> Iterator[tuple[Members, Floats, Floats]]:
-        """Yield (members, probability, weights or what `compute` returns) of the reviews with tokens, batched by length."""
+    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, Floats, Floats]]:
+        """Yield (members, probability, weights) of the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
-            probability, weights = (compute or self.engine)(*batch)
+            probability, weights = self.engine(*batch)
             if not numpy.isfinite(probability).all():
                 raise BundleError(
                     "expected a probability from the network, found none that is finite: its parameters are too "
@@ -139,7 +120,7 @@ class Classifier(Predictor):
         # long reviews are not cut off but read in pieces
         longest = ALL if bundle.config.fixed_length is None else bundle.codec.max_length
         self.encoder = replace(bundle.codec, max_length=longest, stand_ins=bundle.codec.can_stand_in)
-        self.evidence = Evidence(self.encoder)
+        self.abstention = Abstention(self.encoder)
         self.score = TokenScorer(self.encoder, engine, bundle.config)
 
     def __repr__(self) -> str:
@@ -160,7 +141,8 @@ class Classifier(Predictor):
 
     def predict(self, text: str) -> Prediction:
         """Return the Prediction of one review."""
-        return self.predict_many([check_text(text, "predict_many()")])[0]
+        (prediction,) = self.predict_encoded([self.encoder.encode(check_text(text, "predict_many()"))])
+        return prediction
 
     def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
         """Return the Prediction of each review, in order.
@@ -179,7 +161,7 @@ class Classifier(Predictor):
         """Yield the Predictions of reviews that the bundle's encoder encoded."""
         axes = self.engine.axes
         for review, probability, weights in zip(reviews, *self.score.predict_with_weights(reviews)):
-            row = output_row(float(probability), self.evidence.reason(review))
+            row = output_row(float(probability), self.abstention.reason(review))
             if weights is None:
                 weights = numpy.zeros((0,) * len(axes), dtype="float32")
             left = axes[-weights.ndim :]
@@ -196,7 +178,7 @@ class Classifier(Predictor):
 
     def rows_of(self, reviews: Sequence[Encoded], probabilities: NDArray[numpy.float64]) -> list[Row]:
         """Return `rows` of encoded reviews that the network has read."""
-        return [*map(output_row, probabilities.tolist(), map(self.evidence.reason, reviews))]
+        return [*map(output_row, probabilities.tolist(), map(self.abstention.reason, reviews))]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""

@@ -31,8 +31,7 @@ from ..training.runs import Run
 from ..training.stage import Stage
 from . import ngrams
 from .batches import Batches, EncodedPart, Tokenized, encode
-from .engines import GraphEngine
-from .gradients import GradientEngine
+from .engines import GradientEngine, GraphEngine
 from .objectives import (
     ContributionsObjective,
     ErasureObjective,

@@ -10,7 +10,6 @@ from .._runtime.messages import translated, word
 
 if TYPE_CHECKING:
     from ..classification.attribution import Attribution
-    from ..classification.pieces import Side
 
 # Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a
 # dark background faint shades would stand out most
@@ -37,15 +36,7 @@ def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str
     named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
     meaning = [METHODS[attribution.method], *["+ for positive, - for negative"] * attribution.signed]
     lines = (caption(attribution), words(attribution, colors), f"{word('strongest')}: {', '.join(named)}")
-    pieces = [piece(side, attribution.text) for side in attribution.sides]
-    return "\n".join((*lines, *map(translated, pieces), "; ".join(map(translated, meaning))))
-
-
-def piece(side: "Side", text: str) -> str:
-    """Return the line about a piece of a long review."""
-    label = "positive" if side.probability >= 0.5 else "negative"
-    score = max(side.probability, 1 - side.probability)
-    return f"piece: {label} {100 * score:.1f} %  {text[side.start : side.start + 30]} ..."
+    return "\n".join((*lines, "; ".join(map(translated, meaning))))
 
 
 def words(attribution: "Attribution", colors: bool) -> str:

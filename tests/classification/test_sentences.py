@@ -1,6 +1,7 @@
 """Signed values: what a sign of 1 leaves as it is, what sentences teach it, and what is no such sentence."""
 
 import json
+from dataclasses import replace
 
 import numpy
 import pytest
@@ -8,9 +9,8 @@ import pytest
 from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classification import ngrams
-from nsmc_attention.classification.batches import Batch, GatedBatch, TrainingPart
-from nsmc_attention.classification.engines import gluon_graph
-from nsmc_attention.classification.gradients import embed_batch
+from nsmc_attention.classification.batches import Batch, TrainingPart
+from nsmc_attention.classification.engines import embed_batch, gluon_graph
 from nsmc_attention.classification.objectives import GATES, LabelsObjective, as_inputs, ngram_evidence
 from nsmc_attention.classification.sentences import read_sentences, with_gates
 from nsmc_attention.classification.stages import ClassifierTrainer
@@ -138,7 +138,7 @@ def test_the_loss_adds_the_squared_error_of_known_signs(small):
     wanted = numpy.array([[numpy.nan, -1, 1], [0, numpy.nan, numpy.nan]], dtype="float32")
     ids, lengths = draw.randint(2, 30, (2, 3)).astype("int32"), numpy.array([3, 1], dtype="float32")
     plain = Batch(ids, lengths, numpy.array([0, 1], dtype="float32"), None)
-    marked = GatedBatch(**vars(plain), gates=wanted)
+    marked = replace(plain, gates=wanted)
     signs = network(*as_inputs(plain, mxnet.cpu()))[2].asnumpy()
     first, second = (LabelsObjective(None, mxnet.cpu()).loss(network, each).asscalar() for each in (plain, marked))
     assert second == pytest.approx(first + GATES * numpy.nansum((signs - wanted) ** 2) / 2, rel=1e-5)
