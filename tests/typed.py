@@ -35,7 +35,6 @@ assert_type(load_classifier(Path("runs/first/bundle"), engine="onnx"), Classifie
 assert_type(predict("정말 재미있는 영화"), Prediction)
 assert_type(load_reviews("sample"), Reviews)
 assert_type(positive_share(["좋다", "별로"]), Share)
-assert_type(positive_share([0.9, None]), Share)
 load_classifier()("좋다")
 evaluate(load_classifier(), load_reviews("sample"))
 explain(load_classifier(), "좋다", "erasure")

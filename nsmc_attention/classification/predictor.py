@@ -131,10 +131,10 @@ class Classifier(Predictor):
         """The log-odds of positive labels in the training data: 0 for equal parts."""
         return leaning_of(self.bundle.manifest)
 
-    def __call__(self, texts: Union[str, Mapping[str, str], Iterable[Any]]) -> list[Record]:
+    def __call__(self, texts: Union[str, Iterable[str]]) -> list[Record]:
         """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return.
 
-        `texts` is a str, {"text": str}, or what `predict_many` takes.
+        `texts` is a str, or what `predict_many` takes.
         """
         many = [check_text(texts)] if isinstance(texts, str) else texts
         return [{"label": prediction.label, "score": prediction.score} for prediction in self.predict_stream(many)]
@@ -147,8 +147,8 @@ class Classifier(Predictor):
     def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
         """Return the Prediction of each review, in order.
 
-        `texts` may be a list, a column, an array or a generator of str, dicts {"text": str}, or a DataFrame whose column of
-        texts has a known name. DataError for anything else, as an item that is no str.
+        `texts` may be a list, a column, an array or a generator of str, or a DataFrame whose column of texts has a known
+        name. DataError for anything else, as an item that is no str.
         """
         return list(self.predict_stream(texts))
 

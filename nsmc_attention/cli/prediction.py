@@ -46,7 +46,7 @@ def predict(
 
 def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
     """Return the scorer with labels by a share; ConfigError where there is no table to estimate it of."""
-    from ..classification.share import LabelsByShare, require_share, share_given
+    from ..classification.positive_share import LabelsByShare, require_share, share_given
     from ..inference.scoring import tally_table
 
     if (number := share_given(share)) is None:

@@ -11,11 +11,11 @@ import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union, cast
 
 from ..bundle import PACKAGE, AnyBundle, Layout, Manifest, load_bundle, read_contents, write_bundle
-from ..errors import BundleError, DataError, list_names
+from ..errors import BundleError, DataError
 
 Self = TypeVar("Self", bound="Predictor")
 # A text's output columns; the last says why there is no result, None where there is one
@@ -199,12 +199,11 @@ def worker_scorer(reference: Any) -> Any:
 
 
 def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str]:
-    """Yield the texts of a list, column, or table with one column of texts, or of dicts {"text": ...}.
+    """Yield the texts of a list, column, or table with one column of texts.
 
     DataError for one string, with the advice, for what is no list of texts, and for an item that is no string.
     """
     for index, text in enumerate(items_of(texts, kind, advice)):
-        text = text["text"] if isinstance(text, Mapping) and set(text) == {"text"} else text
         if not isinstance(text, str):
             wrong = f"found {type(text).__name__}: {str(text)[:40]!r}"
             raise DataError(f"texts[{index}]: expected a review as str, {wrong}; leave it out, or give '' in its place")
@@ -213,24 +212,14 @@ def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str
 
 def items_of(texts: Any, kind: str, advice: str) -> Iterable[object]:
     """Return what holds the texts of an argument; DataError where iterating it would give something else than texts."""
-    if isinstance(texts, Mapping) and set(texts) == {"text"} and isinstance(texts["text"], str):
-        return [texts]
     if is_frame(texts):
         return cast("Iterable[object]", texts[text_column_of(texts)])
-    wrong = type(texts).__name__
+    wrong, unordered = type(texts).__name__, isinstance(texts, (Mapping, set, frozenset))
     if isinstance(texts, (str, bytes)):
         wrong = f"one string; {advice}"
-    elif isinstance(texts, Mapping):
-        wrong = f"a dict of {list_names(map(repr, texts))}; give the list of its texts"
-    elif isinstance(texts, (set, frozenset)):
-        wrong = "a set, which has no order; give a list"
-    elif hasattr(texts, "readline"):
-        wrong = 'an open file; give its lines, [line.rstrip("\\n") for line in file]'
-    elif isinstance(texts, PurePath):
-        wrong = f"the name of a file, {texts}; give its texts"
     elif len(shape := getattr(texts, "shape", (0,))) != 1:
         wrong = f"{wrong} of shape {shape}; give one column of it"
-    elif isinstance(texts, Iterable):
+    elif isinstance(texts, Iterable) and not unordered and not hasattr(texts, "readline"):
         return texts
     raise DataError(f"expected a list of {kind}, found {wrong}")
 

@@ -6,7 +6,7 @@ import pytest
 from nsmc_attention import load_classifier, predict
 from nsmc_attention.classification.abstention import NO_EVIDENCE
 from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.classification.share import positive_share
+from nsmc_attention.classification.positive_share import positive_share
 from nsmc_attention.inference.scoring import tally_of
 
 UNKNOWN = (

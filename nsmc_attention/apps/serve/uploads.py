@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 
 from ..._runtime.aliases import Record
 from ...classification.domain_shift import domain_shift
-from ...classification.share import LabelsByShare, require_share
+from ...classification.positive_share import LabelsByShare, require_share
 from ...errors import DataError, NsmcError
 from ...inference.reference import Reference
 from ...inference.scoring import score_table, tally_table

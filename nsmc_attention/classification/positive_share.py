@@ -1,33 +1,24 @@
 """The share of positive reviews in a table, and labels that lean to the side which is commoner there.
 
 >>> from nsmc_attention import positive_share
->>> positive_share([0.99] * 95 + [0.02] * 5).n
-100
+>>> positive_share(["최고의 영화", "지루하고 별로다", None]).n
+2
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Optional, Union
 
-import numpy
-
-from .._runtime.aliases import Numbers, Record
+from .._runtime.aliases import Record
 from ..errors import ConfigError, DataError
-from ..evaluation.share import Evidence, Share, by_odds, odds_of
-from ..inference.reference import AddedColumns, Row
+from ..evaluation.share import Share, by_odds, odds_of
+from ..inference.reference import AddedColumns, Row, items_of
 from ..inference.scoring import tally_of
 from ..inference.tally import Tally
 from ..tables.parts import is_missing
-from .predictor import WINDOW, Classifier, packaged
+from .predictor import Classifier, packaged
 from .settings import LABELS
-
-if TYPE_CHECKING:
-    import pandas
-
-    Reviews = Union[Iterable[str], "pandas.Series[Any]"]
-    Probabilities = Union[Iterable[Optional[float]], Numbers, "pandas.Series[Any]"]
 
 # The output columns of labels by a share, and their types
 LEANING = {"label_by_share": "string", "probability_by_share": "double", "share": "double"}
@@ -35,18 +26,18 @@ LEANING = {"label_by_share": "string", "probability_by_share": "double", "share"
 TABLE = "table"
 
 
-def positive_share(reviews: "Union[Reviews, Probabilities]", classifier: Optional[Classifier] = None) -> Share:
-    """Estimate the share of positive reviews from texts or from probabilities of positive.
+def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None) -> Share:
+    """Estimate the share of positive reviews.
 
     A count of labels is biased towards one half; this corrects it for the share itself (Saerens et al. 2002, see
     `evaluation.share`). Stars in the middle are no part of the model: neutral reviews count on either side.
 
     Parameters
     ----------
-    reviews : iterable of str, or of float in 0..1
-        Texts, or probabilities as of a `Classifier`; None, NaN and blank texts are left out.
+    texts : iterable of str
+        What `Classifier.predict_many` takes; None, NaN and blank texts are left out.
     classifier : Classifier or None
-        Scores the texts, or made the probabilities; None is the bundle that ships with the package.
+        Scores the texts; None is the bundle that ships with the package.
 
     Returns
     -------
@@ -57,51 +48,14 @@ def positive_share(reviews: "Union[Reviews, Probabilities]", classifier: Optiona
     Raises
     ------
     DataError
-        For one string, a DataFrame, or anything but texts or probabilities.
+        For one string, or anything but texts.
     """
-    # a table would yield its columns, an open file its header too
-    taken_apart = isinstance(reviews, (str, bytes, Mapping)) or hasattr(reviews, "columns") or hasattr(reviews, "read")
-    if taken_apart or not isinstance(reviews, Iterable):
-        expected = 'expected a list or a column of reviews or probabilities (frame["review"])'
-        raise DataError(f"positive_share: {expected}, found {type(reviews).__name__}")
-    values = iter(reviews)
-    ahead: list[Any] = []
-    for value in values:
-        ahead.append(value)
-        if not is_missing(value):
-            break
-    if ahead and isinstance(ahead[-1], str):
-        return share_of_texts(chain(ahead, values), classifier or packaged())
-    prior = classifier.prior if classifier else 0.0
-    return Evidence.of(checked_probabilities(chain(ahead, values)), prior).share
-
-
-def share_of_texts(texts: Iterable[Any], classifier: Classifier) -> Share:
-    tally, window = Tally(), list[str]()
-    for index, text in enumerate(texts):
-        if not isinstance(text, str) and not is_missing(text):
-            raise DataError(
-                f"texts[{index}]: expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}"
-            )
-        window.append(text if isinstance(text, str) else "")
-        if len(window) == WINDOW:
-            tally, window = tally + tally_of(classifier, window, classifier.rows(window)), []
-    return (tally + tally_of(classifier, window, classifier.rows(window))).share
-
-
-def checked_probabilities(values: Iterable[Any]) -> list[float]:
-    """Return probabilities as floats, NaN for a missing one; DataError for what is none."""
-    numbers: list[float] = []
-    for index, value in enumerate(values):
-        try:
-            number = float("nan") if is_missing(value) else float(value)
-        except (TypeError, ValueError):
-            number = -1.0
-        if isinstance(value, (str, bool, numpy.bool_)) or number < 0 or number > 1:
-            expected = "expected a probability of positive, 0 to 1"
-            raise DataError(f"probabilities[{index}]: {expected}, found {str(value)[:40]!r}")
-        numbers.append(number)
-    return numbers
+    scorer, tally = classifier or packaged(), Tally()
+    known = ("" if is_missing(text) else text for text in items_of(texts, "reviews", "give a list or a column of them"))
+    for reviews in scorer.windows(known):
+        rows = scorer.rows_of(reviews, scorer.score(reviews))
+        tally += tally_of(scorer, [review.text for review in reviews], rows)
+    return tally.share
 
 
 def require_share(share: Optional[Share], where: object) -> float:
