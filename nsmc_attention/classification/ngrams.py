@@ -1,11 +1,11 @@
-"""The wide part: logistic regression on character n-grams, fitted by scikit-learn and kept as a table.
+"""The table of n-grams: logistic regression on character n-grams, fitted by scikit-learn and kept as a table.
 
 A network that generalizes and a model that memorizes make different mistakes (wide & deep, Cheng et al. 2016,
 arXiv:1606.07792). Trained together, the n-grams soon overfit (docs/accuracy.md).
 """
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -20,6 +20,13 @@ PIECE = 4096
 UNPENALIZED = 10.0
 FOLDS = 5
 Factors = Sequence[NDArray[numpy.float32]]
+
+
+class NgramTable(NamedTuple):
+    """What `fit_table` returns, and what the log-odds by it are to be multiplied by, by themselves."""
+
+    table: NDArray[numpy.float32]
+    worth: float
 
 
 def fit_table(
