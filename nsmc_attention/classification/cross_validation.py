@@ -45,9 +45,14 @@ class NoCheckpoints(Checkpoints):
     def load_newest(self, *state: Any) -> Progress:
         return Progress()
 
-    def save(self, *state: Any) -> None: ...
+    def save(self, *state: Any) -> None:
+        """Nothing."""
 
-    save_best = load_best = save
+    def save_best(self, network: Network) -> None:
+        """Nothing."""
+
+    def load_best(self, network: Network) -> None:
+        """Nothing."""
 
 
 def fold_splits(labels: Numbers, seed: int) -> list[Fold]:

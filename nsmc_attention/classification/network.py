@@ -219,6 +219,8 @@ class WordValueClassifier(SelfAttentionClassifier):
     one that the context makes irrelevant, below 0 for a negated one.
     """
 
+    values: Network
+
     def classify(self, F: Operators, features: Array) -> Array:
         return F.squeeze(self.output(features), axis=1)
 

@@ -51,7 +51,8 @@ def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None
         For one string, or anything but texts.
     """
     scorer, tally = classifier or packaged(), Tally()
-    known = ("" if is_missing(text) else text for text in items_of(texts, "reviews", "give a list or a column of them"))
+    items: Iterable[Any] = items_of(texts, "reviews", "give a list or a column of them")
+    known = ("" if is_missing(text) else text for text in items)
     for reviews in scorer.windows(known):
         rows = scorer.rows_of(reviews, scorer.score(reviews))
         tally += tally_of(scorer, [review.text for review in reviews], rows)
