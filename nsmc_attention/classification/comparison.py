@@ -138,7 +138,7 @@ def above_chance(odds: Odds, labels: Labels) -> bool:
 
 
 def threshold_shift(labels: Labels, mix: float = 1.0) -> float:
-    """Return what is added to log-odds of a model that learnt the odds of the labels, so that at most KEPT_ODDS are left.
+    """The shift of a model's log-odds that leaves at most KEPT_ODDS of the odds of the labels, which it learnt.
 
     A model that learns that 90 % are positive finds few of the others. Of what it learnt, the share `mix` was kept.
     """

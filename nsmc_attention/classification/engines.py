@@ -57,13 +57,13 @@ class GraphEngine:
         return probability, contributions
 
     def contexts(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
-        """Return what a network above reads (N, F), and the probability of positive (N,), of a graph that has both."""
+        """Return the input of a network above (N, F), and the probability of positive (N,), of a graph that has both."""
         contexts, probability = self.graph(*arrays, outputs=(CONTEXTS, "probability"))
         return contexts, probability
 
 
 class ContributionEngine:
-    """What each token adds to the log-odds, (N, T), in place of the weights, by an engine that has `contributions`."""
+    """Contributions of the tokens to the log-odds, (N, T), in place of the weights, by an engine that has `contributions`."""
 
     axes: tuple[str, ...] = ("keys",)
 

@@ -74,7 +74,7 @@ class Explainer:
         return self.classifier.engine.heads(*self.bundle.codec.batch([review]))[0] if self.has_heads else None
 
     def contributions(self, reviews: Sequence[Encoded]) -> list[Numbers]:
-        """Return what each token of each review adds to the log-odds, (T,) each, exactly; ConfigError as `scored`."""
+        """Return the exact contributions of the tokens of each review to the log-odds, (T,) each; ConfigError as `scored`."""
         return self.scored(reviews)[1]
 
     def scored(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Numbers]]:
@@ -88,7 +88,7 @@ class Explainer:
         return self.scorer(ContributionEngine(self.classifier.engine)).predict_with_weights(reviews)
 
     def gradients(self, reviews: Sequence[Encoded]) -> list[NDArray[numpy.float32]]:
-        """Return what each token of each review adds to the log-odds, (T,) each (`engines.GradientEngine`)."""
+        """Return gradient x input of the tokens of each review, (T,) each (`engines.GradientEngine`)."""
         return self.scorer(GradientEngine(self.gluon)).predict_with_weights(reviews)[1]
 
     def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:

@@ -17,9 +17,9 @@ from ..text.encoding import Encoded
 
 # Tokens from which a review is cut, and of its pieces at most. Of raw reviews, of 100 tokens at most, more are right read
 # at once; of 600 texts of 8, 20 and 60 reviews 79, 92 and 99 % in pieces of 64, 78, 83 and 82 % by their first 256 tokens.
-WHOLE, PIECE = 160, 64
+WHOLE_TOKENS, PIECE_TOKENS = 160, 64
 # A last piece of fewer tokens joins the one before it
-FEWEST = 4
+FEWEST_TOKENS = 4
 # A token that ends a sentence, and one that may
 END, ENDING = re.compile(r"[.!?…~;ㅋㅎㅠㅜ]+"), re.compile(".*[다요죠음함임됨네군]")
 # Nearest to 0 and 1 that single precision tells apart from them
@@ -41,11 +41,11 @@ class Pieces:
 
     @classmethod
     def of(cls, reviews: Sequence[Encoded], longest: int) -> "Pieces":
-        """Cut what is longer than WHOLE tokens, or than the network can read."""
-        whole = min(WHOLE, longest)
+        """Cut what is longer than WHOLE_TOKENS tokens, or than the network can read."""
+        whole = min(WHOLE_TOKENS, longest)
         if all(len(review) <= whole for review in reviews):
             return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)), cut=False)
-        cuts = [spans(review.tokens, whole, min(PIECE, longest)) for review in reviews]
+        cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
         counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
         pieces = [
@@ -103,7 +103,7 @@ def spans(tokens: Sequence[str], whole: int, longest: int) -> list[tuple[int, in
     cuts = [0]
     while len(tokens) - cuts[-1] > longest:
         cuts.append(cut(tokens, cuts[-1], longest))
-    if len(tokens) - cuts[-1] < FEWEST and cuts[-1] - cuts[-2] + FEWEST <= longest:
+    if len(tokens) - cuts[-1] < FEWEST_TOKENS and cuts[-1] - cuts[-2] + FEWEST_TOKENS <= longest:
         cuts.pop()
     return list(zip(cuts, [*cuts[1:], len(tokens)]))
 

@@ -44,7 +44,7 @@ GRU = "encoder.{direction}_gru._unfused.0.{part}"
 
 
 def misfit(bundle: ClassifierBundle) -> Optional[str]:
-    """Return what the kernels do not compute of a classifier's bundle: "expected ..., found ...", None where it fits."""
+    """Say why the kernels do not compute a classifier's bundle: "expected ..., found ..."; None where they do."""
     # of the kinds that are compared here
     model: Any = bundle.config.model
     if problem := other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
@@ -101,7 +101,7 @@ class NativeEngine:
         return probability, weights
 
     def contexts(self, *arrays: Ids) -> tuple[Floats, Floats]:
-        """Return what a network above reads (N, F), and the probability of positive (N,).
+        """Return the input of a network above (N, F), and the probability of positive (N,).
 
         Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
         the mean of the states, and the n-grams' log-odds.

@@ -59,7 +59,7 @@ class EmbeddedClassifier(HybridBlock):
         return (self.classify(F, review.features), review.weights, *review.others)
 
     def read(self, F: Operators, token_ids: Array, valid_length: Array, *ngram_ids: Array) -> tuple[Array, Array]:
-        """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
+        """Return the last layer's input of each review, (N, F), and the logits (N, C)."""
         rows = self.embed_tokens(F, token_ids, *ngram_ids)
         features = self.read_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length).features
         return F.flatten(features), self.classify(F, features)
@@ -88,7 +88,7 @@ class QueryPooling:
         return F.batch_dot(rows, values)
 
     def by_token(self, F: Operators, rows: Array, values: Array) -> tuple[Array, Array]:
-        """Return what each token adds to the mean, (N, T, R V), and its mean weight (N, T, 1)."""
+        """Return each token's term of the mean, (N, T, R V), and its mean weight (N, T, 1)."""
         weights = F.transpose(rows, axes=(0, 2, 1))
         return F.broadcast_mul(values, weights), weights
 
@@ -175,7 +175,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         return [*rows, self.ngram_table(ngram_ids)] if self.has_ngrams else rows
 
     def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> ReviewFeatures:
-        """Return what the last layer reads of what `embed_tokens` returned."""
+        """Compute the last layer's input from what `embed_tokens` returned."""
         tokens = self.encode(F, rows, mask, valid_length)
         pooled, weights = self.pooling(F, tokens.keys, tokens.values, mask, valid_length)
         return ReviewFeatures(self.features(F, pooled, self.by_review(F, tokens.by_token)), weights, tokens.heads)
@@ -249,7 +249,7 @@ class WordValueClassifier(SelfAttentionClassifier):
         return ReviewFeatures(features, weights, (self.contributions(F, terms), contexts, *tokens.heads))
 
     def terms(self, F: Operators, weights: Array, tokens: TokenFeatures, valid_length: Array) -> Array:
-        """Return what each token adds to what the last layer reads, (N, T, F), by its weights (N, R, T) and value.
+        """Return each token's term of the last layer's input, (N, T, F), by its weights (N, R, T) and value.
 
         Its n-grams' log-odds are multiplied by the root of how many even shares its mean weight is: weights that are all
         the same leave their sum as it is, and a weight of 0 all but silences them. Without the root, accuracy is half a point less.

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from sys import getsizeof
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -128,8 +128,17 @@ class Classifier(Predictor):
 
     @property
     def prior(self) -> float:
-        """The log-odds of positive labels in the training data: 0 for equal parts."""
-        return leaning_of(self.bundle.manifest)
+        """The log-odds of positive labels in the data of the calibration: 0 for equal parts.
+
+        `adapt` leaves at most KEPT_ODDS of those of its table.
+        """
+        if adapted := self.bundle.manifest.get("adapted"):
+            kept = float(numpy.log(KEPT_ODDS))
+            return float(numpy.clip(log_odds(adapted.get("positive", 0.5), 1e-2), -kept, kept))
+        # a dev part that was split off has the shares of what it was split from
+        parts = [self.bundle.manifest["data"].get(name, {}) for name in ("dev", "train")]
+        known = next((part for part in parts if part.get("rows") and "positive" in part), None)
+        return float(log_odds(known["positive"] / known["rows"], 1e-2)) if known else 0.0
 
     def __call__(self, texts: Union[str, Iterable[str]]) -> list[Record]:
         """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return.
@@ -188,20 +197,6 @@ class Classifier(Predictor):
         """Yield lists of at most WINDOW encoded reviews, and of about TEXT bytes of text."""
         checked = check_texts(texts, "reviews", "use predict() for one review")
         return map(self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
-
-
-def leaning_of(manifest: Mapping[str, Any]) -> float:
-    """Return the log-odds of positive labels in the data that a classifier was calibrated on, by its manifest.
-
-    `adapt` leaves at most KEPT_ODDS of those of its table.
-    """
-    if adapted := manifest.get("adapted"):
-        kept = float(numpy.log(KEPT_ODDS))
-        return float(numpy.clip(log_odds(adapted.get("positive", 0.5), 1e-2), -kept, kept))
-    # a dev part that was split off has the shares of what it was split from
-    parts = [manifest["data"].get(name, {}) for name in ("dev", "train")]
-    known = next((part for part in parts if part.get("rows") and "positive" in part), None)
-    return float(log_odds(known["positive"] / known["rows"], 1e-2)) if known else 0.0
 
 
 def load_classifier(

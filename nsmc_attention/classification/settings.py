@@ -71,7 +71,7 @@ class ClassifierConfig(Settings):
             )
 
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
+        """Describe the network for model cards."""
         averaged, attentive = self.encoder.described
         return averaged if self.attention.kind == "uniform" else f"{attentive} ({self.attention.description})"
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.classification.long_reviews import END, PIECE, WHOLE, Pieces, spans
+from nsmc_attention.classification.long_reviews import END, PIECE_TOKENS, WHOLE_TOKENS, Pieces, spans
 from nsmc_attention.classification.predictor import PAIRED, load_classifier
 from nsmc_attention.evaluation.calibration import log_odds
 
@@ -21,14 +21,14 @@ def packaged():
 
 @given(TOKENS)
 def test_pieces_are_the_whole_review_in_order_and_short(tokens):
-    cuts = spans(tokens, WHOLE, PIECE)
+    cuts = spans(tokens, WHOLE_TOKENS, PIECE_TOKENS)
     assert [place for start, end in cuts for place in range(start, end)] == list(range(len(tokens)))
-    assert len(cuts) == 1 if len(tokens) <= WHOLE else all(end - start <= PIECE for start, end in cuts)
+    assert len(cuts) == 1 if len(tokens) <= WHOLE_TOKENS else all(end - start <= PIECE_TOKENS for start, end in cuts)
 
 
 def test_pieces_end_with_sentences():
     tokens = [*["좋", "다", "."] * 60]
-    cuts = spans(tokens, WHOLE, PIECE)
+    cuts = spans(tokens, WHOLE_TOKENS, PIECE_TOKENS)
     assert len(cuts) > 1 and all(END.fullmatch(tokens[end - 1]) for _, end in cuts)
 
 
