@@ -13,7 +13,7 @@ MODULES = {
     "classification.prediction": "Prediction",
     "registry": "load",
     "classification.columns": "score_column",
-    "classification.share": "positive_share",
+    "classification.positive_share": "positive_share",
     "evaluation.share": "Share",
     "classification.settings": "Config preset",
     "classification.train": "train",

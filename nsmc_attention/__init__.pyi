@@ -9,13 +9,13 @@ from .classification.evaluation import evaluate as evaluate
 from .classification.evaluation import faithfulness as faithfulness
 from .classification.evaluation import hops as hops
 from .classification.explain import explain as explain
+from .classification.positive_share import positive_share as positive_share
 from .classification.prediction import Prediction as Prediction
 from .classification.predictor import Classifier as Classifier
 from .classification.predictor import load_classifier as load_classifier
 from .classification.predictor import predict as predict
 from .classification.settings import Config as Config
 from .classification.settings import preset as preset
-from .classification.share import positive_share as positive_share
 from .classification.train import train as train
 from .errors import NsmcError as NsmcError
 from .evaluation.share import Share as Share

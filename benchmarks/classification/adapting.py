@@ -36,10 +36,10 @@ from scipy import stats
 from docs.make.pictures import named, save_figure
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.adapt import adapting, tfidf_regression
+from nsmc_attention.classification.adapt import adapting
 from nsmc_attention.classification.batches import EncodedPart, encode
-from nsmc_attention.classification.folds import odds_of, passes
-from nsmc_attention.classification.gain import balanced_accuracy
+from nsmc_attention.classification.comparison import balanced_accuracy
+from nsmc_attention.classification.cross_validation import fine_tune, odds_of, tfidf_regression
 from nsmc_attention.classification.origins import continuing
 from nsmc_attention.classification.stages import ClassifierTrainer
 from nsmc_attention.classification.system import LAYOUT, ClassifierBundle
@@ -272,9 +272,9 @@ def tuned_accuracy(
 ) -> float:
     """Return the accuracy, in percent, of the bundle's network fine-tuned on a part."""
     network = trainer.network_of(parameters_of(first)[1])
-    for _ in passes(trainer, network, trainer.batches(part, with_ngrams=True)):
-        pass
-    odds = odds_of(network, trainer.batches(judged, with_ngrams=True), trainer.run.context)
+    known, dev = (trainer.batches(each, with_ngrams=True) for each in (part, judged))
+    fine_tune(trainer, network, known, dev, lambda progress, record=None: None)
+    odds = odds_of(network, dev, trainer.run.context)
     return 100 * float(numpy.mean((odds > 0) == (judged.labels > 0.5)))
 
 

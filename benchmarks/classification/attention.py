@@ -13,9 +13,9 @@ import numpy
 import pandas
 
 from docs.make.pictures import named, save_figure
+from nsmc_attention.classification.engines import embed_batch
 from nsmc_attention.classification.evaluation import evaluate, faithfulness
 from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.cli.terminal import interval
 from nsmc_attention.drawing.colors import LIGHT, as_hex

@@ -22,7 +22,7 @@ from sklearn.dummy import DummyClassifier
 from nsmc_attention._io.atomic import replaced_file, write_text
 from nsmc_attention._io.reading import read_json
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.adapt import tfidf_regression
+from nsmc_attention.classification.cross_validation import tfidf_regression
 from nsmc_attention.classification.evaluation import evaluate
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.settings import PRESETS, Config

@@ -23,9 +23,8 @@ import pandas
 from nsmc_attention import load_classifier, train
 from nsmc_attention._runtime.gluon import HybridBlock, nn, rnn
 from nsmc_attention.classification import network
-from nsmc_attention.classification.engines import gluon_graph
+from nsmc_attention.classification.engines import embed_batch, gluon_graph
 from nsmc_attention.classification.evaluation import evaluate, faithfulness
-from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.objectives import LabelsObjective, as_inputs
 from nsmc_attention.classification.predictor import Classifier, TokenScorer
 from nsmc_attention.classification.settings import preset
@@ -78,7 +77,7 @@ class OneDirection(HybridBlock):
         return self.gru(embedded)
 
 
-class GatedStates(network.SelfAttentionClassifier):
+class GatedStates(network.WordValueClassifier):
     """Values are embedding + g * tanh(W state + b), where the gate g, of 0 to 1, is made of the state."""
 
     def __init__(self, vocab_size: int, settings: Any, *sizes: int) -> None:
@@ -88,7 +87,7 @@ class GatedStates(network.SelfAttentionClassifier):
             self.shared = nn.Dense(settings.embedding_size, activation="tanh", **units)
             self.share = nn.Dense(1, activation="sigmoid", **units)
 
-    def encode(self, F: Any, *arrays: Any) -> network.States:
+    def encode(self, F: Any, *arrays: Any) -> network.TokenFeatures:
         encoded = super().encode(F, *arrays)
         change = F.broadcast_mul(self.shared(encoded.states), self.share(encoded.states))
         return encoded._replace(values=encoded.values + change)
@@ -101,7 +100,7 @@ class Diverse(network.SelfAttentionClassifier):
         super().__init__(vocab_size, settings, *sizes)
         self.trained = settings.dropout > 0
 
-    def encode(self, F: Any, *arrays: Any) -> network.States:
+    def encode(self, F: Any, *arrays: Any) -> network.TokenFeatures:
         encoded = super().encode(F, *arrays)
         self.averaged = encoded.values
         return encoded
@@ -136,7 +135,7 @@ PATCHES: dict[str, dict[tuple[Any, str], Any]] = {
     "states, one direction": ONE_WAY,
     "embedding, one direction": ONE_WAY,
     "embedding, one direction of 64": ONE_WAY,
-    "embedding, gated states": {(network, "SelfAttentionClassifier"): GatedStates},
+    "embedding, gated states": {(network, "WordValueClassifier"): GatedStates},
     "states, conicity 0.1": diverse(0.1),
     "states, conicity 0.2": diverse(0.2),
     "states, conicity 0.5": diverse(0.5),
@@ -187,7 +186,7 @@ def averaged(classifier: Classifier, reviews: list[Encoded]) -> Iterator[tuple[V
     for review in reviews:
         rows, *sizes = embed_batch(graph, classifier.bundle.codec.batch([review]))
         keys, _, values, *_ = graph.block.encode(graph.mxnet.nd, rows, *sizes)
-        _, weights = graph.block.attend(graph.mxnet.nd, keys, values, *sizes)
+        _, weights = graph.block.pooling(graph.mxnet.nd, keys, values, *sizes)
         vectors = values.asnumpy()[0]
         yield vectors, weights.asnumpy()[0].mean(axis=0) * (vectors @ (positive - negative))
 

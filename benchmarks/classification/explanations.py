@@ -14,8 +14,8 @@ from typing import Any
 import numpy
 
 from nsmc_attention import load_classifier
+from nsmc_attention.classification.engines import GradientEngine
 from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.classification.gradients import GradientEngine
 from nsmc_attention.cli.terminal import interval
 from nsmc_attention.evaluation.faithfulness import SHORTEST, SIGNED, agreement, aopc, correlation, leave_one_out
 from nsmc_attention.inference.engines import GluonGraph

@@ -8,7 +8,7 @@ The predictions of held-out folds are what the accuracy, the calibration and the
 import shlex
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Optional, Union
 
 import numpy
 import pandas
@@ -19,21 +19,20 @@ from .._io.atomic import write_text
 from .._runtime.aliases import Record
 from ..bundle import load_bundle
 from ..errors import ConfigError
-from ..evaluation.calibration import calibrated, temperature
+from ..evaluation.calibration import calibrated
 from ..inference.engines import DeviceName, parameters_of
-from ..model.parameters import NGRAM_TABLE, Arrays, round_tables, wide_scale
+from ..model.parameters import Arrays, round_tables, wide_scale
 from ..tables import nsmc
 from ..tables.corpus import Reviews, read_bytes, sha256
 from ..tables.data import Labelled
 from ..tables.labelled import labelled_rows
 from ..tables.raw import folded
 from ..tables.writers import as_csv
-from ..text.encoding import ReviewEncoder, clean
-from ..text.tokenizers import tokenizer
+from ..text.encoding import ReviewEncoder
 from ..training.description import manifest_of, options
 from ..training.runs import Run
 from .batches import Batches, EncodedPart, Tokenized, encode
-from .gain import Judgement, check_counts, held_out_calibration
+from .comparison import Comparison, check_counts, held_out_calibration
 from .predictor import Classifier
 from .settings import LABELS, Config
 from .system import LAYOUT, ClassifierBundle
@@ -91,7 +90,7 @@ def adapt(
     Raises
     ------
     DataError
-        The table is missing or malformed, or has fewer than FEWEST labelled reviews, or FEWEST_OF_LABEL of a label.
+        The table is missing or malformed, or has fewer than FEWEST_LABELLED labelled reviews, or FEWEST_OF_LABEL of a label.
     ConfigError
         The folder is taken, the adapted network is worse or no better than chance, mix is out of range, or columns of both
         labels and stars are named.
@@ -119,77 +118,48 @@ def adapt_classifier(
         raise ConfigError(f"--mix: expected a number above 0 and at most 1, found {mix:g}")
     # a folder that is taken is reported before the work
     run.check({})
-    first = load_bundle(bundle, LAYOUT)
-    table = labelled_rows(source, once=True)
+    first, table = load_bundle(bundle, LAYOUT), labelled_rows(source, once=True)
     rows = table.reviews
     examples = tokenized(rows, first.config)
     check_counts(examples.labels, rows.name)
-    encoded = encode(examples, first.codec)
-    config = adapting(first.config, encoded, first.codec, seed)
     run.say(f"data: {rows.name}, {len(examples.labels):,} labelled reviews, {int(examples.labels.sum()):,} positive")
     for line in table.in_words():
         run.say(line)
     # imports MXNet
-    from .folds import fine_tuned
+    from .cross_validation import baseline_accuracy, cross_validated, odds_of
     from .stages import ClassifierTrainer
 
-    trainer = ClassifierTrainer(config, first.codec, run)
-    arrays, before, odds = fine_tuned(trainer, encoded, parameters_of(first)[1], mix)
-    arrays, odds = continue_ngrams(trainer, encoded, arrays, odds)
+    encoded, (_, arrays) = encode(examples, first.codec), parameters_of(first)
+    trainer = ClassifierTrainer(adapting(first.config, encoded, first.codec, seed), first.codec, run)
+    adapted = cross_validated(trainer, encoded, arrays, mix)
     labels = examples.labels.astype(int)
-    calibration = held_out_calibration(odds, labels, mix)
-    shifted, shift = calibration["scale"] * odds + calibration["bias"], calibration["bias"]
-    baseline, seen = baseline_accuracy(examples, config), seen_before(examples, rows.sha256, first)
-    judgement = Judgement(labels, shifted, before, baseline, shift, seen)
-    for line in judgement.in_words():
+    calibration = held_out_calibration(adapted.held_out, labels, mix)
+    comparison = Comparison(
+        labels,
+        adapted=calibration["scale"] * adapted.held_out + calibration["bias"],
+        unchanged=odds_of(trainer.network_of(arrays), trainer.batches(encoded, with_ngrams=True), run.context),
+        baseline=baseline_accuracy(examples, trainer.config),
+        shift=calibration["bias"],
+        seen=seen_before(examples, rows.sha256, first),
+    )
+    surprising = surprising_labels(examples, adapted.held_out)
+    for line in [*comparison.in_words(), *in_words(surprising)]:
         run.say(line)
-    if judgement.seen:
-        known = f"{judgement.seen:,} of {len(labels):,} reviews are in the training data of the bundle it began with"
-        run.say(f"{known}: these accuracies are too good, the gain too small")
-    surprising = surprising_labels(examples, odds)
-    if len(surprising):
-        shown = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
-        run.say(f"labels that are mistakes or hard, {len(surprising)}: row{'s' * (len(surprising) > 1)} {shown}")
-    if (objection := judgement.objection()) and not force:
+    if (objection := comparison.objection()) and not force:
         raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
-    if warning := judgement.warning():
+    if warning := comparison.warning():
         run.say(warning)
     run.out.mkdir(parents=True, exist_ok=True)
-    adapted = write(trainer, rows, judgement, calibration, arrays, first, mix)
+    written = write(trainer, rows, comparison, calibration, adapted.arrays, first, mix)
     write_text(run.out / "surprising.csv", as_csv(surprising))
-    return Classifier.from_bundle(adapted)
-
-
-def continue_ngrams(
-    trainer: "ClassifierTrainer", examples: EncodedPart, arrays: Arrays, odds: NDArray[numpy.float64]
-) -> tuple[Arrays, NDArray[numpy.float64]]:
-    """Continue the table of n-grams beside the log-odds (N,) of held-out reviews, where these become better by it.
-
-    Return the parameters and the log-odds (N,) of held-out reviews.
-    """
-    from sklearn.metrics import log_loss
-
-    from .wide import continue_wide
-
-    if not wide_scale(arrays):
-        return arrays, odds
-    labels, token_lists = examples.labels.astype(int), [review.tokens for review in examples.reviews]
-    factors = trainer.factors(trainer.network_of(arrays, dropout=False), examples)
-    change, scale, bias, together = continue_wide(arrays[NGRAM_TABLE], token_lists, labels, odds, factors)
-    # labels of noise can reverse the network's log-odds
-    if scale <= 0 or log_loss(labels, expit(together)) >= log_loss(labels, expit(odds / temperature(odds, labels))):
-        return arrays, odds
-    fitted = {"scale": scale, "bias": bias, "wide_scale": scale * wide_scale(arrays)}
-    table = arrays[NGRAM_TABLE].copy()
-    table[:, 0] += change / fitted["wide_scale"]
-    return {**calibrated(arrays, fitted), NGRAM_TABLE: table}, together
+    return Classifier.from_bundle(written)
 
 
 def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed: int) -> Config:
     """Return the settings of the folds' trainings: as many passes as make STEPS."""
     batches = len(Batches(examples.reviews, examples.labels, encoder, BATCH, config.fixed_length))
     passes = min(max(-(-STEPS // batches), PASSES[0]), PASSES[1])
-    stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": passes, "learning_rate": RATE}
+    stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": passes, "learning_rate": RATE, "average": 0.0}
     return config.with_fields(**stages, batch_size=BATCH, seed=seed)
 
 
@@ -208,36 +178,6 @@ def seen_before(examples: Tokenized, sha256_of_data: str, first: ClassifierBundl
     return seen if seen > SEEN * len(examples.labels) else 0
 
 
-def baseline_accuracy(examples: Tokenized, config: Config) -> float:
-    """Return the accuracy of logistic regression on TF-IDF, fitted to the same folds."""
-    from sklearn.model_selection import cross_val_predict
-
-    from .folds import fold_splits
-
-    labels, documents = examples.labels.astype(int), examples.frame["document"]
-    folds = fold_splits(labels, config.training.seed)
-    return float(
-        numpy.mean(cross_val_predict(tfidf_regression(config.text.tokenizer), documents, labels, cv=folds) == labels)
-    )
-
-
-def tfidf_regression(tokenizer_name: str) -> Any:
-    """Return scikit-learn's logistic regression on TF-IDF of tokens (1- and 2-grams) and of characters (1- to 4-grams).
-
-    Wang & Manning 2012 (ACL) found such n-grams hard to beat on reviews.
-    """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline, make_union
-
-    shared = {"preprocessor": clean, "lowercase": False, "sublinear_tf": True}
-    split_words = tokenizer(tokenizer_name)
-    words = TfidfVectorizer(tokenizer=split_words, token_pattern=None, ngram_range=(1, 2), min_df=2, **shared)
-    characters = TfidfVectorizer(analyzer="char", ngram_range=(1, 4), min_df=3, **shared)
-    # more steps change no reported digit
-    return make_pipeline(make_union(words, characters), LogisticRegression(C=4, max_iter=60))
-
-
 def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pandas.DataFrame:
     """Return the rows whose label the networks find less likely than SURPRISING, the least likely first."""
     labels = examples.labels.astype(int)
@@ -248,36 +188,47 @@ def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pand
     ]
 
 
+def in_words(surprising: pandas.DataFrame) -> list[str]:
+    """Return the line about surprising labels, if there are some."""
+    rows = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
+    plural = "s" * (len(surprising) > 1)
+    return [f"labels that are mistakes or hard, {len(surprising)}: row{plural} {rows}"] if rows else []
+
+
 def write(
     trainer: "ClassifierTrainer",
     rows: Reviews,
-    judgement: Judgement,
+    comparison: Comparison,
     calibration: Record,
     arrays: Arrays,
     first: ClassifierBundle,
     mix: float,
 ) -> ClassifierBundle:
     """Calibrate the network, as its predictions of held-out reviews were, and write the bundle."""
-    figures = dict(calibration)
     if trainer.config.text.ngram_buckets:
-        figures["wide_scale"] = figures["scale"] * wide_scale(arrays)
-    network = trainer.network_of(calibrated(arrays, figures), dropout=False)
+        calibration = {**calibration, "wide_scale": calibration["scale"] * wide_scale(arrays)}
+    network = trainer.network_of(calibrated(arrays, calibration), dropout=False)
     round_tables(network)
-    data = {"train": {**rows.describe(), "used": len(judgement.labels)}, "dev": {"split_off": rows.name, "used": 0}}
-    is_column = ("text", "label", "stars")
-    columns = {f"{name}_column" if name in is_column else name: value for name, value in rows.columns.items()}
-    begun_with = {"bundle": None if first.folder in LAYOUT.packaged else first.name}
+    columns = {
+        f"{name}_column" if name in ("text", "label", "stars") else name: rows.columns[name] for name in rows.columns
+    }
     words = options(
-        {**columns, **begun_with, "seed": trainer.config.training.seed or None, "mix": mix if mix < 1 else None}
+        {
+            **columns,
+            "bundle": None if first.folder in LAYOUT.packaged else first.name,
+            "seed": trainer.config.training.seed or None,
+            "mix": mix if mix < 1 else None,
+        }
     )
     command = shlex.join(["nsmc-attention", "adapt", rows.name, *words])
+    data = {"train": {**rows.describe(), "used": len(comparison.labels)}, "dev": {"split_off": rows.name, "used": 0}}
     manifest = {
         "labels": list(LABELS),
         "tokenizer_version": first.manifest["tokenizer_version"],
         "vocabulary": len(first.codec),
-        **manifest_of(trainer.config, data, figures["after"], command, first),
-        "calibration": figures,
-        "adapted": judgement.figures,
+        **manifest_of(trainer.config, data, calibration["after"], command, first),
+        "calibration": calibration,
+        "adapted": comparison.figures,
     }
     codec = first.read("vocab.json"), first.codec
     return write_classifier(trainer.run, network, trainer.config, codec, manifest, rows.documents)

@@ -1,35 +1,17 @@
 """One number a word: its share of the prediction by some method. The same value for attention and its rivals."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import NamedTuple, Optional
+from typing import Optional
 
 import numpy
-from numpy.typing import NDArray
 
 from .._runtime.aliases import Numbers
 from ..drawing.html import shortened
 from ..drawing.matrices import Matrix
 from ..errors import ConfigError, did_you_mean
-from ..evaluation.calibration import log_odds
-from ..evaluation.faithfulness import SMALLEST, Scorer
-from ..text.encoding import Encoded
 from .display import AUTO, METHODS, SIGNED, WEIGHTED, attribution_html
-from .pieces import Side
 from .prediction import Prediction
-
-# Words of a phrase at most, tokens of a review at most, and how far log-odds differ at least
-LONGEST, MOST, DIFFERENT = 3, 128, 1.0
-
-
-class Phrase(NamedTuple):
-    """Characters start to end of a review, what they are said to contribute, and what erasing them changes (log-odds)."""
-
-    start: int
-    end: int
-    contribution: float
-    erasure: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +19,8 @@ class Attribution:
     """A prediction with one value per token, (T,) float64, by one of METHODS; `source` is the name of the model.
 
     Weights that sum to 1 for attention, else log-odds: above 0 for positive, below 0 for negative.
-    `disputed` are the phrases whose contribution differs by more than 1 from the effect of erasing them, `sides` the pieces
-    of a review that was too long to be read at once. `heads` is how each token attends to each in the encoder, by layer
-    and head, (L, K, T, T); None of an encoder that does not attend.
+    `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that does
+    not attend.
     """
 
     prediction: Prediction
@@ -47,8 +28,6 @@ class Attribution:
     method: str
     source: str = ""
     heads: Optional[Numbers] = None
-    disputed: tuple[Phrase, ...] = ()
-    sides: tuple[Side, ...] = ()
 
     def __repr__(self) -> str:
         score, count = float(self.prediction.score or 0), len(self.tokens)
@@ -115,7 +94,7 @@ class Attribution:
             weights = mean @ weights
         heads = None if self.heads is None else mean @ self.heads @ within.T
         tokens = tuple(self.text[start:end] for start, end in spans)
-        merged = self.prediction.replaced(tokens=tokens, offsets=spans, weights=weights)
+        merged = replace(self.prediction, tokens=tokens, offsets=spans, weights=weights)
         return replace(self, prediction=merged, values=within @ self.values, heads=heads)
 
 
@@ -124,43 +103,3 @@ def check_method(method: str) -> str:
     if method != AUTO and method not in METHODS:
         raise ConfigError(f"unknown method {method!r}{did_you_mean(method, [*METHODS, AUTO])}")
     return method
-
-
-def disputed(score: Scorer, review: Encoded, values: NDArray[numpy.float64]) -> list[Phrase]:
-    """Return the shortest phrases of 1 to LONGEST words whose contribution is more than DIFFERENT from their erasure.
-
-    A contribution says what a word adds to the sum. Without the word the others may add something else: gates and attention
-    read the whole review. Where the two differ, the contribution alone does not explain the prediction.
-    `values` (T,) are the contributions of the tokens. Of a review of more than MOST tokens none are looked for.
-    """
-    if not (spans := phrases(review) if len(review) <= MOST else []):
-        return []
-    without = [review.take([*range(first), *range(last, len(review))]) for first, last in spans]
-    whole, *left = log_odds(score([review, *without]), SMALLEST).tolist()
-    offsets, wrong, known = review.offsets, list[Phrase](), list[tuple[int, int]]()
-    for (first, last), odds in zip(spans, left):
-        phrase = Phrase(offsets[first][0], offsets[last - 1][1], float(values[first:last].sum()), whole - odds)
-        inside = any(first <= start and end <= last for start, end in known)
-        if abs(phrase.contribution - phrase.erasure) > DIFFERENT and not inside:
-            known.append((first, last))
-            wrong.append(phrase)
-    return sorted(wrong)
-
-
-def phrases(review: Encoded) -> list[tuple[int, int]]:
-    """Return (first, last) tokens of the phrases of a review, short ones first; none is the whole review."""
-    starts = word_starts(review.text, review.offsets)
-    ends = [*starts[1:], len(review)]
-    spans = [
-        (starts[word], ends[word + length - 1])
-        for length in range(1, LONGEST + 1)
-        for word in range(len(starts) - length + 1)
-    ]
-    return [(first, last) for first, last in spans if last - first < len(review)]
-
-
-def word_starts(text: str, offsets: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the first token of each word between white space."""
-    return [
-        token for token, (start, _) in enumerate(offsets) if token == 0 or " " in text[offsets[token - 1][1] : start]
-    ]

@@ -71,47 +71,29 @@ def bucket_lengths(longest: int) -> list[int]:
     return exact + list(range(EXACT_LENGTH + LENGTH_STEP, longest + LENGTH_STEP, LENGTH_STEP))
 
 
-BatchT = TypeVar("BatchT", bound="Batch")
-
-
 @dataclass(frozen=True)
 class Batch:
-    """N reviews side by side."""
+    """N reviews side by side, with at most one thing that is taught besides the labels."""
 
     token_ids: NDArray[numpy.int32]  # (N, T)
     valid_length: NDArray[numpy.float32]  # (N,)
     labels: NDArray[numpy.float32]  # (N,), 0 to 1
-    ngram_ids: Optional[NDArray[numpy.int32]]  # (N, T, NGRAMS)
+    ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
+    # (N, T): what the attention is trained to highlight, which sums to 1 over the tokens
+    importance: Optional[NDArray[numpy.float32]] = None
+    # (N, T): what a signed network is to multiply the tokens' values by, NaN where that is not known
+    gates: Optional[NDArray[numpy.float32]] = None
+    # (N,): the position of one token of each review, and the reviews without it
+    erased: Optional[NDArray[numpy.int64]] = None
+    without: Optional["Batch"] = None
 
-    def take(self: BatchT, members: Members) -> BatchT:
+    def take(self, members: Members) -> "Batch":
         """Return the Batch of these rows."""
         rows: Record = {}
         for name, array in vars(self).items():
             if array is not None:
                 rows[name] = array.take(members) if isinstance(array, Batch) else array[members]
-        return replace(self, **rows)
-
-
-@dataclass(frozen=True)
-class GatedBatch(Batch):
-    """A batch with the gates that a signed network is to give the tokens, NaN where they are not known."""
-
-    gates: NDArray[numpy.float32]  # (N, T)
-
-
-@dataclass(frozen=True)
-class ImportanceBatch(Batch):
-    """A batch with the importance that the attention is trained to highlight, which sums to 1 over the tokens."""
-
-    importance: NDArray[numpy.float32]  # (N, T)
-
-
-@dataclass(frozen=True)
-class ErasedBatch(Batch):
-    """A batch with the position of one token of each review, and the reviews without it."""
-
-    erased: NDArray[numpy.int64]  # (N,)
-    without: Batch
+        return Batch(**rows)
 
 
 class Batches:
@@ -145,14 +127,14 @@ class Batches:
             batch = batch_of(encoder, [reviews[i] for i in members], self.labels[members], width)
             if importance is not None:
                 rows = [importance[i].tolist() for i in members]
-                batch = ImportanceBatch(**vars(batch), importance=stacked(rows, width, 0, "float32"))
+                batch = replace(batch, importance=stacked(rows, width, 0, "float32"))
             elif gates is not None:
                 rows = [gates[i].tolist() for i in members]
-                batch = GatedBatch(**vars(batch), gates=stacked(rows, width, numpy.nan, "float32"))
+                batch = replace(batch, gates=stacked(rows, width, numpy.nan, "float32"))
             elif erased is not None:
                 shorter = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
                 without = batch_of(encoder, shorter, self.labels[members], width)
-                batch = ErasedBatch(**vars(batch), erased=erased[members], without=without)
+                batch = replace(batch, erased=erased[members], without=without)
             self.buckets[width] = batch
 
     def __len__(self) -> int:

@@ -17,9 +17,9 @@ from ..inference.scoring import tally_of
 from ..registry import ability
 from ..tables.parts import as_text
 from ..tables.writers import output_columns, output_names
+from .positive_share import LabelsByShare, require_share, share_given
 from .prediction import TYPES
 from .predictor import Classifier, packaged
-from .share import LabelsByShare, require_share, share_given
 
 # A column, or a table that has one
 Texts = Union[pandas.Series, pandas.DataFrame, list[Any]]
@@ -76,7 +76,8 @@ def with_index(scorer: Scorer, column: Texts, text_column: Optional[str] = None)
         scored = with_index(scorer, column[text_column_of(column, text_column)])
         scored.columns = pandas.Index(output_names([str(name) for name in column.columns], scorer.types))
         # by their places, as an index may name a row twice
-        return pandas.concat([column, scored], axis="columns") if column.index.is_unique else placed(column, scored)
+        beside = [column.reset_index(drop=True), scored.reset_index(drop=True)]
+        return pandas.concat(beside, axis="columns").set_axis(column.index)
     texts = texts_in(column)
     return pandas.DataFrame(output_columns(scorer.rows(texts), scorer.types), texts.index, list(scorer.types))
 
@@ -89,9 +90,3 @@ def texts_in(column: object) -> "pandas.Series[str]":
     if not isinstance(column, pandas.Series):
         raise DataError(f'expected a column as a pandas Series (frame["review"]), found {type(column).__name__}')
     return pandas.Series([as_text(value) for value in column], column.index, dtype=object)
-
-
-def placed(frame: pandas.DataFrame, scored: pandas.DataFrame) -> pandas.DataFrame:
-    """Return two tables of as many rows beside each other, whatever their index."""
-    both = pandas.concat([frame.reset_index(drop=True), scored.reset_index(drop=True)], axis="columns")
-    return both.set_axis(frame.index)

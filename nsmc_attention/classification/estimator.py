@@ -4,13 +4,12 @@
 >>> SentimentEstimator(epochs=3, hidden_size=64).fit(reviews, labels).predict_proba(["정말 재미있는 영화"])  # doctest: +SKIP
 """
 
-import csv
 import inspect
 import tempfile
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Union
 
 import numpy
 import pandas
@@ -18,11 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._runtime.aliases import Numbers, Record
+from .._runtime.aliases import Numbers
 from ..bundle import read_contents
 from ..errors import ConfigError, did_you_mean
 from ..inference.engines import DeviceName
-from ..inference.reference import predictor_of
+from ..inference.reference import check_texts, predictor_of
 from ..tables.labels import plain_label, sides_of
 from ..training.config import SHORT_NAMES
 from .predictor import Classifier
@@ -43,8 +42,6 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     ----------
     preset : str
         One of `config.PRESETS`.
-    settings : dict, optional
-        Settings that differ from the preset by short name or path: {"hidden_size": 64}, {"model.dropout": 0.1}.
     seed : int
     device : str
         "auto", "cpu" or "gpu".
@@ -55,7 +52,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         A bundle that every fit begins with, as of `train`; of a classifier ("pretrained": the packaged one) its sizes
         and text settings replace the preset's.
     **named
-        Settings by short name, which win over `settings`; None stands for the preset's. ConfigError for an unknown one.
+        Settings by short name; None stands for the preset's. ConfigError for an unknown one.
 
     Attributes
     ----------
@@ -63,14 +60,13 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         The two labels, sorted.
     positive_ : label
         The one of them that is the bundle's positive.
-    contents_ : dict of file name to bytes
-        The trained bundle's files, so that a fitted estimator can be pickled and needs no folder.
+    classifier_ : Classifier
+        The trained classifier, which also has the attention weights. Its pickle holds the bundle's files.
     """
 
     def __init__(
         self,
         preset: PresetName = "default",
-        settings: Optional[Record] = None,
         seed: int = 0,
         device: DeviceName = "auto",
         positive: object = None,
@@ -79,8 +75,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     ):
         if unknown := next((name for name in named if name not in NAMED), None):
             raise ConfigError(f"SentimentEstimator: unknown setting {unknown!r}{did_you_mean(unknown, NAMED)}")
-        self.preset, self.settings, self.seed, self.device, self.positive = preset, settings, seed, device, positive
-        self.init_from = init_from
+        self.preset, self.seed, self.device, self.positive, self.init_from = preset, seed, device, positive, init_from
         self.__dict__.update({name: named.get(name) for name in NAMED})
 
     # scikit-learn reads the parameters from here
@@ -98,7 +93,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
 
         named = {name: getattr(self, name) for name in NAMED if getattr(self, name) is not None}
         base = continuing(named_preset(self.preset), self.init_from)
-        return base.with_fields(**{"seed": self.seed, **(self.settings or {}), **named})
+        return base.with_fields(seed=self.seed, **named)
 
     def fit(self, X: Sequence[str], y: ArrayLike) -> "SentimentEstimator":
         """Train on reviews X (sequence of N str) and their labels y (N, two different values of one type)."""
@@ -111,19 +106,16 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         self.positive_ = positive_label(self.classes_, self.positive)
         config, numbers = self.config, (labels == self.positive_).astype(int)
         with tempfile.TemporaryDirectory() as folder:
-            table = Path(folder) / "reviews.csv"
-            with open(table, "w", encoding="utf-8", newline="", errors="replace") as file:
-                csv.writer(file).writerows([["document", "label"], *zip(texts, numbers.tolist())])
-            run = Path(folder) / "run"
+            table, run = Path(folder) / "reviews.csv", Path(folder) / "run"
+            pandas.DataFrame({"document": texts, "label": numbers}).to_csv(table, index=False, errors="replace")
             bundle = train(table, config, run, device=self.device, quiet=True, init_from=self.init_from)
-            self.contents_ = bundle.manifest, read_contents(bundle)
-        self.__dict__.pop("loaded_", None)
+            self.classifier_ = predictor_of(Classifier, bundle.manifest, read_contents(bundle))
         return self
 
     def predict_proba(self, X: Sequence[str]) -> NDArray[numpy.float64]:
         """Return (N, 2): the probability of each of `classes_`; 0.5 for a review without a word."""
-        check_is_fitted(self, "contents_")
-        positive = numpy.nan_to_num(self.classifier().probabilities(as_texts(X)), nan=0.5)
+        check_is_fitted(self, "classifier_")
+        positive = numpy.nan_to_num(self.classifier_.probabilities(as_texts(X)), nan=0.5)
         return numpy.stack([positive if label == self.positive_ else 1 - positive for label in self.classes_], axis=1)
 
     def predict(self, X: Sequence[str]) -> Numbers:
@@ -131,23 +123,9 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         proba, column = self.predict_proba(X), self.classes_.tolist().index(self.positive_)
         return self.classes_[numpy.where(proba[:, column] >= 0.5, column, 1 - column)]
 
-    def score(self, X: Sequence[str], y: ArrayLike, sample_weight: Optional[ArrayLike] = None) -> float:
-        """Return the accuracy on reviews X with labels y (N,), each one of `classes_`; ValueError for another label."""
-        check_is_fitted(self, "contents_")
-        other = [label for label in numpy.unique(numpy.asarray(y)).tolist() if label not in self.classes_.tolist()]
-        if other:
-            # it would count as wrong
-            raise ValueError(f"score: expected labels {self.classes_.tolist()} as in fit, found {other[:3]}")
-        return float(super().score(X, y, sample_weight))
-
     def classifier(self) -> Classifier:
-        """Return the fitted Classifier, which also has the attention weights."""
-        if "loaded_" not in self.__dict__:
-            self.loaded_ = predictor_of(Classifier, *self.contents_)
-        return self.loaded_
-
-    def __getstate__(self) -> dict[str, object]:
-        return {name: value for name, value in super().__getstate__().items() if name != "loaded_"}
+        """Return `classifier_`."""
+        return self.classifier_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -158,13 +136,9 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
 
 def two_classes(labels: Numbers) -> Numbers:
     """Return the two labels, sorted; ValueError if there are more or fewer, or some are missing."""
-    missing = numpy.flatnonzero(pandas.isna(labels))
-    if len(missing):
-        raise ValueError(f"fit: expected a label for every review, found none for review {missing[0]}; leave it out")
-    try:
-        classes = numpy.unique(labels)
-    except TypeError as problem:
-        raise ValueError("fit: expected labels of one type, found numbers and words") from problem
+    if pandas.isna(labels).any():
+        raise ValueError("fit: expected a label for every review, found none for some; leave these out")
+    classes = numpy.unique(labels)
     if len(classes) != 2:
         plural = "es" if len(classes) > 1 else ""
         raise ValueError(f"fit: expected labels of two classes, found {len(classes)} class{plural}")
@@ -182,19 +156,5 @@ def positive_label(classes: Numbers, positive: object = None) -> object:
     return classes[1]
 
 
-def as_texts(X: Iterable[object]) -> list[str]:
-    """Return a list of str; ValueError (as scikit-learn's own) for anything else."""
-    if isinstance(X, (str, bytes)):
-        raise ValueError("expected a sequence of reviews, found one string; put it into a list")
-    shape = getattr(X, "shape", None)
-    if shape is not None and len(shape) != 1:
-        raise ValueError(
-            f"expected one dimension of reviews, found {type(X).__name__} of shape {shape}; "
-            'pass one column, as table["review"]'
-        )
-    texts: list[str] = []
-    for text in X:
-        if not isinstance(text, str):
-            raise ValueError(f"expected reviews as str, found {type(text).__name__}: {str(text)[:40]!r}")
-        texts.append(text)
-    return texts
+def as_texts(X: Sequence[str]) -> list[str]:
+    return list(check_texts(X, "reviews", "put it into a list"))

@@ -12,7 +12,7 @@ import numpy
 
 from .._runtime.aliases import Record
 from .._runtime.progress import progress_bar
-from ..errors import BundleError, ConfigError, MissingPackage, check_kind
+from ..errors import ConfigError, MissingPackage, check_kind
 from ..evaluation.metrics import metrics
 from ..tables.corpus import Reviews
 from ..tables.nsmc import CORPORA
@@ -115,14 +115,9 @@ def record(bundle: ClassifierBundle, judged: Record, reviews: Reviews) -> None:
     which = [] if bundle.packaged else ["--bundle", path]
     command = shlex.join(["nsmc-attention", "evaluate", "--data", judged["data"], *which])
     figures = {name: value for name, value in judged.items() if name not in ("bundle", "seconds")}
-    try:
-        trained = bundle.manifest["data"]["train"]
-        part = "test" if reviews.name == trained["name"] in CORPORA else f"test on {reviews.name}"
-        part = "training file" if reviews.sha256 == trained["sha256"] else part
-        manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: {**figures, "command": command}}}
-        card = model_card(bundle.layout, manifest).encode(errors="replace")
-    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as problem:
-        raise BundleError(
-            f"{bundle.folder}: its manifest lacks values of the model card ({problem}); nothing is recorded"
-        ) from problem
+    trained = bundle.manifest["data"]["train"]
+    part = "test" if reviews.name == trained["name"] in CORPORA else f"test on {reviews.name}"
+    part = "training file" if reviews.sha256 == trained["sha256"] else part
+    manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: {**figures, "command": command}}}
+    card = model_card(bundle.layout, manifest).encode(errors="replace")
     write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": card})

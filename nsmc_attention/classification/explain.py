@@ -15,10 +15,9 @@ from ..inference.engines import GluonGraph
 from ..inference.reference import check_text
 from ..model.graphs import CONTRIBUTIONS, HEADS
 from ..text.encoding import Encoded
-from .attribution import Attribution, check_method, disputed
+from .attribution import Attribution, check_method
 from .display import AUTO, METHODS, Method
-from .engines import Engine, gluon_graph
-from .gradients import GradientEngine, ReplacedAttention
+from .engines import ContributionEngine, Engine, GradientEngine, ReplacedAttention, gluon_graph
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer
 
@@ -37,9 +36,7 @@ class Explainer:
         if prediction.error:
             raise DataError(f"explain: {prediction.error}")
         values = numpy.asarray(self.values(review, prediction, method), dtype="float64")
-        phrases = disputed(self.classifier.score, review, values) if method == "contribution" else []
-        sides = tuple(self.classifier.score.sides(review))
-        return Attribution(prediction, values, method, self.bundle.name, self.heads(review), tuple(phrases), sides)
+        return Attribution(prediction, values, method, self.bundle.name, self.heads(review))
 
     def values(self, review: Encoded, prediction: Prediction, method: str) -> Any:
         """Return one number a token."""
@@ -77,7 +74,7 @@ class Explainer:
         return self.classifier.engine.heads(*self.bundle.codec.batch([review]))[0] if self.has_heads else None
 
     def contributions(self, reviews: Sequence[Encoded]) -> list[Numbers]:
-        """Return what each token of each review adds to the log-odds, (T,) each, exactly; ConfigError as `scored`."""
+        """Return the exact contributions of the tokens of each review to the log-odds, (T,) each; ConfigError as `scored`."""
         return self.scored(reviews)[1]
 
     def scored(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Numbers]]:
@@ -88,14 +85,14 @@ class Explainer:
                 "method contribution: expected a classifier whose values are near the token, found "
                 f"{getattr(model, 'values', model).kind}; use attention, or train with --values convolution"
             )
-        return self.classifier.score.predict_with_contributions(reviews)
+        return self.scorer(ContributionEngine(self.classifier.engine)).predict_with_weights(reviews)
 
     def gradients(self, reviews: Sequence[Encoded]) -> list[NDArray[numpy.float32]]:
-        """Return what each token of each review adds to the log-odds, (T,) each (`gradients.GradientEngine`)."""
+        """Return gradient x input of the tokens of each review, (T,) each (`engines.GradientEngine`)."""
         return self.scorer(GradientEngine(self.gluon)).predict_with_weights(reviews)[1]
 
     def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:
-        """Return (N,), the probabilities with other attention weights (`gradients.ReplacedAttention`)."""
+        """Return (N,), the probabilities with other attention weights (`engines.ReplacedAttention`)."""
         return self.scorer(ReplacedAttention(self.gluon, how, seed))(reviews)
 
     def scorer(self, engine: Engine) -> TokenScorer:

@@ -44,7 +44,7 @@ GRU = "encoder.{direction}_gru._unfused.0.{part}"
 
 
 def misfit(bundle: ClassifierBundle) -> Optional[str]:
-    """Return what the kernels do not compute of a classifier's bundle: "expected ..., found ...", None where it fits."""
+    """Say why the kernels do not compute a classifier's bundle: "expected ..., found ..."; None where they do."""
     # of the kinds that are compared here
     model: Any = bundle.config.model
     if problem := other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
@@ -86,30 +86,7 @@ class NativeEngine:
         self.batch_size = PIECE * self.threads
         self.run = partial(import_network().run, network)
 
-    def __call__(self, *arrays: Ids) -> tuple[Floats, Floats]:
-        return self.computed(arrays)
-
-    def contexts(self, *arrays: Ids) -> tuple[Floats, Floats]:
-        """Return what a network above reads (N, F), and the probability of positive (N,).
-
-        Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
-        the mean of the states, and the n-grams' log-odds.
-        """
-        starts = numpy.cumsum([0, *map(in_blocks, self.read)]).tolist()
-        columns = [start + unit for start, units in zip(starts, self.read) for unit in range(units)]
-        near = len(self.read) > len(DIRECTIONS)
-        # the n-grams' ids come third
-        columns += [starts[-1]] * (not near and len(arrays) == 3)
-        contexts = numpy.empty((len(arrays[0]), starts[-1] + (not near)), dtype="float32")
-        probability, _ = self.computed(arrays, contexts)
-        return contexts[:, columns], probability
-
-    def contributions(self, *arrays: Ids) -> tuple[Floats, Floats]:
-        """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
-        contributions = numpy.zeros(arrays[0].shape, dtype="float32")
-        return self.computed(arrays, None, contributions)[0], contributions
-
-    def computed(self, arrays: Sequence[Ids], *beside: Optional[Floats]) -> tuple[Floats, Floats]:
+    def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = ()) -> tuple[Floats, Floats]:
         """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
         reviews, length = arrays[0].shape
         probability = numpy.empty(reviews, dtype="float32")
@@ -122,6 +99,26 @@ class NativeEngine:
             split = (repeat(None) if array is None else numpy.array_split(array, parts) for array in whole)
             list(thread_pool(self.threads).map(self.run, *split))
         return probability, weights
+
+    def contexts(self, *arrays: Ids) -> tuple[Floats, Floats]:
+        """Return the input of a network above (N, F), and the probability of positive (N,).
+
+        Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
+        the mean of the states, and the n-grams' log-odds.
+        """
+        starts = numpy.cumsum([0, *map(in_blocks, self.read)]).tolist()
+        columns = [start + unit for start, units in zip(starts, self.read) for unit in range(units)]
+        near = len(self.read) > len(DIRECTIONS)
+        # the n-grams' ids come third
+        columns += [starts[-1]] * (not near and len(arrays) == 3)
+        contexts = numpy.empty((len(arrays[0]), starts[-1] + (not near)), dtype="float32")
+        probability, _ = self(*arrays, beside=[contexts])
+        return contexts[:, columns], probability
+
+    def contributions(self, *arrays: Ids) -> tuple[Floats, Floats]:
+        """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
+        contributions = numpy.zeros(arrays[0].shape, dtype="float32")
+        return self(*arrays, beside=[None, contributions])[0], contributions
 
 
 def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:

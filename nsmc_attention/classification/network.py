@@ -1,12 +1,19 @@
-"""The classifier, and the original article's network: token ids in, logits and attention weights out. Imports MXNet."""
+r"""The self-attentive classifier: token ids in, logits and attention weights out. Imports MXNet.
+
+    ids -> embedding -> encoder -> states -> attention -> weights -> weighted mean of values -> Dense
+                  \-> values near the token (of states themselves otherwise) -----/
+
+`SelfAttentionClassifier` averages the states, `WordValueClassifier` values near the token. Either reads what its attention
+returns by a pooling: one for queries, for heads and for hops. The network of the article is in `classification.article`.
+"""
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._runtime.aliases import Array, Network, Operators
-from .._runtime.gluon import HybridBlock, gluonnlp, mxnet, nn, rnn
+from .._runtime.gluon import HybridBlock, mxnet, nn
 from ..model import operators
 from ..model.blocks import listed
-from ..model.graphs import AXES, review_inputs
+from ..model.graphs import review_inputs
 from ..model.parameters import CLASSES, EVIDENCE
 from ..text.ngrams import SHARED, SMALLEST
 
@@ -14,7 +21,10 @@ if TYPE_CHECKING:
     from .settings import ClassifierConfig
 
 
-class States(NamedTuple):
+Pair = tuple[Array, Array]
+
+
+class TokenFeatures(NamedTuple):
     """The encoder's states (N, T, D) and what is made of them: keys (N, T, D), values (N, T, V), log-odds of n-grams (N, T, 1).
 
     `heads` has the weights of an encoder that attends. `by_token` is None without n-grams.
@@ -27,19 +37,12 @@ class States(NamedTuple):
     heads: tuple[Array, ...]
 
 
-class Reading(NamedTuple):
-    """The last layer's inputs, (N, 1, F), and the attention weights, (N, T, T) or, with hops, (N, R, T).
-
-    Where values are near the token, `terms` (N, T, F) are what each token adds to the features, with `contexts`; in a
-    training without n-grams there are the `gates` (N, T) of signed values instead.
-    """
+class ReviewFeatures(NamedTuple):
+    """The last layer's inputs, (N, 1, F), the attention weights, (N, T, T) or, with hops, (N, R, T), and further outputs."""
 
     features: Array
     weights: Array
-    heads: tuple[Array, ...] = ()
-    terms: Array = None
-    contexts: Array = None
-    gates: Array = None
+    others: tuple[Array, ...] = ()
 
 
 class EmbeddedClassifier(HybridBlock):
@@ -51,21 +54,12 @@ class EmbeddedClassifier(HybridBlock):
     def forward_embedded(
         self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None
     ) -> tuple[Array, ...]:
-        """Return logits and weights of what `embed_tokens` returned; mask is (N, T, 1).
-
-        After them, if the network has them: what each token adds to the log-odds (N, T) and `contexts`, or the gates
-        (N, T); the weights of an encoder that attends.
-        """
-        reading = self.read_embedded(F, rows, mask, valid_length)
-        beside: tuple[Array, ...]
-        if reading.terms is not None and self.explains:
-            beside = (self.contributions(F, reading.terms), reading.contexts)
-        else:
-            beside = () if reading.gates is None else (reading.gates,)
-        return (self.classify(F, reading.features), reading.weights, *beside, *reading.heads)
+        """Return logits and weights of what `embed_tokens` returned, and the network's further outputs; mask is (N, T, 1)."""
+        review = self.read_embedded(F, rows, mask, valid_length)
+        return (self.classify(F, review.features), review.weights, *review.others)
 
     def read(self, F: Operators, token_ids: Array, valid_length: Array, *ngram_ids: Array) -> tuple[Array, Array]:
-        """Return what the last layer reads of each review, (N, F), and the logits (N, C)."""
+        """Return the last layer's input of each review, (N, F), and the logits (N, C)."""
         rows = self.embed_tokens(F, token_ids, *ngram_ids)
         features = self.read_embedded(F, rows, token_mask(F, token_ids, valid_length), valid_length).features
         return F.flatten(features), self.classify(F, features)
@@ -74,21 +68,70 @@ class EmbeddedClassifier(HybridBlock):
         return self.output(features)
 
 
+class QueryPooling:
+    """Attention of each token to each: the mean of the tokens' contexts."""
+
+    def __init__(self, attention: Network):
+        self.attention = attention
+
+    def __call__(self, F: Operators, keys: Array, values: Array, mask: Array, valid_length: Array) -> Pair:
+        """Return the mean of the contexts, (N, 1, V), and the weights (N, T, T)."""
+        _, weights = self.attention(keys, keys, values, F.batch_dot(mask, mask, transpose_b=True))
+        return operators.pool(F, even_shares(F, mask, valid_length), weights, values), weights
+
+    def rows(self, F: Operators, weights: Array, mask: Array, valid_length: Array) -> Array:
+        """Return the mean of the weights over the queries, (N, 1, T)."""
+        return F.batch_dot(even_shares(F, mask, valid_length), weights, transpose_a=True)
+
+    def mean(self, F: Operators, rows: Array, values: Array) -> Array:
+        """Return the mean of values by rows of weights (N, R, T), (N, R, V)."""
+        return F.batch_dot(rows, values)
+
+    def by_token(self, F: Operators, rows: Array, values: Array) -> tuple[Array, Array]:
+        """Return each token's term of the mean, (N, T, R V), and its mean weight (N, T, 1)."""
+        weights = F.transpose(rows, axes=(0, 2, 1))
+        return F.broadcast_mul(values, weights), weights
+
+
+class HeadPooling(QueryPooling):
+    """Attention of each token to each by several heads: the mean of the tokens' contexts, and of the heads' weights."""
+
+    def __call__(self, F: Operators, keys: Array, values: Array, mask: Array, valid_length: Array) -> Pair:
+        contexts, weights = self.attention(keys, keys, values, F.batch_dot(mask, mask, transpose_b=True))
+        mean = F.batch_dot(even_shares(F, mask, valid_length), contexts, transpose_a=True)
+        return mean, F.mean(weights, axis=1)
+
+    def mean(self, F: Operators, rows: Array, values: Array) -> Array:
+        return F.batch_dot(rows, self.attention.proj_value(values))
+
+
+class HopPooling(QueryPooling):
+    """Attention of hops to the tokens: each hop's context, (N, R, V), and weights (N, R, T)."""
+
+    def __call__(self, F: Operators, keys: Array, values: Array, mask: Array, valid_length: Array) -> Pair:
+        contexts, weights = self.attention(keys, values, F.transpose(mask, axes=(0, 2, 1)))
+        return contexts, weights
+
+    def rows(self, F: Operators, weights: Array, mask: Array, valid_length: Array) -> Array:
+        return weights
+
+    def by_token(self, F: Operators, rows: Array, values: Array) -> tuple[Array, Array]:
+        weights = F.transpose(rows, axes=(0, 2, 1))
+        products = F.broadcast_mul(F.expand_dims(weights, axis=3), F.expand_dims(values, axis=2))
+        return F.reshape(products, shape=(0, 0, -1)), F.mean(weights, axis=2, keepdims=True)
+
+
 class SelfAttentionClassifier(EmbeddedClassifier):
     """Embedding, encoder, self-attention, mean over the contexts or all hops' contexts side by side, Dense.
 
     Padding is masked in the encoder, the attention and the mean: wider padding or other reviews change nothing. With a table
-    of `ngram_buckets` n-grams (`classification.wide`), the last layer reads the review's log-odds by them beside the pooled
+    of `ngram_buckets` n-grams (`classification.ngrams`), the last layer reads the review's log-odds by them beside the pooled
     contexts (wide & deep), and each token's are added to its query and key, so that attention can point at such a word.
-    With `signed` values, a gate tanh(w . state + b) in -1..1 multiplies each value: near 1 for a word that counts, near 0 for
-    one that the context makes irrelevant, below 0 for a negated one.
     """
 
     def __init__(self, vocab_size: int, settings: "ClassifierConfig", max_length: int, ngram_buckets: int = 0) -> None:
         super().__init__()
-        width, self.axes = settings.width, settings.axes
-        self.multihead = settings.attention.kind == "multihead"
-        self.has_hops = "hops" in self.axes
+        width, near, self.axes = settings.width, settings.values.near, settings.axes
         self.has_ngrams = bool(ngram_buckets)
         self.inputs = review_inputs(self.has_ngrams)
         with self.name_scope():
@@ -102,10 +145,10 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             self.output_dropout = operators.Dropout(settings.dropout)
             self.gate = gate_of(width) if settings.values.signed else None
             # a training does without what each token adds, whose gradients of 0 cost a fifth of a step
-            self.explains = self.values is not None
+            self.explains = near
             value_width = settings.values.width(settings.embedding_size, width)
             self.output = nn.Dense(
-                CLASSES, in_units=settings.attention.pooled(value_width) + self.has_ngrams, flatten=self.values is None
+                CLASSES, in_units=settings.attention.pooled(value_width) + self.has_ngrams, flatten=not near
             )
             if self.has_ngrams:
                 self.ngram_table = nn.Embedding(ngram_buckets, 2, weight_initializer="zeros")
@@ -113,6 +156,8 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             self.use_ngram_evidence = self.has_ngrams and settings.attention.kind != "uniform"
             if self.use_ngram_evidence:
                 self.evidence = nn.Dense(width, in_units=EVIDENCE, use_bias=False, flatten=False)
+        pooling = HopPooling if "hops" in self.axes else QueryPooling
+        self.pooling = (HeadPooling if settings.attention.kind == "multihead" else pooling)(self.attention)
 
     def hybrid_forward(self, F: Operators, token_ids: Array, valid_length: Array, ngram_ids: Array = None) -> Array:
         """Return logits (N, C) float32 and weights (N, T, T), of R hops (N, R, T), float32 of token_ids (N, T) int32.
@@ -129,84 +174,92 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         rows = [self.embedding(F.transpose(token_ids))]
         return [*rows, self.ngram_table(ngram_ids)] if self.has_ngrams else rows
 
-    def classify(self, F: Operators, features: Array) -> Array:
-        logits = self.output(features)
-        return logits if self.values is None else F.squeeze(logits, axis=1)
+    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> ReviewFeatures:
+        """Compute the last layer's input from what `embed_tokens` returned."""
+        tokens = self.encode(F, rows, mask, valid_length)
+        pooled, weights = self.pooling(F, tokens.keys, tokens.values, mask, valid_length)
+        return ReviewFeatures(self.features(F, pooled, self.by_review(F, tokens.by_token)), weights, tokens.heads)
 
-    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> Reading:
-        """Return what the last layer reads of what `embed_tokens` returned."""
-        keys, states, values, by_token, heads = self.encode(F, rows, mask, valid_length)
-        pooled, weights = self.attend(F, keys, values, mask, valid_length)
-        if self.values is None:
-            return Reading(self.features(F, pooled, self.ngram_sum(F, by_token)), weights, heads)
-        if not (self.explains or self.has_ngrams):
-            gates = F.reshape(self.gate(states), shape=(0, -1)) if self.gate else None
-            return Reading(self.features(F, pooled, None), weights, heads, gates=gates)
-        rows_of = weights if self.has_hops else self.token_weights(F, weights, mask, valid_length)
-        terms = self.terms(F, rows_of, values, by_token, valid_length)
-        by_token = F.slice_axis(terms, axis=2, begin=-1, end=None) if self.has_ngrams else None
-        features = self.features(F, pooled, self.ngram_sum(F, by_token))
-        return Reading(features, weights, heads, terms, self.contexts(F, pooled, rows_of, states))
-
-    def ngram_sum(self, F: Operators, by_token: Array) -> Array:
-        """Return the n-grams' log-odds of each review, (N, 1, 1), from those of its tokens, (N, T, 1); None without n-grams."""
-        return F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
-
-    def contexts(self, F: Operators, pooled: Array, weights: Array, states: Array) -> Array:
-        """Return what a network above reads of a review, (N, R V + D): the means by the weights of values and states."""
-        mean = F.batch_dot(F.mean(weights, axis=1, keepdims=True), states)
-        return F.concat(F.reshape(pooled, shape=(0, -1)), F.reshape(mean, shape=(0, -1)), dim=1)
-
-    def attend(self, F: Operators, keys: Array, values: Array, mask: Array, valid_length: Array) -> tuple[Array, Array]:
-        """Return the mean of the tokens' contexts, (N, 1, D), and their weights (N, T, T); of hops (N, R, D), (N, R, T)."""
-        if self.has_hops:
-            return self.attention(keys, values, F.transpose(mask, axes=(0, 2, 1)))
-        pairs = F.batch_dot(mask, mask, transpose_b=True)  # (N, T, T)
-        contexts, weights = self.attention(keys, keys, values, pairs)
-        mean = even_shares(F, mask, valid_length)
-        if self.multihead:
-            return F.batch_dot(mean, contexts, transpose_a=True), F.mean(weights, axis=1)
-        return operators.pool(F, mean, weights, values), weights
-
-    def token_weights(self, F: Operators, weights: Array, mask: Array, valid_length: Array) -> Array:
-        """Return the mean over the queries of weights (N, T, T), (N, 1, T)."""
-        return F.batch_dot(even_shares(F, mask, valid_length), weights, transpose_a=True)
-
-    def encode(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> States:
+    def encode(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> TokenFeatures:
         """Return the states of what `embed_tokens` returned, and what is made of them."""
         embedded = self.embedding_dropout(rows[0])
-        encoded = self.encoder(embedded, valid_length) if self.encoder else embedded
-        states, *heads = listed(encoded)
+        states, *heads = listed(self.encoder(embedded, valid_length) if self.encoder else embedded)
         states = F.transpose(states, axes=(1, 0, 2))
         by_token = ngram_log_odds(F, rows[1]) if self.has_ngrams else None
         keys = states + self.evidence(with_previous_token(F, by_token)) if self.use_ngram_evidence else states
-        if self.values is None:
-            return States(keys, states, states, by_token, tuple(heads))
+        values, by_token = self.values_of(F, embedded, states, by_token, mask)
+        return TokenFeatures(keys, states, values, by_token, tuple(heads))
+
+    def values_of(self, F: Operators, embedded: Array, states: Array, by_token: Array, mask: Array) -> Pair:
+        """Return the tokens' values, of states here, and their n-grams' log-odds."""
+        return states, by_token
+
+    def by_review(self, F: Operators, by_token: Array) -> Array:
+        """Return the n-grams' log-odds of each review, (N, 1, 1), from those of its tokens, (N, T, 1); None without n-grams."""
+        return F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
+
+    def features(self, F: Operators, pooled: Array, by_review: Array) -> Array:
+        """(N, 1, D), of hops (N, R, D), and (N, 1, 1) or None -> what the last layer reads, (N, 1, F)."""
+        features = self.output_dropout(F.reshape(pooled, shape=(0, 1, -1)) if "hops" in self.axes else pooled)
+        return F.concat(features, by_review, dim=2) if self.has_ngrams else features
+
+    def forward_with_weights(self, F: Operators, rows: Array, weights: Array, mask: Array, lengths: Array) -> Array:
+        """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
+        tokens = self.encode(F, rows, mask, lengths)
+        pooled = self.pooling.mean(F, weights, tokens.values)
+        return self.classify(F, self.features(F, pooled, self.by_review(F, tokens.by_token)))
+
+
+class WordValueClassifier(SelfAttentionClassifier):
+    """A classifier whose values are near the token: the log-odds of a review are a sum over its tokens.
+
+    After the weights it returns what each token adds, (N, T), and what a network above reads of the review, (N, R V + D): the
+    means by the weights of values and states; in a training without n-grams the gates (N, T), if it has some, instead.
+    With `signed` values, a gate tanh(w . state + b) in -1..1 multiplies each value: near 1 for a word that counts, near 0 for
+    one that the context makes irrelevant, below 0 for a negated one.
+    """
+
+    values: Network
+
+    def classify(self, F: Operators, features: Array) -> Array:
+        return F.squeeze(self.output(features), axis=1)
+
+    def values_of(self, F: Operators, embedded: Array, states: Array, by_token: Array, mask: Array) -> Pair:
         values = self.values(F.broadcast_mul(F.transpose(embedded, axes=(1, 0, 2)), mask))
         by_token = shared_with_next(F, by_token, mask) if self.has_ngrams else None
         if self.gate:
             # (N, T, 1); states at padding are anything
             values = F.broadcast_mul(values, self.gate(states) * mask)
-        return States(keys, states, values, by_token, tuple(heads))
+        return values, by_token
 
-    def terms(self, F: Operators, weights: Array, values: Array, by_token: Array, valid_length: Array) -> Array:
-        """Return what each token adds to what the last layer reads, (N, T, F), by its weights (N, R, T) and value.
+    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> ReviewFeatures:
+        tokens = self.encode(F, rows, mask, valid_length)
+        pooled, weights = self.pooling(F, tokens.keys, tokens.values, mask, valid_length)
+        if not (self.explains or self.has_ngrams):
+            gates = [F.reshape(self.gate(tokens.states), shape=(0, -1))] if self.gate else []
+            return ReviewFeatures(self.features(F, pooled, None), weights, (*gates, *tokens.heads))
+        rows_of = self.pooling.rows(F, weights, mask, valid_length)
+        terms = self.terms(F, rows_of, tokens, valid_length)
+        by_token = F.slice_axis(terms, axis=2, begin=-1, end=None) if self.has_ngrams else None
+        features = self.features(F, pooled, self.by_review(F, by_token))
+        if not self.explains:
+            return ReviewFeatures(features, weights, tokens.heads)
+        mean = F.batch_dot(F.mean(rows_of, axis=1, keepdims=True), tokens.states)
+        contexts = F.concat(F.reshape(pooled, shape=(0, -1)), F.reshape(mean, shape=(0, -1)), dim=1)
+        return ReviewFeatures(features, weights, (self.contributions(F, terms), contexts, *tokens.heads))
+
+    def terms(self, F: Operators, weights: Array, tokens: TokenFeatures, valid_length: Array) -> Array:
+        """Return each token's term of the last layer's input, (N, T, F), by its weights (N, R, T) and value.
 
         Its n-grams' log-odds are multiplied by the root of how many even shares its mean weight is: weights that are all
         the same leave their sum as it is, and a weight of 0 all but silences them. Without the root, accuracy is half a point less.
         """
-        weights = F.transpose(weights, axes=(0, 2, 1))  # (N, T, R)
-        if self.has_hops:
-            products = F.broadcast_mul(F.expand_dims(weights, axis=3), F.expand_dims(values, axis=2))
-            terms = F.reshape(products, shape=(0, 0, -1))
-            weights = F.mean(weights, axis=2, keepdims=True)
-        else:
-            terms = F.broadcast_mul(values, weights)
+        terms, weights = self.pooling.by_token(F, weights, tokens.values)
         if not self.has_ngrams:
             return terms
         shares = F.broadcast_mul(weights, F.reshape(valid_length, shape=(-1, 1, 1)))
         # the root of 0 has no gradient
-        return F.concat(terms, F.sqrt(F.maximum(shares, SMALLEST)) * by_token, dim=2)
+        return F.concat(terms, F.sqrt(F.maximum(shares, SMALLEST)) * tokens.by_token, dim=2)
 
     def contributions(self, F: Operators, terms: Array) -> Array:
         """(N, T, F) -> what each token adds to the log-odds of positive, (N, T): their sum is these less the bias."""
@@ -214,64 +267,9 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         negative, positive = F.split(F.broadcast_sub(self.output(terms), self.output(zeros)), axis=2, num_outputs=2)
         return F.reshape(positive - negative, shape=(0, -1))
 
-    def features(self, F: Operators, pooled: Array, by_review: Array) -> Array:
-        """(N, 1, D), of hops (N, R, D), and (N, 1, 1) or None -> what the last layer reads, (N, 1, F)."""
-        features = self.output_dropout(F.reshape(pooled, shape=(0, 1, -1)) if self.has_hops else pooled)
-        return F.concat(features, by_review, dim=2) if self.has_ngrams else features
-
-    def forward_with_weights(
-        self, F: Operators, rows: Array, weights: Array, mask: Array, valid_length: Array
-    ) -> Array:
-        """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
-        _, _, values, by_token, _ = self.encode(F, rows, mask, valid_length)
-        if self.values is not None:
-            return self.classify(
-                F, F.sum(self.terms(F, weights, values, by_token, valid_length), axis=1, keepdims=True)
-            )
-        by_review = self.ngram_sum(F, by_token)
-        values = self.attention.proj_value(values) if self.multihead else values
-        return self.classify(F, self.features(F, F.batch_dot(weights, values), by_review))
-
-
-class ArticleClassifier(EmbeddedClassifier):
-    """The original article's network, for comparison: all contexts flattened into Dense(2).
-
-    It reads reviews of exactly seq_len tokens and treats padding as words.
-    """
-
-    axes = AXES
-
-    def __init__(self, vocab_size: int, num_embed: int, seq_len: int, hidden_size: int) -> None:
-        super().__init__()
-        self.inputs = {"token_ids": ("N", seq_len), "valid_length": ("N",)}
-        with self.name_scope():
-            self.embed = nn.Embedding(vocab_size, num_embed)
-            self.drop = nn.Dropout(0.3)
-            # dropout of a GRU acts between layers: with one layer it does nothing, as in the article
-            self.bigru = rnn.GRU(hidden_size, layout="NTC", dropout=0.2, bidirectional=True)
-            self.attention = gluonnlp.model.MLPAttentionCell(30, act=nn.Activation("tanh"), dropout=0.2)
-            self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
-
-    @property
-    def output(self) -> Network:
-        return self.dense
-
-    def __call__(self, token_ids: Array, valid_length: Array = None) -> tuple[Array, Array]:
-        """Accept valid_length, so that all networks are called alike, and ignore it."""
-        return super().__call__(token_ids)
-
-    def hybrid_forward(self, F: Operators, token_ids: Array) -> tuple[Array, Array]:
-        """(N, seq_len) -> logits (N, C) and weights (N, seq_len, seq_len), rows sum to 1 over all positions."""
-        return self.forward_embedded(F, self.embed_tokens(F, token_ids))
-
-    def embed_tokens(self, F: Operators, token_ids: Array) -> list[Array]:
-        """Return the rows of the table: [(T, N, E)]."""
-        return [self.embed(F.transpose(token_ids))]
-
-    def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> Reading:
-        """Return the contexts (N, T, 2H) and weights (N, T, T) of what `embed_tokens` returned."""
-        states = self.bigru(self.drop(F.transpose(rows[0], axes=(1, 0, 2))))  # (N, T, 2H)
-        return Reading(*self.attention(states, states))
+    def forward_with_weights(self, F: Operators, rows: Array, weights: Array, mask: Array, lengths: Array) -> Array:
+        terms = self.terms(F, weights, self.encode(F, rows, mask, lengths), lengths)
+        return self.classify(F, F.sum(terms, axis=1, keepdims=True))
 
 
 def gate_of(width: int) -> Network:

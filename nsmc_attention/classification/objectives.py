@@ -10,7 +10,7 @@ from .._runtime.gluon import mxnet
 from ..evaluation.attention_statistics import evenness
 from ..evaluation.metrics import headline
 from ..training.stage import SMALLEST, Objective
-from .batches import Batch, Batches, ErasedBatch, GatedBatch, ImportanceBatch
+from .batches import Batch, Batches
 
 # What the error of a contribution weighs beside the cross entropy
 ADDITIVITY = 0.1
@@ -33,7 +33,7 @@ class LabelsObjective(Objective):
     def loss(self, network: Network, batch: Batch) -> Array:
         logits, weights, *others = network(*as_inputs(batch, self.device))
         loss = self.loss_of(logits, weights, batch)
-        return loss + GATES * gate_error(others[0], batch.gates) if isinstance(batch, GatedBatch) else loss
+        return loss if batch.gates is None else loss + GATES * gate_error(others[0], batch.gates)
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         """Return the loss of what the network returned for a batch, (1,)."""
@@ -57,14 +57,13 @@ class ErasureObjective(LabelsObjective):
     """Cross entropy with the network's own predictions, plus the divergence of its attention from the importance."""
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
-        assert isinstance(batch, ImportanceBatch)
-        return super().loss_of(logits, weights, batch) + self.divergence(weights, batch)
+        return super().loss_of(logits, weights, batch) + self.divergence(weights, batch.importance)
 
-    def divergence(self, weights: Array, batch: ImportanceBatch) -> Array:
+    def divergence(self, weights: Array, wanted: Optional[NDArray[numpy.float32]]) -> Array:
         """Return the mean over reviews of KL(importance || attention averaged over its queries or hops), (1,), nats."""
         nd = mxnet.nd
-        importance = nd.array(batch.importance, ctx=self.device)  # (N, T)
-        rows = nd.ones((len(batch.labels), 1, weights.shape[1]), ctx=self.device)
+        importance = nd.array(wanted, ctx=self.device)  # (N, T)
+        rows = nd.ones((len(importance), 1, weights.shape[1]), ctx=self.device)
         # rows of padding are 0
         counts = (weights.sum(axis=2) > 0).sum(axis=1, keepdims=True)
         attended = nd.batch_dot(rows, weights).reshape((0, -1)) / counts  # (N, T)
@@ -79,7 +78,7 @@ class ContributionsObjective(LabelsObjective):
     """
 
     def loss(self, network: Network, batch: Batch) -> Array:
-        assert isinstance(batch, ErasedBatch)
+        assert batch.without is not None
         logits, _, contributions, *_ = network(*as_inputs(batch, self.device))
         left, *_ = network(*as_inputs(batch.without, self.device))
         said = contributions.pick(mxnet.nd.array(batch.erased, ctx=self.device), axis=1)

@@ -18,7 +18,7 @@ from ..text.encoding import ReviewEncoder
 from ..training.initial import Beginning, check_sizes, first_bundle
 from . import lending
 from .batches import Tokenized
-from .pieces import NEAREST
+from .long_reviews import NEAREST
 from .predictor import Classifier
 from .sentences import read_sentences
 from .settings import PRESETS, ClassifierConfig, Config

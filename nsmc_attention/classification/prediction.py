@@ -1,9 +1,8 @@
 """A classifier's result for one review, as a frozen value."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, Optional
+from typing import Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -62,17 +61,13 @@ class Prediction:
             return self.weights
         return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
 
-    def replaced(self, **values: object) -> "Prediction":
-        """Return the Prediction with other values of its attributes."""
-        return Prediction(**{**vars(self), **values})
-
     def of_hop(self, hop: int) -> "Prediction":
         """Return the Prediction with the weights (T,) of one hop, from 0, for axes (hops, keys)."""
-        return self.replaced(weights=self.weights[hop], axes=("keys",))
+        return replace(self, weights=self.weights[hop], axes=("keys",))
 
     def averaged(self) -> "Prediction":
         """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
-        return self.replaced(weights=self.token_weights, axes=("keys",))
+        return replace(self, weights=self.token_weights, axes=("keys",))
 
     def matrices(self, title: Optional[str] = None) -> list[Matrix]:
         """Return the weights as named matrices."""
@@ -103,23 +98,6 @@ class Prediction:
             return in_frame(escape(f"{shortened(self.text)}: {self.error}"))
         return attribution_html(self, self.token_weights)
 
-    def __iter__(self) -> Iterator[tuple[str, object]]:
-        """Yield the pairs of `to_dict`: `dict(prediction)`, which has plain values."""
-        return iter(self.to_dict().items())
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> Any:
-        """Let a Prediction stand in models of pydantic and as the return type of a FastAPI route, as `to_dict`."""
-        from pydantic_core import core_schema
-
-        values = core_schema.dict_schema(core_schema.str_schema(), core_schema.any_schema())
-        shown = core_schema.plain_serializer_function_ser_schema(cls.to_dict, return_schema=values)
-        return core_schema.is_instance_schema(cls, serialization=shown)
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, schema: object, handler: object) -> dict[str, str]:
-        return {"type": "object", "title": cls.__name__}
-
     def to_dict(self, weights: bool = False) -> Record:
         """Return plain values for JSON; with weights, `weights` (T x T, of hops R x T) and `token_weights` (T) too."""
         names = ("text", "label", "score", "probability")
@@ -130,10 +108,6 @@ class Prediction:
             if self.axes != AXES:
                 values["axes"] = list(self.axes)
         return {**values, "error": self.error} if self.error else values
-
-
-# FastAPI would take a dataclass apart, and has no JSON for an array; of another class it takes `dict(prediction)`
-del Prediction.__dataclass_fields__
 
 
 def output_row(probability: Optional[float], reason: Optional[str] = None) -> Row:

@@ -8,22 +8,22 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from sys import getsizeof
-from typing import Any, Iterable, Iterator, Mapping, Optional, Sequence, Union, cast
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
 
 from .._runtime.aliases import Record
-from ..errors import BundleError, DataError
+from ..errors import BundleError
 from ..evaluation.calibration import log_odds
 from ..inference.engines import DeviceName, EngineName
 from ..inference.reference import Predictor, Row, check_text, check_texts
 from ..model.graphs import AXES
 from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
+from .abstention import Abstention
 from .engines import Engine, load_engine
-from .evidence import Evidence
-from .pieces import Pieces, Side
+from .long_reviews import Pieces
 from .prediction import TYPES, Prediction, output_row
 from .settings import KEPT_ODDS, LABELS, Config
 from .system import LAYOUT, ClassifierBundle
@@ -32,9 +32,6 @@ from .system import LAYOUT, ClassifierBundle
 WINDOW, TEXT = 4096, 2**21
 Floats = NDArray[numpy.float32]
 Members = NDArray[numpy.int64]
-# That no top_k was given; arguments of Hugging Face's pipelines that change nothing here
-DEFAULT: Any = ""
-ACCEPTED = ("batch_size", "truncation", "padding", "max_length", "function_to_apply")
 # Upper limit of a batch's padded pairs of tokens (N x T x T), each of which has up to EACH numbers (units of the
 # additive score, heads); more numbers, fewer pairs
 PAIRS, EACH = 32 * 48 * 48, 32
@@ -54,57 +51,38 @@ class TokenScorer:
 
     def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
-        pieces = self.pieces(reviews)
+        pieces = Pieces.of(reviews, self.longest)
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         for members, probability, _ in self.run(pieces.reviews):
             probabilities[members] = probability
         return pieces.probabilities(probabilities)
 
-    def pieces(self, reviews: Sequence[Encoded]) -> Pieces:
-        """Cut long reviews."""
-        return Pieces.of(reviews, self.longest)
-
-    def predict_with_contributions(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
-        """Return the probabilities, as the call does, and what each token of each review adds to the log-odds, (T,) each."""
-        return self.predict_with_weights(reviews, cast("Any", self.engine).contributions, ("keys",))
-
-    def predict_with_weights(
-        self, reviews: Sequence[Encoded], compute: Any = None, axes: tuple[str, ...] = ()
-    ) -> tuple[NDArray[numpy.float64], list[Any]]:
+    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
         """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
 
         Weights have the engine's axes without padding; where these are pairs of tokens, those of a review of more than
         PAIRED tokens are means over the queries, (T,). Where a network of a fixed length gave some to the padding, rows
-        are renormalized to sum to 1. `compute` returns what else is wanted, of other axes, in place of the weights.
+        are renormalized to sum to 1.
         """
-        pieces, axes = self.pieces(reviews), axes or self.engine.axes
+        pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         weights: list[Any] = [None] * len(pieces.reviews)
-        long = {owner for owner, review in enumerate(reviews) if len(review) > PAIRED and "queries" in axes}
-        for members, probability, arrays in self.run(pieces.reviews, compute):
+        for members, probability, arrays in self.run(pieces.reviews):
             probabilities[members] = probability
             for member, array in zip(members, arrays):
                 inside = slice(len(pieces.reviews[member]))
                 # a copy: a view would keep the whole batch in memory
                 array = numpy.array(array[tuple([inside if axis in AXES else slice(None) for axis in axes])])
-                array = renormalize_rows(array) if self.fixed_length and "queries" in axes else array
-                weights[member] = array.mean(axis=-2) if long and pieces.owners[member] in long else array
+                if "queries" in axes:
+                    array = renormalize_rows(array) if self.fixed_length else array
+                    array = array.mean(axis=-2) if len(reviews[pieces.owners[member]]) > PAIRED else array
+                weights[member] = array
         return pieces.probabilities(probabilities), pieces.joined(weights, axes)
 
-    def sides(self, review: Encoded) -> list[Side]:
-        """Return the pieces of a long review, each with its own probability of positive; none of a review read at once."""
-        pieces = self.pieces([review])
-        if len(pieces.reviews) == 1:
-            return []
-        probabilities, offsets = self(pieces.reviews), review.offsets
-        ends = numpy.cumsum([len(piece) for piece in pieces.reviews]).tolist()
-        spans = ((offsets[end - len(piece)][0], offsets[end - 1][1]) for piece, end in zip(pieces.reviews, ends))
-        return [Side(*span, probability) for span, probability in zip(spans, probabilities.tolist())]
-
-    def run(self, reviews: Sequence[Encoded], compute: Any = None) -> Iterator[tuple[Members, Floats, Floats]]:
-        """Yield (members, probability, weights or what `compute` returns) of the reviews with tokens, batched by length."""
+    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, Floats, Floats]]:
+        """Yield (members, probability, weights) of the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
-            probability, weights = (compute or self.engine)(*batch)
+            probability, weights = self.engine(*batch)
             if not numpy.isfinite(probability).all():
                 raise BundleError(
                     "expected a probability from the network, found none that is finite: its parameters are too "
@@ -142,7 +120,7 @@ class Classifier(Predictor):
         # long reviews are not cut off but read in pieces
         longest = ALL if bundle.config.fixed_length is None else bundle.codec.max_length
         self.encoder = replace(bundle.codec, max_length=longest)
-        self.evidence = Evidence(self.encoder)
+        self.abstention = Abstention(self.encoder)
         self.score = TokenScorer(self.encoder, engine, bundle.config)
 
     def __repr__(self) -> str:
@@ -150,42 +128,36 @@ class Classifier(Predictor):
 
     @property
     def prior(self) -> float:
-        """The log-odds of positive labels in the training data: 0 for equal parts."""
-        return leaning_of(self.bundle.manifest)
+        """The log-odds of positive labels in the data of the calibration: 0 for equal parts.
 
-    def __call__(
-        self, texts: Union[str, Mapping[str, str], Iterable[Any]], *, top_k: Any = DEFAULT, **options: Any
-    ) -> list[Any]:
+        `adapt` leaves at most KEPT_ODDS of those of its table.
+        """
+        if adapted := self.bundle.manifest.get("adapted"):
+            kept = float(numpy.log(KEPT_ODDS))
+            return float(numpy.clip(log_odds(adapted.get("positive", 0.5), 1e-2), -kept, kept))
+        # a dev part that was split off has the shares of what it was split from
+        parts = [self.bundle.manifest["data"].get(name, {}) for name in ("dev", "train")]
+        known = next((part for part in parts if part.get("rows") and "positive" in part), None)
+        return float(log_odds(known["positive"] / known["rows"], 1e-2)) if known else 0.0
+
+    def __call__(self, texts: Union[str, Iterable[str]]) -> list[Record]:
         """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return.
 
-        Parameters
-        ----------
-        texts : str, list of str, {"text": str} or a list of these
-            Also what `predict_many` takes.
-        top_k : int or None
-            So many labels of each text, the likeliest first; None for all. Then the result is a list of labels of a
-            single text and, of several, a list of such lists.
-        **options
-            `batch_size`, `truncation`, `padding`, `max_length` and `function_to_apply="softmax"` change nothing, as texts
-            are batched and cut here as the bundle says. TypeError for others.
+        `texts` is a str, or what `predict_many` takes.
         """
-        check_options(top_k, options)
-        single = isinstance(texts, (str, Mapping))
         many = [check_text(texts)] if isinstance(texts, str) else texts
-        if top_k is DEFAULT:
-            return [{"label": answer.label, "score": answer.score} for answer in self.predict_stream(many)]
-        lists = [ranked(answer.label, answer.probability)[:top_k] for answer in self.predict_stream(many)]
-        return lists[0] if single else lists
+        return [{"label": prediction.label, "score": prediction.score} for prediction in self.predict_stream(many)]
 
     def predict(self, text: str) -> Prediction:
         """Return the Prediction of one review."""
-        return self.predict_many([check_text(text, "predict_many()")])[0]
+        (prediction,) = self.predict_encoded([self.encoder.encode(check_text(text, "predict_many()"))])
+        return prediction
 
     def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
         """Return the Prediction of each review, in order.
 
-        `texts` may be a list, a column, an array or a generator of str, dicts {"text": str}, or a DataFrame whose column of
-        texts has a known name. DataError for anything else, as an item that is no str.
+        `texts` may be a list, a column, an array or a generator of str, or a DataFrame whose column of texts has a known
+        name. DataError for anything else, as an item that is no str.
         """
         return list(self.predict_stream(texts))
 
@@ -198,7 +170,7 @@ class Classifier(Predictor):
         """Yield the Predictions of reviews that the bundle's encoder encoded."""
         axes = self.engine.axes
         for review, probability, weights in zip(reviews, *self.score.predict_with_weights(reviews)):
-            row = output_row(float(probability), self.evidence.reason(review))
+            row = output_row(float(probability), self.abstention.reason(review))
             if weights is None:
                 weights = numpy.zeros((0,) * len(axes), dtype="float32")
             left = axes[-weights.ndim :]
@@ -215,7 +187,7 @@ class Classifier(Predictor):
 
     def rows_of(self, reviews: Sequence[Encoded], probabilities: NDArray[numpy.float64]) -> list[Row]:
         """Return `rows` of encoded reviews that the network has read."""
-        return [*map(output_row, probabilities.tolist(), map(self.evidence.reason, reviews))]
+        return [*map(output_row, probabilities.tolist(), map(self.abstention.reason, reviews))]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""
@@ -225,38 +197,6 @@ class Classifier(Predictor):
         """Yield lists of at most WINDOW encoded reviews, and of about TEXT bytes of text."""
         checked = check_texts(texts, "reviews", "use predict() for one review")
         return map(self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
-
-
-def leaning_of(manifest: Mapping[str, Any]) -> float:
-    """Return the log-odds of positive labels in the data that a classifier was calibrated on, by its manifest.
-
-    `adapt` leaves at most KEPT_ODDS of those of its table.
-    """
-    if adapted := manifest.get("adapted"):
-        kept = float(numpy.log(KEPT_ODDS))
-        return float(numpy.clip(log_odds(adapted.get("positive", 0.5), 1e-2), -kept, kept))
-    # a dev part that was split off has the shares of what it was split from
-    parts = [manifest["data"].get(name, {}) for name in ("dev", "train")]
-    known = next((part for part in parts if part.get("rows") and "positive" in part), None)
-    return float(log_odds(known["positive"] / known["rows"], 1e-2)) if known else 0.0
-
-
-def ranked(label: Optional[str], probability: Optional[float]) -> list[Record]:
-    """Return both labels with their scores, the likelier one first; of a blank text one without."""
-    if label is None or probability is None:
-        return [{"label": None, "score": None}]
-    both = [{"label": LABELS[1], "score": probability}, {"label": LABELS[0], "score": 1 - probability}]
-    return both if label == LABELS[1] else both[::-1]
-
-
-def check_options(top_k: Any, options: Mapping[str, Any]) -> None:
-    """Raise TypeError for an argument that no call takes, DataError for a value that would change what is returned."""
-    if unknown := next((name for name in options if name not in ACCEPTED), None):
-        raise TypeError(f"classifier(): unknown argument {unknown!r}; expected top_k, {', '.join(ACCEPTED)}")
-    if top_k is not DEFAULT and top_k is not None and (type(top_k) is not int or top_k < 1):
-        raise DataError(f"top_k: expected 1 or more, or None for all labels, found {top_k!r}")
-    if options.get("function_to_apply") not in (None, "default", "softmax"):
-        raise DataError(f"function_to_apply: expected 'softmax', found {options['function_to_apply']!r}")
 
 
 def load_classifier(

@@ -71,14 +71,15 @@ class ClassifierConfig(Settings):
             )
 
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
+        """Describe the network for model cards."""
         averaged, attentive = self.encoder.described
         return averaged if self.attention.kind == "uniform" else f"{attentive} ({self.attention.description})"
 
     def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Network:
-        from .network import SelfAttentionClassifier
+        from .network import SelfAttentionClassifier, WordValueClassifier
 
-        return SelfAttentionClassifier(vocab_size, self, max_length, ngram_buckets)
+        kind = WordValueClassifier if self.values.near else SelfAttentionClassifier
+        return kind(vocab_size, self, max_length, ngram_buckets)
 
 
 class ArticleConfig(Settings):
@@ -112,7 +113,7 @@ class ArticleConfig(Settings):
         return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
 
     def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Network:
-        from .network import ArticleClassifier
+        from .article import ArticleClassifier
 
         return ArticleClassifier(vocab_size, self.embedding_size, max_length, self.hidden_size)
 

@@ -13,7 +13,7 @@ from typing import Optional
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.aliases import Network, Numbers, Record
+from .._runtime.aliases import Network, Record
 from .._runtime.processes import cores
 from .._runtime.progress import progress_bar
 from ..evaluation.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
@@ -29,10 +29,9 @@ from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
 from ..training.runs import Run
 from ..training.stage import Stage
-from . import wide
 from .batches import Batches, EncodedPart, Tokenized, encode
-from .engines import GraphEngine
-from .gradients import GradientEngine
+from .engines import GradientEngine, GraphEngine
+from .ngrams import NgramTable, cross_fitted_log_odds, fit_table
 from .objectives import (
     ContributionsObjective,
     ErasureObjective,
@@ -79,15 +78,11 @@ class ClassifierTrainer:
         if stars:
             self.fit(network, "stars", self.batches(*self.beside(stars, sentences)), dev_batches)
         progress = self.fit(network, "labels", self.batches(*self.beside(train, sentences)), dev_batches)
-        table, alone = None, 1.0
-        if self.config.text.ngram_buckets:
-            known = with_unmarked(train, sentences, self.encoder) if sentences else train
-            fitted = self.fit_ngrams(network, stars, known, len(dev.labels))
-            table, alone = fitted["table"], float(fitted["alone"])
-        network = self.inference_network(network, table)
-        dev_batches = self.batches(dev, with_ngrams=True)
-        figures = self.calibrate(network, dev_batches, alone)
-        if table is not None:
+        known = with_unmarked(train, sentences, self.encoder) if sentences else train
+        ngrams = self.fit_ngrams(network, stars, known, len(dev.labels)) if self.config.text.ngram_buckets else None
+        network, dev_batches = self.inference_network(network, ngrams), self.batches(dev, with_ngrams=True)
+        figures = self.calibrate(network, dev_batches, ngrams)
+        if ngrams:
             before, after = (100 * figures[name]["accuracy"] for name in ("before", "after"))
             self.run.say(f"n-grams: dev accuracy {after:.2f} % with them, {before:.2f} % without")
         if training.erasure.reviews:
@@ -95,7 +90,7 @@ class ClassifierTrainer:
             examples = train.take(drawn[: training.erasure.reviews].tolist())
             teach = self.teach_contributions if network.values else self.teach_attention
             teach(network, examples, dev_batches)
-            figures = self.calibrate(network, dev_batches, alone)
+            figures = self.calibrate(network, dev_batches, ngrams)
         parameters.round_tables(network)
         return network, progress, figures
 
@@ -188,11 +183,11 @@ class ClassifierTrainer:
         network.hybridize(static_alloc=True)
         return network
 
-    def inference_network(self, network: Network, table: Optional[NDArray[numpy.float32]]) -> Network:
-        """Return the network as the bundle holds it, without dropout, and with the table of n-grams if there is one."""
+    def inference_network(self, network: Network, ngrams: Optional[NgramTable]) -> Network:
+        """Return the network as the bundle holds it, without dropout, and with the n-grams if there are some."""
         arrays = snapshot(network)
-        if table is not None:
-            arrays = parameters.add_wide_part(arrays, table, self.config.model.width)
+        if ngrams:
+            arrays = parameters.add_wide_part(arrays, ngrams.table, self.config.model.width)
         return self.network_of(arrays, dropout=False)
 
     def network_of(self, arrays: parameters.Arrays, dropout: bool = True) -> Network:
@@ -204,12 +199,11 @@ class ClassifierTrainer:
 
     def fit_ngrams(
         self, network: Network, stars: Optional[EncodedPart], train: EncodedPart, dev_count: int
-    ) -> dict[str, Numbers]:
-        """Fit the table of n-grams (`wide.fit_wide`) to the training part and to the clear ones of the raw reviews.
+    ) -> NgramTable:
+        """Fit the table of n-grams to the training part and to the clear ones of the raw reviews.
 
-        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). `alone` () is what the log-odds of
-        the n-grams by themselves are to be multiplied by: where the dev part is small by cross-fitting on the training
-        part, else 1, as the dev part decides.
+        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). Where the dev part is too small to
+        decide what the table is worth, cross-fitting on the training part does.
         """
         reviews, labels = train.reviews, train.labels
         if stars:
@@ -220,34 +214,29 @@ class ClassifierTrainer:
             others = [position for position, name in enumerate(ids) if name not in known]
             reviews = [*stars.take(clear).reviews, *train.take(others).reviews]
             labels = numpy.concatenate([values[clear] > 5, labels[others]])
-        token_lists = [review.tokens for review in reviews]
-        labels, buckets = labels.astype(int), self.config.text.ngram_buckets
-        alone = 1.0
-        if dev_count < FEW_DEV and not stars and numpy.bincount(labels).min() > 1:
-            odds = wide.cross_fitted_log_odds(token_lists, labels, buckets)
-            (alone,), _ = fit_stacking(odds[:, None], labels, [1.0])
+        token_lists, labels = [review.tokens for review in reviews], labels.astype(int)
         factors = self.factors(network, replace(train, reviews=reviews, labels=labels, taught=None))
-        return {"table": wide.fit_wide(token_lists, labels, buckets, factors), "alone": numpy.array(alone)}
+        table, worth = fit_table(token_lists, labels, self.config.text.ngram_buckets, factors), 1.0
+        if dev_count < FEW_DEV and not stars and numpy.bincount(labels).min() > 1:
+            odds = cross_fitted_log_odds(token_lists, labels, len(table))
+            (worth,), _ = fit_stacking(odds[:, None], labels, [1.0])
+        return NgramTable(table, worth)
 
     def factors(self, network: Network, examples: EncodedPart) -> Optional[list[NDArray[numpy.float32]]]:
-        """Return what each token's n-grams are multiplied by in the network (`terms`), (T,) of each review; None if by 1."""
+        """Return the factors of the tokens' n-grams in the network (`terms`), (T,) of each review; None if they are 1."""
         if network.values is None:
             return None
         _, weights = predict_batches(network, self.batches(examples, with_ngrams=network.has_ngrams), self.run.context)
         roots = [numpy.sqrt(numpy.maximum(len(tokens) * tokens, SMALLEST)) for tokens in weights]
         return [root + SHARED * (numpy.append(root[1:], root[-1]) - root) for root in roots]
 
-    def calibrate(self, network: Network, dev_batches: Batches, alone: float) -> Record:
-        """Calibrate the network's last layer on the dev part; return the figures.
-
-        `alone` is what the log-odds of the n-grams are worth by themselves (`fit_ngrams`).
-        """
+    def calibrate(self, network: Network, dev_batches: Batches, ngrams: Optional[NgramTable]) -> Record:
+        """Calibrate the network's last layer on the dev part; return the figures."""
         arrays = snapshot(network)
-        odds = log_odds(predict_batches(network, dev_batches, self.run.context)[0])
-        ngram_odds = None
-        if parameters.NGRAM_TABLE in arrays:
+        odds, ngram_odds = log_odds(predict_batches(network, dev_batches, self.run.context)[0]), None
+        if ngrams:
             ngram_odds = ngram_evidence(network, dev_batches, self.run.context)
             odds = odds - parameters.wide_scale(arrays) * ngram_odds
-        figures = calibration(odds, dev_batches.labels.astype(int), ngram_odds, alone)
+        figures = calibration(odds, dev_batches.labels.astype(int), ngram_odds, ngrams.worth if ngrams else 1.0)
         set_parameters(network, calibrated(arrays, figures))
         return figures

@@ -12,8 +12,8 @@ import numpy
 import pandas
 
 from .._runtime.aliases import Network, Numbers, Record
-from ..bundle import PARAMETERS, Manifest, load_bundle
-from ..errors import BundleError, DataError
+from ..bundle import Manifest
+from ..errors import DataError
 from ..inference.engines import DeviceName
 from ..tables import nsmc, raw
 from ..tables.corpus import Reviews
@@ -22,6 +22,7 @@ from ..tables.labelled import read_reviews
 from ..text.encoding import ReviewEncoder
 from ..text.token_cache import cached_tokens
 from ..text.tokenizers import tokenizer, tokenizer_version
+from ..training.checkpoint import Progress
 from ..training.description import command, in_words, manifest_of, nearest_preset, options
 from ..training.runs import Run, network_files, warn_if_small
 from .batches import Tokenized, TrainingPart
@@ -132,11 +133,8 @@ def train_classifier(
     if origins.teachers:
         run.say(f"teacher: {', '.join(str(each.folder) for each in origins.teachers)}")
     stars = inputs.stars and origins.taught(inputs.stars)
-    train_part, written = origins.taught(inputs.train), origins.sentences
-    network, progress, calibration = trainer.train(train_part, inputs.dev, stars, written)
-    best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-    manifest = {**describe(inputs, config, best, origins), "calibration": calibration}
-    return finish(run, inputs, config, manifest, network)
+    trained = trainer.train(origins.taught(inputs.train), inputs.dev, stars, origins.sentences)
+    return finish(run, inputs, config, origins, trained)
 
 
 @dataclass(frozen=True)
@@ -212,9 +210,11 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
     return [part.take(members) for members in chosen]
 
 
-def describe(inputs: Inputs, config: Config, best: Record, origins: Origins) -> Manifest:
-    """Return the manifest of a finished training: its data, its metrics on the dev part, the command that repeats it."""
-    reviews, dev_reviews = inputs.reviews, inputs.dev_reviews
+def finish(
+    run: Run, inputs: Inputs, config: Config, origins: Origins, trained: tuple[Network, Progress, Record]
+) -> ClassifierBundle:
+    """Write the bundle of a finished training, whose manifest has the command that repeats it, and say how good it is."""
+    reviews, dev_reviews, (network, progress, calibration) = inputs.reviews, inputs.dev_reviews, trained
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {
         "train": {**reviews.describe(), "used": len(inputs.train.labels)},
@@ -226,19 +226,16 @@ def describe(inputs: Inputs, config: Config, best: Record, origins: Origins) -> 
     given = {option: value for (option, usual), value in columns.items() if value != usual}
     valid = dev_reviews and dev_reviews.name
     again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.names())
-    return {
+    best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
+    manifest = {
         "labels": list(LABELS),
         "tokenizer_version": tokenizer_version(config.text.tokenizer),
         "vocabulary": len(inputs.encoder),
         **manifest_of(config, data, best, again, origins.first),
+        "calibration": calibration,
     }
-
-
-def finish(run: Run, inputs: Inputs, config: Config, manifest: Manifest, network: Network) -> ClassifierBundle:
-    """Export the network, write the bundle and say how good it is."""
-    documents = inputs.reviews.documents
-    bundle = write_classifier(run, network, config, (inputs.vocabulary, inputs.encoder), manifest, documents)
-    best = manifest["metrics"]["dev"]
+    codec = inputs.vocabulary, inputs.encoder
+    bundle = write_classifier(run, network, config, codec, manifest, reviews.documents)
     run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
     warn_if_small(len(inputs.dev.labels), "review", "accuracy", best["accuracy"], ", or give a file of them as --valid")
     return bundle
@@ -256,25 +253,14 @@ def write_classifier(
     from ..inference.engines import GluonGraph
     from ..model.onnx.graph import lower
     from .engines import GraphEngine
-    from .export import disagreement, exceeds, parity
+    from .export import disagreement, parity
 
     vocabulary, encoder = codec
     contents = {"vocab.json": vocabulary, **network_files(network, config)}
     engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
     whole = lower(network, config.graphs)["model.onnx"]
     manifest["parity"] = parity(engine, whole, encoder, config, documents)
-    if exceeds(manifest["parity"]):
-        run.say(f"the ONNX model is left out, because it is not Gluon's network: {disagreement(manifest['parity'])}")
+    if problem := disagreement(manifest["parity"]):
+        run.say(f"the ONNX model is left out, because it is not Gluon's network: {problem}")
         del contents["model.onnx"]
-    manifest["metrics"].update(recorded_metrics(run.out / "bundle", contents))
     return run.write(LAYOUT, manifest, contents)
-
-
-def recorded_metrics(folder: Path, contents: dict[str, bytes]) -> Record:
-    """Return what `evaluate --record` wrote into a bundle of this very network, nothing if there is none."""
-    try:
-        bundle = load_bundle(folder, LAYOUT)
-        same = all(bundle.read(name) == contents[name] for name in ("vocab.json", PARAMETERS))
-    except BundleError:
-        return {}
-    return {part: figures for part, figures in bundle.manifest["metrics"].items() if part != "dev"} if same else {}

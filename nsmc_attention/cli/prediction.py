@@ -35,18 +35,18 @@ def predict(
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     scoring.check("predict", text)
-    from ..classification.likeness import remark
+    from ..classification.domain_shift import domain_warning
 
     classifier = model.load()
     scorer = corrected(classifier, {**corrections, **added}, model)
     if share:
         scorer = leaning(scorer, share, scoring)
-    scoring.score(scorer, text, weights, partial(remark, classifier))
+    scoring.score(scorer, text, weights, partial(domain_warning, classifier))
 
 
 def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
     """Return the scorer with labels by a share; ConfigError where there is no table to estimate it of."""
-    from ..classification.share import LabelsByShare, require_share, share_given
+    from ..classification.positive_share import LabelsByShare, require_share, share_given
     from ..inference.scoring import tally_table
 
     if (number := share_given(share)) is None:

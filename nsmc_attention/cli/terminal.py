@@ -11,8 +11,7 @@ from .._runtime.messages import translated, word
 from ..drawing.html import cut_at
 
 if TYPE_CHECKING:
-    from ..classification.attribution import Attribution, Phrase
-    from ..classification.pieces import Side
+    from ..classification.attribution import Attribution
 
 # Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a
 # dark background faint shades would stand out most
@@ -41,22 +40,7 @@ def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str
     named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
     meaning = [METHODS[attribution.method], *["+ for positive, - for negative"] * attribution.signed]
     lines = (caption(attribution), words(attribution, colors), f"{word('strongest')}: {', '.join(named)}")
-    notes = [dispute(phrase, attribution.text) for phrase in attribution.disputed]
-    pieces = [piece(side, attribution.text) for side in attribution.sides]
-    return "\n".join((*lines, *map(translated, [*notes, *pieces]), "; ".join(map(translated, meaning))))
-
-
-def piece(side: "Side", text: str) -> str:
-    """Return the line about a piece of a long review."""
-    label = "positive" if side.probability >= 0.5 else "negative"
-    score = max(side.probability, 1 - side.probability)
-    return f"piece: {label} {100 * score:.1f} %  {text[side.start : side.start + 30]} ..."
-
-
-def dispute(phrase: "Phrase", text: str) -> str:
-    """Return the line about a phrase whose contribution is not what erasing it changes."""
-    said, erased = f"{phrase.contribution:+.2f}", f"{phrase.erasure:+.2f}"
-    return f"with care: {text[phrase.start : phrase.end]!r} contributes {said}, but the erasure method gives {erased}"
+    return "\n".join((*lines, "; ".join(map(translated, meaning))))
 
 
 def words(attribution: "Attribution", colors: bool) -> str:

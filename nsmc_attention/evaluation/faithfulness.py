@@ -55,12 +55,12 @@ def faithfulness(
         Those of fewer than 3 tokens are left out; DataError if fewer than 2 remain.
     orders : dict of name to lists of (T,) arrays
         "attention", and others to compare it with; only `correlation` and `gap` use the signs. "gradient", the gradient
-        x input of the log-odds (`classification.gradients`), is also a measure of importance, as erasure is;
+        x input of the log-odds (`classification.engines`), is also a measure of importance, as erasure is;
         "contribution" is what each token adds to the log-odds.
     hops : list of lists of (T,) arrays, or None
         The weights of each hop, of which those of attention are the mean.
     replaced : dict of name to (N,) arrays, or None
-        Probabilities of positive with other attention weights (`classification.gradients`).
+        Probabilities of positive with other attention weights (`classification.engines`).
 
     Returns
     -------

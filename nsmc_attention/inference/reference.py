@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union
+from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union, cast
 
 from ..bundle import PACKAGE, AnyBundle, Layout, Manifest, load_bundle, read_contents, write_bundle
 from ..errors import BundleError, DataError
@@ -198,24 +198,30 @@ def worker_scorer(reference: Any) -> Any:
     return reference.load("cpu", 1)
 
 
-def check_texts(texts: Any, kind: str, advice: str) -> Iterator[str]:
-    """Yield the texts of a list, column, or table with one column of texts, or of dicts {"text": ...}.
+def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str]:
+    """Yield the texts of a list, column, or table with one column of texts.
 
     DataError for one string, with the advice, for what is no list of texts, and for an item that is no string.
     """
-    if isinstance(texts, Mapping) and set(texts) == {"text"}:
-        texts = [texts]
-    elif is_frame(texts):
-        texts = texts[text_column_of(texts)]
-    if isinstance(texts, (str, bytes, Mapping, set, frozenset)) or not isinstance(texts, Iterable):
-        found = f"one string; {advice}" if isinstance(texts, (str, bytes)) else type(texts).__name__
-        raise DataError(f"expected a list of {kind}, found {found}")
-    for index, text in enumerate(texts):
-        text = text["text"] if isinstance(text, Mapping) and set(text) == {"text"} else text
+    for index, text in enumerate(items_of(texts, kind, advice)):
         if not isinstance(text, str):
             wrong = f"found {type(text).__name__}: {str(text)[:40]!r}"
             raise DataError(f"texts[{index}]: expected a review as str, {wrong}; leave it out, or give '' in its place")
         yield text
+
+
+def items_of(texts: Any, kind: str, advice: str) -> Iterable[object]:
+    """Return what holds the texts of an argument; DataError where iterating it would give something else than texts."""
+    if is_frame(texts):
+        return cast("Iterable[object]", texts[text_column_of(texts)])
+    wrong, unordered = type(texts).__name__, isinstance(texts, (Mapping, set, frozenset))
+    if isinstance(texts, (str, bytes)):
+        wrong = f"one string; {advice}"
+    elif len(shape := getattr(texts, "shape", (0,))) != 1:
+        wrong = f"{wrong} of shape {shape}; give one column of it"
+    elif isinstance(texts, Iterable) and not unordered and not hasattr(texts, "readline"):
+        return texts
+    raise DataError(f"expected a list of {kind}, found {wrong}")
 
 
 def is_frame(value: object) -> bool:

@@ -55,30 +55,12 @@ function headOf(panel) {
   return head;
 }
 
-/* The pieces of a long review, each with the side that it takes by itself. */
-function piecesOf(panel) {
-  const letters = Array.from(panel.text), list = element("ol", "sides");
-  (panel.sides ?? []).forEach(([start, end, probability]) => {
-    const label = probability < .5 ? panel.negative ?? "negative" : panel.positive ?? "positive";
-    const score = (100 * Math.max(probability, 1 - probability)).toFixed(1);
-    list.append(element("li", "", `${label} ${score} % · ${letters.slice(start, Math.min(end, start + 40)).join("")}…`));
-  });
-  return list;
-}
-
 /* What the review praises and what it blames, each with its clause. */
 function aspectsOf(panel) {
   const letters = Array.from(panel.text), list = element("ol", "sides"), sides = { positive: panel.positive ?? "positive", negative: panel.negative ?? "negative" };
   for (const [start, end, name, label] of panel.aspects)
     list.append(element("li", label === "negative" ? "against" : "", `${name} · ${sides[label] ?? "?"} · ${letters.slice(start, end).join("")}`));
   return list;
-}
-
-/* What erasing the word's phrase changes, where that is not what it contributes. */
-function doubtOf(panel, place) {
-  const [from, to] = panel.offsets[place];
-  const found = (panel.disputed ?? []).find(([start, end]) => from < end && to > start);
-  return found ? ` (≠ ${number(found[3], true)})` : "";
 }
 
 const buttonOf = text => {
@@ -113,8 +95,7 @@ function wordsOf(panel, say) {
     legend = shown;
     words.forEach((word, place) => {
       shade(word, values[place], largest, signed);
-      word.title = `${panel.tokens[place]}: ${number(values[place], signed)}${doubtOf(panel, place)}`;
-      word.classList.toggle("disputed", chosen < 0 && doubtOf(panel, place) !== "");
+      word.title = `${panel.tokens[place]}: ${number(values[place], signed)}`;
       word.setAttribute("aria-label", word.title);
     });
     queries.forEach((query, place) => query.setAttribute("aria-pressed", place === chosen));
@@ -133,7 +114,7 @@ function wordsOf(panel, say) {
   }));
   const [from, to] = panel.marked ?? [];
   words.forEach((word, place) => word.classList.toggle("marked", panel.offsets[place][0] >= from && panel.offsets[place][1] <= to));
-  frame.append(legend, line, ...(panel.sides?.length ? [piecesOf(panel)] : []), ...(panel.aspects?.length ? [aspectsOf(panel)] : []));
+  frame.append(legend, line, ...(panel.aspects?.length ? [aspectsOf(panel)] : []));
   draw();
   if (queries !== words) {
     const other = element("div", "words");

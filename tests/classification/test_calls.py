@@ -1,16 +1,13 @@
-"""The classifier called as people call it: as a Hugging Face pipeline, on columns and tables, in a FastAPI application."""
+"""The classifier called as people call it: as a Hugging Face pipeline, on columns and tables."""
 
 import copy
-import json
 import pickle
 
 import numpy
 import pandas
 import pytest
-from fastapi import FastAPI
-from fastapi.testclient import TestClient
 
-from nsmc_attention import Prediction, draw_heatmap, load_classifier, predict, score_column
+from nsmc_attention import draw_heatmap, load_classifier, predict, score_column
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.films.rater import pairs_of
 
@@ -30,7 +27,6 @@ def classifier(bundle_folder):
         tuple,
         iter,
         lambda texts: (text for text in texts),
-        lambda texts: [{"text": text} for text in texts],
         lambda texts: pandas.DataFrame({"film": ["a", "b"], "리뷰": texts}),
         lambda texts: pandas.DataFrame({"n": [1, 2], "Review": texts}, index=[7, 7]),
     ],
@@ -46,11 +42,10 @@ def test_texts_are_the_same_whatever_holds_them(classifier, give):
         (pandas.DataFrame({"a": ["x"], "b": ["y"]}), r'DataFrame: expected one column .*as df\["review"\]'),
         (pandas.DataFrame([["x", "y"]], columns=["text", "text"]), "found 'text' twice"),
         (pandas.DataFrame({"review": ["x", None]}), r"texts\[1\]: expected a review as str, found NoneType"),
-        ({"review": TEXTS}, "expected a list of reviews, found dict"),
-        ({"text": "가", "text_pair": "나"}, "expected a list of reviews, found dict"),
+        ({"review": TEXTS}, "found dict"),
         ([{"text": "가", "label": 1}], r"texts\[0\]: expected a review as str, found dict"),
-        (set(TEXTS), "expected a list of reviews, found set"),
-        (numpy.array([TEXTS]), r"texts\[0\]: expected a review as str, found ndarray"),
+        (set(TEXTS), "found set"),
+        (numpy.array([TEXTS]), r"found ndarray of shape \(1, 2\); give one column"),
         (b"x", "found one string"),
         (None, "found NoneType"),
     ],
@@ -65,11 +60,13 @@ def test_names_of_files_are_refused_and_their_lines_are_not(classifier, tmp_path
     path = tmp_path / "reviews.csv"
     path.write_text("정말 재미있다\n별로\n", encoding="utf-8")
     with open(path, encoding="utf-8") as file:
-        assert classifier(file) == classifier(TEXTS)
+        with pytest.raises(DataError, match="found TextIOWrapper"):
+            classifier(file)
+        assert classifier([line.rstrip("\n") for line in file]) == classifier(TEXTS)
     for use in (classifier, classifier.predict):
         with pytest.raises(DataError, match="found the name of a file, .*reviews.csv; give the text itself"):
             use(str(path))
-    with pytest.raises(DataError, match="expected a list of reviews, found PosixPath"):
+    with pytest.raises(DataError, match="found (Posix|Windows)Path"):
         classifier(path)
     # of a list it is one of many texts
     assert len(classifier([str(path), "없는.csv"])) == 2
@@ -88,29 +85,10 @@ def test_what_is_no_text_is_refused(classifier, wrong):
         classifier.predict(wrong)
 
 
-def test_labels_are_as_many_as_top_k_says(classifier):
+def test_a_call_returns_a_label_and_its_score_as_a_pipeline_does(classifier):
     one, many = classifier(TEXTS[0]), classifier(TEXTS)
     assert one == many[:1] and set(one[0]) == {"label", "score"}
-    assert classifier(TEXTS[0], top_k=1) == classifier({"text": TEXTS[0]}, top_k=1) == one
-    assert classifier(TEXTS, top_k=1) == [[label] for label in many]
-    for top_k in (2, 5, None):
-        every = classifier(TEXTS, top_k=top_k)
-        assert classifier(TEXTS[0], top_k=top_k) == every[0]
-        assert [labels[0] for labels in every] == many and {len(labels) for labels in every} == {2}
-        assert all(sum(label["score"] for label in labels) == pytest.approx(1) for labels in every)
-    assert classifier(["", *TEXTS], top_k=None)[0] == [{"label": None, "score": None}]
-
-
-def test_arguments_of_pipelines_change_nothing_or_are_refused(classifier):
-    options = {"batch_size": 1, "truncation": True, "padding": "longest", "max_length": 512}
-    assert classifier(TEXTS, **options, function_to_apply="softmax") == classifier(TEXTS)
-    with pytest.raises(TypeError, match=r"unknown argument 'topk'; expected top_k, batch_size"):
-        classifier(TEXTS, topk=2)
-    for wrong in (0, -1, True, "2", 1.5):
-        with pytest.raises(DataError, match="top_k: expected 1 or more, or None for all labels"):
-            classifier(TEXTS, top_k=wrong)
-    with pytest.raises(DataError, match="function_to_apply: expected 'softmax', found 'sigmoid'"):
-        classifier(TEXTS, function_to_apply="sigmoid")
+    assert classifier([""]) == [{"label": None, "score": None}]
 
 
 def test_a_table_keeps_its_columns_and_its_index(classifier):
@@ -127,30 +105,8 @@ def test_a_table_keeps_its_columns_and_its_index(classifier):
     assert score_column(other, classifier, text_column="x").iloc[:, 2].tolist() == scored["predicted_label"].tolist()
 
 
-def test_a_prediction_is_a_response_of_fastapi(classifier):
-    app, text = FastAPI(), TEXTS[0]
-
-    @app.get("/many")
-    def many() -> list[Prediction]:
-        return classifier.predict_many(TEXTS)
-
-    @app.get("/typed")
-    def typed() -> Prediction:
-        return classifier.predict(text)
-
-    @app.get("/plain")
-    def plain():
-        return classifier.predict(text)
-
-    client, expected = TestClient(app), json.loads(json.dumps(classifier.predict(text).to_dict()))
-    assert client.get("/typed").json() == client.get("/plain").json() == expected
-    assert client.get("/many").json()[0] == expected
-    assert client.get("/openapi.json").status_code == 200
-
-
 def test_a_prediction_is_copied_and_pickled(classifier):
     prediction = classifier.predict(TEXTS[0])
-    assert dict(prediction) == prediction.to_dict()
     assert pickle.loads(pickle.dumps(prediction)) == copy.deepcopy(prediction) == copy.copy(prediction) == prediction
 
 

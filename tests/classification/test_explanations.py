@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from benchmarks.classification.explanations import IntegratedGradients, integration_points, orders, rollout
+from nsmc_attention.classification.engines import embed_batch
 from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.classification.gradients import embed_batch
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.tables import nsmc
 

@@ -12,12 +12,8 @@ mxnet = import_mxnet()
 from mxnet import autograd, gluon, nd  # noqa: E402
 
 from nsmc_attention._runtime.mxnet_shim import choose_device  # noqa: E402
-from nsmc_attention.classification.network import (  # noqa: E402
-    ArticleClassifier,
-    ngram_log_odds,
-    shared_with_next,
-    with_previous_token,
-)
+from nsmc_attention.classification.article import ArticleClassifier  # noqa: E402
+from nsmc_attention.classification.network import ngram_log_odds, shared_with_next, with_previous_token  # noqa: E402
 from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
 from nsmc_attention.text.ngrams import NGRAMS  # noqa: E402
 

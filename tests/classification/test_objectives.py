@@ -6,7 +6,7 @@ import numpy
 import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.classification.batches import Batch, ErasedBatch, ImportanceBatch
+from nsmc_attention.classification.batches import Batch
 from nsmc_attention.classification.objectives import (
     ADDITIVITY,
     SMALLEST,
@@ -53,8 +53,7 @@ def test_padding_is_not_redundant_and_neither_are_hops_on_different_tokens():
 
 def batch(width=7, importance=None):
     ids = numpy.random.RandomState(1).randint(2, 50, (len(LENGTHS), width))
-    plain = Batch(ids.astype("int32"), LENGTHS, numpy.array([0, 1, 1, 0, 1, 0], "float32"), None)
-    return plain if importance is None else ImportanceBatch(**vars(plain), importance=importance)
+    return Batch(ids.astype("int32"), LENGTHS, numpy.array([0, 1, 1, 0, 1, 0], "float32"), importance=importance)
 
 
 def network(**settings):
@@ -80,14 +79,12 @@ def test_erasure_teaches_the_mean_of_the_hops():
     objective = ErasureObjective(None, mxnet.cpu())
     hops = hops_of(LENGTHS)
     gap = numpy.log(importance + SMALLEST) - numpy.log(hops.mean(axis=1) + SMALLEST)
-    found = objective.divergence(nd.array(hops), batch(importance=importance)).asscalar()
+    found = objective.divergence(nd.array(hops), importance).asscalar()
     assert found == pytest.approx((importance * gap).sum(axis=1).mean(), rel=1e-4)
     queries = numpy.zeros((len(LENGTHS), 7, 7))
     for each, rows, length in zip(queries, hops, LENGTHS.astype(int)):
         each[:length] = rows.mean(axis=0)
-    assert objective.divergence(nd.array(queries), batch(importance=importance)).asscalar() == pytest.approx(
-        found, rel=1e-4
-    )
+    assert objective.divergence(nd.array(queries), importance).asscalar() == pytest.approx(found, rel=1e-4)
 
 
 @pytest.mark.parametrize("objective, importance", [(LabelsObjective, None), (ErasureObjective, hops_of(LENGTHS)[:, 0])])
@@ -104,7 +101,7 @@ def erasing_batch():
     whole, erased = batch(), (LENGTHS - 1 - RANDOM.randint(3, size=len(LENGTHS))).astype("int32")
     without = numpy.array([[*numpy.delete(row, place), 1] for row, place in zip(whole.token_ids, erased)])
     shorter = replace(whole, token_ids=without.astype("int32"), valid_length=LENGTHS - 1)
-    return ErasedBatch(**vars(whole), erased=erased, without=shorter)
+    return replace(whole, erased=erased, without=shorter)
 
 
 def test_contributions_are_taught_to_be_what_erasing_changes():

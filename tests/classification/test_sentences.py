@@ -1,16 +1,16 @@
 """Signed values: what a sign of 1 leaves as it is, what sentences teach it, and what is no such sentence."""
 
 import json
+from dataclasses import replace
 
 import numpy
 import pytest
 
 from nsmc_attention._runtime.gluon import mxnet
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification import wide
-from nsmc_attention.classification.batches import Batch, GatedBatch, TrainingPart
-from nsmc_attention.classification.engines import gluon_graph
-from nsmc_attention.classification.gradients import embed_batch
+from nsmc_attention.classification import ngrams
+from nsmc_attention.classification.batches import Batch, TrainingPart
+from nsmc_attention.classification.engines import embed_batch, gluon_graph
 from nsmc_attention.classification.objectives import GATES, LabelsObjective, as_inputs, ngram_evidence
 from nsmc_attention.classification.sentences import read_sentences, with_gates
 from nsmc_attention.classification.stages import ClassifierTrainer
@@ -110,7 +110,7 @@ def test_ngrams_are_fitted_with_the_factors_that_they_have_in_the_network(reques
     # a sign turns what a word says round, not what its n-grams do
     assert min(map(min, factors)) > 0
     table = arrays[NGRAM_TABLE]
-    present, weighted = wide.presence(tokens, len(table)), wide.presence(tokens, len(table), factors)
+    present, weighted = ngrams.presence(tokens, len(table)), ngrams.presence(tokens, len(table), factors)
     expected = (weighted @ table[:, 0]) / numpy.sqrt(present @ table[:, 1])
     found = ngram_evidence(network, trainer.batches(part, with_ngrams=True), mxnet.cpu())
     numpy.testing.assert_allclose(found, expected, atol=1e-4)
@@ -138,7 +138,7 @@ def test_the_loss_adds_the_squared_error_of_known_signs(small):
     wanted = numpy.array([[numpy.nan, -1, 1], [0, numpy.nan, numpy.nan]], dtype="float32")
     ids, lengths = draw.randint(2, 30, (2, 3)).astype("int32"), numpy.array([3, 1], dtype="float32")
     plain = Batch(ids, lengths, numpy.array([0, 1], dtype="float32"), None)
-    marked = GatedBatch(**vars(plain), gates=wanted)
+    marked = replace(plain, gates=wanted)
     signs = network(*as_inputs(plain, mxnet.cpu()))[2].asnumpy()
     first, second = (LabelsObjective(None, mxnet.cpu()).loss(network, each).asscalar() for each in (plain, marked))
     assert second == pytest.approx(first + GATES * numpy.nansum((signs - wanted) ** 2) / 2, rel=1e-5)

@@ -198,14 +198,10 @@ def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
         train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
 
 
-def test_a_finished_run_that_is_resumed_through_a_link_keeps_its_metrics_and_parameters(short_run, short, tmp_path):
+def test_a_finished_run_that_is_resumed_through_a_link_keeps_its_parameters(short_run, short, tmp_path):
     run, link = shutil.copytree(short_run, tmp_path / "run"), tmp_path / "link"
     link.symlink_to("run")
-    path = run / "bundle/manifest.json"
-    manifest = json.loads(path.read_text(encoding="utf-8"))
-    manifest["metrics"]["test"] = manifest["metrics"]["dev"]
-    path.write_text(json.dumps(manifest), encoding="utf-8")
-    assert train("sample", short, link, quiet=True, resume=True).manifest["metrics"] == manifest["metrics"]
+    train("sample", short, link, quiet=True, resume=True)
     assert parameters(run) == parameters(short_run)
 
 

@@ -1,6 +1,7 @@
 """What a notebook shows of a prediction or an attribution."""
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy
@@ -102,7 +103,7 @@ def test_signed_values_have_no_matrix_and_the_labels_as_their_legend():
 
 def test_averaged_weights_and_very_long_reviews_are_shown_without_a_matrix():
     many = prediction(["가"] * (int(MOST_CELLS**0.5) + 1))
-    for each in (many, many.averaged(), many.replaced(weights=many.weights[0], axes=("keys",))):
+    for each in (many, many.averaged(), replace(many, weights=many.weights[0], axes=("keys",))):
         content = each._repr_html_()
         assert "<table" not in content and len(content) < 50_000
 

@@ -72,7 +72,7 @@ def parted(text):
     starts = [place - text.count("|", 0, place) for place in (match.start() for match in re.finditer(r"[^ |]+", text))]
     spans = tuple((start, start + len(token)) for start, token in zip(starts, tokens))
     whole = attribution(" ".join(tokens))
-    return replace(whole, prediction=whole.prediction.replaced(text=text.replace("|", ""), offsets=spans))
+    return replace(whole, prediction=replace(whole.prediction, text=text.replace("|", ""), offsets=spans))
 
 
 def test_morphemes_of_a_word_are_drawn_without_gaps_and_words_with_one():
@@ -184,7 +184,7 @@ def test_a_page_has_the_shades_of_the_pictures_and_one_scale_for_matrices_beside
     chromium, tmp_path, scheme, theme
 ):
     signed, even = attribution(method="erasure"), attribution()
-    sharp = replace(even, prediction=even.prediction.replaced(weights=numpy.eye(4)))
+    sharp = replace(even, prediction=replace(even.prediction, weights=numpy.eye(4)))
     save_attributions([[signed, even, sharp]], tmp_path / "a.html")
     page = chromium.new_page(color_scheme=scheme)
     page.goto((tmp_path / "a.html").as_uri())

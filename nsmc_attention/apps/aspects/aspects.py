@@ -82,7 +82,7 @@ class AspectReader(AddedColumns):
         """Return the aspects of reviews, of which the whole has these log-odds and each token adds to them."""
         found: list[list[tuple[Aspect, float]]] = [[] for _ in reviews]
         naming = [place for place, review in enumerate(reviews) if self.words.pattern.search(review.text)]
-        known = [place for place in naming if not self.classifier.evidence.reason(reviews[place])]
+        known = [place for place in naming if not self.classifier.abstention.reason(reviews[place])]
         cut = [(place, parts) for place in known if (parts := clauses(reviews[place].text, self.words))]
         tokens = [[start for start, _ in reviews[place].offsets] for place, _ in cut]
         pairs = [(k, part) for k, (_, parts) in enumerate(cut) for part in parts if part.names]

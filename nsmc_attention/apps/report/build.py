@@ -12,8 +12,8 @@ from ..._io.atomic import require_place, vacant, write_text
 from ..._runtime.processes import can_start_workers, cores
 from ..._runtime.progress import progress_bar
 from ..._runtime.workers import Workers
+from ...classification.domain_shift import domain_shift, domain_warning
 from ...classification.explain import Explainer
-from ...classification.likeness import remark, unlike
 from ...classification.prediction import Prediction
 from ...classification.predictor import WINDOW, Classifier
 from ...errors import ConfigError, DataError, did_you_mean, list_names
@@ -80,8 +80,11 @@ def report(
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{path}: expected reviews, found none with a word")
     texts = frame["text"].tolist()
-    tally, other = Tally.of(texts, frame["probability"].tolist(), prior=classifier.prior), unlike(classifier, texts)
-    if found := remark(classifier, texts):
+    tally, other = (
+        Tally.of(texts, frame["probability"].tolist(), prior=classifier.prior),
+        domain_shift(classifier, texts),
+    )
+    if found := domain_warning(classifier, texts):
         print(f"{path}: {found}", file=sys.stderr)
     tables, say = count(frame, predictions, classifier.prior), phrases(language)
     # trained on films alone

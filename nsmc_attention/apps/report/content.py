@@ -9,8 +9,8 @@ import pandas
 
 from ..._runtime.progress import progress_bar
 from ...classification.attribution import Attribution
+from ...classification.domain_shift import DomainShift
 from ...classification.explain import Explainer
-from ...classification.likeness import Unlike
 from ...classification.prediction import Prediction
 from ...classification.system import LAYOUT, ClassifierBundle
 from ...evaluation.share import Tally
@@ -91,7 +91,7 @@ class Content:
     group_by: Optional[str] = None
     rater: Any = None
     ratings: Optional[dict[str, Any]] = None
-    unlike: Optional[Unlike] = None
+    unlike: Optional[DomainShift] = None
     tally: Tally = field(default_factory=Tally)
     stars: Optional[Stars] = None
     mentions: pandas.DataFrame = field(default_factory=pandas.DataFrame)

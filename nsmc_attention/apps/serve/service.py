@@ -19,9 +19,9 @@ from ... import registry
 from ..._runtime.batching import Batcher, cost_of, one_by_one
 from ...classification.display import AUTO, METHODS
 from ...classification.explain import Explainer
+from ...classification.positive_share import share_given
 from ...classification.prediction import Prediction
 from ...classification.predictor import Classifier
-from ...classification.share import share_given
 from ...registry import ability
 from ...visualization.page import file, filled, font_of, panel, with_words
 from .fence import Fence

@@ -14,8 +14,8 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
 from ..._runtime.aliases import Record
-from ...classification.likeness import unlike
-from ...classification.share import LabelsByShare, require_share
+from ...classification.domain_shift import domain_shift
+from ...classification.positive_share import LabelsByShare, require_share
 from ...errors import DataError, NsmcError
 from ...inference.reference import Reference
 from ...inference.scoring import score_table, tally_table
@@ -116,7 +116,7 @@ def score(classifier: Any, table: Upload, output: Path, verbatim: bool, share: U
     if isinstance(share, str):
         share = require_share(tally_table(classifier, table, processes=1).share, "table")
     scorer = classifier if share is None else LabelsByShare(classifier, share)
-    options: Record = {"verbatim": verbatim, "look": lambda texts: found.append(unlike(classifier, texts))}
+    options: Record = {"verbatim": verbatim, "look": lambda texts: found.append(domain_shift(classifier, texts))}
     tally = score_table(scorer, table, output, table.output, processes=1, **options).tally
     said = {"rows": tally.rows, "share": tally.share._asdict()}
     return {**said, "unlike": asdict(found[0]) if any(found) else None}

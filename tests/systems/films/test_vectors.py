@@ -5,8 +5,7 @@ import pytest
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.engines import gluon_graph, load_engine
-from nsmc_attention.classification.gradients import embed_batch
+from nsmc_attention.classification.engines import embed_batch, gluon_graph, load_engine
 from nsmc_attention.classification.native import is_built
 from nsmc_attention.classification.system import LAYOUT
 from nsmc_attention.errors import BundleError
@@ -54,7 +53,7 @@ def test_near_the_token_they_are_the_means_of_values_and_states(reads, request, 
     graph = gluon_graph(bundle, "cpu")
     rows, mask, lengths = embed_batch(graph, batch)
     keys, states, values, *_ = graph.block.encode(mxnet.nd, rows, mask, lengths)
-    weights = graph.block.attend(mxnet.nd, keys, values, mask, lengths)[1].asnumpy()
+    weights = graph.block.pooling(mxnet.nd, keys, values, mask, lengths)[1].asnumpy()
     mean = weights.sum(axis=1) / batch[1][:, None]
     expected = [numpy.einsum("nt,ntd->nd", mean, each.asnumpy()) for each in (values, states)]
     numpy.testing.assert_allclose(contexts, numpy.concatenate(expected, axis=1), atol=1e-5)

@@ -7,9 +7,9 @@ import pandas
 import pytest
 
 from nsmc_attention import load_classifier, positive_share, score_column
-from nsmc_attention.classification.share import LEANING, LabelsByShare, share_given
+from nsmc_attention.classification.positive_share import LEANING, LabelsByShare, share_given
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.evaluation.share import Tally
+from nsmc_attention.evaluation.share import Evidence, Tally
 from nsmc_attention.inference.reference import worker_scorer
 
 TEXTS = "최고의 영화|지루하고 돈이 아까워요|정말 재미있는 영화였어요| |별로|감동적이에요|또 보고 싶다".split("|")
@@ -20,12 +20,11 @@ def classifier():
     return load_classifier()
 
 
-def test_texts_and_their_probabilities_have_the_same_share(classifier):
-    probabilities = classifier.probabilities(TEXTS)
+def test_texts_have_the_same_share_whatever_holds_them(classifier):
     found = positive_share(TEXTS, classifier)
-    assert found == positive_share(probabilities) == positive_share(pandas.Series(TEXTS), classifier)
-    assert found == positive_share(iter(TEXTS)) == positive_share([None, math.nan, *TEXTS])
-    assert found.n == 6 == positive_share([None, *probabilities.tolist()]).n
+    assert found == positive_share(pandas.Series(TEXTS), classifier) == positive_share(iter(TEXTS))
+    assert found == positive_share([None, math.nan, *TEXTS]) == positive_share(pandas.DataFrame({"review": TEXTS}))
+    assert found == Evidence.of(classifier.probabilities(TEXTS)).share and found.n == 6
 
 
 @pytest.mark.parametrize("texts", [["worst movie ever"] * 30, ["12345"] * 30, ["つまらない"] * 30])
@@ -37,15 +36,13 @@ def test_texts_without_hangul_have_no_share(texts):
 @pytest.mark.parametrize(
     "reviews, message",
     [
-        ("최고", "expected a list or a column"),
-        (pandas.DataFrame({"review": TEXTS}), r'frame\["review"\]'),
+        ("최고", "found one string; give a list or a column of them"),
+        (pandas.DataFrame({"x": TEXTS, "y": TEXTS}), r'df\["review"\]'),
         ({"review": "최고"}, "found dict"),
         (7, "found int"),
         (io.StringIO("review\n최고\n"), "found StringIO"),
-        ([0.5, 1.5], r"probabilities\[1\]: expected a probability of positive, 0 to 1, found '1.5'"),
-        ([0.5, "최고"], r"probabilities\[1\]"),
+        ([0.5, 1.5], r"texts\[0\]: expected a review as str, found float"),
         (["최고", 3], r"texts\[1\]: expected a review as str, found int"),
-        ([True], r"probabilities\[0\]"),
     ],
 )
 def test_other_values_are_refused(reviews, message):

@@ -1,11 +1,11 @@
 """Differences between tables of other texts and film reviews: tables of benchmarks/classification/README.md.
 
-    python -m benchmarks.classification.likeness FOLDER/val.tsv
+    python -m benchmarks.classification.domain_shift FOLDER/val.tsv
 
 The file is KOTE's, see `adapting.py`. Film reviews are the raw ones by year, and for accuracies the dev part of NSMC's
 training file. The limit of a measure is what 1 % of all years' tables of 100 exceed; the correlation is
 Spearman's with the errors in tables of film reviews mixed with comments. The last lines are the warnings of
-`classification.likeness`, by rows.
+`classification.domain_shift`, by rows.
 """
 
 import re
@@ -18,7 +18,7 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import train_test_split
 
 from nsmc_attention import load_classifier
-from nsmc_attention.classification.likeness import Traits, word_ranks
+from nsmc_attention.classification.domain_shift import strangeness_limit, word_ranks
 from nsmc_attention.inference.engines import parameters_of
 from nsmc_attention.model.parameters import NGRAM_TABLE
 from nsmc_attention.systems.films.rater import ReviewReader
@@ -125,7 +125,7 @@ def print_measures(rows, years, rho):
 
 def print_warnings(rows, years, size):
     beyond = {
-        name: 100 * (tables(each, size)[:, -1] > Traits(size, 0, 0).limit).mean()
+        name: 100 * (tables(each, size)[:, -1] > strangeness_limit(size)).mean()
         for name, each in rows.items()
         if len(each) > size
     }
@@ -145,7 +145,7 @@ def main(path):
     for size in (20, 50, 100, 300, 1000):
         print_warnings(rows, years, size)
     strange = numpy.array([values(read(texts))[-1] for texts in films.values() if len(texts) >= 90])
-    print(f"tables of one film, 90 to 100: {100 * (strange > Traits(100, 0, 0).limit).mean():.1f} of {len(strange):,}")
+    print(f"tables of one film, 90 to 100: {100 * (strange > strangeness_limit(100)).mean():.1f} of {len(strange):,}")
 
 
 if __name__ == "__main__":

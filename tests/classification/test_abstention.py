@@ -1,12 +1,12 @@
-"""Texts that get no label: `classification.evidence`."""
+"""Texts that get no label: `classification.abstention`."""
 
 import numpy
 import pytest
 
 from nsmc_attention import load_classifier, predict
-from nsmc_attention.classification.evidence import NO_EVIDENCE
+from nsmc_attention.classification.abstention import NO_EVIDENCE
 from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.classification.share import positive_share
+from nsmc_attention.classification.positive_share import positive_share
 from nsmc_attention.inference.scoring import tally_of
 
 UNKNOWN = (
@@ -56,11 +56,11 @@ def test_the_share_of_positive_ones_counts_those_with_a_label(packaged):
 def test_a_vocabulary_of_another_language_has_no_such_rule(packaged):
     from dataclasses import replace
 
-    from nsmc_attention.classification.evidence import Evidence
+    from nsmc_attention.classification.abstention import Abstention
 
     english = replace(packaged.encoder, token_to_idx={"<unk>": 0, "<pad>": 1, "worst": 2, "movie": 3})
     review = english.encode("the plot was dull")
-    assert not Evidence(english).is_korean and Evidence(english).reason(review) is None
+    assert not Abstention(english).is_korean and Abstention(english).reason(review) is None
 
 
 @pytest.mark.parametrize(

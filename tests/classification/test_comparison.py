@@ -3,9 +3,9 @@
 import numpy
 import pytest
 
-from nsmc_attention.classification.gain import (
+from nsmc_attention.classification.comparison import (
     KEPT_ODDS,
-    Judgement,
+    Comparison,
     balanced_accuracy,
     check_counts,
     held_out_calibration,
@@ -27,9 +27,10 @@ def informed(labels, strength, seed=0):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_gain_is_not_refused_however_skewed_the_labels_are(negative, seed):
     labels = sides(negative, 100 - negative)
-    judgement = Judgement(labels, informed(labels, 3, seed), informed(labels, 1, seed + 10), 0.5)
-    assert judgement.objection() is None and judgement.larger_loss > 0.5
-    assert judgement.after > judgement.before and judgement.balanced_after > judgement.balanced_before
+    comparison = Comparison(labels, informed(labels, 3, seed), informed(labels, 1, seed + 10), 0.5)
+    assert comparison.objection() is None and comparison.larger_loss > 0.5
+    figures = comparison.figures
+    assert figures["after"] > figures["before"] and figures["balanced_after"] > figures["balanced_before"]
 
 
 @pytest.mark.parametrize("negative", [5, 15, 50, 85])
@@ -39,39 +40,33 @@ def test_labels_of_noise_are_refused_whatever_is_learnt_of_their_shares(negative
     for seed in range(40):
         random = numpy.random.RandomState(seed)
         odds = random.standard_normal(100) + numpy.log((100 - negative) / negative)
-        objection = Judgement(labels, odds, random.standard_normal(100), 0.5).objection()
+        objection = Comparison(labels, odds, random.standard_normal(100), 0.5).objection()
         refused += objection is not None and "no better than chance" in objection
     assert refused >= 36
 
 
 def test_the_reason_fits():
     labels = sides(12, 88)
-    noise, shuffled = numpy.zeros(100), numpy.random.RandomState(0).permutation(informed(labels, 3))
-    objection = Judgement(labels, noise, informed(labels, 3), 0.5).objection()
-    assert objection == "no better than chance with 12 negative reviews: label 8 more negative ones"
-    objection = Judgement(labels, noise, shuffled, 0.5).objection()
-    assert objection is not None and objection.startswith(
-        "no better than chance, nor is the bundle as it was: are the labels"
-    )
-    assert objection.endswith("; or label 8 more negative ones")
+    objection = Comparison(labels, numpy.zeros(100), informed(labels, 3), 0.5).objection()
+    assert objection == "no better than chance with 12 negative reviews: check the labels, or label more"
     labels = sides(40, 60)
-    worse = Judgement(labels, informed(labels, 1), informed(labels, 4), 0.5)
+    worse = Comparison(labels, informed(labels, 1), informed(labels, 4), 0.5)
     assert worse.objection() == "worse than the bundle as it was: use that, or label more"
 
 
 def test_a_gain_that_may_be_chance_is_said():
     labels = sides(50, 50)
     same = informed(labels, 2)
-    assert Judgement(labels, same / 1.01, same, 0.5).warning() == "the gain may be chance: label more to be sure of it"
-    assert Judgement(labels, informed(labels, 4), informed(labels, 1), 0.5).warning() is None
+    assert Comparison(labels, same / 1.01, same, 0.5).warning() == "the gain may be chance: label more to be sure of it"
+    assert Comparison(labels, informed(labels, 4), informed(labels, 1), 0.5).warning() is None
     # one more is wrong, and the others are a little surer
     right = numpy.flatnonzero((same > 0) == labels)
     nearly = right[numpy.argmin(abs(same[right]))]
-    lower = Judgement(labels, numpy.where(numpy.arange(100) == nearly, -same, 1.01 * same), same, 0.5)
-    assert lower.objection() is None and lower.after < lower.before
-    assert str(lower.warning()).startswith("neither accuracy is higher than as it was")
+    lower = Comparison(labels, numpy.where(numpy.arange(100) == nearly, -same, 1.01 * same), same, 0.5)
+    assert lower.objection() is None and lower.figures["after"] < lower.figures["before"]
+    assert lower.warning() == "the gain may be chance: label more to be sure of it"
     few = sides(6, 94)
-    warning = Judgement(few, numpy.full(100, 1.0), informed(few, 3), 0.5).warning()
+    warning = Comparison(few, numpy.full(100, 1.0), informed(few, 3), 0.5).warning()
     assert warning is not None and warning.startswith("there are few negative reviews, 6: label more")
 
 
@@ -100,16 +95,8 @@ def test_balanced_accuracy_counts_both_labels_alike():
     assert balanced_accuracy(2.0 * labels - 1, labels) == 1
 
 
-@pytest.mark.parametrize(
-    ("negative", "positive", "advice"),
-    [
-        (2, 98, "label 3 more negative ones$"),
-        (30, 0, "label 5 more positive ones and 5 others$"),
-        (15, 15, "label 10 more$"),
-        (0, 0, "label 5 more negative ones and 5 more positive ones and 30 others$"),
-    ],
-)
-def test_too_few_labels_say_how_many_more(negative, positive, advice):
-    with pytest.raises(DataError, match=f"t: .*found {negative} negative and {positive} positive ones; {advice}"):
+@pytest.mark.parametrize(("negative", "positive"), [(2, 98), (30, 0), (15, 15), (0, 0)])
+def test_too_few_labels_are_refused(negative, positive):
+    with pytest.raises(DataError, match=f"t: .*found {negative} negative and {positive} positive ones; label more"):
         check_counts(sides(negative, positive), "t")
     check_counts(sides(5, 35), "t")

@@ -7,7 +7,7 @@ so that contributions still add up to the log-odds. Reviews as long as those of 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy
 from numpy.typing import NDArray
@@ -17,21 +17,13 @@ from ..text.encoding import Encoded
 
 # Tokens from which a review is cut, and of its pieces at most. Of raw reviews, of 100 tokens at most, more are right read
 # at once; of 600 texts of 8, 20 and 60 reviews 79, 92 and 99 % in pieces of 64, 78, 83 and 82 % by their first 256 tokens.
-WHOLE, PIECE = 160, 64
+WHOLE_TOKENS, PIECE_TOKENS = 160, 64
 # A last piece of fewer tokens joins the one before it
-FEWEST = 4
+FEWEST_TOKENS = 4
 # A token that ends a sentence, and one that may
 END, ENDING = re.compile(r"[.!?…~;ㅋㅎㅠㅜ]+"), re.compile(".*[다요죠음함임됨네군]")
 # Nearest to 0 and 1 that single precision tells apart from them
 NEAREST = 1e-7
-
-
-class Side(NamedTuple):
-    """Characters start to end of a long review, one of its pieces, and its probability of positive by itself."""
-
-    start: int
-    end: int
-    probability: float
 
 
 @dataclass(frozen=True)
@@ -49,11 +41,11 @@ class Pieces:
 
     @classmethod
     def of(cls, reviews: Sequence[Encoded], longest: int) -> "Pieces":
-        """Cut what is longer than WHOLE tokens, or than the network can read."""
-        whole = min(WHOLE, longest)
+        """Cut what is longer than WHOLE_TOKENS tokens, or than the network can read."""
+        whole = min(WHOLE_TOKENS, longest)
         if all(len(review) <= whole for review in reviews):
             return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)), cut=False)
-        cuts = [spans(review.tokens, whole, min(PIECE, longest)) for review in reviews]
+        cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
         counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
         pieces = [
@@ -68,14 +60,10 @@ class Pieces:
         """Return the probability of each review, of that of each piece; of a review in one piece as it is."""
         if not self.cut:
             return probabilities
-        several = self.shares < 1
-        count = int(self.owners[-1]) + 1
-        joined = numpy.zeros(count)
-        joined[self.owners] = probabilities
-        odds = numpy.bincount(self.owners, self.shares * log_odds(probabilities, NEAREST), count)
-        cut = numpy.unique(self.owners[several])
-        joined[cut] = 1 / (1 + numpy.exp(-odds[cut]))
-        return joined
+        joined = 1 / (1 + numpy.exp(-numpy.bincount(self.owners, self.shares * log_odds(probabilities, NEAREST))))
+        whole = self.shares == 1
+        joined[self.owners[whole]] = probabilities[whole]
+        return numpy.asarray(joined)
 
     def joined(self, arrays: Sequence[Any], axes: Sequence[str]) -> list[Any]:
         """Return the arrays of the pieces, whose last axis is the tokens, as one for each review; None stays.
@@ -84,25 +72,25 @@ class Pieces:
         """
         if not self.cut:
             return list(arrays)
+        ends = numpy.cumsum(numpy.bincount(self.owners)).tolist()
+        parts = [range(start, end) for start, end in zip([0, *ends], ends)]
         return [
-            self.join([arrays[piece] for piece in pieces], self.shares[pieces], axes) for pieces in self.of_reviews()
+            arrays[part[0]]
+            if len(part) == 1
+            else diagonal([arrays[piece] for piece in part])
+            if "queries" in axes and arrays[part[0]].ndim == len(axes)
+            else numpy.concatenate([arrays[piece] * numpy.float32(self.shares[piece]) for piece in part], axis=-1)
+            for part in parts
         ]
 
-    def of_reviews(self) -> list[NDArray[numpy.int64]]:
-        """Return the positions of the pieces of each review."""
-        return numpy.split(numpy.arange(len(self.owners)), numpy.flatnonzero(numpy.diff(self.owners)) + 1)
 
-    def join(self, arrays: Sequence[Any], shares: NDArray[numpy.float64], axes: Sequence[str]) -> Any:
-        if len(arrays) == 1:
-            return arrays[0]
-        if "queries" not in axes or arrays[0].ndim < len(axes):
-            return numpy.concatenate([array * numpy.float32(share) for array, share in zip(arrays, shares)], axis=-1)
-        ends = numpy.cumsum([array.shape[-1] for array in arrays])
-        whole = numpy.zeros((*arrays[0].shape[:-2], ends[-1], ends[-1]), dtype="float32")
-        for array, end in zip(arrays, ends.tolist()):
-            tokens = slice(end - array.shape[-1], end)
-            whole[..., tokens, tokens] = array
-        return whole
+def diagonal(blocks: Sequence[NDArray[numpy.float32]]) -> NDArray[numpy.float32]:
+    """Return square matrices along the diagonal of one, which is 0 elsewhere."""
+    ends = numpy.cumsum([len(block) for block in blocks]).tolist()
+    whole = numpy.zeros((ends[-1], ends[-1]), dtype="float32")
+    for block, start, end in zip(blocks, [0, *ends], ends):
+        whole[start:end, start:end] = block
+    return whole
 
 
 def spans(tokens: Sequence[str], whole: int, longest: int) -> list[tuple[int, int]]:
@@ -115,7 +103,7 @@ def spans(tokens: Sequence[str], whole: int, longest: int) -> list[tuple[int, in
     cuts = [0]
     while len(tokens) - cuts[-1] > longest:
         cuts.append(cut(tokens, cuts[-1], longest))
-    if len(tokens) - cuts[-1] < FEWEST and cuts[-1] - cuts[-2] + FEWEST <= longest:
+    if len(tokens) - cuts[-1] < FEWEST_TOKENS and cuts[-1] - cuts[-2] + FEWEST_TOKENS <= longest:
         cuts.pop()
     return list(zip(cuts, [*cuts[1:], len(tokens)]))
 

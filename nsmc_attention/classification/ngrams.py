@@ -1,11 +1,11 @@
-"""The wide part: logistic regression on character n-grams, fitted by scikit-learn and kept as a table.
+"""The table of n-grams: logistic regression on character n-grams, fitted by scikit-learn and kept as a table.
 
 A network that generalizes and a model that memorizes make different mistakes (wide & deep, Cheng et al. 2016,
 arXiv:1606.07792). Trained together, the n-grams soon overfit (docs/accuracy.md).
 """
 
 from collections.abc import Sequence
-from typing import Optional
+from typing import NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -15,14 +15,22 @@ from ..text.ngrams import SMALLEST, ngram_ids
 
 # Inverse strength of the L2 penalty, and largest number of solver steps: with factors, 60 cost 0.2 points of accuracy
 STRENGTH, STEPS = 4.0, 300
-PIECE = 4096
+# Reviews whose n-grams are counted at a time
+TOGETHER = 4096
 # A feature of so many times the size is next to free of the penalty
 UNPENALIZED = 10.0
 FOLDS = 5
 Factors = Sequence[NDArray[numpy.float32]]
 
 
-def fit_wide(
+class NgramTable(NamedTuple):
+    """The table of `fit_table`, and the factor by which its log-odds are calibrated by themselves."""
+
+    table: NDArray[numpy.float32]
+    worth: float
+
+
+def fit_table(
     token_lists: Sequence[Sequence[str]], labels: NDArray[numpy.int64], buckets: int, factors: Optional[Factors] = None
 ) -> NDArray[numpy.float32]:
     """Fit the table to lists of tokens and their labels, 0 or 1; both labels have the same total weight.
@@ -46,7 +54,7 @@ def fit_wide(
     return table.astype("float32")
 
 
-def continue_wide(
+def continue_table(
     table: NDArray[numpy.float32],
     token_lists: Sequence[Sequence[str]],
     labels: NDArray[numpy.int64],
@@ -74,7 +82,7 @@ def continue_wide(
 
 
 def ones(weighted: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Return what `presence` is without factors, also where they are 0."""
+    """Return `presence` without factors, also where they are 0."""
     return sparse.csr_matrix((numpy.ones_like(weighted.data), weighted.indices, weighted.indptr), weighted.shape)
 
 
@@ -93,7 +101,7 @@ def cross_fitted_log_odds(
     odds = numpy.zeros(len(labels))
     folds = StratifiedKFold(min(FOLDS, int(numpy.bincount(labels).min())), shuffle=True, random_state=0)
     for known, held_out in folds.split(odds, labels):
-        table = fit_wide([token_lists[i] for i in known], labels[known], buckets)
+        table = fit_table([token_lists[i] for i in known], labels[known], buckets)
         odds[held_out] = log_odds(table, [token_lists[i] for i in held_out])
     return odds
 
@@ -103,11 +111,11 @@ def presence(
 ) -> sparse.csr_matrix:
     """Return the sparse matrix (N, buckets), float32: where a review has an n-gram, 1 or its token's factor."""
     matrices = []
-    for start in range(0, len(token_lists), PIECE):
-        piece = token_lists[start : start + PIECE]
+    for start in range(0, len(token_lists), TOGETHER):
+        piece = token_lists[start : start + TOGETHER]
         numbers = ngram_ids(piece, buckets, max(map(len, piece)))
         values = numpy.ones(numbers.shape[:2], dtype="float32")
-        for row, factor in zip(values, factors[start : start + PIECE] if factors else ()):
+        for row, factor in zip(values, factors[start : start + TOGETHER] if factors else ()):
             row[: len(factor)] = factor
         rows, tokens, _ = inside = numpy.nonzero(numbers)
         matrix = (values[rows, tokens], (rows, numbers[inside]))

@@ -50,8 +50,8 @@ INITIALS = frozenset("ㅆㄹㄱ ㅅㄹㄱ ㅅㅂ ㅆㅂ ㅂㅅ ㅄ ㅈㄹ ㅁㅊ
 
 
 @dataclass(frozen=True)
-class Evidence:
-    """Tells for the reviews of an encoder whether there is anything to judge by."""
+class Abstention:
+    """The reviews of an encoder from which the classifier withholds a label, because there is nothing to judge by."""
 
     encoder: ReviewEncoder
 

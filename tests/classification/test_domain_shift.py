@@ -7,15 +7,14 @@ import pandas
 import pytest
 
 from nsmc_attention.apps.report.build import report
-from nsmc_attention.classification.likeness import (
-    FEWEST,
-    MOST,
+from nsmc_attention.classification.domain_shift import (
+    FEWEST_TEXTS,
+    MOST_TEXTS,
     USUAL_CERTAINTY,
     USUAL_RANK,
-    Traits,
-    remark,
-    traits,
-    unlike,
+    domain_shift,
+    domain_warning,
+    word_ranks,
 )
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.tables import nsmc
@@ -47,42 +46,45 @@ def table(tmp_path):
 
 
 def test_film_reviews_are_like_film_reviews(classifier):
-    assert [unlike(classifier, texts) for texts in (FILMS, FILMS[:100], FILMS[-FEWEST:])] == [None] * 3
+    assert [domain_shift(classifier, texts) for texts in (FILMS, FILMS[:100], FILMS[-FEWEST_TEXTS:])] == [None] * 3
 
 
 @pytest.mark.parametrize("texts", [ENGLISH, JUNK, ["漢字だけの文章です"] * 20])
 def test_other_texts_are_not(classifier, texts):
-    found = unlike(classifier, texts)
+    found = domain_shift(classifier, texts)
     assert found.texts == len(texts) and found.rank > USUAL_RANK and found.certainty < USUAL_CERTAINTY
     assert SAID in str(found) and "label 100 rows" in str(found) and "nsmc-attention adapt FILE --out RUN" in str(found)
     assert "\n" not in str(found)
 
 
 def test_fewer_than_twenty_texts_with_a_word_say_nothing(classifier):
-    assert unlike(classifier, ENGLISH[: FEWEST - 1]) is None and unlike(classifier, ENGLISH[:FEWEST])
+    assert domain_shift(classifier, ENGLISH[: FEWEST_TEXTS - 1]) is None and domain_shift(
+        classifier, ENGLISH[:FEWEST_TEXTS]
+    )
     assert (
-        unlike(classifier, [*ENGLISH[: FEWEST - 1], *10 * ["", " "]]) is None and unlike(classifier, 100 * [""]) is None
+        domain_shift(classifier, [*ENGLISH[: FEWEST_TEXTS - 1], *10 * ["", " "]]) is None
+        and domain_shift(classifier, 100 * [""]) is None
     )
 
 
 def test_the_first_rows_are_looked_at(classifier):
-    films = [FILMS[number % len(FILMS)] for number in range(MOST)]
+    films = [FILMS[number % len(FILMS)] for number in range(MOST_TEXTS)]
     assert (
-        unlike(classifier, [*films, *40 * ENGLISH]) is None
-        and unlike(classifier, [*40 * ENGLISH, *films]).texts == MOST
+        domain_shift(classifier, [*films, *40 * ENGLISH]) is None
+        and domain_shift(classifier, [*40 * ENGLISH, *films]).texts == MOST_TEXTS
     )
 
 
-def test_traits_are_means_over_words_and_over_texts(classifier):
+def test_rank_and_certainty_are_means_over_words_and_over_texts(classifier):
     encoder, texts = classifier.bundle.codec, ["영화", "漢"]
-    found = traits(classifier, [*texts, ""])
+    found = domain_shift(classifier, [*texts * 10, ""])
     # before the words are the two special tokens and the symbols, which are no words
     ranks = [encoder.token_to_idx["영화"] + 1 - len(ENTRIES), len(encoder)]
-    assert found.texts == 2 and found.log_rank == pytest.approx(numpy.log(ranks).mean())
+    assert found.texts == 20 and found.rank == round(numpy.exp(numpy.log(ranks).mean()))
     probability = classifier.probabilities(texts)
-    assert found.log_odds == pytest.approx(abs(numpy.log(probability / (1 - probability))).mean())
-    assert traits(classifier, ["", " "]) == Traits(0, 0.0, 0.0)
-    assert traits(classifier, ["영화 👍 10/10"]).log_rank == pytest.approx(numpy.log(ranks[0]))
+    odds = abs(numpy.log(probability / (1 - probability))).mean()
+    assert found.certainty == round(100 / (1 + numpy.exp(-odds)))
+    assert word_ranks(encoder)[[encoder.token_to_idx[entry] for entry in ENTRIES]].tolist() == [0] * len(ENTRIES)
 
 
 def test_predict_says_it_on_stderr_and_changes_nothing_else(command, table):
@@ -117,14 +119,14 @@ def remarks(done):
     return [line for line in done.stderr.splitlines() if not re.search(": (texts are read|positive reviews)", line)]
 
 
-@pytest.mark.parametrize("texts", [["ㅋㅋㅋ"], ["good", "좋아요"], FILMS[: FEWEST - 1], ["10/10"], ["..."]])
+@pytest.mark.parametrize("texts", [["ㅋㅋㅋ"], ["good", "좋아요"], FILMS[: FEWEST_TEXTS - 1], ["10/10"], ["..."]])
 def test_few_texts_with_hangul_or_without_letters_are_not(command, table, texts):
     assert not remarks(command("predict", "--input", table(texts))) and not command("predict", *texts).stderr
 
 
 def test_texts_without_a_letter_do_not_hide_foreign_ones(classifier):
-    assert (remark(classifier, ["good", "", "10/10"]) or "").startswith("1 of 3 ")
-    assert not remark(classifier, ["", "10/10", "좋다"])
+    assert (domain_warning(classifier, ["good", "", "10/10"]) or "").startswith("1 of 3 ")
+    assert not domain_warning(classifier, ["", "10/10", "좋다"])
 
 
 def test_lines_of_standard_input_are_spoken_of_after_the_last(command):
@@ -132,7 +134,7 @@ def test_lines_of_standard_input_are_spoken_of_after_the_last(command):
     done = command("predict", stdin="so good\nso bad\n")
     assert done.stderr.startswith("stdin: 2 of 2 texts have no Hangul") and len(done.stdout.splitlines()) == 2
     # of the first ones alone
-    lines = [*(FILMS * MOST)[:MOST], *["so bad"] * 2 * MOST]
+    lines = [*(FILMS * MOST_TEXTS)[:MOST_TEXTS], *["so bad"] * 2 * MOST_TEXTS]
     assert not command("predict", stdin="\n".join(lines)).stderr
 
 
