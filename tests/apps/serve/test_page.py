@@ -5,8 +5,6 @@ from urllib.parse import quote
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from nsmc_attention.classification.display import METHODS
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier

@@ -4,8 +4,6 @@ import base64
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from nsmc_attention.systems.reading.reader import load_reader
 
 expect = pytest.importorskip("playwright.sync_api").expect

@@ -7,8 +7,6 @@ import json
 import pandas
 import pytest
 
-pytest.importorskip("fastapi")
-
 from nsmc_attention.systems.films.rater import load_film
 from nsmc_attention.systems.films.service import MOST_FILMS
 from nsmc_attention.tables.writers import as_cell

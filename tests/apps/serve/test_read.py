@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.apps.serve.service import Bundles
 from nsmc_attention.classification.predictor import load_classifier

@@ -13,9 +13,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-pytest.importorskip("fastapi")
-
-
 from nsmc_attention.apps.serve.app import listen
 from nsmc_attention.apps.serve.commands import require_packages
 from nsmc_attention.apps.serve.guard import SHARED, Limits

@@ -7,8 +7,6 @@ import re
 import pandas
 import pytest
 
-pytest.importorskip("fastapi")
-
 from nsmc_attention.apps.serve.guard import Limits
 from nsmc_attention.apps.serve.uploads import LETTERS, upload_kind
 from nsmc_attention.errors import DataError
