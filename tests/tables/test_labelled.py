@@ -129,20 +129,20 @@ def test_what_is_not_clear_is_refused_with_what_to_do(table, columns, message):
         read(table(**columns))
 
 
-def test_rows_that_are_left_out_have_a_reason(tmp_path):
-    path = tmp_path / "in.csv"
-    path.write_text('review,label\n가,1\n"",0\n가,0\n나,\n다,보통\n라,-\n마,0\n', encoding="utf-8")
-    labels, left_out, _ = read(path)
-    assert labels == [1, 0]
-    assert left_out == {"without a label": 2, "neutral": 1, "without text": 1, "repeated": 1}
-
-
-def test_a_row_without_a_text_blocks_nothing(tmp_path):
-    path = tmp_path / "in.csv"
-    path.write_text("review,label\n가,1\n나,0\n,합계\n", encoding="utf-8")
-    assert read(path)[:2] == ([1, 0], {"without a label": 1})
-    path.write_text("review,별점\n가,5\n나,1\n,합계\n ,37\n,5\n", encoding="utf-8")
-    assert read(path)[:2] == ([1, 0], {"without a label": 2, "without text": 1})
+@pytest.mark.parametrize(
+    ("content", "left_out"),
+    [
+        (
+            'label\n가,1\n"",0\n가,0\n나,\n다,보통\n라,-\n마,0',
+            {"without a label": 2, "neutral": 1, "without text": 1, "repeated": 1},
+        ),
+        ("label\n가,1\n나,0\n,합계", {"without a label": 1}),
+        ("별점\n가,5\n나,1\n,합계\n ,37\n,5", {"without a label": 2, "without text": 1}),
+    ],
+)
+def test_rows_that_are_left_out_have_a_reason_and_block_nothing(tmp_path, content, left_out):
+    (tmp_path / "in.csv").write_text(f"review,{content}\n", encoding="utf-8")
+    assert read(tmp_path / "in.csv")[:2] == ([1, 0], left_out)
 
 
 def test_train_and_evaluate_read_the_same_rows_and_say_what_they_leave_out(table, capsys):
