@@ -75,25 +75,8 @@ class Server:
                 workers += [child] if "spawn_main" in " ".join(child.cmdline()) else []
         return workers
 
-    def connect(self, buffer=None):
-        """Return a connection, which with a `buffer` of few bytes takes in no more than these before they are read."""
-        client = socket.socket()
-        client.settimeout(60)
-        if buffer:
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        client.connect(("127.0.0.1", self.port))
-        return client
-
-    def send(self, *pieces):
-        """Return everything received on a new connection until it is closed."""
-        received = []
-        with self.connect() as client:
-            for piece in pieces:
-                client.sendall(piece)
-            with suppress(ConnectionError):
-                while piece := client.recv(65536):
-                    received.append(piece)
-        return b"".join(received)
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     @staticmethod
     def head(length, path="/predict", kind="application/json", more=""):
@@ -236,15 +219,25 @@ def screenshot(draw):
 SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 360, "height": 740}}
 
 
-@pytest.fixture(params=["desk-light", pytest.param("phone-dark", marks=pytest.mark.slow)])
+def pytest_generate_tests(metafunc):
+    """Run a test of the page on a desk, and where the layout matters on a phone; with `-m system` axe-core checks it."""
+    chosen = [each.args[0] for each in metafunc.definition.iter_markers("parametrize")]
+    if "device" in metafunc.fixturenames and "device" not in chosen:
+        phone = [] if metafunc.definition.get_closest_marker("layout") else [pytest.mark.slow]
+        others = [pytest.param(name, marks=pytest.mark.system) for name in ("desk-dark", "phone-light")]
+        metafunc.parametrize("device", ["desk-light", pytest.param("phone-dark", marks=phone), *others], indirect=True)
+
+
+@pytest.fixture
 def device(request):
     size, scheme = request.param.split("-")
     return {"viewport": SIZES[size], "color_scheme": scheme}
 
 
 @pytest.fixture
-def open_page(device, chromium, start):
+def open_page(request, device, chromium, start):
     """A function that opens the page of a server; at the end nothing failed, came from elsewhere or scrolls sideways."""
+    serious = request.getfixturevalue("serious") if request.node.get_closest_marker("system") else lambda page: []
     context, problems = chromium.new_context(locale="ko-KR", accept_downloads=True, **device), []
 
     def opened(**options):
@@ -262,6 +255,7 @@ def open_page(device, chromium, start):
         own = (page.url.partition("?")[0], "data:", "blob:")
         assert all(url.startswith(own) for url in page.asked), "nothing is loaded from outside"
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+        assert not serious(page)
     context.close()
 
 
