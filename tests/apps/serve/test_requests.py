@@ -133,7 +133,7 @@ def bare(line, *headers):
 
 
 CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
-# Of broken HTTP, which is uvicorn's to refuse, there is one
+# Broken HTTP is uvicorn's to refuse, but for the limit on headers, which is a setting
 GARBAGE = {
     "UTF-16": ((200, 400, 422), with_body(GOOD.decode().encode("utf-16"))),
     "lone surrogate": (200, with_body(b'{"inputs": "\\ud800 \\udc00"}')),
@@ -142,6 +142,9 @@ GARBAGE = {
     "form": (422, of_type(b"application/x-www-form-urlencoded", b"inputs=a")),
     "multipart": (422, of_type(b"multipart/form-data; boundary=x", b"--x\r\n")),
     "chunked": (200, CHUNKED + b"5\r\n" + GOOD[:5] + b"\r\n%x\r\n" % len(GOOD[5:]) + GOOD[5:] + b"\r\n0\r\n\r\n"),
+    "a header without an end": (400, b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"a" * 70_000),
+    "headers without an end": (400, b"GET / HTTP/1.1\r\nHost: a\r\n" + b"ab: cd\r\n" * 9_000),
+    "headers behind chunks": (400, CHUNKED + b"0\r\n" + b"ab: cd\r\n" * 9_000),
     "huge length": (413, HEAD + b"Content-Length: 9999999999\r\n\r\nabc"),
     "TLS": (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
     "unknown method": ((400, 405), bare(b"BREW /")),

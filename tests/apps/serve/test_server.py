@@ -144,8 +144,7 @@ def test_a_full_disk_is_one_line_without_a_path(start, disk, monkeypatch):
     server.process.wait(30)
 
 
-# Of 20 MB, so that neither side's buffers hold the response
-TABLE = ("document,other\n" + f"최고,{'a' * 5000}\n" * 4000).encode()
+TABLE = ("document,other\n" + f"최고,{'a' * 100}\n" * 4000).encode()
 # Takes about a second
 EXPLANATION = {"inputs": "배우는 좋은데 영화는 별로 " * 200, "method": "erasure"}, "/explain"
 
