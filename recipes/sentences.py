@@ -16,6 +16,7 @@ import re
 import sys
 from collections.abc import Collection
 from pathlib import Path
+from typing import Optional
 
 import numpy
 import pandas
@@ -79,7 +80,7 @@ def training_table(templates: int, times: int, also: Collection[str] = ()) -> pa
     return pandas.concat([pandas.DataFrame(rows, columns=own.columns), *[own] * times], ignore_index=True)
 
 
-def judge(frame: pandas.DataFrame, bundle: Path) -> pandas.DataFrame:
+def judge(frame: pandas.DataFrame, bundle: Optional[Path]) -> pandas.DataFrame:
     """Return for each kind of sentence how many there are and how many a classifier gets right, in percent.
 
     A neutral one is right where the probability is from 0.2 to 0.8, a pair where all its sentences are right.

@@ -260,11 +260,6 @@ def test_drawing_leaves_matplotlib_settings_alone():
     assert run_python(code).strip() == "True"
 
 
-@pytest.mark.parametrize("name", nsmc_attention.__all__)
-def test_every_public_name_can_be_imported(name):
-    assert getattr(nsmc_attention, name) is not None
-
-
 def test_no_function_is_longer_than_sixty_lines():
     """Of code: neither its parameters nor its docstring count."""
     functions = [
@@ -327,19 +322,15 @@ def test_no_command_but_fetch_uses_the_network(tmp_path):
     assert "NETWORK" not in done.stderr, done.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments", [["좋다"], pytest.param(["--input", "reviews.csv", "--output", "out.csv"], marks=pytest.mark.slow)]
-)
-def test_onnxruntime_sends_no_telemetry(arguments, tmp_path):
+def test_onnxruntime_sends_no_telemetry(tmp_path):
     """Native code, which no audit hook sees; it writes a device number under the home folder before it sends."""
-    (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10_000, encoding="utf-8")
     environment = {
         name: value
         for name, value in os.environ.items()
         if name not in ("ORT_DISABLE_TELEMETRY", "CI", "XDG_CACHE_HOME")
     }
     subprocess.run(
-        [sys.executable, "-m", "nsmc_attention", "predict", *arguments],
+        [sys.executable, "-m", "nsmc_attention", "predict", "좋다", "--engine", "onnx"],
         cwd=tmp_path,
         capture_output=True,
         check=True,

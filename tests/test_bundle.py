@@ -47,13 +47,9 @@ def test_an_altered_file_is_refused(copy, name, damage):
     short = "[0-9a-f]{12}…"
     with pytest.raises(BundleError, match=f"{name}: expected sha256 {short}, found {short}; the file is truncated"):
         read_contents(load_bundle(copy, LAYOUT))
-
-
-@pytest.mark.parametrize("name", ["model.safetensors", "model.onnx"])
-def test_a_graph_is_not_run_without_its_own_parameters(copy, name):
-    (copy / name).write_bytes((copy / name).read_bytes()[:-1] + b"?")
-    with pytest.raises(BundleError, match=f"{name}: expected sha256"):
-        load_classifier(copy, "onnx")
+    if name.startswith("model"):
+        with pytest.raises(BundleError, match=f"{name}: expected sha256"):
+            load_classifier(copy, "onnx")
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b'{"schema": 5}', b"\xff\xfe"])
@@ -67,10 +63,7 @@ def test_a_manifest_that_is_none_is_refused(copy, content):
     "values, message",
     [
         ({"labels": ["positive", "negative"]}, "expected the labels"),
-        (
-            {"schema": 4},
-            "expected schema 5, found 4; convert a bundle of release 0.2 with `python -m recipes.convert_b",
-        ),
+        ({"schema": 4}, "expected schema 5, found 4; convert a bundle of release 0.2 with `python -m recipes"),
         ({"schema": 6}, "expected schema 5, found 6; .* or install the release that wrote it"),
         ({"task": "film"}, "expected a bundle of the task classify, found 'film'"),
         ({"vocabulary": 3}, "expected a vocabulary of 3, found"),
@@ -119,19 +112,15 @@ def test_a_fingerprint_tells_bundles_apart_by_what_answers(copy, tmp_path):
     assert len({before, cut, load_bundle(copy, LAYOUT).fingerprint}) == 3
 
 
-def test_contents_written_again_are_the_same_bundle(copy, tmp_path):
+def test_contents_written_again_are_the_same_bundle_and_its_manifest_is_readable_korean(copy, tmp_path):
     bundle = load_bundle(copy, LAYOUT)
     assert sorted(FILES) == sorted(path.name for path in copy.iterdir())
     write_bundle(tmp_path / "again", bundle.manifest, read_contents(bundle))
     for name in FILES:
         assert (tmp_path / "again" / name).read_bytes() == (copy / name).read_bytes()
-
-
-def test_a_manifest_is_readable_korean_and_replaces_the_old_one(copy):
-    before = load_bundle(copy, LAYOUT)
-    write_bundle(copy, {**before.manifest, "command": "train 한글 \ud800"}, read_contents(before))
+    write_bundle(copy, {**bundle.manifest, "command": "train 한글 \ud800"}, read_contents(bundle))
     assert "train 한글 ?" in (copy / "manifest.json").read_text(encoding="utf-8")
-    assert load_bundle(copy, LAYOUT).manifest["files"] == before.manifest["files"]
+    assert load_bundle(copy, LAYOUT).manifest["files"] == bundle.manifest["files"]
 
 
 @pytest.mark.parametrize("folder, layout", PACKAGED, ids=[folder.name for folder, _ in PACKAGED])

@@ -1,13 +1,17 @@
-"""The chapters are short, illustrated and have exercises; the pages that lead to them name cells that are there."""
+"""The article in one file, and the chapters: short, illustrated, with exercises, in cells that the pages name."""
 
+import ast
 import json
 import re
+import subprocess
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+ARTICLE = ROOT / "notebooks/article.py"
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 REFERENCE = re.compile(r"\(notebooks/(\w+\.ipynb)\),? (?:section )?(\d)절?(?: \[([\d, ]+)\])?")
 
@@ -65,3 +69,25 @@ def test_a_broken_link_of_the_built_site_is_a_warning(tmp_path, caplog, link, br
     (tmp_path / "b.html").write_text('<h2 id="one">', encoding="utf-8")
     hooks.check_links(tmp_path)
     assert bool(caplog.messages) == broken
+
+
+def test_the_article_trains_and_draws_in_seventy_lines(tmp_path):
+    assert len(ARTICLE.read_text(encoding="utf-8").splitlines()) <= 70
+    ran = subprocess.run([sys.executable, ARTICLE], cwd=tmp_path, capture_output=True, text=True)
+    assert ran.returncode == 0 and "MXNet start" not in ran.stderr, ran.stderr
+    expected = [*(f"epoch {number}" for number in range(1, 7)), "article.png"]
+    assert [line.split(":")[0] for line in ran.stdout.splitlines()] == expected
+    assert (tmp_path / "article.png").read_bytes().startswith(b"\x89PNG")
+
+
+def statements(code):
+    return {ast.unparse(each) for each in ast.parse(code).body}
+
+
+def test_the_first_chapter_has_the_code_of_the_article():
+    own = cells(ROOT / "notebooks" / "1_article.ipynb")
+    chapter = "\n".join("".join(cell["source"]) for cell in own if cell["cell_type"] == "code")
+    article = ARTICLE.read_text(encoding="utf-8").split('"""', 2)[2].split("network, objective")[0]
+    # the folder is an argument of the file alone
+    lines = [line for line in article.splitlines() if not line.startswith(("import sys", "FOLDER"))]
+    assert statements("\n".join(lines)) <= statements(chapter.replace("%matplotlib inline", ""))

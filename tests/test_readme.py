@@ -1,9 +1,11 @@
-"""The READMEs and the pages of docs/ show what the commands print, and name flags, files and tests that exist.
+"""The READMEs, the pages of docs/ and docstrings show what is printed, and name flags, files and tests that exist.
 
 A `console` block shows commands with their output, which is compared; a `python` block is run, and what follows
 `print(...)  # ` is compared; the commands of `bash` blocks and of inline code are parsed, not run.
 """
 
+import doctest
+import importlib
 import os
 import re
 import shlex
@@ -190,3 +192,41 @@ def test_the_page_of_other_languages_includes_the_whole_contract():
     start = int(re.search(r"pretrained/README.md:(\d+):", text_of(ROOT / "docs/other-languages.md")).group(1))
     card = text_of(ROOT / "nsmc_attention/pretrained/README.md").splitlines()
     assert card[start - 3] == "## Running model.onnx in other languages"
+
+
+KOREAN = [ROOT / "README.ko.md", ROOT / "docs/ko.md", *sorted((ROOT / "docs").glob("*.ko.md"))]
+# what a dictionary has for attention, prediction and worker
+TRANSLATED = re.compile("주의 (?:집중|기제|가중치)|판정|작업자")
+
+
+@pytest.mark.parametrize("path", KOREAN, ids=lambda path: path.name)
+def test_lines_of_a_korean_page_fit_and_no_term_is_translated_by_the_dictionary(path):
+    lines = text_of(path).splitlines()
+    assert [line for line in lines if len(line) > 120 or TRANSLATED.search(line)] == []
+
+
+def test_each_korean_page_is_on_the_korean_index_and_names_its_english_one():
+    index = text_of(ROOT / "docs/ko.md")
+    for path in KOREAN[2:]:
+        assert f"({path.name})" in index, path.name
+        assert path.name == "readme.ko.md" or "[English](" in text_of(path), path.name
+
+
+def test_the_glossary_has_four_cells_a_term_and_no_term_twice():
+    rows = text_of(ROOT / "docs/glossary.md").splitlines()
+    terms = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows if row.startswith("| ")]
+    terms = [cells for cells in terms if cells[0] != "English"]
+    assert {len(cells) for cells in terms} == {4} and all(all(cells) for cells in terms)
+    assert len({cells[0] for cells in terms}) == len(terms) > 50
+
+
+PACKAGE = Path(nsmc_attention.__file__).parent
+MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if ">>> " in text_of(path)]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_examples_print_what_they_say(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    module = importlib.import_module(".".join(part for part in parts if part != "__init__"))
+    found = doctest.testmod(module, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
+    assert found.attempted and not found.failed

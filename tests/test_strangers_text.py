@@ -1,6 +1,6 @@
 """Texts from strangers: whatever Unicode holds goes through every entry, and comes out as text.
 
-In full, every code point there is (139,264 texts), an hour; then some thousand texts of hypothesis:
+In full, every code point there is, an hour; then some thousand texts of hypothesis:
 
     python -m pytest tests/test_strangers_text.py -m slow
     python -m pytest tests/test_strangers_text.py -m hypothesis --hypothesis-profile=long
@@ -24,9 +24,9 @@ from nsmc_attention.apps.report.build import report
 from nsmc_attention.classification.attribution import Attribution
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.drawing.figure import save_figure
-from nsmc_attention.inference.scoring import score_lines, score_table
+from nsmc_attention.inference.scoring import score_table
 from nsmc_attention.tables.columns import is_number
-from nsmc_attention.tables.writers import as_cell, as_cells, as_csv, is_formula
+from nsmc_attention.tables.writers import as_cell, as_cells, as_csv
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import LONGEST, tokenizer
 from nsmc_attention.visualization.heatmap import draw_heatmap, draw_words
@@ -80,7 +80,7 @@ def check_predictions(classifier, texts):
 
 
 def check_tables(classifier, texts, folder):
-    """Texts as cells and as a column's name: csv and tsv neutralised and undone, verbatim and jsonl as they were."""
+    """Texts as cells: csv and tsv neutralised, verbatim and jsonl as they were."""
     # which is refused in csv
     texts = [text.replace("\0", "") for text in texts]
     source = folder / "in.jsonl"
@@ -95,16 +95,10 @@ def check_tables(classifier, texts, folder):
             expected = [text.encode("utf-8", "replace").decode() for text in texts]
             assert [row["document"] for row in found] == cells
             assert cells == [text if verbatim else as_cell(text) for text in expected]
-            if not verbatim:
-                assert not any(computed(cell) for cell in cells)
-                assert list(map(unmarked, cells)) == expected
+            assert verbatim or not any(map(computed, cells))
     score_table(classifier, source, folder / "out.jsonl")
     with open(folder / "out.jsonl", encoding="utf-8") as file:
         assert [json.loads(line)["film"].encode("utf-8", "replace").decode() for line in file] == expected
-
-
-def unmarked(cell):
-    return cell[1:] if cell[:1] == "'" and is_formula(cell[1:]) else cell
 
 
 def computed(cell):
@@ -185,27 +179,14 @@ def test_hostile_texts_go_through_every_entry_and_every_drawing(classifier, tmp_
     check_drawings(predictions, tmp_path)
 
 
-@pytest.fixture(scope="module")
-def every_code_point():
-    """139,264 texts of eight each."""
+@pytest.mark.slow
+def test_every_code_point_goes_through_every_entry_and_some_are_drawn(classifier, tmp_path):
+    """139,264 texts of eight each; each 32nd is drawn."""
     points = [chr(number) for number in range(sys.maxunicode + 1)]
-    return [f"영{''.join(points[start : start + 8])}화 {points[start]}" for start in range(0, len(points), 8)]
-
-
-@pytest.mark.slow
-def test_every_code_point_goes_through_every_entry(classifier, every_code_point, tmp_path):
-    for start in range(0, len(every_code_point), 2048):
-        check_all(classifier, every_code_point[start : start + 2048], tmp_path)
-
-
-@pytest.mark.slow
-def test_every_code_point_is_drawn(classifier, every_code_point, tmp_path):
-    """Shaded words of each text, the heatmap of each sixty-fourth, whose title and labels are the same words."""
-    for start in range(0, len(every_code_point), 64):
-        found = [attribution(each).by_word() for each in classifier.predict_many(every_code_point[start : start + 64])]
-        save_figure(draw_words(found), tmp_path / "words.svg")
-        xml.etree.ElementTree.parse(tmp_path / "words.svg")
-        save_figure(draw_heatmap(found[0].matrix, found[0].tokens, found[0].text), tmp_path / "m.png")
+    texts = [f"영{''.join(points[start : start + 8])}화 {points[start]}" for start in range(0, len(points), 8)]
+    for start in range(0, len(texts), 2048):
+        predictions = check_all(classifier, texts[start : start + 2048], tmp_path)
+        check_drawings(predictions[::32], tmp_path)
 
 
 @pytest.mark.parametrize("text", ["a" * 300_000, "가" * 300_000, "!" * 300_000, "\u0301" * 300_000, "1" * 300_000])
@@ -213,12 +194,6 @@ def test_of_a_long_text_the_beginning_is_read(classifier, text):
     found = classifier.predict(text)
     assert 0 <= found.probability <= 1
     assert "".join(tokenizer("mecab")(text)) == text[:LONGEST]
-
-
-@given(ANYTHING)
-def test_cells_are_not_computed_and_can_be_undone(text):
-    cell = as_cell(text)
-    assert not computed(cell) and unmarked(cell) == text
 
 
 def test_a_column_is_marked_as_its_cells_are():
@@ -246,17 +221,6 @@ def test_tables_of_a_report_quote_what_may_be_split():
     text = as_csv(frame.set_index("a;b"))
     assert text == '\ufeff"a;b",n\r\n"좋다;=1+1",1\r\n"좋다\t=1",0.5\r\n\'\ufeff=1,\r\n좋다,2\r\n'
     assert as_csv(pandas.DataFrame({"n": [1 / 3]})) == "\ufeffn\r\n0.333333\r\n"
-
-
-def test_numbers_stay_numbers():
-    for number in ("-1.5", "+3", "-1,234.50", "-1e-05", "1", "-3%", -1.5, None):
-        assert as_cell(number) == number
-
-
-def test_a_stream_of_lines_is_neutralised_too(classifier, tmp_path):
-    score_lines(classifier, HOSTILE, tmp_path / "out.csv")
-    with open(tmp_path / "out.csv", encoding="utf-8", newline="") as file:
-        assert not any(computed(row[0]) for row in csv.reader(file))
 
 
 def test_a_report_shows_hostile_films_and_texts_as_text(classifier, tmp_path):

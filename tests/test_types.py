@@ -1,9 +1,6 @@
 """What type checkers see: `__init__.pyi` beside the names that are imported on first use."""
 
 import ast
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -63,13 +60,3 @@ def test_the_package_says_that_it_is_typed():
 def test_an_argument_of_another_type_is_told_in_a_line_of_python(name, arguments, line):
     with pytest.raises(nsmc_attention.NsmcError, match=line):
         getattr(nsmc_attention, name)(*arguments)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("checker", ["mypy", "pyright"])
-def test_public_names_have_their_types(checker):
-    """Of mypy's this is part of lint too: tests/typed.py is among its files."""
-    if not shutil.which(checker, path=Path(sys.executable).parent):
-        pytest.skip(f"needs {checker}")
-    done = subprocess.run([sys.executable, "-m", checker, "tests/typed.py"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout

@@ -1,9 +1,7 @@
-"""What type checkers see of the public names: read by mypy and pyright, never run (test_types.py).
+"""What type checkers see of the public names: read by mypy, one of whose files it is, never run.
 
 An ignored line is an error that they must find: where they find none, the comment is unused, which is an error too.
 """
-
-# pyright: reportUnnecessaryTypeIgnoreComment=true
 
 from pathlib import Path
 

@@ -48,7 +48,11 @@ class NoCheckpoint(Checkpoint):
     def save(self, *state: Any) -> None:
         """Nothing."""
 
-    save_best = load_best = save
+    def save_best(self, network: Network) -> None:
+        """Nothing."""
+
+    def load_best(self, network: Network) -> None:
+        """Nothing."""
 
 
 def fold_splits(labels: Numbers, seed: int) -> list[Fold]:

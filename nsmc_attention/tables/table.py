@@ -6,6 +6,7 @@ Every value of csv and tsv stays text: no NA, no guessed numbers. Memory does no
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -13,9 +14,13 @@ from typing import Any, Optional, Union
 
 from ..errors import DataError, list_names
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values, require_column
+from .not_reviews import remark
 from .parts import PART_ROWS, Source, TablePart, as_text, cells_of
 from .rows import parts_of
 from .source import announce, find_source
+
+# Texts of the first part on which something may be remarked
+REMARKED = 1000
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,9 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
         column, note = choose_text(first, text_column, source.path)
         refuse_values(first, column, source.path)
         remarks += filter(None, [note])
+    with suppress(DataError):
+        cells = first.get(column, [])[:REMARKED] if first else []
+        remarks += filter(None, [remark([as_text(cell) for cell in cells])])
     every = parts if first is None else chain([first], parts)
     return Table(replace(source, remarks=tuple(remarks)), column, with_column(every, column, source.path))
 

@@ -85,7 +85,7 @@ def folder_of_nobody():
             os.seteuid(number)
 
 
-def test_a_file_is_written_in_a_folder_that_cannot_be_read():
+def test_a_file_is_written_in_a_folder_that_cannot_be_read_but_not_in_somebody_elses():
     with folder_of_nobody() as folder:
         (folder / "inside").mkdir()
         (folder / "inside").chmod(0o333)
@@ -94,6 +94,9 @@ def test_a_file_is_written_in_a_folder_that_cannot_be_read():
             (temporary / "c").touch()
         (folder / "inside").chmod(0o700)
         assert sorted(path.name for path in (folder / "inside").iterdir()) == ["a", "b"]
+        (folder / "inside").chmod(0o500)
+        with pytest.raises(DataError, match="c: cannot be written: Permission denied; choose another path"):
+            write_text(folder / "inside" / "c", "나")
 
 
 @pytest.mark.parametrize("name", ["가" * 85, "a" * 255])

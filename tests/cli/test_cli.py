@@ -50,9 +50,10 @@ def test_one_review_is_classified(command, bundle_folder):
 
 
 def test_lines_on_stdin_keep_their_order_and_blank_ones_their_place(command, bundle_folder):
-    done = command("predict", "--format", "jsonl", "--bundle", bundle_folder, stdin="\ufeff첫째\r\n\n셋째\n")
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [row["text"].strip("\ufeff") for row in rows] == ["첫째", "", "셋째"]
+    for dash in ([], ["-"]):
+        done = command("predict", *dash, "-f", "jsonl", "--bundle", bundle_folder, stdin="\ufeff첫째\r\n\n셋째\n")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [row["text"].strip("\ufeff") for row in rows] == ["첫째", "", "셋째"]
     assert rows[1]["label"] is None and rows[1]["error"] == "blank: no word to score"
 
 
@@ -84,10 +85,6 @@ def test_a_review_that_begins_with_a_dash_goes_after_two(command, refused, bundl
     lines = command("predict", "--bundle", bundle_folder, "--", text, "좋다").stdout.splitlines()
     assert [line.split("\t")[2] for line in lines] == [text, "좋다"]
     assert "A text that begins with a dash goes after --." in refused("predict", text)
-
-
-def test_a_dash_alone_is_standard_input(command, bundle_folder):
-    assert command("predict", "-", "--bundle", bundle_folder, stdin="별로\n").stdout.endswith("\t별로\n")
 
 
 def test_a_run_folder_stands_for_its_bundle(command, refused, run_folder, tmp_path):
@@ -134,13 +131,6 @@ def test_words_are_shaded_only_where_the_terminal_says_so():
     assert has_colors(Terminal(), {"TERM": "xterm-256color"}) and has_colors(Terminal(), {"COLORTERM": "truecolor"})
     assert not has_colors(Terminal(), {"TERM": "xterm-256color", "NO_COLOR": "1"})
     assert not has_colors(Terminal(), {"TERM": "linux"}) and not has_colors(io.StringIO(), {"TERM": "xterm-256color"})
-
-
-@pytest.mark.parametrize("name, options", [("m.onnx", []), ("m.params", ["--format", "params"])])
-def test_export_writes_a_model_and_gluons_parameters(command, bundle_folder, tmp_path, name, options):
-    done = command("export", "--bundle", bundle_folder, "--output", tmp_path / name, *options)
-    written = json.loads(done.stdout)
-    assert written["output"] == str(tmp_path / name) and written["bytes"] == (tmp_path / name).stat().st_size > 10_000
 
 
 def test_help_names_every_command_and_every_setting(command):
@@ -219,14 +209,6 @@ def test_jsonl_rows_keep_their_own_columns(command, bundle_folder, tmp_path):
     first, second = map(json.loads, done.stdout.splitlines())
     assert (first["text"], first["predicted_text"], first["n"]) == ("own", "좋다", 1)
     assert second["label"] is None and second["n"] is None
-
-
-def test_an_output_that_is_a_link_or_a_pipe_stays_one(command, bundle_folder, tmp_path):
-    target, link = tmp_path / "target.txt", tmp_path / "link.txt"
-    target.write_text("old", encoding="utf-8")
-    link.symlink_to(target)
-    assert command("predict", "좋다", "--output", link, "--bundle", bundle_folder).returncode == 0
-    assert link.is_symlink() and "좋다" in target.read_text(encoding="utf-8")
 
 
 def test_standard_output_by_its_name_is_added_to(command, bundle_folder, tmp_path):

@@ -7,12 +7,9 @@ import sys
 
 import pytest
 
-# A training with the settings of tests/conftest.py, but for its folder
-TRAIN = (
-    "train --data sample --embedding-size 8 --hidden-size 8 --attention-units 4 --ngram-buckets 500 --epochs 3 "
-    "--batch-size 32 --learning-rate 0.02 --dev-fraction 0.1 --erasure-reviews 100 "
-    "--erasure-epochs 2 --out"
-).split()
+from nsmc_attention.classification.settings import PRESETS
+from nsmc_attention.training.description import nearest_preset
+
 # Kills itself right before the k-th change (of one kind, or of any) that it makes in a folder
 SUICIDE = """
 import os, signal, sys
@@ -70,6 +67,7 @@ def die_fixture():
 
 
 @pytest.fixture(scope="session")
-def training():
+def training(tiny):
     """The command of a training of seconds, but for its folder; uninterrupted, it leaves `run_folder`."""
-    return TRAIN
+    name, changes = nearest_preset(tiny, PRESETS)
+    return ["train", "--data", "sample", "--preset", name, *changes, "--out"]

@@ -4,7 +4,6 @@ import io
 import itertools
 import json
 import shutil
-import sys
 import weakref
 from decimal import Decimal
 
@@ -16,11 +15,9 @@ import pytest
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.classification.system import LAYOUT
-from nsmc_attention.cli import run
 from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
 from nsmc_attention.inference.scoring import line_parts, row_stream, score_lines, score_table, table_parts
 from nsmc_attention.tables import nsmc
-from nsmc_attention.tables.data import Texts
 from nsmc_attention.tables.parts import PART_ROWS, TablePart
 from nsmc_attention.tables.table import Table, open_table
 
@@ -74,16 +71,6 @@ def test_workers_and_one_process_write_the_same_rows_in_order(classifier, table,
     assert max(abs(a - b) for a, b in numbers) <= 1e-5
 
 
-def test_jsonl_and_csv_say_the_same(classifier, tmp_path):
-    table = write_table(tmp_path / "few.csv", 300)
-    score_table(classifier, table, tmp_path / "a.csv", processes=1)
-    score_table(classifier, table, tmp_path / "a.jsonl")
-    lines = [json.loads(line) for line in (tmp_path / "a.jsonl").read_text(encoding="utf-8").splitlines()]
-    rows = read(tmp_path / "a.csv")
-    assert [row["label"] or None for row in rows] == [line["label"] for line in lines]
-    assert [line["number"] for line in lines] == [row["number"] for row in rows]
-
-
 def test_no_more_windows_are_read_than_the_workers_need(classifier):
     read_so_far = []
 
@@ -95,54 +82,6 @@ def test_no_more_windows_are_read_than_the_workers_need(classifier):
     stream = row_stream(classifier, windows(), processes=2)
     assert next(stream)[0] == ["영화 0"] and len(read_so_far) <= 6
     stream.close()
-
-
-@pytest.fixture
-def piped(tmp_path, monkeypatch):
-    """A function that makes bytes the standard input, with a file descriptor as a shell gives it."""
-
-    def pipe(content):
-        (tmp_path / "stdin").write_bytes(content)
-        monkeypatch.setattr(sys, "stdin", open(tmp_path / "stdin", encoding="utf-8"))
-
-    yield pipe
-    monkeypatch.undo()
-
-
-FRAME = pandas.DataFrame({"id": ["1", "2", "3"], "review": ["정말 재미있다", "", '두 줄\n"별로"']})
-STREAMED = {
-    "csv": FRAME.to_csv(index=False).encode(),
-    "tsv": FRAME.to_csv(index=False, sep="\t").encode(),
-    "jsonl": FRAME.to_json(orient="records", lines=True, force_ascii=False).encode(),
-    "parquet": FRAME.to_parquet(),
-}
-
-
-@pytest.mark.parametrize("kind", STREAMED)
-def test_a_table_on_stdin_is_scored_as_the_same_file(kind, classifier, piped, tmp_path):
-    path = tmp_path / f"table.{kind}"
-    path.write_bytes(STREAMED[kind])
-    piped(path.read_bytes())
-    score_table(classifier, Texts("-", text_column="review", kind=kind), tmp_path / "piped.csv")
-    score_table(classifier, Texts(path, text_column="review"), tmp_path / "read.csv")
-    assert (tmp_path / "piped.csv").read_bytes() == (tmp_path / "read.csv").read_bytes()
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        (b"review\n\xff\n", "stdin line 2: expected UTF-8"),
-        (b"", "stdin: the file is empty"),
-        (b"a,review\n1\n", "stdin row 2: expected 2 cells"),
-        (b"other\n1\n", "stdin: expected a column 'review'"),
-    ],
-)
-def test_a_bad_table_on_stdin_is_refused_with_one_line(content, message, bundle_folder, piped, capsys):
-    piped(content)
-    arguments = ["predict", "--input", "-", "--input-format", "csv", "--text-column", "review"]
-    assert run([*arguments, "--bundle", str(bundle_folder)]) == 2
-    stderr = capsys.readouterr().err
-    assert stderr.count("\n") == 1 and message in stderr
 
 
 def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
@@ -305,38 +244,23 @@ def test_lines_are_read_in_windows_of_bounded_size(classifier):
     assert [part.texts for part in line_parts(classifier, iter(["a", "", "b"]), "csv")] == [["a", "", "b"]]
 
 
-# {name: its encoding and delimiter}
-OFFICE = {f"{encoding}.csv": (encoding, ",") for encoding in ("utf-8", "utf-8-sig", "cp949", "utf-16")}
-OFFICE.update({"semicolon.csv": ("utf-8", ";"), "tab.csv": ("utf-8", "\t"), "table.tsv": ("utf-8", "\t")})
-
-
-@pytest.fixture(scope="module")
-def office(tmp_path_factory):
-    """The same reviews in the ten formats of offices; the column of the texts is called 리뷰."""
-    folder, rows = tmp_path_factory.mktemp("office"), ["정말 재미있는 영화였어요", "지루하고 돈이 아까워요", "", "10점"]
-    frame = pandas.DataFrame({"번호": range(len(rows)), "리뷰": rows})
-    for name, (encoding, delimiter) in OFFICE.items():
-        frame.to_csv(folder / name, index=False, sep=delimiter, encoding=encoding)
-    frame.to_excel(folder / "table.xlsx", index=False)
-    frame.to_parquet(folder / "table.parquet")
-    frame.to_json(folder / "table.jsonl", orient="records", lines=True, force_ascii=False)
-    return folder
-
-
-def test_ten_formats_give_equal_predictions_with_a_mark_for_people(office, classifier, bundle_folder, tmp_path, capsys):
-    """A mark where the input came from a spreadsheet program, or Excel is named."""
-    found, marked = {}, set()
-    for path in office.iterdir():
-        assert run(["predict", "--input", str(path), "--format", "csv", "--bundle", str(bundle_folder)]) == 0
-        found[path.name] = capsys.readouterr().out
-        score_table(classifier, path, tmp_path / "out.csv")
-        content = (tmp_path / "out.csv").read_bytes()
-        assert content.removeprefix(b"\xef\xbb\xbf").decode() == found[path.name]
-        marked |= {path.name} if content.startswith(b"\xef\xbb\xbf") else set()
-    assert len(found) == 10 and len(set(found.values())) == 1
-    assert found["table.xlsx"].startswith("번호,리뷰,label,score,probability,error\n0,정말 재미있는 영화였어요,")
-    assert marked == {"utf-8-sig.csv", "cp949.csv", "utf-16.csv", "table.xlsx"}
-    score_table(classifier, office / "utf-8.csv", tmp_path / "out.csv", excel=True)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp949", "utf-16", "xlsx"])
+def test_equal_predictions_have_a_mark_where_a_spreadsheet_program_wrote_the_table(classifier, tmp_path, encoding):
+    frame = pandas.DataFrame({"번호": [0, 1], "리뷰": ["정말 재미있는 영화였어요", ""]})
+    if encoding == "xlsx":
+        frame.to_excel(path := tmp_path / "a.xlsx", index=False)
+    else:
+        frame.to_csv(path := tmp_path / "a.csv", index=False, encoding=encoding)
+    score_table(classifier, path, tmp_path / "out.csv")
+    content = (tmp_path / "out.csv").read_bytes()
+    assert content.startswith(b"\xef\xbb\xbf") == (encoding != "utf-8")
+    one = classifier.predict(frame["리뷰"][0])
+    assert content.removeprefix(b"\xef\xbb\xbf").decode().splitlines() == [
+        "번호,리뷰,label,score,probability,error",
+        f"0,정말 재미있는 영화였어요,{one.label},{one.score:.6g},{one.probability:.6g},",
+        "1,,,,,blank: no word to score",
+    ]
+    score_table(classifier, path, tmp_path / "out.csv", excel=True)
     assert (tmp_path / "out.csv").read_bytes().startswith(b"\xef\xbb\xbf")
 
 
@@ -346,18 +270,6 @@ def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(score_row
     first, second = (dict(zip(part, row)) for row in zip(*part.values()))
     assert first["리뷰"] == "=1+1 좋다" and first["평점"] == 5 and isinstance(first["probability"], float)
     assert second["error"] == "blank: no word to score" and second["label"] is None
-
-
-def test_a_workbook_keeps_its_other_sheets(classifier, tmp_path):
-    with pandas.ExcelWriter(tmp_path / "two.xlsx") as book:
-        for sheet in ("3월", "4월"):
-            pandas.DataFrame({"리뷰": [sheet]}).to_excel(book, sheet_name=sheet, index=False)
-    (tmp_path / "link.xlsx").symlink_to(tmp_path / "two.xlsx")
-    for output in ("two.xlsx", "link.xlsx"):
-        score_table(classifier, Texts(tmp_path / "two.xlsx", sheet="4월"), tmp_path / output)
-    found = pandas.read_excel(tmp_path / "two.xlsx", sheet_name=None)
-    assert found["3월"].columns.tolist() == ["리뷰"]
-    assert found["4월"].columns[[0, 1, 5]].tolist() == ["리뷰", "label", "predicted_label"]
 
 
 def test_where_one_bundle_began_no_other_goes_on(bundle_folder, tmp_path):

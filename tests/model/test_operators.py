@@ -6,14 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.classification.batches import Batch
-from nsmc_attention.classification.objectives import LabelsObjective
 from nsmc_attention.classification.settings import Config
 from nsmc_attention.model import operators
 from nsmc_attention.model.attention import Additive
 from nsmc_attention.model.blocks import Bidirectional
-from nsmc_attention.model.parameters import snapshot
-from nsmc_attention.training.loop import make_trainer, train_step
 
 mxnet = import_mxnet()
 
@@ -190,44 +186,6 @@ def test_dropout_follows_the_seed_and_rests_outside_training():
             masks.append(layer(array).asnumpy())
     assert (masks[0] == masks[1]).all() and (masks[0] != masks[2]).any()
     assert (layer(array).asnumpy() == array.asnumpy()).all()
-
-
-def trained(steps, native):
-    """Return the parameters after some steps without dropout."""
-    mxnet.random.seed(0)
-    draw = numpy.random.RandomState(0)
-    config = Config().with_fields(dropout=0.0, word_dropout=0.0, hidden_size=9, embedding_size=8, attention_units=5)
-    network = config.network(50, with_ngrams=False)
-    network.initialize(mxnet.init.Xavier())
-    batches = [
-        Batch(
-            draw.randint(2, 50, (6, 7)).astype("int32"),
-            draw.randint(1, 8, 6).astype("float32"),
-            draw.rand(6).astype("float32"),
-            None,
-        )
-        for _ in range(steps)
-    ]
-    network(nd.array(batches[0].token_ids, dtype="int32"), nd.array(batches[0].valid_length))
-    network.hybridize(static_alloc=True)
-    library = operators.LIBRARY
-    operators.LIBRARY = library if native else None
-    try:
-        trainer, objective = make_trainer(network, 0.01), LabelsObjective(None, mxnet.cpu())
-        for batch in batches:
-            train_step(network, trainer, objective, batch, 1.0)
-    finally:
-        operators.LIBRARY = library
-    return snapshot(network)
-
-
-def test_a_training_with_and_without_the_operators_is_the_same_but_for_rounding():
-    found, expected = trained(4, True), trained(4, False)
-    assert list(found) == list(expected)
-    for name in found:
-        # Adam divides a gradient by its size: of one that is 0 but for rounding, its sign is chance
-        close = numpy.isclose(found[name], expected[name], atol=1e-4, rtol=1e-4)
-        assert close.mean() > 0.98, name
 
 
 def test_a_graph_is_lowered_from_the_operators_of_mxnet():

@@ -5,6 +5,7 @@ import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.columns import LESSER_COLUMNS, TEXT_COLUMNS, require_column
+from nsmc_attention.tables.not_reviews import remark
 from nsmc_attention.tables.table import open_table
 from nsmc_attention.text.encoding import clean
 
@@ -26,19 +27,15 @@ def csv_of(names, *columns):
     return pandas.DataFrame(dict(zip(names, columns))).to_csv(index=False)
 
 
-@pytest.mark.parametrize(
-    "name", [*sorted(LESSER_COLUMNS), "Review_Text", "review-text ", "리뷰 내용(필수)", "[댓글_내용]", "상세리뷰"]
-)
-def test_a_lesser_known_name_is_taken_and_said(table, capsys, name):
+LESSER = [*sorted(LESSER_COLUMNS), "Review_Text", "review-text ", "리뷰 내용(필수)", "[댓글_내용]", "상세리뷰"]
+
+
+@pytest.mark.parametrize("name", [*LESSER, *TEXT_COLUMNS, "Review "])
+def test_a_known_name_is_taken_and_said_unless_it_is_a_plain_one(table, capsys, name):
     opened, _ = table(csv_of(["작성자", name, "평점"], ["하늘", "바다", "솔"], TEXTS, [5, 1, 4]))
     assert opened.text_column == name
-    assert f"a.csv: texts are read from column {name!r}\n" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("name", [*TEXT_COLUMNS, "Review "])
-def test_a_plain_name_is_taken_in_silence(table, capsys, name):
-    assert table(csv_of(["id", name], [1, 2, 3], TEXTS))[0].text_column == name
-    assert capsys.readouterr().err == ""
+    said = capsys.readouterr().err
+    assert f"a.csv: texts are read from column {name!r}\n" in said if name in LESSER else said == ""
 
 
 @pytest.mark.parametrize("kind", ["csv", "xlsx"])
@@ -155,7 +152,9 @@ def test_a_title_above_the_header_is_left_out_and_said(table, capsys, name, kind
     assert given == read and "the header" not in capsys.readouterr().err
 
 
-def test_a_header_that_is_no_row_or_not_there_is_refused(table):
+def test_a_header_that_is_no_row_or_not_there_is_refused_and_one_that_comes_again_left_out(table, capsys):
+    assert len(table(csv_of(["review", "stars"], TEXTS, [5, 1, 4]) * 3)[1]) == 9
+    assert "a.csv: left out 2 rows that repeat the header\n" in capsys.readouterr().err
     for header in ("0", "-1", "x", "1.5", ""):
         with pytest.raises(ConfigError, match="--header: expected a row from 1, or none, found"):
             table(csv_of(["review"], TEXTS), header=header)
@@ -180,3 +179,25 @@ def test_rows_that_repeat_the_header_are_left_out_and_counted(table, capsys):
 )
 def test_entities_are_read_as_what_they_stand_for(text, meant):
     assert clean(text) == meant == clean(meant)
+
+
+NO_REVIEWS = """--------------- 2024년 1월 3일 수요일 ---------------
+[하늘] [오후 3:12] 재밌다
+2024. 1. 3. 오후 3:12, 하늘 : 재밌다
+2024년 1월 3일 오후 3:12, 하늘 : 재밌다
+2024년 1월 3일 수요일
+https://a.kr/b?c=1
+3f2b8c1a-0d1e-4f5a-9b7c-1a2b3c4d5e6f
+2024-01-03 12:30
+['재밌다', '별로']
+12345"""
+
+
+@pytest.mark.parametrize("line", NO_REVIEWS.splitlines())
+def test_lines_that_are_no_reviews_are_counted_and_said(table, capsys, line):
+    said = remark([line] * 3 + ["재밌다"] * 3 + [""])
+    assert said.startswith("3 of the first 6 texts are ") and said.endswith("their labels mean nothing")
+    reviews = "10점 만점에 10점|[스포] 재밌다|오후 3시: 봤다|2024년 최고의 영화|-- 별로 --|1,000명이 운다".split("|")
+    assert remark([line] + reviews * 5) is None
+    table("\n".join([line, *TEXTS, line]), "a.txt")
+    assert "a.txt: 2 of the first 5 texts are " in capsys.readouterr().err

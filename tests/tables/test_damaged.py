@@ -42,6 +42,7 @@ DAMAGED = [
     *((nsmc.read, None, "no such file"), (archive, None, "no such file")),
     (lambda path: nsmc.read(path.parent), "", "cannot be read: Is a directory"),
     (archive, b"PK not a zip", "not a readable zip archive"),
+    (folder, "[]", "no raw review is left"),
     (folder, "{", "a.json: .*expected a list of reviews"),
     (folder, "[" * 100_000, "a.json: .*expected a list of reviews"),
     *((folder, "[{}]", "a.json: .*KeyError"), (folder, "[1]", "a.json: .*TypeError")),

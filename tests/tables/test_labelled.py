@@ -63,6 +63,9 @@ def test_the_word_that_is_named_is_positive(table):
     assert read(path, positive="fun")[:2] == ([1, 0], {"neutral": 1, "without a label": 1})
     with pytest.raises(DataError, match="column label row 2: .* found 'fun', 'dull'; name the positive one by posi"):
         read(path)
+    for values in (["fun", "dull", "so"], ["dull", "so"]):
+        with pytest.raises(DataError, match="expected two labels, 'fun' and another, found"):
+            polarities(values, "fun")
 
 
 @pytest.mark.parametrize(
@@ -105,20 +108,14 @@ def test_a_column_that_is_named_wins(table):
     ("columns", "message"),
     [
         ({"label": "0 1 2".split()}, "row 4: .*which one is neutral is not known: write 부정, 중립 and 긍정"),
-        (
-            {"label": ["배송", "품질", "가격"], "평점": ["5", "1", "3"]},
-            "row 2: .*leave the cells blank that are neither",
-        ),
+        ({"label": ["배송", "품질", "가격"], "평점": ["5", "1", "3"]}, "row 2: .*leave the cells blank that are neith"),
         ({"label": "1 2 3 4 5".split()}, "if these are stars, name the column by stars_column"),
         ({"label": ["긍정", "", "엉뚱"]}, "column label row 4: .*name the positive one"),
         ({"label": "10", "sentiment": ["긍정", "부정"]}, "one column of labels, found label, sentiment; choose by"),
         ({"a": STARS * 2, "b": STARS[::-1] * 2}, "one column of stars, found a, b; choose by stars_column"),
         ({"재방문의사": ["0", "1"]}, "found 재방문의사; name the column of labels or stars by --label-column or"),
         ({"Rating": ["0", "1", "2"]}, "column Rating row 4: .*if these are labels"),
-        (
-            {"만족도": "1 3 7".split()},
-            r"column 만족도 row 4: .*found 7 .*; write the scale into the column's name, as .*1-7",
-        ),
+        ({"만족도": ["1", "3", "7"]}, "column 만족도 row 4: .*found 7 .*; write the scale into the column's name"),
         ({"평점": ["5", "추천", "1"]}, "column 평점 row 3: expected 1 to 5 or 1 to 10 stars, found '추천'"),
         ({"label": ["", ""]}, "expected labels in column label, found none with text; fill it"),
         ({"label": ["중립", "보통"]}, "expected labels in column label, found none with text"),
@@ -129,45 +126,35 @@ def test_what_is_not_clear_is_refused_with_what_to_do(table, columns, message):
         read(table(**columns))
 
 
-def test_rows_that_are_left_out_have_a_reason(tmp_path):
-    path = tmp_path / "in.csv"
-    path.write_text('review,label\n가,1\n"",0\n가,0\n나,\n다,보통\n라,-\n마,0\n', encoding="utf-8")
-    labels, left_out, _ = read(path)
-    assert labels == [1, 0]
-    assert left_out == {"without a label": 2, "neutral": 1, "without text": 1, "repeated": 1}
+@pytest.mark.parametrize(
+    ("content", "left_out"),
+    [
+        (
+            'label\n가,1\n"",0\n가,0\n나,\n다,보통\n라,-\n마,0',
+            {"without a label": 2, "neutral": 1, "without text": 1, "repeated": 1},
+        ),
+        ("label\n가,1\n나,0\n,합계", {"without a label": 1}),
+        ("별점\n가,5\n나,1\n,합계\n ,37\n,5", {"without a label": 2, "without text": 1}),
+    ],
+)
+def test_rows_that_are_left_out_have_a_reason_and_block_nothing(tmp_path, content, left_out):
+    (tmp_path / "in.csv").write_text(f"review,{content}\n", encoding="utf-8")
+    assert read(tmp_path / "in.csv")[:2] == ([1, 0], left_out)
 
 
-def test_a_row_without_a_text_blocks_nothing(tmp_path):
-    path = tmp_path / "in.csv"
-    path.write_text("review,label\n가,1\n나,0\n,합계\n", encoding="utf-8")
-    assert read(path)[:2] == ([1, 0], {"without a label": 1})
-    path.write_text("review,별점\n가,5\n나,1\n,합계\n ,37\n,5\n", encoding="utf-8")
-    assert read(path)[:2] == ([1, 0], {"without a label": 2, "without text": 1})
-
-
-def test_train_and_evaluate_read_the_same_rows_and_say_what_they_leave_out(table, capsys):
+def test_train_and_evaluate_read_the_same_rows_and_say_what_they_leave_out(table, tmp_path, capsys):
     reviews = load_reviews(table(별점=[*STARS, "-"]))
     assert reviews.labels.tolist() == [1, 0, 1] and reviews.columns["stars"] == "별점"
     left_out, note = (line.partition("in.csv: ")[2] for line in capsys.readouterr().err.splitlines())
     assert left_out == "left out: 1 without a label, 1 of middle stars" and note.startswith("labels are the stars in c")
+    # blank and repeated texts count in an evaluation
+    (path := tmp_path / "few.csv").write_text('review,label\n가,1\n"",0\n가,0\n', encoding="utf-8")
+    assert load_reviews(path).documents == ["가", "", "가"] and capsys.readouterr().err == ""
     assert load_reviews(table(감정=OPINIONS)).labels.tolist() == [1, 0, 1]
     assert load_reviews(table(a=STARS, b=STARS[::-1]), stars_column="b").labels.tolist() == [1, 0, 1]
-
-
-def test_blank_and_repeated_texts_count_in_an_evaluation(tmp_path, capsys):
-    path = tmp_path / "in.csv"
-    path.write_text('review,label\n가,1\n"",0\n가,0\n', encoding="utf-8")
-    assert load_reviews(path).documents == ["가", "", "가"] and capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("negative, positive", [*PAIRS, (0, 1), (False, True), ("Negative", "POSITIVE ")])
 def test_the_positive_label_of_a_known_pair_is_found_in_any_order(negative, positive):
     for values in ([negative, positive], [positive, negative, negative], [positive]):
         assert sides_of(values)[plain_label(positive)] == 1
-
-
-def test_other_labels_need_the_positive_one_to_be_named():
-    assert sides_of(["fun", "dull"]) is None and sides_of(["fun", "dull"], "fun") == {"fun": 1, "dull": 0}
-    for values in (["fun", "dull", "so"], ["dull", "so"]):
-        with pytest.raises(DataError, match="expected two labels, 'fun' and another, found"):
-            polarities(values, "fun")

@@ -40,13 +40,6 @@ def test_a_file_that_is_not_the_official_one_is_refused(tmp_path):
         nsmc.find("test", tmp_path)
 
 
-def test_a_failed_download_says_what_from_where_and_whither(tmp_path, monkeypatch):
-    monkeypatch.setattr(nsmc, "ADDRESS", "http://127.0.0.1:9/")
-    with pytest.raises(DataError, match="ratings_test.txt: not found, and the download from http://127.0.0.1:9/"):
-        nsmc.find("test", tmp_path / "new")
-    assert not list((tmp_path / "new").iterdir())
-
-
 def test_the_official_files_have_the_published_counts(nsmc_folder):
     train, test = (nsmc.load("nsmc", part).counts() for part in ("train", "test"))
     assert (train["rows"], train["positive"], train["blank"]) == (150000, 74827, 5)

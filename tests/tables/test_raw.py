@@ -7,7 +7,6 @@ from hashlib import sha256
 import pandas
 import pytest
 
-from nsmc_attention.errors import DataError
 from nsmc_attention.tables import nsmc, raw
 
 
@@ -55,29 +54,19 @@ def test_reviews_come_with_stars_film_and_date_and_a_hash_of_ids_and_texts(archi
 
 
 @pytest.mark.parametrize(
-    "leave_out, reason, gone",
+    "leave_out, by_id, by_text, kept",
     [
-        ({"id": ["3"], "document": ["something else"]}, "left_out_by_id", "지루하다"),
-        ({"id": ["99"], "document": ["그저   그렇다"]}, "left_out_by_text", "그저 그렇다"),
-        ({"document": ["그저그렇다"]}, "left_out_by_text", "그저 그렇다"),
-        ({"document": ["\u110e\u116c고!"]}, "left_out_by_text", "최고!"),
+        ({"id": ["3"], "document": ["something else"]}, 1, 0, ["정말 좋다", "그저 그렇다", "최고!"]),
+        ({"id": ["99"], "document": ["그저   그렇다"]}, 0, 1, ["정말 좋다", "지루하다", "최고!"]),
+        ({"document": ["그저그렇다", "\u110e\u116c고!"]}, 0, 2, ["정말 좋다", "지루하다"]),
+        # of a review that both would leave out, the id counts
+        ({"id": [1], "document": ["정말 좋다"]}, 2, 0, ["지루하다", "그저 그렇다", "최고!"]),
     ],
 )
-def test_what_is_tested_on_is_left_out_by_id_and_by_text(archive, leave_out, reason, gone):
+def test_what_is_tested_on_is_left_out_by_id_and_by_text(archive, leave_out, by_id, by_text, kept):
     found = raw.load(archive, [pandas.DataFrame(leave_out)])
-    assert gone not in texts(found) and found.counts[reason] == 1 and found.counts["kept"] == 3
-
-
-def test_an_archive_without_films_truncated_or_altered_is_refused(tmp_path):
-    broken = zipped(tmp_path / "broken.zip", {"x.txt": "y"})
-    with pytest.raises(DataError, match="no raw review is left"):
-        raw.load(broken, [])
-    content = zipped(broken, {"raw/1.json": json.dumps(FILMS["1"], ensure_ascii=False)}).read_bytes()
-    at = content.index("정말".encode())
-    for damaged in (content[: len(content) // 2], content[:at] + b"\0" + content[at + 1 :]):
-        broken.write_bytes(damaged)
-        with pytest.raises(DataError, match="zip"):
-            raw.load(broken, [])
+    assert texts(found) == kept
+    assert (found.counts["left_out_by_id"], found.counts["left_out_by_text"]) == (by_id, by_text)
 
 
 @pytest.mark.slow
@@ -87,11 +76,6 @@ def test_no_raw_review_of_the_archive_is_in_the_official_test_file(nsmc_folder):
     assert not set(found.frame["id"]) & set(test["id"])
     assert not set(map(raw.folded, texts(found))) & set(map(raw.folded, test["document"]))
     assert found.counts["left_out_by_id"] > 40000 and found.counts["kept"] > 500000
-
-
-def test_of_one_review_each_reason_is_counted_once_and_the_id_comes_first(archive):
-    found = raw.load(archive, [pandas.DataFrame({"id": [1, 2], "document": ["정말 좋다", "x"]})])
-    assert found.counts == {"read": 6, "blank": 1, "repeated": 0, "left_out_by_id": 2, "left_out_by_text": 0, "kept": 3}
 
 
 def test_only_films_of_an_archive_are_read(tmp_path):

@@ -65,12 +65,7 @@ def test_a_byte_beyond_ascii_may_come_late(written, stdin):
 @pytest.mark.parametrize(
     "codec, end, given, message",
     [
-        (
-            "cp949",
-            b"",
-            "utf-8",
-            "line 2: expected UTF-8 text, found byte 0x.*name its encoding by encoding .--encoding",
-        ),
+        ("cp949", b"", "utf-8", "line 2: expected UTF-8 text, found byte 0x.*name its encoding by encoding .--enc"),
         ("utf-8", b"", "cp949", "line 2: expected CP949 text, found byte 0x"),
         ("utf-16", b"", "utf-8", "line 1: expected UTF-8 text, found byte 0x"),
         ("utf-16", b"\0\xd8", None, "expected UTF-16 text"),

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.tables.stars import of_reviews, plain_name, scale_of_name, star, star_columns, stars_of
+from nsmc_attention.tables.stars import of_reviews, scale_of_name, star, star_columns, stars_of
 
 
 def spellings(number):
@@ -67,24 +67,30 @@ def test_a_scale_in_the_name_is_read(name, scale):
 def test_hollow_stars_alone_are_counted_and_beside_filled_ones_are_none():
     assert stars_of(["☆☆☆☆☆", "☆☆", "☆☆☆☆"]).numbers == [5, 2, 4]
     assert stars_of(["☆☆☆☆☆", "★★★★☆"]).numbers == [0, 4]
-    with pytest.raises(DataError, match="1: expected 1 to 5 or 1 to 10 stars, found '☆☆'"):
-        stars_of(["★★★★★", "☆☆"])
+
+
+def repeated(numbers, rows=40):
+    return list(islice(cycle(map(str, numbers)), rows))
+
+
+# numbers that do not show their scale
+UNCLEAR = [range(1, 8), range(7), [1, 6.5], range(1, 5), range(1, 4), range(5), [1, 3, 12]]
 
 
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
         (["5", "추천"], "1: expected 1 to 5 or 1 to 10 stars, found '추천'; mend it, or leave it blank"),
-        (
-            ["5", "85"],
-            r"1: .*found 85 as the largest number; mend it, or write the scale into the column's name, as .* \(1-100\)",
+        (["5", "85"], r"1: .*found 85 as the largest number; mend it, or write the scale into .*, as .* \(1-100\)"),
+        # hollow stars beside filled ones are none
+        (["★★★★★", "☆☆"], "1: expected 1 to 5 or 1 to 10 stars, found '☆☆'"),
+        *(
+            (repeated(numbers), "as the largest number; .*write the scale into the column's name")
+            for numbers in UNCLEAR
         ),
         (["4/5", "8"], "1: expected stars of 5, found '8'; mend it"),
         (["4/5", "8/10", "4"], "1: expected stars of 5, found '8/10'"),
-        (
-            ["0.98", "0.02"],
-            "0: .*found 0.98 as the largest number; if these are labels, name the column by label_column",
-        ),
+        (["0.98", "0.02"], "0: .*found 0.98 as the largest number; if these are labels, name the column by label_c"),
         (["0", "1", "2"], "2: .*found 2 as the largest number; if these are labels"),
         *(([cell], f"0: .*found '{cell}'") for cell in ("6/5", "-1", "2024-04-05", "45점 만점")),
         (["1" * 65536], f"0: .*found '{'1' * 20}'"),
@@ -95,18 +101,6 @@ def test_what_is_no_star_is_refused_by_its_row(cells, message):
         stars_of(cells)
 
 
-def repeated(numbers, rows=40):
-    return list(islice(cycle(map(str, numbers)), rows))
-
-
-@pytest.mark.parametrize("numbers", [range(1, 8), range(7), [1, 6.5], range(1, 5), range(1, 4), range(5), [1, 3, 12]])
-def test_a_scale_that_numbers_do_not_show_is_asked_for(numbers):
-    with pytest.raises(
-        DataError, match=f"{max(numbers):g} as the largest number; .*write the scale into the column's name"
-    ):
-        stars_of(repeated(numbers))
-
-
 @pytest.mark.parametrize(
     ("numbers", "scale"),
     [(range(1, 6), 5), (range(1, 11), 10), (range(11), 10), ([1, 8], 10), ([1, 9], 10), ([4], 5), ([3.5, 4], 5)],
@@ -115,59 +109,40 @@ def test_a_scale_is_what_the_column_shows(numbers, scale):
     assert stars_of([*repeated(numbers, 20), *["1"] * 100]).scale == scale
 
 
-@pytest.mark.parametrize(
-    "name",
+RATED = ["5", "1", "4", "3", "5", "2", "5"]
+NAMES = (
     "star,Total_Star,star-rating,user_rating,별점수,구매자 평점,만족도,Overall,평점(5점),SCORE,reviews.rating".split(
         ","
-    ),
+    )
 )
-def test_a_column_of_stars_is_found_by_its_name(name):
-    columns = {"review": ["좋다"] * 3, "추천수": ["1", "2", "5"], name: ["5", "1", "-"]}
-    assert star_columns(columns) == ([name], "name")
-
-
-@pytest.mark.parametrize("name", ["만족도", "score", "rating", "만족도 (1-7)"])
-@pytest.mark.parametrize("largest", [7, 100])
-def test_a_known_name_with_an_open_scale_is_found_too(name, largest):
-    assert star_columns({"의견": ["좋다"] * 40, name: repeated([1, 3, largest])}) == ([name], "name")
-
-
-def test_a_name_alone_does_not_make_stars():
-    assert plain_name("Star Rating (1-5)") == "starrating"
-    assert star_columns({"review": ["좋다"], "grade": ["A"], "score": ["0.93"]})[0] == []
-    # a name that says nothing else, so that the refusal is of its cells
-    assert star_columns({"review": ["좋다"], "평점": ["우수"]})[0] == ["평점"]
-
-
-RATED = ["5", "1", "4", "3", "5", "2", "5"]
+NO_STARS = ["1 2 3 4 5", "10 9 8 7 6 5", "1 5 1 5 5 1", "0 0 0 1 5 0 2", "5 4 1", "12 1 5 7 10 3", "3.27 4.11 5 1 2"]
+NO_STARS += ["좋다 5 4 3 2", " " * 5, "3/4 5/6 7/8 9/10 3/5", "10% 20% 90% 10% 20%"]
+OTHERS = "avg_rating 요일 age 좋아요 추천수 조회수 year id helpful_votes n cluster".split()
 
 
 @pytest.mark.parametrize(
-    "cells",
-    [RATED, [f"{cell}.0" for cell in RATED], ["★★", "★★★★★", "★", "★★", "★"], ["4/5", "1/5"] * 5, [*RATED, "-"]],
-)
-def test_a_column_of_stars_is_found_by_its_cells(cells):
-    assert star_columns({"review": ["좋다"] * len(cells), "q": cells, "c": ["가"] * len(cells)}) == (["q"], "cells")
-
-
-@pytest.mark.parametrize(
-    ("name", "cells"),
+    ("columns", "found"),
     [
-        *(("q", cells.split(" ")) for cells in ("1 2 3 4 5", "10 9 8 7 6 5", "1 5 1 5 5 1", "0 0 0 1 5 0 2", "5 4 1")),
-        *(("q", cells.split(" ")) for cells in ("12 1 5 7 10 3", "3.27 4.11 5 1 2", "좋다 5 4 3 2", " " * 5)),
-        *(("q", cells.split(" ")) for cells in ("3/4 5/6 7/8 9/10 3/5", "10% 20% 90% 10% 20%")),
-        *((name, RATED) for name in "avg_rating 요일 age 좋아요 추천수 조회수 year id helpful_votes n cluster".split()),
+        *(({"추천수": ["1", "2", "5"], name: ["5", "1", "-"]}, ([name], "name")) for name in NAMES),
+        *(({name: repeated([1, 3, 7])}, ([name], "name")) for name in ("만족도", "score", "rating", "만족도 (1-7)")),
+        ({"score": repeated([1, 3, 100])}, (["score"], "name")),
+        ({"grade": ["A"], "score": ["0.93"]}, ([], "cells")),
+        # a name that says nothing else, so that the refusal is of its cells
+        ({"평점": ["우수"]}, (["평점"], "name")),
+        *(({"q": cells, "c": ["가"] * len(cells)}, (["q"], "cells")) for cells in (RATED, [*RATED, "-"])),
+        ({"q": [f"{cell}.0" for cell in RATED]}, (["q"], "cells")),
+        ({"q": ["★★", "★★★★★", "★", "★★", "★"]}, (["q"], "cells")),
+        ({"q": ["4/5", "1/5"] * 5}, (["q"], "cells")),
+        *(({"q": cells.split(" ")}, ([], "cells")) for cells in NO_STARS),
+        *(({name: RATED}, ([], "cells")) for name in OTHERS),
+        ({"맛": RATED, "양": RATED[::-1]}, (["맛", "양"], "cells")),
+        ({"맛": RATED, "양": RATED[::-1], "만족도": RATED}, (["만족도"], "name")),
+        ({"맛": RATED, "만족도": RATED, "평점": RATED}, (["평점"], "name")),
     ],
 )
-def test_other_numbers_are_no_stars(name, cells):
-    assert star_columns({"review": ["좋다"] * len(cells), name: cells})[0] == []
-
-
-def test_a_name_decides_between_columns_that_could_be():
-    columns = {"맛": RATED, "양": RATED[::-1]}
-    assert star_columns(columns) == (["맛", "양"], "cells")
-    assert star_columns({**columns, "만족도": RATED})[0] == ["만족도"]
-    assert star_columns({**columns, "만족도": RATED, "평점": RATED})[0] == ["평점"]
+def test_columns_of_stars_are_found_by_their_name_or_else_by_their_cells(columns, found):
+    rows = len(next(iter(columns.values())))
+    assert star_columns({"review": ["좋다"] * rows, **columns}) == found
 
 
 def test_a_cell_beside_no_text_counts_if_a_review_has_it_too():

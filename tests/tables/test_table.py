@@ -16,7 +16,7 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.errors import DataError
 from nsmc_attention.tables.labelled import load_reviews
 from nsmc_attention.tables.parts import PART_BYTES, as_text
 from nsmc_attention.tables.rows import parts_of
@@ -238,13 +238,6 @@ def test_row_groups_of_parquet_are_read_in_order(tmp_path, rows_of):
     table = pyarrow.table({"document": [f"리뷰 {number}" for number in range(1000)], "value": values})
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=300)
     assert rows_of(tmp_path / "a.parquet") == table.to_pylist()
-
-
-@pytest.mark.parametrize("option", ["text_column", "label_column"])
-def test_the_columns_of_the_nsmc_files_have_no_other_names(written, option):
-    for data in ("sample", written("a.txt", "id\tdocument\tlabel\n1\t좋다\t1\n")):
-        with pytest.raises(ConfigError, match="has the columns of the NSMC files; expected --.*, found 'y'"):
-            load_reviews(data, "test", **{option: "y"})
 
 
 WIDE = ",".join(["document", *(f"c{number}" for number in range(2000))])

@@ -56,5 +56,5 @@ def test_a_formula_behind_letters_that_nobody_sees_is_marked(unseen):
         for before in (unseen, unseen * 3, f" {unseen}\u200b", f"{unseen}'"):
             cell = as_cell(f"{before}{sign}SUM(A1)")
             assert cell == f"'{before}{sign}SUM(A1)" and unmarked(cell) == cell[1:]
-    for text in (f"{unseen}가", f"가{unseen}=1", "-1.5", "+3%", "-1,234.50", "", None, -1, 0.5, True):
+    for text in (f"{unseen}가", f"가{unseen}=1", "-1.5", "+3%", "-1,234.50", "-1e-05", "", None, -1, 0.5, True):
         assert as_cell(text) == text and as_cells([text, "=1", "가"]) == [text, "'=1", "가"]

@@ -30,10 +30,13 @@ VOCABULARY = json.dumps(
         ("\ufeff", ""),
         ("\u200b \u3164", ""),
         ("\u1112\u0000\u1161", "하"),
+        ("&#51221;&#47568; &lt;br&gt;", "정말 <br>"),
+        ("&#xC815;말&nbsp;&amp;quot;최고&amp;quot;", '정말 "최고"'),
+        ("Q&A, R&B; &없음; &notanentity; a & b;", "Q&A, R&B; &없음; &notanentity; a & b;"),
     ],
 )
 def test_clean_examples(review, text):
-    assert clean(review) == text
+    assert clean(review) == text == clean(text)
 
 
 @pytest.mark.parametrize(

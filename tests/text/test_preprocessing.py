@@ -93,34 +93,31 @@ def test_worker_processes_give_what_one_process_gives(documents):
     assert tokenize_many(many, "mecab", processes=2) == tokenize_many(many, "mecab", processes=1)
 
 
-def test_ids_go_by_falling_count_and_ties_by_code_point():
-    counted = [["나"] * 3, ["가"] * 3, ["다"] * 2, ["라"], ["마"] * 4]
-
-    def entries(**settings):
-        return build_vocab(counted, TextConfig(**settings)).idx_to_token
-
-    assert entries() == ["<unk>", "<pad>", "마", "가", "나", "다"]
-    assert entries(min_count=1) == ["<unk>", "<pad>", "마", "가", "나", "다", "라"]
-    assert entries(vocab_size=4) == ["<unk>", "<pad>", "마", "가"]
-    assert entries(vocab_size=3) == ["<unk>", "<pad>", "마"]
-    counted = [["가나"] * 3, ["다라"] * 2]
-    assert entries(vocab_size=3) == ["<unk>", "<pad>", "가나"], "characters are kept for pieces alone"
+COUNTED = {"나": 3, "가": 3, "다": 2, "라": 1, "마": 4}
+# three places: 바 and 사 want two of them, but without 다라 and 다 there are four characters, so no word is left
+WORDS = {"가나": 5, "다라": 4, "다": 3, "바사": 2, "아": 1}
 
 
-def test_with_pieces_words_give_way_to_the_characters_of_what_is_left_out():
-    counted = [["가나"] * 5, ["다라"] * 4, ["다"] * 3, ["바사"] * 2, ["아"]]
-
-    def entries(size, min_count=2):
-        return build_vocab(counted, TextConfig(vocab_size=size, min_count=min_count, rare_words="pieces")).idx_to_token
-
-    # all words fit, and what is rarer than asked is no character either
-    assert entries(20) == ["<unk>", "<pad>", "가나", "다라", "다", "바사"]
-    assert entries(20, 1) == ["<unk>", "<pad>", "가나", "다라", "다", "바사", "아"]
-    # just enough places
-    assert entries(6) == ["<unk>", "<pad>", "가나", "다라", "다", "바사"]
-    # three: 바 and 사 want two of them, but without 다라 and 다 there are four characters, so no word is left
-    assert entries(5) == ["<unk>", "<pad>", "다", "가", "나"]
-    assert entries(4) == ["<unk>", "<pad>", "다", "가"]
+@pytest.mark.parametrize(
+    "counts, settings, entries",
+    [
+        (COUNTED, {}, "마 가 나 다"),
+        (COUNTED, {"min_count": 1}, "마 가 나 다 라"),
+        (COUNTED, {"vocab_size": 4}, "마 가"),
+        (COUNTED, {"vocab_size": 3}, "마"),
+        # characters are kept for pieces alone
+        ({"가나": 3, "다라": 2}, {"vocab_size": 3}, "가나"),
+        # all words fit, and what is rarer than asked is no character either
+        (WORDS, {"rare_words": "pieces", "vocab_size": 20}, "가나 다라 다 바사"),
+        (WORDS, {"rare_words": "pieces", "vocab_size": 20, "min_count": 1}, "가나 다라 다 바사 아"),
+        (WORDS, {"rare_words": "pieces", "vocab_size": 6}, "가나 다라 다 바사"),
+        (WORDS, {"rare_words": "pieces", "vocab_size": 5}, "다 가 나"),
+        (WORDS, {"rare_words": "pieces", "vocab_size": 4}, "다 가"),
+    ],
+)
+def test_ids_go_by_falling_count_and_code_point_and_words_give_way_to_characters(counts, settings, entries):
+    vocab = build_vocab([[word] * count for word, count in counts.items()], TextConfig(**settings))
+    assert vocab.idx_to_token == ["<unk>", "<pad>", *entries.split()]
 
 
 def test_a_cache_that_cannot_be_written_is_told(tmp_path):

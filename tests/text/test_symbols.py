@@ -43,9 +43,14 @@ def test_every_way_to_write_a_rating_of_five_has_one_entry(numbers):
         assert [name for name in entries(text) if name != SCALE] == [expected], text
 
 
+# decoration, dates, fractions, points that are taken off, other words
+NO_SYMBOL = "★강추★|2015/10/5|나머지 4/5는|1점 깎는다|다만 길어서 -1점|사랑의 1/10 을|★☆ 재밌다|1점프 별로 초점 2019"
+
+
 @pytest.mark.parametrize(
     "text, expected",
     [
+        ("3-4점 수준", ["<4/10>"]),
         ("☆☆☆☆☆", ["<0/10>"]),
         ("⭐️⭐️", ["<4/10>"]),
         ("3.5/5", ["<7/10>"]),
@@ -58,16 +63,7 @@ def test_every_way_to_write_a_rating_of_five_has_one_entry(numbers):
         ("👍🏽", ["<approval>"]),
         ("🤦‍♀️", ["<doubt>"]),
         ("Goooood", ["good"]),
-        # decoration, dates, fractions, points that are taken off, other words
-        ("★강추★", []),
-        ("2015/10/5", []),
-        ("나머지 4/5는", []),
-        ("1점 깎는다", []),
-        ("다만 길어서 -1점", []),
-        ("사랑의 1/10 을", []),
-        ("★☆ 재밌다", []),
-        ("3-4점 수준", ["<4/10>"]),
-        ("1점프 별로 초점 2019", []),
+        *((text, []) for text in NO_SYMBOL.split("|")),
     ],
 )
 def test_what_is_a_symbol(text, expected):

@@ -29,14 +29,6 @@ def test_mecab_gives_the_tokens_of_mecab_ko():
     assert tokenizer("mecab")(SENTENCE) == ["정말", "재미있", "는", "영화", "였", "어요", "ㅋㅋ", "했", "다", "!", "!"]
 
 
-@given(review=st.text())
-def test_mecab_tokens_are_those_that_konlpy_reads_from_the_same_tagger(mecab, review):
-    from konlpy.tag import Mecab
-
-    text = clean(review)
-    assert mecab.morphs(text) == [token for token in Mecab.morphs(mecab, text) if token]
-
-
 @pytest.mark.parametrize("name", WITHOUT_JAVA)
 @given(review=st.text())
 def test_offsets_give_back_the_tokens_of_any_text(name, review):
@@ -86,23 +78,6 @@ def test_without_java_the_message_says_what_to_do(monkeypatch):
 def test_the_version_names_what_decides_the_tokens():
     assert tokenizer_version("mecab") == "python-mecab-ko 1.3.7, python-mecab-ko-dic 2.1.1.post2"
     assert (tokenizer_version("okt"), tokenizer_version("characters")) == ("konlpy 0.6.0", "")
-
-
-def test_threads_do_not_read_each_other_s_tokens():
-    import sys
-    from concurrent.futures import ThreadPoolExecutor
-
-    from nsmc_attention.tables import nsmc
-
-    texts = nsmc.load("sample", "test").documents * 3
-    split, interval = tokenizer("mecab"), sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(split, texts))
-    finally:
-        sys.setswitchinterval(interval)
-    assert found == [split(text) for text in texts]
 
 
 @pytest.mark.parametrize("name", ["mecab", "characters", "whitespace"])

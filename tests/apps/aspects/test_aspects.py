@@ -133,16 +133,15 @@ def test_every_word_of_the_list_is_found_and_has_a_reason():
 
 @pytest.fixture
 def write(tmp_path):
-    def written(*rows, name="words.csv"):
-        with open(tmp_path / name, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(rows)
+    def written(text, name="words.csv"):
+        (tmp_path / name).write_text(text, encoding="utf-8")
         return tmp_path / name
 
     return written
 
 
 def test_words_of_ones_own_replace_those_of_films(write):
-    path = write(("word", "aspect"), ("배송", "배송"), ("배송비", "가격"), ("A/S", "수리"), ("배송 사고", "-"))
+    path = write("word,aspect\n배송,배송\n배송비,가격\nA/S,수리\n배송 사고,-\n")
     text = "배송은 빠른데 배송비가 비싸다. a/s는 좋다. 배송 사고. 연기 별로"
     found = aspects(text, words=path)
     assert [(each.name, text[each.start : each.end]) for each in found][:2] == [
@@ -153,7 +152,7 @@ def test_words_of_ones_own_replace_those_of_films(write):
 
 
 @pytest.mark.parametrize(
-    "rows, message",
+    "name, text, message",
     [
         ([("word", "aspect"), ("배송", "배송"), ("배송", "가격")], "row 3: expected .* word once, found '배송' again"),
         ([("word", "aspect"), ("배송", "배송"), ("가격", "")], "row 3: .*, found '가격' alone"),
@@ -164,27 +163,11 @@ def test_words_of_ones_own_replace_those_of_films(write):
         ([("단어", "aspect"), ("배송", "배송")], "expected a column 'word', found 단어, aspect"),
     ],
 )
-def test_a_wrong_list_is_refused_in_one_line(write, rows, message):
-    path = write(*rows)
+def test_a_wrong_list_is_refused_in_one_line(write, name, text, message):
+    path = write(text, name)
     with pytest.raises(DataError, match=f"^--aspects-file {re.escape(str(path))}.*{message}") as refused:
         aspects("배송이 빠르다", words=path)
     assert "\n" not in str(refused.value)
-
-
-def test_lines_of_text_are_no_list(tmp_path):
-    (tmp_path / "words.txt").write_text("배송\n가격\n", encoding="utf-8")
-    with pytest.raises(DataError, match="--aspects-file .*expected a column 'word', found lines of text"):
-        read_words(tmp_path / "words.txt")
-
-
-@pytest.mark.parametrize("command_line", ["report {table} --output {out}", "predict --input {table} --output {out}"])
-def test_a_wrong_list_is_refused_before_anything_is_scored(command, tmp_path, write, command_line):
-    table, out = write(("document",), ("연기는 좋은데 스토리가 별로",), name="a.csv"), tmp_path / "out.html"
-    words = write(("word", "aspect"), ("배송", "배송"), ("배송", "가격"))
-    done = command(*command_line.format(table=table, out=out).split(), "--aspects-file", words)
-    assert done.returncode == 2 and not out.exists()
-    (line,) = done.stderr.splitlines()
-    assert line.startswith(f"error: --aspects-file {words} row 3: expected word and aspect")
 
 
 @pytest.fixture(scope="module")
@@ -248,9 +231,8 @@ def test_a_classifier_whose_log_odds_are_no_sum_is_refused(bundle_folder):
         aspects("연기가 좋다", classifier=load_classifier(bundle_folder))
 
 
-def test_predict_adds_a_column_for_each_aspect(command, tmp_path):
-    table = tmp_path / "a.csv"
-    table.write_text("document,연기\n연기는 좋은데 스토리가 별로,1\n,2\n재밌다,3\n", encoding="utf-8")
+def test_predict_adds_a_column_for_each_aspect(command, tmp_path, write):
+    table = write("document,연기\n연기는 좋은데 스토리가 별로,1\n,2\n재밌다,3\n", "a.csv")
     done = command("predict", "--input", table, "--output", tmp_path / "b.csv", "--aspects")
     assert done.returncode == 0, done.stderr
     with open(tmp_path / "b.csv", encoding="utf-8-sig", newline="") as file:
@@ -267,11 +249,6 @@ def test_a_line_of_text_ends_with_the_aspects(command):
     done = command("predict", "연기는 좋은데 이야기가 별로", "좋다", "--aspects")
     first, second = (line.split("\t") for line in done.stdout.splitlines())
     assert first[3:] == ["연기: positive", "이야기: negative"] and second[2:] == ["좋다"]
-
-
-def test_predict_refuses_a_missing_list_in_one_line(command, tmp_path):
-    done = command("predict", "연기가 좋다", "--aspects-file", tmp_path / "none.csv")
-    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "none.csv" in done.stderr
 
 
 def test_restored_texts_and_shares_keep_their_columns(command):
@@ -291,7 +268,7 @@ def test_a_process_of_its_own_loads_the_same_reader(reader):
 
 
 def test_a_long_review_that_praises_a_thousand_times_is_reported(command, tmp_path, write):
-    table = write(("document",), ("연기는 좋은데 스토리가 별로. " * 625,), ("음악이 최고",), name="a.csv")
+    table = write("document\n" + "연기는 좋은데 스토리가 별로. " * 625 + "\n음악이 최고\n", "a.csv")
     done = command("report", table, "--output", tmp_path / "a.html", "--tables", tmp_path / "tables")
     assert done.returncode == 0, done.stderr
     found = (tmp_path / "tables/aspects.csv").read_text(encoding="utf-8-sig")

@@ -14,10 +14,14 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import psutil
 import pytest
+
+# without the server's packages
+collect_ignore_glob = [] if find_spec("fastapi") else ["test_*.py"]
 
 CODE = """
 from nsmc_attention.apps.serve.app import serve
@@ -36,14 +40,14 @@ class Server:
         bundles = {name: str(options.pop(name)) for name in [*options] if name.endswith("bundle")}
         code = CODE.format(workers=workers, limits=options, bundles=bundles)
         self.folder = tempfile.mkdtemp(dir=os.environ.get("TMPDIR"))
-        # these tests may run under nohup
+        # these tests may run under nohup, or behind a shell's `&`
         self.process = subprocess.Popen(
             [sys.executable, "-c", code],
             stderr=subprocess.PIPE,
             text=True,
             encoding="utf-8",
             env={**os.environ, "TMPDIR": self.folder},
-            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+            preexec_fn=lambda: [signal.signal(each, signal.SIG_DFL) for each in (signal.SIGHUP, signal.SIGINT)],
         )
         self.lines = []
         threading.Thread(target=lambda: self.lines.extend(iter(self.process.stderr.readline, "")), daemon=True).start()
@@ -71,25 +75,8 @@ class Server:
                 workers += [child] if "spawn_main" in " ".join(child.cmdline()) else []
         return workers
 
-    def connect(self, buffer=None):
-        """Return a connection, which with a `buffer` of few bytes takes in no more than these before they are read."""
-        client = socket.socket()
-        client.settimeout(60)
-        if buffer:
-            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffer)
-        client.connect(("127.0.0.1", self.port))
-        return client
-
-    def send(self, *pieces):
-        """Return everything received on a new connection until it is closed."""
-        received = []
-        with self.connect() as client:
-            for piece in pieces:
-                client.sendall(piece)
-            with suppress(ConnectionError):
-                while piece := client.recv(65536):
-                    received.append(piece)
-        return b"".join(received)
+    def connect(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
     @staticmethod
     def head(length, path="/predict", kind="application/json", more=""):
@@ -144,7 +131,6 @@ class Server:
 @pytest.fixture(scope="package")
 def start():
     """Return a function that starts a `Server`, once for the same arguments."""
-    pytest.importorskip("fastapi")
     started = {}
 
     def started_with(**arguments):
@@ -170,7 +156,7 @@ def server(start):
 @pytest.fixture(scope="session")
 def ready():
     """A function from an application to a client of it, in a `with` block, once its models are loaded."""
-    testclient = pytest.importorskip("starlette.testclient")
+    from starlette import testclient
 
     @contextmanager
     def started(application):
@@ -233,15 +219,25 @@ def screenshot(draw):
 SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 360, "height": 740}}
 
 
-@pytest.fixture(params=["desk-light", pytest.param("phone-dark", marks=pytest.mark.slow)])
+def pytest_generate_tests(metafunc):
+    """Run a test of the page on a desk, and where the layout matters on a phone; with `-m system` axe-core checks it."""
+    chosen = [each.args[0] for each in metafunc.definition.iter_markers("parametrize")]
+    if "device" in metafunc.fixturenames and "device" not in chosen:
+        phone = [] if metafunc.definition.get_closest_marker("layout") else [pytest.mark.slow]
+        others = [pytest.param(name, marks=pytest.mark.system) for name in ("desk-dark", "phone-light")]
+        metafunc.parametrize("device", ["desk-light", pytest.param("phone-dark", marks=phone), *others], indirect=True)
+
+
+@pytest.fixture
 def device(request):
     size, scheme = request.param.split("-")
     return {"viewport": SIZES[size], "color_scheme": scheme}
 
 
 @pytest.fixture
-def open_page(device, chromium, start):
+def open_page(request, device, chromium, start):
     """A function that opens the page of a server; at the end nothing failed, came from elsewhere or scrolls sideways."""
+    serious = request.getfixturevalue("serious") if request.node.get_closest_marker("system") else lambda page: []
     context, problems = chromium.new_context(locale="ko-KR", accept_downloads=True, **device), []
 
     def opened(**options):
@@ -259,6 +255,7 @@ def open_page(device, chromium, start):
         own = (page.url.partition("?")[0], "data:", "blob:")
         assert all(url.startswith(own) for url in page.asked), "nothing is loaded from outside"
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), "no sideways scrolling"
+        assert not serious(page)
     context.close()
 
 

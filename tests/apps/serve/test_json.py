@@ -1,11 +1,12 @@
-"""Requests for JSON get what the classifier, the restorer and the language model of the server make of their texts."""
+"""Requests for JSON get what the server's models make of their texts; what it says of these, loaded or not."""
 
 import json
+import re
+from dataclasses import replace
 
 import numpy
 import pytest
-
-pytest.importorskip("fastapi")
+from starlette.testclient import TestClient
 
 from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.apps.serve.guard import Limits
@@ -15,6 +16,7 @@ from nsmc_attention.classification.display import METHODS
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier
 from nsmc_attention.systems.language.model import load_language_model
+from nsmc_attention.systems.language.system import LAYOUT as LANGUAGE_MODEL
 from nsmc_attention.systems.restoration.restorer import load_restorer
 from nsmc_attention.systems.restoration.service import MOST_ALIGNED
 
@@ -42,19 +44,10 @@ def test_one_review_and_many_get_the_predictions_of_the_pipeline(client, ask, cl
         assert [answer["score"] for answer in answers] == pytest.approx(scores, abs=1e-5)
 
 
-def test_top_k_that_is_null_returns_all_labels(client, ask):
-    for inputs in (TEXT, [TEXT]):
-        null, both, absent = (
-            ask(client, "/predict", {"inputs": inputs, "parameters": parameters}).json()
-            for parameters in ({"top_k": None}, {"top_k": 2}, {})
-        )
-        assert null == both != absent
-
-
-def test_top_k_returns_both_labels_the_more_probable_first(client, ask):
-    one, many = (
-        ask(client, "/predict", {"inputs": inputs, "parameters": {"top_k": 2}}).json() for inputs in (TEXT, [TEXT])
-    )
+@pytest.mark.parametrize("top_k", [2, None])
+def test_top_k_returns_both_labels_the_more_probable_first(client, ask, top_k):
+    question = {"parameters": {"top_k": top_k}}
+    one, many = (ask(client, "/predict", {"inputs": inputs, **question}).json() for inputs in (TEXT, [TEXT]))
     assert many == [one] and {answer["label"] for answer in one} == {"positive", "negative"}
     assert one[0]["score"] >= one[1]["score"] and one[0]["score"] + one[1]["score"] == pytest.approx(1)
 
@@ -104,7 +97,7 @@ def test_an_explanation_ends_when_its_client_disconnects(client):
     assert sent[0]["status"] == 400
 
 
-def test_contributions_are_the_method_that_a_server_takes_where_it_has_them(ready, transformer, ask, tiny_convolution):
+def test_a_server_tells_its_methods_of_which_the_first_is_taken(ready, transformer, client, ask, tiny_convolution):
     with ready(create_app(Bundles(tiny_convolution, "onnx"))) as server:
         assert server.get("/readyz").json()["methods"][:2] == ["contribution", "attention"]
         answers = [ask(server, "/explain", {"inputs": TEXT, **more}).json() for more in ({}, {"method": "auto"})]
@@ -112,13 +105,9 @@ def test_contributions_are_the_method_that_a_server_takes_where_it_has_them(read
     for answer in answers:
         assert answer["values"] == pytest.approx(expected.values, abs=1e-4)
         assert answer["method"] == "contribution" and answer["signed"] and answer["matrix"]
-    assert transformer.get("/readyz").json()["methods"][0] == "attention"
-    assert ask(transformer, "/explain", {"inputs": TEXT}).json()["method"] == "attention"
-
-
-def test_a_server_tells_its_methods_and_whether_the_encoder_has_heads(transformer, client):
     state, other = (server.get("/readyz").json() for server in (transformer, client))
     assert {*METHODS} - {*state["methods"]} == {"contribution"} and {*other["methods"]} == {*METHODS}
+    assert state["methods"][0] == "attention" == ask(transformer, "/explain", {"inputs": TEXT}).json()["method"]
     assert state["heads"] and not other["heads"]
 
 
@@ -136,20 +125,13 @@ def test_heads_come_on_demand_whatever_the_method(transformer, ask, tiny_transfo
 def test_of_a_long_review_there_are_heads_of_words_where_those_of_tokens_are_too_many(transformer, ask):
     words = LARGEST_MATRIX // 2 + 1
     question = {"inputs": "영화가 " * words, "heads": True}
-    done = ask(transformer, "/explain", question)
     line = "heads: expected at most 128 tokens for 3 layers of 2 heads, found 130; send a part of the text"
-    assert done.status_code == 422 and done.json() == {"error": line}
+    assert ask(transformer, "/explain", question).json() == {"error": line}
     answer = ask(transformer, "/explain", {**question, "by_word": True}).json()
     assert numpy.shape(answer["heads"]) == (3, 2, words, words)
-
-
-def test_of_a_very_long_review_there_is_no_matrix(transformer, ask):
-    for by_word in (False, True):
-        question = {"inputs": "최고 " * (LARGEST_MATRIX + 1), "by_word": by_word}
-        answer = ask(transformer, "/explain", question).json()
-        assert answer["matrix"] is None and len(answer["values"]) == len(answer["tokens"]) > LARGEST_MATRIX
-    words = ask(transformer, "/explain", {"inputs": "영화가 " * LARGEST_MATRIX, "by_word": True}).json()
-    assert numpy.shape(words["matrix"]) == (LARGEST_MATRIX, LARGEST_MATRIX)
+    for inputs, shape in (("영화가 " * LARGEST_MATRIX, (LARGEST_MATRIX,) * 2), ("최고 " * (LARGEST_MATRIX + 1), ())):
+        answer = ask(transformer, "/explain", {"inputs": inputs, "by_word": True}).json()
+        assert numpy.shape(answer["matrix"]) == shape and len(answer["values"]) == len(inputs.split())
 
 
 @pytest.mark.parametrize(
@@ -180,15 +162,14 @@ def check_weights(done, writer):
     assert weights == pytest.approx(expected.weights, abs=1e-4) and weights.sum(axis=1) == pytest.approx(1, abs=1e-2)
 
 
-def test_weights_are_those_of_the_writer_that_the_server_restores_by(ready, ask, tiny_writer):
+def test_weights_are_those_of_the_writer_or_beside_an_editor_of_the_packaged_one(
+    ready, ask, tiny_editor, tiny_writer, monkeypatch
+):
     with ready(create_app(Bundles(restore_bundle=tiny_writer))) as client:
         check_weights(ask(client, "/restore", {"inputs": [SENTENCE], "weights": True}), tiny_writer)
         assert "weights" not in ask(client, "/restore", {"inputs": SENTENCE, "weights": False}).json()[0]
         assert ask(client, "/restore", {"inputs": " ", "weights": True}).json()[0]["weights"] == []
         assert ask(client, "/restore", {"inputs": "가" * MOST_ALIGNED, "weights": True}).status_code == 200
-
-
-def test_beside_an_editor_they_are_those_of_the_packaged_writer(ready, ask, tiny_editor, tiny_writer, monkeypatch):
     for folder in ("nowhere", "bundle"):
         monkeypatch.setattr("nsmc_attention.systems.restoration.service.WRITER", tiny_writer.with_name(folder))
         with ready(create_app(Bundles(restore_bundle=tiny_editor))) as client:
@@ -215,3 +196,81 @@ def test_of_a_long_text_what_is_around_the_mask_is_read(client, ask):
     answer = ask(client, "/fill", {"inputs": "가 " * 4000 + "[MASK]"}).json()
     assert answer["tokens"][answer["places"][0]] == "[MASK]" and sum(answer["attended"]) == pytest.approx(1, abs=1e-4)
     assert len(answer["tokens"]) == len(answer["attended"]) < 4000
+
+
+REQUESTS = {
+    "restore": ("/restore", {"inputs": "영화"}),
+    "language": ("/fill", {"inputs": "영화 [MASK]"}),
+    "film": ("/film?group_by=a", {}),
+    "read": ("/read", {}),
+}
+
+
+def test_before_the_models_are_loaded_it_is_alive_and_not_ready():
+    client = TestClient(create_app())  # without its lifespan, nothing is loaded
+    assert client.get("/healthz").json() == {"status": "alive"} and client.get("/").status_code == 200
+    requests = [client.get("/readyz"), client.post("/predict", json={"inputs": "최고"})]
+    for done in requests + [client.post(path, json=body) for path, body in REQUESTS.values()]:
+        assert done.status_code == 503 and done.headers["retry-after"] == "1"
+
+
+def test_where_there_are_none_all_else_is_served_and_the_page_hides_them(ready, monkeypatch, tmp_path, bundle_folder):
+    nowhere = tmp_path / "nowhere"
+    monkeypatch.setattr("nsmc_attention.systems.restoration.service.EDITOR", nowhere)
+    monkeypatch.setattr("nsmc_attention.systems.reading.service.READER", nowhere)
+    monkeypatch.setattr("nsmc_attention.systems.language.service.LAYOUT", replace(LANGUAGE_MODEL, packaged=(nowhere,)))
+    with ready(create_app(Bundles(bundle_folder))) as client:
+        state = client.get("/readyz").json()
+        for name, (path, body) in REQUESTS.items():
+            done = client.post(path, json=body)
+            assert done.status_code == 404 and f"nsmc-attention serve --{name}-bundle DIR" in done.json()["error"]
+            assert not {f"{name}_bundle", "stars"} & state.keys()
+        assert client.post("/predict", json={"inputs": "최고"}).status_code == 200
+        page = client.get("/").text
+        for section in ("shots", "blanks"):
+            assert re.search(rf'<section [^>]*aria-labelledby="{section}" hidden>', page)
+        assert re.search(r'<div class="row" hidden>\s*<label><input type="checkbox" id="restore"', page)
+
+
+def test_the_packaged_ones_are_the_default(ready):
+    with ready(create_app()) as client:
+        assert {f"{name}_bundle" for name in REQUESTS} <= client.get("/readyz").json().keys()
+
+
+def test_the_state_and_the_reference_tell_of_its_models(client):
+    state, paths = client.get("/readyz").json(), client.get("/openapi.json").json()["paths"]
+    assert state["status"] == "ready" and state["stars"] == [1, 10]
+    for name, bundle, path in (("restore", "editor", "restore"), ("language",) * 2 + ("fill",), ("film",) * 3):
+        assert state[f"{name}_bundle"] == f"tiny_{bundle}/bundle"
+        assert f"/{path}" in paths
+
+
+@pytest.mark.parametrize(
+    "path, body, counter, more",
+    [
+        ("/predict", {"inputs": ["최고", "별로"]}, "reviews", 2),
+        ("/restore", {"inputs": ["최고의 영화", " ", "정말조앗는데"]}, "restored", 3),
+        ("/fill", {"inputs": "[MASK]"}, "filled", 1),
+        ("/fill", {"inputs": "좋다"}, "filled", 0),
+    ],
+)
+def test_the_counters_tell_of_it(client, path, body, counter, more):
+    def count():
+        return float(re.search(rf"^nsmc_attention_{counter}_total (\S+)$", client.get("/metrics").text, re.M)[1])
+
+    before, status = count(), client.post(path, json=body).status_code
+    assert count() == before + more and status == (200 if more else 422)
+    seconds = 'nsmc_attention_request_seconds_count{path="%s",status="%d"}' % (path, status)
+    assert seconds in client.get("/metrics").text
+    assert client.get("/nowhere").status_code == 404 and 'path="/nowhere"' not in client.get("/metrics").text
+
+
+def test_the_page_of_the_api_loads_nothing_from_outside(client):
+    assert not client.head("/").content and "WORDS_JS" not in client.get("/").text
+    page = client.get("/docs")
+    assert page.status_code == 200 and "https://" not in page.text
+    assert "https:" not in page.headers["content-security-policy"]
+    requests = [each for methods in client.get("/openapi.json").json()["paths"].values() for each in methods.values()]
+    assert len(requests) == 10 and all(each["tags"] != ["default"] and " " in each["summary"] for each in requests)
+    files = re.findall(r'(?:src|href)="(/[^"]+)"', page.text)
+    assert len(files) == 3 and all(client.get(path).status_code == 200 for path in files)

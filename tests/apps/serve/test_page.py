@@ -5,8 +5,6 @@ from urllib.parse import quote
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from nsmc_attention.classification.display import METHODS
 from nsmc_attention.classification.explain import explain
 from nsmc_attention.classification.predictor import load_classifier
@@ -14,8 +12,6 @@ from nsmc_attention.systems.language.model import load_language_model
 from nsmc_attention.systems.restoration.restorer import load_restorer
 
 expect = pytest.importorskip("playwright.sync_api").expect
-# What depends on the layout runs on both by default
-BOTH = pytest.mark.parametrize("device", ["desk-light", "phone-dark"], indirect=True)
 TEXT = "배우는 좋은데 영화는 별로"
 
 
@@ -28,7 +24,7 @@ def explanations(page):
     return len([url for url in page.asked if url.endswith("/explain")])
 
 
-@BOTH
+@pytest.mark.layout
 def test_a_review_is_classified_as_it_is_typed_and_never_read_as_html(page):
     page.fill("#text", TEXT)
     assert "부정" in panel(page).locator(".head").inner_text()
@@ -36,17 +32,6 @@ def test_a_review_is_classified_as_it_is_typed_and_never_read_as_html(page):
     page.fill("#text", "<script>alert(1)</script><b>영화</b> 최고")
     expect(page.locator("#answer .words")).to_have_text("<script>alert(1)</script><b>영화</b> 최고")
     assert not page.locator("#answer script, #answer b b").count()
-
-
-def test_a_word_shows_its_row_and_the_matrix_opens(page):
-    page.click("#examples button >> nth=1")
-    panel(page)
-    page.click("#answer .word >> nth=0")
-    assert page.locator('#answer .word[aria-pressed="true"]').count() == 1
-    assert "→" in page.locator("#answer .say").inner_text()
-    page.click("#answer .more")
-    assert page.locator("#answer tbody td").count() == page.locator("#answer .word").count() ** 2
-    assert page.locator("#answer th").count() == 2 * page.locator("#answer .word").count(), "no empty heading"
 
 
 @pytest.mark.parametrize("device", ["phone-dark"], indirect=True)
@@ -101,7 +86,7 @@ def test_the_first_key_is_asked_at_once_then_one_a_pause_and_a_newer_question_en
     assert explanations(page) == 4
 
 
-@BOTH
+@pytest.mark.layout
 def test_a_text_is_corrected_as_it_is_typed_and_then_classified(page):
     source = "배우들 연기가  정말조앗는데 <b>별로</b>엿다"
     expected = load_restorer()(source)
@@ -130,7 +115,7 @@ def without_first_change(restoration):
     return restoration.source[: change.start] + change.source + restoration.text[change.start + len(change.text) :]
 
 
-@BOTH
+@pytest.mark.layout
 def test_what_is_taken_back_is_not_in_the_text_that_is_used(page):
     source = "배우들연기가 정말조앗는데 스토리가별로엿다"
     expected, buttons, first = load_restorer()(source), *map(page.locator, ("#pairs button", "#pairs button >> nth=0"))
@@ -153,7 +138,7 @@ def test_what_is_taken_back_is_not_in_the_text_that_is_used(page):
     assert page.input_value("#text") == without_first_change(expected)
 
 
-@BOTH
+@pytest.mark.layout
 def test_the_attention_behind_a_correction_opens_as_a_matrix(tiny_page, tiny_writer):
     source, page = "이영화 정말조타 가나", tiny_page
     expected = load_restorer(tiny_writer)(source)
@@ -198,7 +183,7 @@ def test_the_correction_is_of_the_text_in_the_field_in_the_language_of_the_page(
     assert page.is_hidden("#restoration")
 
 
-@BOTH
+@pytest.mark.layout
 def test_a_blank_is_filled_by_candidates_that_are_tried_in_the_sentence(tiny_page, tiny_language):
     page, text = tiny_page, "<b>주인공</b>의 [MASK]에 소름이 돋았다"
     expected = load_language_model(tiny_language)(text)
@@ -265,7 +250,7 @@ def check_heads(page, section, tokens, expected):
     assert not cells.count() and "누르면" in page.inner_text(f"{section} .heads .say")
 
 
-@BOTH
+@pytest.mark.layout
 def test_the_heads_of_a_review_and_of_a_blank_open_as_a_grid_and_each_of_them_large(
     heads, tiny_transformer, tiny_language
 ):
@@ -284,8 +269,19 @@ def test_the_heads_of_a_review_and_of_a_blank_open_as_a_grid_and_each_of_them_la
     check_heads(page, "#mask-attended", filling.tokens, filling.heads)
 
 
-def test_heads_that_are_too_many_are_refused_in_the_language_of_the_page(heads):
+def test_a_grid_of_very_many_heads_scrolls_and_too_many_are_refused_in_the_language_of_the_page(heads):
     page = heads
+    # when the page knows the server's methods, it draws its answer again
+    page.wait_for_load_state("networkidle")
+    page.evaluate("""() => {
+        const heads = Array(12).fill(Array(24).fill([[0.25, 0.75], [1, 0]]));
+        const section = element("section", "panel");
+        section.append(headsOf(["영화", "최고"], () => Promise.resolve(heads)));
+        $("answer").replaceChildren(section);
+    }""")
+    expect(page.locator(".small")).to_have_count(288)
+    last = page.locator(".small").last.bounding_box()
+    assert last["width"] >= 24 and abs(last["width"] - last["height"]) < 1, "a finger hits it"
     page.select_option("#method", "erasure")
     page.fill("#text", "영화가 " * 65)
     panel(page)
@@ -298,31 +294,6 @@ def test_heads_that_are_too_many_are_refused_in_the_language_of_the_page(heads):
     assert not page.locator("#answer .heads").count()
     page.goto(f"{page.url.partition('?')[0]}?text=최고&method=contribution")
     expect(page.locator("#problem")).to_have_text("기여도는 단어마다 값을 더해 예측하는 모델에서만 계산할 수 있습니다")
-
-
-@BOTH
-def test_a_grid_of_very_many_heads_scrolls_within_its_frame(heads):
-    # when the page knows the server's methods, it draws its answer again
-    heads.wait_for_load_state("networkidle")
-    heads.evaluate("""() => {
-        const heads = Array(12).fill(Array(24).fill([[0.25, 0.75], [1, 0]]));
-        const section = element("section", "panel");
-        section.append(headsOf(["영화", "최고"], () => Promise.resolve(heads)));
-        $("answer").replaceChildren(section);
-    }""")
-    small = heads.locator(".small")
-    expect(small).to_have_count(288)
-    sizes = [small.nth(number).bounding_box() for number in (0, 287)]
-    assert all(each["width"] >= 24 and abs(each["width"] - each["height"]) < 1 for each in sizes), "a finger hits it"
-
-
-@BOTH
-def test_a_text_area_grows_with_its_text_within_the_window(page):
-    heights = []
-    for lines in (1, 8, 200):
-        page.fill("#text", "배우들 연기는 정말 좋았다\n" * lines)
-        heights.append(page.locator("#text").bounding_box()["height"])
-    assert heights[0] < heights[1] < heights[2] <= 0.71 * page.viewport_size["height"]
 
 
 @pytest.mark.parametrize("device", ["phone-dark"], indirect=True)
@@ -338,16 +309,9 @@ def test_a_phone_shows_where_a_matrix_goes_on(page):
         expect(page.locator("#answer .matrix")).to_have_attribute("style", re.compile(f"--right: {pale}"))
 
 
-def test_a_classifier_without_heads_shows_no_heads(page):
-    page.fill("#text", "최고")
-    expect(page.locator("#method option")).to_have_count(len(METHODS))
-    assert panel(page).locator(".more").all_inner_texts() == ["가중치 행렬 보기 (1 × 1)"]
-
-
-@BOTH
-def test_contributions_are_shown_first_where_the_classifier_has_them(open_page, tiny_convolution):
-    found = explain(load_classifier(tiny_convolution, engine="onnx"), TEXT)
-    page = open_page(bundle=tiny_convolution)
+@pytest.mark.layout
+def test_a_word_shows_its_contribution_or_its_row_and_the_matrix_opens(page):
+    found = explain(load_classifier(), TEXT)
     page.fill("#text", TEXT)
     assert "기여도: 단어가" in panel(page).inner_text() and page.input_value("#method") == "contribution"
     words = page.locator("#answer .words .word")
@@ -359,10 +323,16 @@ def test_contributions_are_shown_first_where_the_classifier_has_them(open_page, 
     assert [float(number) for number in shown()] == pytest.approx(found.values, abs=1e-3)
     assert page.locator("#answer .against").count() == (found.values < 0).sum() > 0
     words.first.click()
+    assert page.locator('#answer .word[aria-pressed="true"]').count() == 1
+    assert "→" in page.locator("#answer .say").inner_text()
     assert [float(number) for number in shown()] == pytest.approx(found.matrix[0], abs=1e-3)
     assert not page.locator("#answer .against").count() and not [each for each in shown() if each[0] in "+-"]
+    count = len(found.tokens)
+    expect(page.locator("#method option")).to_have_count(len(METHODS))
+    assert panel(page).locator(".more").all_inner_texts() == [f"가중치 행렬 보기 ({count} × {count})"], "no heads"
     page.click("#answer .more")
-    expect(page.locator("#answer tbody td")).to_have_count(len(found.tokens) ** 2)
+    expect(page.locator("#answer tbody td")).to_have_count(count**2)
+    assert page.locator("#answer th").count() == 2 * count, "no empty heading"
     page.wait_for_url("**?text=*")
     assert "method" not in page.url
     page.select_option("#method", "attention")

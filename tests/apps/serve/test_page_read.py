@@ -4,12 +4,9 @@ import base64
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from nsmc_attention.systems.reading.reader import load_reader
 
 expect = pytest.importorskip("playwright.sync_api").expect
-BOTH = pytest.mark.parametrize("device", ["desk-light", "phone-dark"], indirect=True)
 # Pastes or drops a file, as a browser does
 GIVE = """([name, type, content]) => {
     const data = new DataTransfer(), bytes = Uint8Array.from(atob(content), letter => letter.charCodeAt(0));
@@ -20,7 +17,7 @@ GIVE = """([name, type, content]) => {
 }"""
 
 
-@BOTH
+@pytest.mark.layout
 def test_a_chosen_picture_is_shown_with_its_lines_and_a_letter_shows_where_it_was_read(page, screenshot):
     expected = load_reader()(screenshot)
     page.set_input_files("#shot-file", {"name": "리뷰.png", "mimeType": "image/png", "buffer": screenshot})

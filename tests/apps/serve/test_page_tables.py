@@ -1,4 +1,4 @@
-"""The page in a real Chromium: tables and films, how they are shown, sorted and saved; and axe-core on all of the page."""
+"""The page in a real Chromium: tables and films, how they are shown, sorted and saved."""
 
 import csv
 import io
@@ -7,14 +7,11 @@ import json
 import pandas
 import pytest
 
-pytest.importorskip("fastapi")
-
 from nsmc_attention.systems.films.rater import load_film
 from nsmc_attention.systems.films.service import MOST_FILMS
 from nsmc_attention.tables.writers import as_cell
 
 expect = pytest.importorskip("playwright.sync_api").expect
-BOTH = pytest.mark.parametrize("device", ["desk-light", "phone-dark"], indirect=True)
 
 
 def put(page, name, content):
@@ -71,15 +68,6 @@ def test_the_sheet_of_a_workbook_is_chosen(page):
     assert page.is_hidden("#sheets")
 
 
-def test_a_table_unlike_film_reviews_is_said_to_be_in_either_language(page):
-    put(page, "a.csv", "document\n" + 20 * "I think the battery was not worth the money.\n")
-    expect(page.locator("#unlike")).to_contain_text("100행에 라벨을 붙여 nsmc-attention adapt FILE --out RUN")
-    page.click("#language")
-    expect(page.locator("#unlike")).to_contain_text("Label 100 rows, then run nsmc-attention adapt FILE --out RUN")
-    put(page, "a.csv", "document\n" + 20 * "정말 재미있는 영화\n")
-    expect(page.locator("#unlike")).to_be_hidden()
-
-
 @pytest.mark.parametrize(
     "name, content, labels",
     [
@@ -97,6 +85,7 @@ def test_a_column_of_the_user_is_not_taken_for_the_prediction(page, name, conten
     rows = rows_of(page)
     assert [row[0] for row in rows] == labels
     assert all((float(row[1].split()[0]) >= 50) == (row[0] == "긍정") for row in rows if row[1])
+    expect(page.locator("#unlike")).to_be_hidden()
     share = 100 * labels.count("긍정") / sum(bool(row[1]) for row in rows)
     assert f"긍정 {labels.count('긍정')} ({share:.1f} %)" in page.inner_text("#count")
 
@@ -176,7 +165,9 @@ def test_the_bytes_of_a_file_are_sent_as_they_are_with_the_type_of_its_name(page
     expect(page.locator("#table-problem")).to_have_text("서버에 연결할 수 없습니다")
 
 
-def test_a_file_without_rows_or_of_another_kind_is_reported(page):
+def test_a_table_unlike_film_reviews_without_rows_or_of_another_kind_is_reported(page):
+    put(page, "a.csv", "document\n" + 20 * "I think the battery was not worth the money.\n")
+    expect(page.locator("#unlike")).to_contain_text("100행에 라벨을 붙여 nsmc-attention adapt FILE --out RUN")
     put(page, "a.pdf", "")
     expect(page.locator("#table-problem")).to_contain_text("a.pdf: csv, tsv, xlsx, jsonl 파일을 고르세요")
     put(page, "a.csv", "")
@@ -218,7 +209,7 @@ def rated(page, rows=FILMS):
     return page.locator("#film-table tbody tr")
 
 
-@BOTH
+@pytest.mark.layout
 def test_the_films_of_a_table_have_stars_and_the_chosen_one_its_reviews_and_words(page):
     expected, rows = dict(load_film().rate((film, text) for film, text in FILMS if film)), rated(page)
     names = [row.split("\t")[0].strip() for row in rows.all_inner_texts()]
@@ -256,8 +247,7 @@ def test_films_are_sorted_and_turned_in_pages(page):
     expect(page.locator("#by-film")).to_be_hidden()
 
 
-def test_a_column_of_too_many_films_is_refused_in_the_language_of_the_page(tiny_page):
-    page = tiny_page
+def test_a_column_of_too_many_films_is_refused_in_the_language_of_the_page(page):
     put_films(page, [(str(number), "좋다") for number in range(MOST_FILMS + 1)])
     page.select_option("#group", "film")
     problem = page.locator("#film-problem")
@@ -272,78 +262,3 @@ def test_a_server_without_a_film_network_offers_no_column_of_films(open_page, ti
     page = open_page(bundle=tiny_structured)
     put_films(page)
     assert page.is_hidden("#by-film")
-
-
-def reviewed(page):
-    page.fill("#text", "배우는 좋은데 영화는 별로. 시간이 아깝네요")
-    page.click("#answer .more >> nth=0")
-    page.click("details summary")
-
-
-def compared(page):
-    page.check("#compare")
-    page.fill("#other", "최고")
-    page.select_option("#method", "erasure")
-    expect(page.locator("#answer .panel")).to_have_count(2)
-
-
-def columns_offered(page):
-    put(page, "a.csv", "b,c\n최고,1\n")
-    page.wait_for_selector("#columns >> visible=true")
-
-
-def scored(page):
-    page.select_option("#column", "b")
-    rows_of(page)
-
-
-def film_opened(page):
-    page.click("#film-table td button >> nth=0")
-    page.wait_for_selector("#film .word")
-
-
-def restored(page):
-    page.check("#restore")
-    page.fill("#text", "이영화 정말조타 가나")
-    expect(page.locator("#pairs .pair")).not_to_have_count(0)
-
-
-def attended(page):
-    page.click("#attend")
-    page.wait_for_selector("#attention td")
-
-
-def filled(page):
-    page.click("#fill .primary")
-    page.click("#candidates button >> nth=1")
-
-
-def blank_refused(page):
-    page.fill("#blank", "좋다")
-    page.press("#blank", "Enter")
-    page.wait_for_selector("#blank-problem:not(:empty)")
-
-
-def heads_opened(page):
-    for opener in ("#answer .more >> nth=1", "#mask-attended .more"):
-        page.click(opener)
-        page.locator(".small").last.wait_for()
-        page.locator(".small").last.click()
-
-
-# (the fixture of a page, what is done on it, after each of which it is looked at)
-SCENES = [
-    ("page", [lambda page: None, reviewed, compared, columns_offered, scored, rated, film_opened]),
-    ("tiny_page", [restored, attended, filled, blank_refused]),
-    ("heads", [reviewed, filled, heads_opened]),
-]
-
-
-@pytest.mark.system
-@pytest.mark.parametrize("device", ["desk-light", "desk-dark", "phone-light", "phone-dark"], indirect=True)
-@pytest.mark.parametrize("fixture, acts", SCENES)
-def test_axe_finds_nothing_serious(device, serious, request, fixture, acts):
-    page = request.getfixturevalue(fixture)
-    for act in acts:
-        act(page)
-        assert not serious(page), act.__name__

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.apps.serve.service import Bundles
 from nsmc_attention.classification.predictor import load_classifier
@@ -24,9 +22,14 @@ def reading(ready):
 
 @pytest.mark.parametrize("query", [{}, {"predict": False}, {"weights": True}])
 def test_the_answer_is_what_the_reader_and_the_classifier_say(reading, ask, screenshot, query):
+    def count(name):
+        return float(re.search(rf"^nsmc_attention_{name}_total (\S+)$", reading.get("/metrics").text, re.M)[1])
+
     expected = load_reader()(screenshot).to_dict(query.get("weights", False))
+    before = count("read"), count("reviews")
     done = ask(reading, "/read", screenshot, "image/png", **query)
     answer = done.json()
+    assert (count("read"), count("reviews")) == (before[0] + 1, before[1] + 2 * query.get("predict", True))
     assert done.status_code == 200 and len(answer["lines"]) == 2
     assert (answer["width"], answer["height"]) == (expected["width"], expected["height"])
     labels = load_classifier().predict_many([line["text"] for line in answer["lines"]])
@@ -40,12 +43,9 @@ def test_the_answer_is_what_the_reader_and_the_classifier_say(reading, ask, scre
         assert line == other
 
 
-def test_the_content_decides_of_which_type_a_picture_is(reading, ask, draw):
+def test_the_content_decides_of_which_type_a_picture_is_and_without_text_it_has_no_lines(reading, ask, draw):
     done = ask(reading, "/read", draw("영화", kind="JPEG"), "image/png; charset=binary", predict=False)
     assert done.status_code == 200 and done.json()["lines"]
-
-
-def test_a_picture_without_text_has_no_lines(reading, ask, draw):
     assert ask(reading, "/read", draw(), "image/png").json() == {"width": 60, "height": 60, "lines": []}
 
 
@@ -78,15 +78,6 @@ def test_what_cannot_be_read_is_one_line_that_says_so(reading, ask, draw, body, 
 def test_the_page_refuses_what_the_server_would():
     page = Path(service.__file__).with_name("page.js").read_text(encoding="utf-8")
     assert f"LARGEST = {MOST_BYTES:_};" in page
-
-
-def test_the_counters_tell_of_it(reading, ask, screenshot):
-    def count(name):
-        return float(re.search(rf"^nsmc_attention_{name}_total (\S+)$", reading.get("/metrics").text, re.M)[1])
-
-    before = count("read"), count("reviews")
-    assert ask(reading, "/read", screenshot, "image/png").status_code == 200
-    assert (count("read"), count("reviews")) == (before[0] + 1, before[1] + 2)
 
 
 def test_the_reference_lists_the_types(reading):

@@ -1,4 +1,4 @@
-"""The command `fill`, and `train --task language` on a person's own table."""
+"""The command `fill`."""
 
 import json
 
@@ -19,10 +19,3 @@ def test_heads_are_drawn_beside_the_candidates(command, tiny_language, tmp_path)
     done = command("fill", TEXT, "--heads", tmp_path / "a.png", "--bundle", tiny_language)
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 5
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_written_sentences_are_not_for_it(command, tmp_path):
-    table, out = tmp_path / "sentences.csv", tmp_path / "run"
-    table.write_text("text,label\n좋다,1\n", encoding="utf-8")
-    done = command("train", "--task", "language", "--data", "sample", "--sentences", table, "--out", out)
-    assert done.returncode == 2 and "--sentences" in done.stderr and not out.exists()

@@ -1,6 +1,7 @@
 """Pictures of every kind, and files that are none: the right pixels or one line."""
 
 import io
+import itertools
 import struct
 import zlib
 
@@ -9,7 +10,7 @@ import pytest
 from PIL import Image
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.systems.reading.opening import LARGEST_FILE, MOST_PIXELS, open_gray
+from nsmc_attention.systems.reading.opening import FORMATS, LARGEST_FILE, MOST_PIXELS, open_gray
 
 # dark above, light below
 PIXELS = numpy.repeat(numpy.array([[20], [230]], dtype="uint8"), 6, axis=1).repeat(4, axis=0)
@@ -21,11 +22,20 @@ def encoded(picture, style, **options):
     return file.getvalue()
 
 
-@pytest.mark.parametrize("style", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])
-@pytest.mark.parametrize("mode", ["L", "RGB"])
-def test_formats(style, mode):
-    gray = open_gray(encoded(Image.fromarray(PIXELS).convert(mode), style))
-    assert numpy.abs(gray.astype(int) - PIXELS).max() < 12
+RGB = Image.fromarray(PIXELS).convert("RGB")
+FRAMES = [Image.fromarray(PIXELS), Image.fromarray(255 - PIXELS)]
+FORMS = {
+    **{f"{style} {mode}": encoded(RGB.convert(mode), style) for style in FORMATS for mode in ("L", "RGB")},
+    "CMYK": encoded(RGB.convert("CMYK"), "JPEG", quality=100),
+    "palette": encoded(RGB.convert("P", palette=Image.Palette.ADAPTIVE), "PNG"),
+    "16 bits": encoded(Image.fromarray(PIXELS.astype("uint16") * 257), "PNG"),
+    "animation": encoded(FRAMES[0], "GIF", save_all=True, append_images=FRAMES[1:], duration=50),
+}
+
+
+@pytest.mark.parametrize("content", FORMS.values(), ids=FORMS)
+def test_a_picture_of_every_form_has_its_pixels(content):
+    assert numpy.abs(open_gray(content).astype(int) - PIXELS).max() < 12
 
 
 def test_from_a_file_a_link_an_array_and_an_image(tmp_path):
@@ -42,19 +52,6 @@ def test_what_exif_says_is_done():
     exif[0x0112] = 6  # to be turned to the right
     turned = open_gray(encoded(picture, "JPEG", exif=exif, quality=100))
     assert turned.shape == PIXELS.shape[::-1] and turned[:, 0].mean() > turned[:, -1].mean()
-
-
-def test_cmyk_palette_16_bits_and_animation():
-    rgb = Image.fromarray(PIXELS).convert("RGB")
-    frames = [Image.fromarray(255 - PIXELS)]
-    deep = Image.fromarray(PIXELS.astype("uint16") * 257)
-    for content in (
-        encoded(rgb.convert("CMYK"), "JPEG", quality=100),
-        encoded(rgb.convert("P", palette=Image.Palette.ADAPTIVE), "PNG"),
-        encoded(deep, "PNG"),
-        encoded(Image.fromarray(PIXELS), "GIF", save_all=True, append_images=frames, duration=50),
-    ):
-        assert numpy.abs(open_gray(content).astype(int) - PIXELS).max() < 12
 
 
 @pytest.mark.parametrize(("color", "paper"), [(0, 255), (255, 0)])
@@ -96,14 +93,17 @@ def test_what_is_no_picture_is_refused(content, expected):
 
 
 @pytest.mark.parametrize(
-    "wrong", [numpy.zeros((3, 3)), numpy.zeros((2, 2, 2), "uint8"), numpy.zeros((0, 5), "uint8"), 3, None], ids=repr
+    "wrong",
+    [
+        numpy.zeros((MOST_PIXELS // 100 + 1, 100), "uint8"),
+        numpy.zeros((3, 3)),
+        numpy.zeros((2, 2, 2), "uint8"),
+        numpy.zeros((0, 5), "uint8"),
+        3,
+        None,
+    ],
+    ids=itertools.count(),
 )
 def test_other_values_are_refused(wrong):
-    with pytest.raises(DataError, match="picture: expected"):
+    with pytest.raises(DataError, match="picture: expected|pixels"):
         open_gray(wrong)
-
-
-def test_the_limit_of_an_array():
-    assert MOST_PIXELS < 10_000 * 10_000
-    with pytest.raises(DataError, match="pixels"):
-        open_gray(numpy.zeros((MOST_PIXELS // 100 + 1, 100), "uint8"))

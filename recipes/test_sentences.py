@@ -1,6 +1,7 @@
 """The written reviews that the packaged classifier learns, and what is kept from training."""
 
 import hashlib
+import os
 
 import numpy
 import pandas
@@ -70,7 +71,8 @@ def test_newer_reviews_are_added_only_if_asked_for(reviews):
 
 
 @pytest.mark.slow
-def test_the_sentences_of_the_packaged_classifier_can_be_made_again(nsmc_folder, tmp_path):
+@pytest.mark.skipif("NSMC_ATTENTION_DATA" not in os.environ, reason="needs the official files")
+def test_the_sentences_of_the_packaged_classifier_can_be_made_again(tmp_path):
     recorded, path = load_classifier().bundle.manifest["data"]["sentences"], tmp_path / "sentences5.csv"
     training_table(templates=20000, times=5).to_csv(path, index=False)
     assert hashlib.sha256(path.read_bytes()).hexdigest() == recorded["sha256"]
