@@ -46,20 +46,8 @@ def bulk(
         if signal.getsignal(number) is end:
             signal.signal(number, end_workers)
     restore = next((each.bundle for each in corrections.values() if each.bundle), False)
-    read_as = {"text_column": text_column, "encoding": encoding, "sheet": sheet, "header": header}
-    counts = dask.bulk(
-        sources,
-        output,
-        style,
-        bundle=bundle,
-        engine=engine,
-        scheduler=scheduler,
-        workers=workers,
-        rows=rows,
-        verbatim=verbatim,
-        restore=restore,
-        **read_as,
-    )
+    given = (text_column, bundle, engine, scheduler, workers, rows, verbatim, encoding, restore, sheet, header)
+    counts = dask.bulk(sources, output, style, *given)
     print(
         f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
         f"({counted(counts['rows'], 'review')}) now"

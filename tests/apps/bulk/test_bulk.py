@@ -17,7 +17,7 @@ distributed = pytest.importorskip("distributed")
 
 from nsmc_attention._io.atomic import PREFIX  # noqa: E402
 from nsmc_attention.apps.bulk import run as run_module  # noqa: E402
-from nsmc_attention.apps.bulk.run import Partition, check_plan, connected, expand, score_partition, write_output  # noqa: E402
+from nsmc_attention.apps.bulk.run import Partition, check_plan, connected, expand, score_partition  # noqa: E402
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.classification.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.classification.system import LAYOUT  # noqa: E402
@@ -159,13 +159,13 @@ def test_a_source_that_changes_meanwhile_is_refused(score, tmp_path, monkeypatch
     source, done = tmp_path / "a.csv", []
     source.write_text("document\n1번 좋다\n2번 좋다\n", encoding="utf-8")
 
-    def write_and_change(*given):
-        done.append(write_output(*given))
+    def write_and_change(*given, **named):
+        done.append(score_partition(*given, **named))
         os.utime(source, ns=(0, source.stat().st_mtime_ns + 1))
         return done[-1]
 
     monkeypatch.setattr(run_module, "connected", lambda *given: nullcontext())
-    monkeypatch.setattr(run_module, "write_output", write_and_change)
+    monkeypatch.setattr(run_module, "score_partition", write_and_change)
     code, line = score(source, "--output", tmp_path / "out", "--rows", 1)
     assert code == 2 and "a.csv: was modified while bulk ran; begin again" in line and len(done) == 1
 
