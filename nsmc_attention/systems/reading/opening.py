@@ -41,11 +41,10 @@ def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
         raise DataError(f"{where}: expected at most {LARGEST_FILE:,} bytes, found more; make the picture smaller")
     expected = f"{where}: expected a picture ({', '.join(FORMATS)})"
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), io.BytesIO(content) as file:
             # its own limit, of which ours is the smaller one
             warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(content), formats=FORMATS) as opened:
-                return gray_of(opened, where)
+            return gray_of(Image.open(file, formats=FORMATS), where)
     except UnidentifiedImageError as problem:
         raise DataError(f"{expected}, found another file; take a screenshot of it") from problem
     except (DataError, MemoryError):
