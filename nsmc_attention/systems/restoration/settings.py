@@ -142,7 +142,7 @@ class WriterConfig(NetworkConfig):
 class RestoreTraining(LoopConfig):
     """The training of `restore`."""
 
-    retired: ClassVar[tuple[str, ...]] = ("sampling",)
+    retired: ClassVar[tuple[str, ...]] = (*LoopConfig.retired, "sampling")
     epochs: int = setting(6, "maximum number of epochs, each with other noise", low=1)
     learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(2, "epochs without a smaller character error before stopping", low=1)
