@@ -15,7 +15,6 @@ from ..._runtime.aliases import Array, Arrays, Operators
 from ..._runtime.gluon import Block, HybridBlock, mxnet, nn
 from ...model.blocks import MASKED_SCORE, Bidirectional
 from ...model.transformer import Layered, LayerNorm, Sublayers
-from .settings import SOURCE, most_written
 
 
 class Reader(HybridBlock):
@@ -45,11 +44,11 @@ class Editor(HybridBlock):
     softmax (Goodman 2001, arXiv:cs/0108006): of most characters the second answer is not needed.
     """
 
-    inputs = SOURCE
     matrices_as = "float16"
 
     def __init__(self, rows: int, vocab_size: int, settings: Any) -> None:
         super().__init__()
+        self.inputs = settings.graphs["model.onnx"].inputs
         with self.name_scope():
             self.reader = Reader(rows, settings)
             self.change = nn.Dense(2, in_units=settings.width, flatten=False)
@@ -118,10 +117,9 @@ def by_head(F: Operators, states: Array, heads: int) -> Array:
 class Source(HybridBlock):
     """Reads the source, and makes of it the keys and values of all layers."""
 
-    inputs = SOURCE
-
     def __init__(self, rows: int, settings: Any) -> None:
         super().__init__()
+        self.inputs = settings.graphs["source.onnx"].inputs
         self.layers, self.heads = settings.decoder.layers, settings.decoder.heads
         units = self.layers * settings.decoder.units
         with self.name_scope():
@@ -148,8 +146,8 @@ class Step(Layered):
 
     layer = DecoderLayer
 
-    def __init__(self, vocab_size: int, settings: Any, max_length: int) -> None:
-        super().__init__(settings.decoder, settings.embedding_size, most_written(max_length))
+    def __init__(self, vocab_size: int, settings: Any, longest: int) -> None:
+        super().__init__(settings.decoder, settings.embedding_size, longest)
         self.heads, self.embedding_size = settings.decoder.heads, settings.embedding_size
         self.inputs = settings.graphs["step.onnx"].inputs
         with self.name_scope():
@@ -204,13 +202,16 @@ def causal_mask(F: Operators, before: Array, new: Array) -> Any:
 
 
 class Writer(Block):
-    """The whole network; `source` and `step` are hybridized, and are what a search calls."""
+    """The whole network; `source` and `step` are hybridized, and are what a search calls.
+
+    It writes at most `longest` characters.
+    """
 
     matrices_as = "float16"
 
-    def __init__(self, rows: int, vocab_size: int, settings: Any, max_length: int) -> None:
+    def __init__(self, rows: int, vocab_size: int, settings: Any, longest: int) -> None:
         super().__init__()
-        self.source, self.step = Source(rows, settings), Step(vocab_size, settings, max_length)
+        self.source, self.step = Source(rows, settings), Step(vocab_size, settings, longest)
         self.parts = (self.source, self.step)
 
     def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Any], list[Any]]:

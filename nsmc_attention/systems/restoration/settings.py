@@ -136,7 +136,7 @@ class WriterConfig(NetworkConfig):
     def network(self, rows: int, vocab_size: int, max_length: int) -> Network:
         from .network import Writer
 
-        return Writer(rows, vocab_size, self, max_length)
+        return Writer(rows, vocab_size, self, most_written(max_length))
 
 
 class RestoreTraining(LoopConfig):
