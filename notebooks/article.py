@@ -7,8 +7,8 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from pandas import read_csv
 
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.drawing.figure import SETTINGS, families
+from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.text.tokenizers import pip_mecab
 
 mxnet, mecab = import_mxnet(), pip_mecab()  # MXNet beside today's numpy, KoNLPy's Mecab without a system MeCab

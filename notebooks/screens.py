@@ -4,8 +4,8 @@ import numpy
 from PIL import Image, ImageDraw, ImageFont
 
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.systems.reading.layout import find_lines
-from nsmc_attention.systems.reading.strips import cut_out
+from nsmc_attention.systems.read.layout import find_lines
+from nsmc_attention.systems.read.strips import cut_out
 
 
 def font(size):

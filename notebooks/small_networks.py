@@ -4,13 +4,13 @@ import tempfile
 import warnings
 from pathlib import Path
 
-from nsmc_attention._runtime.mxnet_shim import choose_device
+from nsmc_attention.corpora.data import Texts
+from nsmc_attention.machine.mxnet_shim import choose_device
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.systems.language.train import train_language
-from nsmc_attention.systems.restoration.objective import Pairs, WriterObjective, train_network
-from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS
+from nsmc_attention.systems.restore.objective import Pairs, WriterObjective, train_network
+from nsmc_attention.systems.restore.settings import RESTORE_PRESETS
 from nsmc_attention.systems.sequences.characters import Characters
-from nsmc_attention.tables.data import Texts
 from nsmc_attention.training.runs import Run
 
 SMALL = {

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Optional, Protocol, TypeVar, Union
 
-from ._io.atomic import replaced_folder
-from ._io.reading import read_json
 from .errors import BundleError, ConfigError, WrongTask, list_names
+from .machine.atomic import replaced_folder
+from .machine.reading import read_json
 
 if TYPE_CHECKING:
     from .text.encoding import ReviewEncoder

@@ -13,16 +13,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 if TYPE_CHECKING:
-    from .inference.engines import DeviceName, EngineName
+    from .engines.graphs import DeviceName, EngineName
     from .system import System
 
 # {system: its folder}, the default first
 SYSTEMS = {
     "classify": "classification",
-    "restore": "systems.restoration",
+    "restore": "systems.restore",
     "language": "systems.language",
-    "film": "systems.films",
-    "read": "systems.reading",
+    "film": "systems.film",
+    "read": "systems.read",
 }
 # Apps that take part in what others do, as systems
 PARTS = {"aspects": "apps.aspects"}

@@ -11,7 +11,7 @@ from .errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from .bundle import AnyBundle
-    from .inference.reference import Predictor
+    from .scoring.reference import Predictor
     from .training.config import TaskConfig
 
 

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy
 
-from nsmc_attention._runtime.mxnet_shim import choose_device
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.model.parameters import initialize_from
-from nsmc_attention.systems.restoration.system import LAYOUT
+from nsmc_attention.engines.graphs import parameters_of
+from nsmc_attention.machine.mxnet_shim import choose_device
+from nsmc_attention.network.parameters import initialize_from
+from nsmc_attention.systems.restore.system import LAYOUT
 from nsmc_attention.systems.sequences.characters import END, UNKNOWN
 from nsmc_attention.training.runs import network_files
 

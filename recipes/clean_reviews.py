@@ -20,8 +20,8 @@ from pathlib import Path
 from kiwipiepy import Kiwi
 from tqdm.auto import tqdm
 
+from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
-from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean
 
 from .orthography import by_rules, respelt

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from nsmc_attention import registry
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bundle import CARD, MANIFEST, Manifest, load_bundle, model_card, sha256, write_bundle
-from nsmc_attention.model.parameters import Arrays, all_stored, initialize_from, loaded
+from nsmc_attention.machine.mxnet_shim import import_mxnet
+from nsmc_attention.network.parameters import Arrays, all_stored, initialize_from, loaded
 from nsmc_attention.training.runs import network_files
 
 SCHEMA, PARAMETERS = 4, "weights.params"

@@ -23,10 +23,10 @@ from typing import Optional
 import numpy
 from numpy.typing import NDArray
 
-from nsmc_attention._runtime.aliases import Numbers
 from nsmc_attention.bundle import model_card
+from nsmc_attention.machine.aliases import Numbers
 from nsmc_attention.native.dictionary import installed_decoder
-from nsmc_attention.systems.restoration.junctions import (
+from nsmc_attention.systems.restore.junctions import (
     AT_JUNCTION,
     IN_MORPHEME,
     UNIT,
@@ -36,9 +36,9 @@ from nsmc_attention.systems.restoration.junctions import (
     hash_of,
     keys_of,
 )
-from nsmc_attention.systems.restoration.settings import RestoreConfig
-from nsmc_attention.systems.restoration.system import LAYOUT
-from nsmc_attention.systems.restoration.train import MOST_DEV, sentences_of
+from nsmc_attention.systems.restore.settings import RestoreConfig
+from nsmc_attention.systems.restore.system import LAYOUT
+from nsmc_attention.systems.restore.train import MOST_DEV, sentences_of
 from nsmc_attention.systems.sequences.batches import hold_out
 from nsmc_attention.systems.sequences.characters import split_spaces
 

@@ -24,8 +24,8 @@ import pandas
 from numpy.random import RandomState
 
 from benchmarks.classification.behaviour import cases
-from nsmc_attention.tables import nsmc
-from nsmc_attention.tables.corpus import Reviews
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.corpora.corpus import Reviews
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.hangul import parts
 from nsmc_attention.text.token_cache import cached_tokens, tokenize_many

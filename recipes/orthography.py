@@ -6,7 +6,7 @@ affixes of the dictionary are those of 표준국어대사전. Where a rule canno
 
 import re
 
-from nsmc_attention.systems.restoration.noise import known_mistakes
+from nsmc_attention.systems.restore.noise import known_mistakes
 from nsmc_attention.text.hangul import parts
 
 from .spelling import known_misspellings

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas
 from numpy.random import RandomState
 
-from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.corpora import nsmc, raw
 
 MOST_NEGATIVE, LEAST_POSITIVE = 4, 9
 

@@ -23,7 +23,7 @@ import pandas
 
 from benchmarks.classification.behaviour import cases
 from nsmc_attention import load_classifier
-from nsmc_attention.tables import nsmc
+from nsmc_attention.corpora import nsmc
 
 from .negations import sentences as from_templates
 

@@ -15,9 +15,9 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from nsmc_attention._io.reading import read_rows
-from nsmc_attention.systems.restoration.noise import KINDS, edited, known_mistakes
-from nsmc_attention.tables.data import Texts
+from nsmc_attention.corpora.data import Texts
+from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.systems.restore.noise import KINDS, edited, known_mistakes
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.hangul import FINALS
 

@@ -7,9 +7,9 @@ import shutil
 import pytest
 
 from nsmc_attention import registry
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
 from nsmc_attention.bundle import load_any, read_contents
 from nsmc_attention.errors import BundleError
+from nsmc_attention.machine.mxnet_shim import import_mxnet
 from recipes.convert_bundle import main
 
 LAYOUTS = [one.layout for one in registry.systems()]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy
 import pytest
 
-from nsmc_attention.systems.restoration.junctions import Junctions, RestorerCharacters, hash_of, keys_of
+from nsmc_attention.systems.restore.junctions import Junctions, RestorerCharacters, hash_of, keys_of
 from nsmc_attention.systems.sequences.characters import split_spaces
 from nsmc_attention.text.tokenizers import has_dictionary, morphemes
 from recipes.junctions import fitted, hashed, with_junctions

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from benchmarks.classification.behaviour import cases
-from nsmc_attention.tables import nsmc
+from nsmc_attention.corpora import nsmc
 from recipes.negations import IDIOM, NEGATED, Sentence, letters, runs, sentences
 
 COUNT = 700

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nsmc_attention.tables import nsmc
+from nsmc_attention.corpora import nsmc
 from recipes.orthography import by_rules, respelt
 
 

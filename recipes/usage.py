@@ -1,4 +1,4 @@
-"""usage.json of `restore`, which describes how people type, and the weights of its regressions (systems/restoration/as_typed.py).
+"""usage.json of `restore`, which describes how people type, and the weights of its regressions (systems/restore/as_typed.py).
 
     NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.usage FOLDER/train.txt
 
@@ -27,17 +27,17 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.restoration.restoring import LONG, SHORT, joined
 from benchmarks.restoration.right import RIGHT, right_texts
-from nsmc_attention._io.reading import read_rows
-from nsmc_attention.systems.restoration import as_typed as weighing
-from nsmc_attention.systems.restoration import restorer as restoring
-from nsmc_attention.systems.restoration.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, evidence
-from nsmc_attention.systems.restoration.as_typed import SHORT as FEW
-from nsmc_attention.systems.restoration.decisions import Decisions
-from nsmc_attention.systems.restoration.junctions import Junctions, hash_of
-from nsmc_attention.systems.restoration.noise import typed
-from nsmc_attention.systems.restoration.tags import tags_of
+from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.systems.restore import as_typed as weighing
+from nsmc_attention.systems.restore import restorer as restoring
+from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, evidence
+from nsmc_attention.systems.restore.as_typed import SHORT as FEW
+from nsmc_attention.systems.restore.decisions import Decisions
+from nsmc_attention.systems.restore.junctions import Junctions, hash_of
+from nsmc_attention.systems.restore.noise import typed
+from nsmc_attention.systems.restore.tags import tags_of
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
-from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean
 
 from .junctions import fitted

@@ -22,11 +22,11 @@ import numpy
 import pytest
 from hypothesis import HealthCheck, settings
 
-from nsmc_attention._runtime.processes import cores
-from nsmc_attention.classification.settings import preset
+from nsmc_attention.classifier.settings import preset
+from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.drawing.figure import font_file
+from nsmc_attention.machine.processes import cores
 from nsmc_attention.registry import system
-from nsmc_attention.tables.data import Labelled
 from nsmc_attention.text.tokenizers import pip_mecab
 from nsmc_attention.training.runs import Run
 

@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 
 from benchmarks.classification.behaviour import cases
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.tables import nsmc
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.corpora import nsmc
 
 GOLDEN = Path(__file__).parent / "golden.jsonl"
 STRANGE = (

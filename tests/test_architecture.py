@@ -13,7 +13,7 @@ import pytest
 
 import nsmc_attention
 from nsmc_attention import registry
-from nsmc_attention.tables.nsmc import sample_folder
+from nsmc_attention.corpora.nsmc import sample_folder
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 TESTS = Path(__file__).parent
@@ -242,7 +242,7 @@ def run_python(code):
         ("from nsmc_attention import predict; predict('정말 재미있는 영화')", "mxnet gluonnlp onnx onnxruntime"),
         (
             "from nsmc_attention.cli import run; run(['predict', '정말 재미있는 영화'])",
-            "mxnet pandas pyarrow matplotlib requests tqdm konlpy onnxruntime nsmc_attention.systems.restoration.restorer",
+            "mxnet pandas pyarrow matplotlib requests tqdm konlpy onnxruntime nsmc_attention.systems.restore.restorer",
         ),
     ],
 )

@@ -12,9 +12,10 @@ from time import process_time
 import pytest
 
 import nsmc_attention
-from nsmc_attention._runtime.messages import korean
-from nsmc_attention.systems.restoration import as_typed, restoration
-from nsmc_attention.tables import columns, labels, not_reviews, stars
+from nsmc_attention.corpora import labels, stars
+from nsmc_attention.machine.messages import korean
+from nsmc_attention.systems.restore import as_typed, restoration
+from nsmc_attention.tables import columns, not_reviews
 from nsmc_attention.text import encoding
 
 FOLDER = Path(nsmc_attention.__file__).parent

@@ -12,7 +12,7 @@ import pandas
 import pytest
 
 from nsmc_attention import score_column
-from nsmc_attention.tables import nsmc
+from nsmc_attention.corpora import nsmc
 
 ROOT = Path(__file__).parent.parent
 

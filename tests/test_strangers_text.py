@@ -21,16 +21,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.apps.report.build import report
-from nsmc_attention.classification.attribution import Attribution
-from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classifier.attribution import Attribution
+from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.drawing.figure import save_figure
-from nsmc_attention.inference.scoring import score_table
+from nsmc_attention.scoring.files import score_table
 from nsmc_attention.tables.columns import is_number
 from nsmc_attention.tables.writers import as_cell, as_cells, as_csv
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import LONGEST, tokenizer
-from nsmc_attention.visualization.heatmap import draw_heatmap, draw_words
-from nsmc_attention.visualization.page import page
+from nsmc_attention.views.heatmap import draw_heatmap, draw_words
+from nsmc_attention.views.page import page
 
 FORMULAS = ["=cmd|'/C calc'!A0", "+1+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1+1", "\r=1+1", "\n=1"]
 FORMULAS += [" =1+1", "＝1+1"]

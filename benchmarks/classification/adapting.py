@@ -36,21 +36,21 @@ from scipy import stats
 from docs.make.pictures import named, save_figure
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.adapt import adapting
-from nsmc_attention.classification.batches import EncodedPart, encode
-from nsmc_attention.classification.comparison import balanced_accuracy
-from nsmc_attention.classification.cross_validation import fine_tune, odds_of, tfidf_regression
-from nsmc_attention.classification.origins import continuing
-from nsmc_attention.classification.stages import ClassifierTrainer
-from nsmc_attention.classification.system import LAYOUT, ClassifierBundle
-from nsmc_attention.classification.train import tokenized_part
+from nsmc_attention.classifier.adapt import adapting
+from nsmc_attention.classifier.batches import EncodedPart, encode
+from nsmc_attention.classifier.comparison import balanced_accuracy
+from nsmc_attention.classifier.cross_validation import fine_tune, odds_of, tfidf_regression
+from nsmc_attention.classifier.origins import continuing
+from nsmc_attention.classifier.stages import ClassifierTrainer
+from nsmc_attention.classifier.system import LAYOUT, ClassifierBundle
+from nsmc_attention.classifier.train import tokenized_part
+from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import new_figure
+from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.evaluation.calibration import log_odds
-from nsmc_attention.evaluation.metrics import headline
-from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.systems.films.rater import ReviewReader
-from nsmc_attention.tables import nsmc
+from nsmc_attention.measure.calibration import log_odds
+from nsmc_attention.measure.metrics import headline
+from nsmc_attention.systems.film.rater import ReviewReader
 from nsmc_attention.training.runs import Run
 
 POSITIVE = {1, 2, 4, 7, 8, 13, 14, 16, 28, 32, 40, 42, 43}

@@ -13,17 +13,17 @@ import numpy
 import pandas
 
 from docs.make.pictures import named, save_figure
-from nsmc_attention.classification.engines import embed_batch
-from nsmc_attention.classification.evaluation import evaluate, faithfulness
-from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.cli.terminal import interval
+from nsmc_attention.classifier.engines import embed_batch
+from nsmc_attention.classifier.evaluation import evaluate, faithfulness
+from nsmc_attention.classifier.explain import Explainer
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.colors import LIGHT, as_hex
 from nsmc_attention.drawing.figure import new_figure, printable
-from nsmc_attention.evaluation.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
-from nsmc_attention.evaluation.faithfulness import SHORTEST, agreement, aopc, leave_one_out
-from nsmc_attention.tables import nsmc
+from nsmc_attention.measure.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
+from nsmc_attention.measure.faithfulness import SHORTEST, agreement, aopc, leave_one_out
 from nsmc_attention.text.tokenizers import mecab_tags
+from nsmc_attention.views.terminal import interval
 
 REVIEWS, CORPUS = 1000, 5000
 # Rows of a figure of the corpus

@@ -19,21 +19,21 @@ from typing import Any, Optional
 import pandas
 from sklearn.dummy import DummyClassifier
 
-from nsmc_attention._io.atomic import replaced_file, write_text
-from nsmc_attention._io.reading import read_json
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.cross_validation import tfidf_regression
-from nsmc_attention.classification.evaluation import evaluate
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.settings import PRESETS, Config
-from nsmc_attention.classification.system import LAYOUT
-from nsmc_attention.classification.train import split, tokenized, train_classifier
+from nsmc_attention.classifier.cross_validation import tfidf_regression
+from nsmc_attention.classifier.evaluation import evaluate
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.classifier.settings import PRESETS, Config
+from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.train import split, tokenized, train_classifier
+from nsmc_attention.corpora.corpus import Reviews
+from nsmc_attention.corpora.data import Labelled
+from nsmc_attention.corpora.labelled import read_reviews
+from nsmc_attention.corpora.nsmc import CORPORA
 from nsmc_attention.errors import ConfigError, did_you_mean, list_names
-from nsmc_attention.evaluation.metrics import HEADLINE, headline
-from nsmc_attention.tables.corpus import Reviews
-from nsmc_attention.tables.data import Labelled
-from nsmc_attention.tables.labelled import read_reviews
-from nsmc_attention.tables.nsmc import CORPORA
+from nsmc_attention.machine.atomic import replaced_file, write_text
+from nsmc_attention.machine.reading import read_json
+from nsmc_attention.measure.metrics import HEADLINE, headline
 from nsmc_attention.training.runs import Run
 
 BASELINES = ("majority", "tfidf")

@@ -21,17 +21,17 @@ import numpy
 import pandas
 
 from nsmc_attention import load_classifier, train
-from nsmc_attention._runtime.gluon import HybridBlock, nn, rnn
-from nsmc_attention.classification import network
-from nsmc_attention.classification.engines import embed_batch, gluon_graph
-from nsmc_attention.classification.evaluation import evaluate, faithfulness
-from nsmc_attention.classification.objectives import LabelsObjective, as_inputs
-from nsmc_attention.classification.predictor import Classifier, TokenScorer
-from nsmc_attention.classification.settings import preset
-from nsmc_attention.evaluation.faithfulness import correlation, leave_one_out
-from nsmc_attention.model.encoders import GRU
-from nsmc_attention.tables import nsmc, raw
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.classifier import network
+from nsmc_attention.classifier.engines import embed_batch, gluon_graph
+from nsmc_attention.classifier.evaluation import evaluate, faithfulness
+from nsmc_attention.classifier.objectives import LabelsObjective, as_inputs
+from nsmc_attention.classifier.predictor import Classifier, TokenScorer
+from nsmc_attention.classifier.settings import preset
+from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.corpora.labelled import load_reviews
+from nsmc_attention.machine.gluon import HybridBlock, nn, rnn
+from nsmc_attention.measure.faithfulness import correlation, leave_one_out
+from nsmc_attention.network.encoders import GRU
 from nsmc_attention.text.encoding import Encoded
 
 from ..contest.contestants import NativeScoring, Workload

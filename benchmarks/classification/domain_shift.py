@@ -5,7 +5,7 @@
 The file is KOTE's, see `adapting.py`. Film reviews are the raw ones by year, and for accuracies the dev part of NSMC's
 training file. The limit of a measure is what 1 % of all years' tables of 100 exceed; the correlation is
 Spearman's with the errors in tables of film reviews mixed with comments. The last lines are the warnings of
-`classification.domain_shift`, by rows.
+`classifier.domain_shift`, by rows.
 """
 
 import re
@@ -18,11 +18,11 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import train_test_split
 
 from nsmc_attention import load_classifier
-from nsmc_attention.classification.domain_shift import strangeness_limit, word_ranks
-from nsmc_attention.inference.engines import parameters_of
-from nsmc_attention.model.parameters import NGRAM_TABLE
-from nsmc_attention.systems.films.rater import ReviewReader
-from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.classifier.domain_shift import strangeness_limit, word_ranks
+from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.engines.graphs import parameters_of
+from nsmc_attention.network.parameters import NGRAM_TABLE
+from nsmc_attention.systems.film.rater import ReviewReader
 from nsmc_attention.text.ngrams import ngram_ids
 
 from .adapting import comments

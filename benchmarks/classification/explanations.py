@@ -14,13 +14,13 @@ from typing import Any
 import numpy
 
 from nsmc_attention import load_classifier
-from nsmc_attention.classification.engines import GradientEngine
-from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.cli.terminal import interval
-from nsmc_attention.evaluation.faithfulness import SHORTEST, SIGNED, agreement, aopc, correlation, leave_one_out
-from nsmc_attention.inference.engines import GluonGraph
-from nsmc_attention.tables import nsmc
+from nsmc_attention.classifier.engines import GradientEngine
+from nsmc_attention.classifier.explain import Explainer
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.engines.graphs import GluonGraph
+from nsmc_attention.measure.faithfulness import SHORTEST, SIGNED, agreement, aopc, correlation, leave_one_out
 from nsmc_attention.text.encoding import Encoded
+from nsmc_attention.views.terminal import interval
 
 # Points of an integrated gradient
 STEPS = 24

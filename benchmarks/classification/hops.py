@@ -18,12 +18,12 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy
 
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.settings import Config
-from nsmc_attention.classification.train import train
-from nsmc_attention.evaluation.attention_statistics import overlap
-from nsmc_attention.evaluation.metrics import headline
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.classifier.settings import Config
+from nsmc_attention.classifier.train import train
+from nsmc_attention.corpora.labelled import load_reviews
+from nsmc_attention.measure.attention_statistics import overlap
+from nsmc_attention.measure.metrics import headline
 
 TRAIN, DEV = 30_000, 10_000
 ALONE = {"ngram_buckets": 0, "erasure_reviews": 0, "epochs": 4}

@@ -17,9 +17,9 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from nsmc_attention import load_classifier
-from nsmc_attention._io.reading import read_rows
-from nsmc_attention.classification.explain import Explainer
-from nsmc_attention.evaluation.faithfulness import SIGNED
+from nsmc_attention.classifier.explain import Explainer
+from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.measure.faithfulness import SIGNED
 from nsmc_attention.text.encoding import Encoded
 
 REASONS = Path(__file__).with_name("reasons.tsv")

@@ -13,11 +13,11 @@ from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
-from nsmc_attention.classification.evaluation import evaluate, faithfulness
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.settings import Config
-from nsmc_attention.classification.train import train
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.classifier.evaluation import evaluate, faithfulness
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.classifier.settings import Config
+from nsmc_attention.classifier.train import train
+from nsmc_attention.corpora.labelled import load_reviews
 
 ALONE = {"ngram_buckets": 0, "erasure_reviews": 0, "epochs": 3}
 VARIANTS = {"states": {}, "words": {"values": "convolution", "window": 1}}

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 import numpy
 
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.evaluation.metrics import metrics
-from nsmc_attention.systems.restoration.noise import KINDS, edited, edits
-from nsmc_attention.tables import nsmc
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.measure.metrics import metrics
+from nsmc_attention.systems.restore.noise import KINDS, edited, edits
 
 # Initials, finals and vowels that need the shift key, and what is typed without it
 SHIFTED = {

@@ -16,9 +16,9 @@ import numpy
 import pandas
 
 from nsmc_attention import load_classifier
-from nsmc_attention.evaluation import share as estimation
-from nsmc_attention.evaluation.share import Evidence, Share, shrunk
-from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.measure import share as estimation
+from nsmc_attention.measure.share import Evidence, Share, shrunk
 
 from .adapting import comments
 

@@ -2,7 +2,7 @@ import numpy
 import pytest
 
 from benchmarks.classification.behaviour import Case, cases, check, passed, summary
-from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classifier.predictor import load_classifier
 
 
 def test_the_sentences_are_well_formed_and_many():

@@ -2,9 +2,9 @@ import pandas
 import pytest
 
 from benchmarks.classification.compare import as_markdown, compare
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.tables import nsmc
-from nsmc_attention.tables.data import Labelled
 
 SAMPLE = Labelled("sample")
 SMALL = {"embedding_size": 8, "ngram_buckets": 300, "epochs": 1, "dev_fraction": 0.1}

@@ -6,7 +6,7 @@ pip install torch && python -m benchmarks.contest --data nsmc
 import argparse
 import json
 
-from nsmc_attention.tables import labelled
+from nsmc_attention.corpora import labelled
 
 from .comparisons import HEADER, benchmark, show
 

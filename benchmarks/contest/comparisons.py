@@ -6,8 +6,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy
 
-from nsmc_attention._runtime.processes import cores
-from nsmc_attention.classification.settings import preset
+from nsmc_attention.classifier.settings import preset
+from nsmc_attention.machine.processes import cores
 from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.preprocessing import build_vocab
 from nsmc_attention.text.token_cache import tokenize
@@ -46,7 +46,7 @@ def benchmark(reviews, repetitions=5, report=print, only="", clock="perf_counter
 
     Parameters
     ----------
-    reviews : tables.corpus.Reviews
+    reviews : corpora.corpus.Reviews
         Whose lengths the first two comparisons have.
     repetitions : int
         Rounds in which every contestant runs once.

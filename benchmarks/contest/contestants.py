@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy
 
-from nsmc_attention._runtime.processes import cores
-from nsmc_attention.classification.settings import ClassifierConfig, TrainingConfig
+from nsmc_attention.classifier.settings import ClassifierConfig, TrainingConfig
 from nsmc_attention.errors import MissingPackage
+from nsmc_attention.machine.processes import cores
 
 MATRIX = 2048
 
@@ -54,10 +54,10 @@ def review_flop(length, model):
 
 
 def network(workload):
-    from nsmc_attention._runtime.mxnet_shim import import_mxnet
+    from nsmc_attention.machine.mxnet_shim import import_mxnet
 
     mxnet = import_mxnet()
-    from nsmc_attention.classification.network import SelfAttentionClassifier
+    from nsmc_attention.classifier.network import SelfAttentionClassifier
 
     built = SelfAttentionClassifier(workload.vocabulary, workload.model, max_length=1024)
     built.initialize(mxnet.init.Xavier())
@@ -69,8 +69,8 @@ def network(workload):
 
 def lowered(workload):
     """The content of the classifier's ONNX graph, and what it takes and returns."""
-    from nsmc_attention.model.graphs import Interface, classified, review_inputs
-    from nsmc_attention.model.onnx.graph import lower
+    from nsmc_attention.engines.onnx.graph import lower
+    from nsmc_attention.network.graphs import Interface, classified, review_inputs
 
     interface = Interface(review_inputs(False), workload.model.outputs, classified)
     (content,) = lower(network(workload)[1], {"model.onnx": interface}).values()
@@ -81,9 +81,9 @@ class GluonTraining:
     """The training step of this package; where not `native`, by MXNet's own operators alone."""
 
     def __init__(self, workload, native=True):
-        from nsmc_attention.classification.batches import Batch
-        from nsmc_attention.classification.objectives import LabelsObjective
-        from nsmc_attention.model import operators
+        from nsmc_attention.classifier.batches import Batch
+        from nsmc_attention.classifier.objectives import LabelsObjective
+        from nsmc_attention.network import operators
         from nsmc_attention.training.loop import make_trainer, train_step
 
         if not native:
@@ -122,7 +122,7 @@ class OnnxScoring:
     """The exported model on ONNX Runtime."""
 
     def __init__(self, workload):
-        from nsmc_attention.inference.engines import OnnxGraph
+        from nsmc_attention.engines.graphs import OnnxGraph
 
         content, interface = lowered(workload)
         self.engine = OnnxGraph(content, interface, threads=cores())
@@ -137,15 +137,15 @@ class NativeScoring:
     """The same parameters in the native engine called `name`."""
 
     def __init__(self, workload, name):
-        from nsmc_attention.classification.native import NativeEngine, kernel_arrays
-        from nsmc_attention.model.parameters import all_stored
+        from nsmc_attention.classifier.native import NativeEngine, kernel_arrays
         from nsmc_attention.native.kernels import import_network, kernel_name
+        from nsmc_attention.network.parameters import all_stored
 
         mxnet, built = network(workload)
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
         model = workload.model
         given = kernel_arrays(all_stored(built), model.encoder.hidden_size, model.values.near)
-        from nsmc_attention.inference.engines import PRECISIONS
+        from nsmc_attention.engines.graphs import PRECISIONS
 
         loaded = import_network().load(kernel=kernel_name(PRECISIONS[name]), **given)
         self.engine = NativeEngine(loaded, name)

@@ -7,7 +7,7 @@ network computes. PyTorch comes with the extra `benchmark` and is used nowhere e
 import torch
 from torch import nn
 
-from nsmc_attention._runtime.processes import cores
+from nsmc_attention.machine.processes import cores
 
 LONGEST = 1024
 

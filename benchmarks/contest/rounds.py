@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from nsmc_attention._runtime.workers import Workers
+from nsmc_attention.machine.workers import Workers
 
 from .contestants import CONTESTANTS, Workload
 

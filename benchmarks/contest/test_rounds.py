@@ -9,7 +9,7 @@ import pytest
 from benchmarks.contest import comparisons
 from benchmarks.contest.contestants import CONTESTANTS, Workload, review_flop
 from benchmarks.contest.rounds import Comparison, compare
-from nsmc_attention.tables import nsmc
+from nsmc_attention.corpora import nsmc
 
 # PyTorch and OpenVINO are not installed with the core, and a compiler may be missing
 CORE = [name for name in CONTESTANTS if not any(word in name for word in ("PyTorch", "OpenVINO", "native"))]
@@ -41,7 +41,7 @@ def test_pytorch_computes_the_same_architecture(workload):
     torch = pytest.importorskip("torch")
     from benchmarks.contest.contestants import network
     from benchmarks.contest.pytorch import TorchTraining
-    from nsmc_attention.model.parameters import snapshot
+    from nsmc_attention.network.parameters import snapshot
 
     mxnet, ours = network(workload)
     token_ids, valid_length, _ = workload.batches[0]

@@ -26,16 +26,16 @@ import numpy
 from scipy.special import expit
 from sklearn.isotonic import IsotonicRegression
 
-from nsmc_attention.classification.predictor import Classifier, load_classifier
-from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.systems.films.objective import MIN_OTHERS_EVAL, Case, FilmVectors
-from nsmc_attention.systems.films.pooling import Pool
-from nsmc_attention.systems.films.rater import FilmRater, load_film
-from nsmc_attention.systems.films.rows import rate_table
-from nsmc_attention.systems.films.settings import FilmConfig
-from nsmc_attention.systems.films.train import SEVERAL, FilmReviews, reviews_by_film, split, train_films, vectors_of
-from nsmc_attention.tables import nsmc, raw
-from nsmc_attention.tables.data import Labelled
+from nsmc_attention.classifier.predictor import Classifier, load_classifier
+from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.corpora.data import Labelled
+from nsmc_attention.scoring.files import score_table
+from nsmc_attention.systems.film.objective import MIN_OTHERS_EVAL, Case, FilmVectors
+from nsmc_attention.systems.film.pooling import Pool
+from nsmc_attention.systems.film.rater import FilmRater, load_film
+from nsmc_attention.systems.film.rows import rate_table
+from nsmc_attention.systems.film.settings import FilmConfig
+from nsmc_attention.systems.film.train import SEVERAL, FilmReviews, reviews_by_film, split, train_films, vectors_of
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.runs import Run
 

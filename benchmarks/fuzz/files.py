@@ -33,15 +33,15 @@ import encodings.utf_16_le  # noqa: F401
 import pandas
 from mutations import generator, mutated, mutated_json
 
-import nsmc_attention._runtime.mxnet_shim  # noqa: F401
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
+import nsmc_attention.machine.mxnet_shim  # noqa: F401
 from nsmc_attention.apps.bulk.run import check_plan
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.settings import preset
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.classifier.settings import preset
+from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.errors import NsmcError
-from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.tables import nsmc, raw
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.machine.mxnet_shim import import_mxnet
+from nsmc_attention.scoring.files import score_table
 
 mxnet = import_mxnet()
 

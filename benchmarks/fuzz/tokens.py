@@ -11,9 +11,9 @@ import itertools
 import random
 import sys
 
+from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.native.dictionary import installed_decoder
-from nsmc_attention.tables import nsmc, raw
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import LONGEST, pip_mecab
 

@@ -17,11 +17,11 @@ os.environ["OMP_NUM_THREADS"] = "1"
 
 import numpy
 
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.corpora.data import Texts
 from nsmc_attention.systems.language.masking import MASK
 from nsmc_attention.systems.language.model import LanguageModel, load_language_model
 from nsmc_attention.systems.language.train import read_reviews
-from nsmc_attention.tables import nsmc
-from nsmc_attention.tables.data import Texts
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.token_cache import cached_tokens
 

@@ -29,18 +29,18 @@ from numpy.random import RandomState
 from PIL import Image
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.systems.reading.decoding import ctc_path
-from nsmc_attention.systems.reading.drawing import Degradation, Style, degraded, draw, ink_box, korean_faces
-from nsmc_attention.systems.reading.reader import PictureReader
-from nsmc_attention.systems.reading.reading import Line
-from nsmc_attention.systems.reading.strips import Box, Gray, cut_out, padded, strips
-from nsmc_attention.systems.reading.system import LAYOUT, READER
-from nsmc_attention.systems.reading.texts import lines_of, review_line
-from nsmc_attention.systems.reading.train import MOST_DEV
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.corpora.nsmc import load
+from nsmc_attention.systems.read.decoding import ctc_path
+from nsmc_attention.systems.read.drawing import Degradation, Style, degraded, draw, ink_box, korean_faces
+from nsmc_attention.systems.read.reader import PictureReader
+from nsmc_attention.systems.read.reading import Line
+from nsmc_attention.systems.read.strips import Box, Gray, cut_out, padded, strips
+from nsmc_attention.systems.read.system import LAYOUT, READER
+from nsmc_attention.systems.read.texts import lines_of, review_line
+from nsmc_attention.systems.read.train import MOST_DEV
 from nsmc_attention.systems.sequences.batches import hold_out
 from nsmc_attention.systems.sequences.characters import edit_distance
-from nsmc_attention.tables.nsmc import load
 from nsmc_attention.text.encoding import clean
 
 UNSEEN = ("NotoSansCJK", "NotoSerifCJK", "gulim", "SquareRound", "Barunpen")
@@ -56,7 +56,7 @@ def character_error(pairs: Sequence[tuple[str, str]]) -> float:
 
 def dev_table(count: int, bundle: Optional[str]) -> None:
     """Print the character error of the dev part for each way to read it."""
-    from nsmc_attention.systems.reading.objective import Lines, ReadingObjective
+    from nsmc_attention.systems.read.objective import Lines, ReadingObjective
 
     verified = load_bundle(bundle or READER, LAYOUT)
     config = verified.config

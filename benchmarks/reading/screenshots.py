@@ -21,8 +21,8 @@ from pathlib import Path
 import numpy
 from PIL import Image
 
-from nsmc_attention.systems.reading.layout import find_lines
-from nsmc_attention.tables import nsmc
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.systems.read.layout import find_lines
 
 FAMILIES = ("Noto Sans CJK KR", "Noto Serif CJK KR", "NanumSquareRound", "Baekmuk Gulim")
 SIZES = range(13, 19)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy
 
-from nsmc_attention.systems.restoration.noise import typed
-from nsmc_attention.systems.restoration.restoration import Restoration
-from nsmc_attention.systems.restoration.restorer import load_restorer
+from nsmc_attention.systems.restore.noise import typed
+from nsmc_attention.systems.restore.restoration import Restoration
+from nsmc_attention.systems.restore.restorer import load_restorer
 from nsmc_attention.systems.sequences.characters import SPACE
 
 SEED, MOST = 1, 1000

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy
 
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.systems.restoration.restorer import load_restorer
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.corpora.labelled import load_reviews
+from nsmc_attention.systems.restore.restorer import load_restorer
 from nsmc_attention.text.encoding import clean
 
 from ..classification.designs import outside

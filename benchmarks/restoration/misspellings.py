@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from nsmc_attention.systems.restoration.restorer import load_restorer
+from nsmc_attention.systems.restore.restorer import load_restorer
 
 from .restoring import Restore, hunspell, restoring
 from .spacing import percent, row

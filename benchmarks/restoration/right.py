@@ -13,9 +13,9 @@ import argparse
 from collections import Counter
 from pathlib import Path
 
-from nsmc_attention._io.reading import read_rows
-from nsmc_attention.systems.restoration.restorer import load_restorer
-from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.systems.restore.restorer import load_restorer
 from nsmc_attention.text.encoding import clean
 
 RIGHT = Path(__file__).parent / "right.tsv"

@@ -16,9 +16,9 @@ from typing import Any
 from kiwipiepy import Kiwi
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.systems.restoration.restorer import Restorer
-from nsmc_attention.systems.restoration.system import EDITOR, LAYOUT
-from nsmc_attention.tables import nsmc
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.systems.restore.restorer import Restorer
+from nsmc_attention.systems.restore.system import EDITOR, LAYOUT
 from nsmc_attention.text.encoding import clean
 
 from ..classification.robustness import WAYS

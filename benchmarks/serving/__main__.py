@@ -26,8 +26,8 @@ from typing import Any
 import uvloop
 
 from nsmc_attention.apps.serve.app import create_app
-from nsmc_attention.classification.predictor import packaged
-from nsmc_attention.tables import nsmc
+from nsmc_attention.classifier.predictor import packaged
+from nsmc_attention.corpora import nsmc
 from nsmc_attention.text.encoding import clean
 
 TICKS = os.sysconf("SC_CLK_TCK")

@@ -8,7 +8,7 @@ are not installed are named. Then what `benchmarks.speed.file_to_file` measures.
 
 import os
 
-from nsmc_attention.tables import labelled
+from nsmc_attention.corpora import labelled
 
 from ..contest.comparisons import HEADER, SCORE_BATCH, SCORE_REVIEWS, real, show
 from ..contest.rounds import Comparison, compare

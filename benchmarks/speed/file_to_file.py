@@ -19,13 +19,13 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.predictor import WINDOW, Classifier
-from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.classifier.predictor import WINDOW, Classifier
+from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.corpora import labelled
 from nsmc_attention.errors import NsmcError
-from nsmc_attention.inference.scoring import score_table, table_parts
-from nsmc_attention.tables import labelled
+from nsmc_attention.machine.processes import cores
+from nsmc_attention.scoring.files import score_table, table_parts
 from nsmc_attention.tables.table import Table, open_table
 from nsmc_attention.text.encoding import clean
 

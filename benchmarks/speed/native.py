@@ -15,10 +15,10 @@ from functools import partial
 import numpy
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.engines import load_engine
-from nsmc_attention.classification.predictor import TokenScorer
-from nsmc_attention.classification.system import LAYOUT
-from nsmc_attention.tables import labelled
+from nsmc_attention.classifier.engines import load_engine
+from nsmc_attention.classifier.predictor import TokenScorer
+from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.corpora import labelled
 
 from ..contest import comparisons
 from ..contest.contestants import CONTESTANTS

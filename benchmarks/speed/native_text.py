@@ -8,10 +8,10 @@ import statistics
 import time
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.corpora import nsmc
 from nsmc_attention.native import SWITCH
 from nsmc_attention.native.dictionary import installed_decoder
-from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import pip_mecab
 

@@ -8,8 +8,8 @@ import time
 
 import numpy
 
-from nsmc_attention.classification.batches import Batches
-from nsmc_attention.tables import nsmc
+from nsmc_attention.classifier.batches import Batches
+from nsmc_attention.corpora import nsmc
 from nsmc_attention.text.encoding import ReviewEncoder, clean
 from nsmc_attention.text.preprocessing import bucket_sampler, build_vocab
 from nsmc_attention.text.settings import TextConfig

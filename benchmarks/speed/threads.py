@@ -25,10 +25,10 @@ def steps() -> float:
     """Return the reviews a second of the median round."""
     import numpy
 
-    from nsmc_attention._runtime.gluon import mxnet
-    from nsmc_attention.classification.batches import Batch
-    from nsmc_attention.classification.objectives import LabelsObjective, as_inputs
-    from nsmc_attention.classification.settings import Config
+    from nsmc_attention.classifier.batches import Batch
+    from nsmc_attention.classifier.objectives import LabelsObjective, as_inputs
+    from nsmc_attention.classifier.settings import Config
+    from nsmc_attention.machine.gluon import mxnet
     from nsmc_attention.training.loop import make_trainer, train_step
 
     mxnet.random.seed(0)

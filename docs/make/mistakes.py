@@ -14,10 +14,10 @@ import numpy
 import pandas
 from scipy.stats import binomtest
 
-from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.drawing.figure import new_figure
-from nsmc_attention.evaluation.metrics import metrics
-from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.measure.metrics import metrics
 
 from .pictures import PICTURES, named, save_figure
 
@@ -71,9 +71,9 @@ def draw(rows, label, name):
 
 def reliability(classifier, table):
     """Draw accuracy against confidence; return ECE of the network alone, uncalibrated, and of the whole model."""
-    from nsmc_attention.classification.engines import load_engine
-    from nsmc_attention.classification.predictor import TokenScorer
-    from nsmc_attention.model.parameters import set_parameters, snapshot, without_wide
+    from nsmc_attention.classifier.engines import load_engine
+    from nsmc_attention.classifier.predictor import TokenScorer
+    from nsmc_attention.network.parameters import set_parameters, snapshot, without_wide
 
     bundle = classifier.bundle
     gluon: Any = load_engine(bundle, "gluon")

@@ -21,7 +21,7 @@ import pandas
 from nbclient import NotebookClient
 from playwright.sync_api import sync_playwright
 
-from nsmc_attention.tables import nsmc
+from nsmc_attention.corpora import nsmc
 
 from .pictures import BOTH, PICTURES, WIDTH, WINDOW, named, save
 

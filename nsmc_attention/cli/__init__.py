@@ -1,7 +1,7 @@
 """The command line `nsmc-attention`: `app` runs it, the other files hold the commands.
 
 SIGINT and SIGTERM end a command where it is: an exception would be lost in a finalizer, or abort a library's C++. Their
-workers end with it (`_runtime.processes`). To import `signal` takes too long.
+workers end with it (`machine.processes`). To import `signal` takes too long.
 """
 
 import os
@@ -21,7 +21,7 @@ def main(arguments: "list[str] | None" = None) -> None:
 
 def end(number: int, frame: object) -> None:
     """Remove what is unfinished, and exit."""
-    atomic = sys.modules.get("nsmc_attention._io.atomic")
+    atomic = sys.modules.get("nsmc_attention.machine.atomic")
     try:
         for ending in list(getattr(atomic, "endings", ())):
             ending()

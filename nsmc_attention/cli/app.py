@@ -17,10 +17,10 @@ from typing import Any, NoReturn, Optional
 import click
 
 from .. import registry
-from .._io.atomic import NO_ROOM, remedy
-from .._runtime import messages
-from .._runtime.processes import collect_seldom
 from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
+from ..machine import messages
+from ..machine.atomic import NO_ROOM, remedy
+from ..machine.processes import collect_seldom
 from ..version import __version__
 
 # Mode, encoding and what is done about errors, whatever the locale says

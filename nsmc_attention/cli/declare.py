@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, Optional, Union, get_args
 
 import click
 
-from .._runtime.messages import LANGUAGES
 from ..errors import ConfigError
+from ..machine.messages import LANGUAGES
 
 # Read by `app.run`, before the options are parsed
 LANGUAGE: Any = {"type": click.Choice(LANGUAGES), "expose_value": False, "help": "of messages  [default: the locale's]"}

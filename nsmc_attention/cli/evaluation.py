@@ -7,8 +7,8 @@ from typing import Optional
 
 import click
 
+from ..corpora.data import Labelled
 from ..errors import ConfigError
-from ..tables.data import Labelled
 from .declare import choices, command, option, text_argument
 from .options import BUNDLE, DATA_DIR, ENCODING, HEADS, JSON, TEXT_COLUMN, Added, Model, labelled, of_systems
 
@@ -31,8 +31,8 @@ def evaluate(
     nsmc-attention evaluate --data nsmc --restore
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
     """
-    from ..classification import evaluation
-    from ..tables.labelled import read_reviews
+    from ..classifier import evaluation
+    from ..corpora.labelled import read_reviews
 
     if record and not model.bundle:
         raise ConfigError("--record: expected --bundle too, found the packaged model, a part of the installation")
@@ -64,9 +64,9 @@ def faithfulness(
     nsmc-attention faithfulness --data nsmc
     nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --json
     """
-    from ..classification import evaluation
-    from ..tables.labelled import read_reviews
-    from .terminal import faithfulness_table
+    from ..classifier import evaluation
+    from ..corpora.labelled import read_reviews
+    from ..views.terminal import faithfulness_table
 
     figures = evaluation.faithfulness(model.load(), read_reviews(reviews, "test"), limit=limit, seed=seed)
     print(json.dumps(figures) if as_json else faithfulness_table(figures))
@@ -93,8 +93,8 @@ def hops(
     nsmc-attention hops --data nsmc --bundle runs/structured/bundle
     nsmc-attention hops --data reviews.csv --bundle runs/structured/bundle --fewest 5 --json
     """
-    from ..classification import evaluation
-    from ..tables.data import Texts
+    from ..classifier import evaluation
+    from ..corpora.data import Texts
 
     texts = Texts(data, data_dir, text_column=text_column, encoding=encoding).read()[1]
     statistics = evaluation.hops(model.load(), texts, limit, fewest)
@@ -142,12 +142,12 @@ def explain(
     nsmc-attention explain "배우는 좋은데 영화는 별로" --method attention --method erasure --output words.html
     nsmc-attention explain "배우는 좋은데 영화는 별로" --bundle runs/transformer/bundle --heads heads.png
     """
-    from ..classification.attribution import check_method
-    from ..classification.display import AUTO
-    from ..classification.explain import explain_many
+    from ..classifier.attribution import check_method
+    from ..classifier.display import AUTO
+    from ..classifier.explain import explain_many
     from ..drawing.figure import check_suffix
-    from ..visualization.pictures import check_picture, save_attributions, save_heads
-    from .terminal import as_text, has_colors
+    from ..views.pictures import check_picture, save_attributions, save_heads
+    from ..views.terminal import as_text, has_colors
 
     checked = [check_method(method) for method in methods]
     if picture == "matrix":
@@ -196,6 +196,6 @@ def export(
     """
     if not output and (kind == "params" or not bundle):
         raise ConfigError(f"export: expected --output, as -o model.{kind}: the bundle stays as it is")
-    from ..classification.export import export_bundle
+    from ..classifier.export import export_bundle
 
     print(json.dumps(export_bundle(bundle, output, kind)))

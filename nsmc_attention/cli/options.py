@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Optional
 import click
 
 from .. import registry
+from ..corpora.data import Labelled, Texts
 from ..errors import ConfigError
-from ..tables.data import Labelled, Texts
 from ..tables.source import ENCODINGS
 from .declare import Declared, Group, argument, choices, group_of, option
 
 if TYPE_CHECKING:
-    from ..classification.predictor import Classifier
-    from ..inference.reference import Scorer
+    from ..classifier.predictor import Classifier
+    from ..scoring.reference import Scorer
     from ..tables.parts import Source
 
 # Texts that something may be remarked on
@@ -107,7 +107,7 @@ class Model(NamedTuple):
     device: str = DEVICE
 
     def load(self) -> "Classifier":
-        from ..classification.predictor import Classifier
+        from ..classifier.predictor import Classifier
 
         return Classifier.load(*self)
 
@@ -204,7 +204,7 @@ class Scoring(NamedTuple):
 
         `remark` returns what is to be said on stderr of the first texts, lines or rows, None for nothing.
         """
-        from ..inference.scoring import STDOUT, score_lines, score_table
+        from ..scoring.files import STDOUT, score_lines, score_table
 
         (lines, stdin), first = self.lines(texts), list[str]()
         if lines is not None:

@@ -7,7 +7,7 @@ from .declare import command, option, text_argument
 from .options import Added, Model, Scoring, corrected, of_systems
 
 if TYPE_CHECKING:
-    from ..inference.reference import Scorer
+    from ..scoring.reference import Scorer
 
 
 @command()
@@ -35,7 +35,7 @@ def predict(
     zcat reviews.csv.gz | nsmc-attention predict --input - --input-format csv --output scored.parquet
     """
     scoring.check("predict", text)
-    from ..classification.domain_shift import domain_warning
+    from ..classifier.domain_shift import domain_warning
 
     classifier = model.load()
     scorer = corrected(classifier, {**corrections, **added}, model)
@@ -46,8 +46,8 @@ def predict(
 
 def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
     """Return the scorer with labels by a share; ConfigError where there is no table to estimate it of."""
-    from ..classification.positive_share import LabelsByShare, require_share, share_given
-    from ..inference.scoring import tally_table
+    from ..classifier.positive_share import LabelsByShare, require_share, share_given
+    from ..scoring.files import tally_table
 
     if (number := share_given(share)) is None:
         # the tally is printed when the table is written

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 import click
 
-from ..classification.settings import PRESETS
+from ..classifier.settings import PRESETS
 from ..errors import ConfigError
 from ..registry import systems
 from ..schema import KIND, Settings, descriptions, paths

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple, Optional
 
 import click
 
+from ..corpora.data import Labelled
 from ..errors import ConfigError
 from ..registry import SYSTEMS, system, systems
 from ..system import System
-from ..tables.data import Labelled
 from .declare import argument, choices, command, option
 from .options import BUNDLE, DEVICE, INIT_FROM, Added, labelled, labelled_table, of_systems, values_of
 from .settings import TrainCommand, settings_options
@@ -27,7 +27,7 @@ def fetch(
     nsmc: the official files, verified by sha256. raw: the archive with all star reviews (47 MB and more), on
     which the preset `extended` is pretrained.
     """
-    from ..tables import nsmc, raw
+    from ..corpora import nsmc, raw
 
     paths = [raw.find(data_dir)] if corpus == "raw" else [nsmc.find(part, data_dir) for part in nsmc.FILES]
     print(*paths, sep="\n")
@@ -137,7 +137,7 @@ def adapt(
     nsmc-attention adapt mine.xlsx --out runs/mine
     nsmc-attention predict --input more.xlsx --bundle runs/mine --output scored.xlsx
     """
-    from ..classification.adapt import adapt_classifier
+    from ..classifier.adapt import adapt_classifier
     from ..training.runs import Run
 
     adapt_classifier(reviews, Run(out, device=device), bundle, seed, force, mix)

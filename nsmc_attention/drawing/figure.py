@@ -15,8 +15,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Union
 
-from .._io.atomic import replaced_file
 from ..errors import ConfigError, MissingPackage, did_you_mean
+from ..machine.atomic import replaced_file
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed

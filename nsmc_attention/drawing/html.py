@@ -9,7 +9,7 @@ from functools import lru_cache
 from html import escape
 from pathlib import Path
 
-from .._runtime.aliases import Numbers
+from ..machine.aliases import Numbers
 from .colors import DARK, LIGHT, strength
 from .matrices import Matrix
 

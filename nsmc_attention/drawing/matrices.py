@@ -5,9 +5,9 @@ from typing import Any, NamedTuple, Optional, Sequence
 import numpy
 from numpy.typing import ArrayLike
 
-from .._runtime.aliases import Numbers
 from ..errors import DataError
-from ..model.graphs import AXES
+from ..machine.aliases import Numbers
+from ..network.graphs import AXES
 
 NO_HEADS = "expected the heads of an encoder that is a transformer, found another encoder; take a bundle that has one"
 

@@ -6,8 +6,8 @@ from typing import Any, Optional
 
 import numpy
 
-from .._runtime.aliases import Numbers
 from ..errors import ConfigError, MissingPackage
+from ..machine.aliases import Numbers
 from . import SWITCH, switched_on
 
 # Of the compiled part, whose arguments these are: a checkout that was updated may have an older one

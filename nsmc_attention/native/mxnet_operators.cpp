@@ -1,5 +1,5 @@
 // Operators that MXNet lacks, or has in a slower form, for training and for the gluon engine on a CPU; see
-// model/operators.py. MXNet does not tell them where it wants gradients added: they are written.
+// network/operators.py. MXNet does not tell them where it wants gradients added: they are written.
 //
 //   nsmc_additive_weights   states, parameters, mask -> the weights of additive self-attention
 //   nsmc_dropout            data, 64 random bits -> the data, some of it set to 0

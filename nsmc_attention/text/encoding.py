@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
 import numpy
 from numpy.typing import NDArray
 
-from .._io.reading import read_json
 from ..errors import BundleError
+from ..machine.reading import read_json
 from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids

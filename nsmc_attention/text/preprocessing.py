@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, Sequence
 import numpy
 from numpy.typing import NDArray
 
-from .._runtime.gluon import gluonnlp
+from ..machine.gluon import gluonnlp
 from .encoding import Encoded, ReviewEncoder
 from .settings import WordSettings
 from .symbols import ENTRIES, entry, surface

@@ -8,10 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Optional
 
-from .._io.atomic import write_text
-from .._runtime.processes import can_start_workers, cores
-from .._runtime.workers import Workers
 from ..errors import NsmcError
+from ..machine.atomic import write_text
+from ..machine.processes import can_start_workers, cores
+from ..machine.workers import Workers
 from .encoding import clean
 from .symbols import symbols as symbols_of
 from .symbols import with_symbols

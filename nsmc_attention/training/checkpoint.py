@@ -14,10 +14,10 @@ from safetensors import SafetensorError
 from safetensors.numpy import load as unpack
 from safetensors.numpy import save as pack
 
-from .._io.atomic import replaced_file
-from .._runtime.aliases import Network, Trainer
 from ..errors import BundleError
-from ..model.parameters import Arrays, set_parameters, snapshot
+from ..machine.aliases import Network, Trainer
+from ..machine.atomic import replaced_file
+from ..network.parameters import Arrays, set_parameters, snapshot
 
 # Steps between two updates of the average: one over thousands of steps does not need each of them
 AVERAGE_STEPS = 8

@@ -12,7 +12,7 @@ from ..errors import ConfigError, did_you_mean
 from ..schema import KIND, Settings, check_all, leaves, paths, setting
 
 if TYPE_CHECKING:
-    from ..model.graphs import Graphs
+    from ..network.graphs import Graphs
 
 # Numbers in the attention scores of one review: a few times 512 MB of memory
 MAX_SCORES = 2**27

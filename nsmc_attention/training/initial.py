@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Optional, Union
 
-from .._runtime.aliases import Device, Network
-from .._runtime.mxnet_shim import import_mxnet
 from ..bundle import AnyBundle, Layout, load_any
 from ..errors import ConfigError
+from ..machine.aliases import Device, Network
+from ..machine.mxnet_shim import import_mxnet
 from ..schema import paths
 from .config import TaskConfig
 from .description import flags, nearest_preset

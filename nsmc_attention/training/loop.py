@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy
 
-from .._runtime.aliases import Array, Network, Trainer
-from .._runtime.gluon import mxnet
-from .._runtime.mxnet_shim import stderr_closed
 from ..errors import ConfigError
-from ..model.operators import FastAdam
-from ..model.parameters import snapshot
+from ..machine.aliases import Array, Network, Trainer
+from ..machine.gluon import mxnet
+from ..machine.mxnet_shim import stderr_closed
+from ..network.operators import FastAdam
+from ..network.parameters import snapshot
 from .checkpoint import Average, Checkpoint, Progress
 from .config import FLAGS, LoopConfig
 from .stage import Objective, Stage

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, TypeVar, Union
 
-from .._io.atomic import vacant, write_text
-from .._io.reading import read_json
-from .._runtime.aliases import Device, Network, Record
-from .._runtime.mxnet_shim import choose_device
-from .._runtime.progress import progress_bar
 from ..bundle import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, model_card, write_bundle
 from ..errors import ConfigError
-from ..evaluation.calibration import FEW_DEV
+from ..machine.aliases import Device, Network, Record
+from ..machine.atomic import vacant, write_text
+from ..machine.mxnet_shim import choose_device
+from ..machine.progress import progress_bar
+from ..machine.reading import read_json
+from ..measure.calibration import FEW_DEV
 from ..schema import difference
 from .checkpoint import Checkpoint, Progress
 from .config import LoopConfig, TaskConfig
@@ -140,8 +140,8 @@ def network_files(network: Network, config: TaskConfig) -> dict[str, bytes]:
     """Return {file: bytes} of a trained network for its bundle: the parameters and the graphs."""
     from safetensors.numpy import save
 
-    from ..model.onnx.graph import lower, with_parameters_in
-    from ..model.parameters import all_stored
+    from ..engines.onnx.graph import lower, with_parameters_in
+    from ..network.parameters import all_stored
 
     parameters, graphs = save(all_stored(network)), lower(network, config.graphs)
     graphs = {name: with_parameters_in(PARAMETERS, graph, parameters) for name, graph in graphs.items()}
@@ -154,7 +154,7 @@ def warn_if_small(count: int, noun: str, name: str = "", share: float = 0.0, oth
         return
     worth = "its figures say little"
     if name:
-        from ..evaluation.metrics import share_interval
+        from ..measure.metrics import share_interval
 
         low, high = share_interval(share, count)
         worth = f"the {name} may be anything from {100 * low:.0f} to {100 * high:.0f} %"

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Iterator, Optional, Protocol
 
-from .._runtime.aliases import Array, Device, Network
+from ..machine.aliases import Array, Device, Network
 
 # Added to weights before their logarithm is taken
 SMALLEST = 1e-6

@@ -14,11 +14,11 @@ from importlib import import_module
 import pytest
 
 from nsmc_attention import load_classifier
-from nsmc_attention.classification.explain import explain
+from nsmc_attention.classifier.explain import explain
 from nsmc_attention.cli import commands, run
 from nsmc_attention.cli.app import COMMANDS
-from nsmc_attention.cli.terminal import ATTENTION, NEGATIVE, POSITIVE, WHITE, has_colors, shade, words
-from nsmc_attention.tables import nsmc
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.views.terminal import ATTENTION, NEGATIVE, POSITIVE, WHITE, has_colors, shade, words
 
 SENTENCE = "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"
 
@@ -146,7 +146,7 @@ def test_help_names_every_command_and_every_setting(command):
 
 
 def test_help_shows_choices(command):
-    from nsmc_attention.classification.display import METHODS
+    from nsmc_attention.classifier.display import METHODS
     from nsmc_attention.registry import systems
 
     presets = "|".join(name for task in systems() for name in task.presets)

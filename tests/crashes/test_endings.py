@@ -16,11 +16,11 @@ import pandas
 import psutil
 import pytest
 
-from nsmc_attention._runtime.processes import cores
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.tables import nsmc
+from nsmc_attention.machine.processes import cores
 
 ENDINGS = (signal.SIGINT, signal.SIGTERM)
 # Seconds within which workers end, also on a loaded machine; their work takes longer

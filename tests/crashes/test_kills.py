@@ -6,9 +6,9 @@ import shutil
 import pytest
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.engines import load_engine
-from nsmc_attention.classification.system import LAYOUT
-from nsmc_attention.tables import nsmc
+from nsmc_attention.classifier.engines import load_engine
+from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.corpora import nsmc
 
 
 def contents(bundle):
@@ -41,7 +41,7 @@ def test_a_training_killed_at_any_moment_resumes_to_the_same_bytes(die, command,
 def test_an_adapting_that_is_killed_is_simply_started_again(die, command, bundle_folder, tmp_path, monkeypatch):
     """Between the files of its bundle, nothing is under a final name."""
     # passes over the table; the command makes up to 30
-    module, few = "nsmc_attention.classification.adapt", (1, 1)
+    module, few = "nsmc_attention.classifier.adapt", (1, 1)
     monkeypatch.setattr(f"{module}.PASSES", few)
     table, run = tmp_path / "in.csv", tmp_path / "run"
     nsmc.load("sample", "train").frame[:40].to_csv(table, index=False)

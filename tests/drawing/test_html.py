@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nsmc_attention.classification.attribution import Attribution
-from nsmc_attention.classification.prediction import Prediction
+from nsmc_attention.classifier.attribution import Attribution
+from nsmc_attention.classifier.prediction import Prediction
 from nsmc_attention.drawing.html import MOST_CELLS
-from nsmc_attention.systems.restoration.restoration import BLANK, Chunk, Restoration
+from nsmc_attention.systems.restore.restoration import BLANK, Chunk, Restoration
 
 VOID = {"br", "img", "input"}
 TOKENS = some.lists(some.text(min_size=1, max_size=6), min_size=1, max_size=6)

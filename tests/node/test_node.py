@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.tables import nsmc
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.corpora import nsmc
 
 # npm fetches the packages
 pytestmark = pytest.mark.system

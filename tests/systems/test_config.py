@@ -4,12 +4,12 @@ from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
-from nsmc_attention.classification.settings import PRESETS, Config, StarsConfig, TrainingConfig, preset
+from nsmc_attention.classifier.settings import PRESETS, Config, StarsConfig, TrainingConfig, preset
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.model.attention import ATTENTIONS, Dot, General
+from nsmc_attention.network.attention import ATTENTIONS, Dot, General
 from nsmc_attention.registry import system
 from nsmc_attention.schema import paths
-from nsmc_attention.systems.restoration.settings import RESTORE_PRESETS, RestoreConfig
+from nsmc_attention.systems.restore.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.training.config import SHORT_NAMES
 from nsmc_attention.training.description import nearest_preset
 

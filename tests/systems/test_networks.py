@@ -11,24 +11,32 @@ import pytest
 from onnx import TensorProto
 from safetensors.numpy import load
 
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
-from nsmc_attention.classification.settings import preset
-from nsmc_attention.systems.films.settings import FilmConfig
+from nsmc_attention.classifier.settings import preset
+from nsmc_attention.machine.mxnet_shim import import_mxnet
+from nsmc_attention.systems.film.settings import FilmConfig
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
-from nsmc_attention.systems.reading.graphs import PICTURE
-from nsmc_attention.systems.reading.settings import Location, ReaderConfig
-from nsmc_attention.systems.restoration.settings import Decoder, EditorConfig, Stack, WriterConfig
+from nsmc_attention.systems.read.graphs import PICTURE
+from nsmc_attention.systems.read.settings import Location, ReaderConfig
+from nsmc_attention.systems.restore.settings import Decoder, EditorConfig, Stack, WriterConfig
 from nsmc_attention.systems.sequences import ROWS
 
 mxnet = import_mxnet()
 
-from nsmc_attention.inference.engines import GluonGraph, OnnxGraph  # noqa: E402
-from nsmc_attention.model.attention import ATTENTIONS  # noqa: E402
-from nsmc_attention.model.blocks import listed  # noqa: E402
-from nsmc_attention.model.graphs import LENGTHS, dtype  # noqa: E402
-from nsmc_attention.model.onnx.graph import lower  # noqa: E402
-from nsmc_attention.model.parameters import NGRAM_TABLE, SCALE, TABLES, initialize_from, loaded, round_tables, snapshot  # noqa: E402
-from nsmc_attention.model.tracing import parameter_shapes, parts_of  # noqa: E402
+from nsmc_attention.engines.graphs import GluonGraph, OnnxGraph  # noqa: E402
+from nsmc_attention.engines.onnx.graph import lower  # noqa: E402
+from nsmc_attention.network.attention import ATTENTIONS  # noqa: E402
+from nsmc_attention.network.blocks import listed  # noqa: E402
+from nsmc_attention.network.graphs import LENGTHS, dtype  # noqa: E402
+from nsmc_attention.network.parameters import (  # noqa: E402
+    NGRAM_TABLE,
+    SCALE,
+    TABLES,
+    initialize_from,
+    loaded,
+    round_tables,
+    snapshot,
+)
+from nsmc_attention.network.tracing import parameter_shapes, parts_of  # noqa: E402
 from nsmc_attention.training.runs import network_files  # noqa: E402
 
 WIDTH, VOCABULARY, BUCKETS, HOPS = 9, 20, 15, 4

@@ -9,18 +9,18 @@ import pytest
 from benchmarks.restoration.alignment import readability
 from nsmc_attention import film, load_film, load_reader
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classification.evaluation import evaluate
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.classification.system import LAYOUT
+from nsmc_attention.classifier.evaluation import evaluate
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.systems.films.system import LAYOUT as FILMS_LAYOUT
-from nsmc_attention.systems.reading.drawing import Style, draw, korean_faces
-from nsmc_attention.systems.reading.system import READER
-from nsmc_attention.systems.restoration.noise import typed
-from nsmc_attention.systems.restoration.restorer import load_restorer
-from nsmc_attention.systems.restoration.system import WRITER
+from nsmc_attention.systems.film.system import LAYOUT as FILMS_LAYOUT
+from nsmc_attention.systems.read.drawing import Style, draw, korean_faces
+from nsmc_attention.systems.read.system import READER
+from nsmc_attention.systems.restore.noise import typed
+from nsmc_attention.systems.restore.restorer import load_restorer
+from nsmc_attention.systems.restore.system import WRITER
 from nsmc_attention.systems.sequences.characters import edit_distance
-from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import clean
 from recipes.spelling import well_spelt
 

@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.corpora.data import Labelled
+from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.errors import DataError
-from nsmc_attention.systems.films.train import reviews_by_film
-from nsmc_attention.tables import nsmc, raw
-from nsmc_attention.tables.data import Labelled
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.systems.film.train import reviews_by_film
 
 HEAD = "id\tdocument\tlabel\n"
 

@@ -4,10 +4,10 @@ import csv
 
 import pytest
 
+from nsmc_attention.corpora.data import Labelled
+from nsmc_attention.corpora.labelled import labelled_rows, load_reviews
+from nsmc_attention.corpora.labels import PAIRS, plain_label, polarities, sides_of
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.tables.data import Labelled
-from nsmc_attention.tables.labelled import labelled_rows, load_reviews
-from nsmc_attention.tables.labels import PAIRS, plain_label, polarities, sides_of
 
 OPINIONS = "긍정 부정 중립 긍정".split()
 STARS = "5 1 3 4".split()

@@ -5,8 +5,8 @@ from threading import Thread
 
 import pytest
 
+from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.errors import DataError
-from nsmc_attention.tables import nsmc, raw
 
 HEAD = "id\tdocument\tlabel\n"
 

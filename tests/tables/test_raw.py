@@ -7,7 +7,7 @@ from hashlib import sha256
 import pandas
 import pytest
 
-from nsmc_attention.tables import nsmc, raw
+from nsmc_attention.corpora import nsmc, raw
 
 
 def review(number, text, stars=8, film=1):

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nsmc_attention.corpora.stars import of_reviews, scale_of_name, star, star_columns, stars_of
 from nsmc_attention.errors import DataError
-from nsmc_attention.tables.stars import of_reviews, scale_of_name, star, star_columns, stars_of
 
 
 def spellings(number):

@@ -16,8 +16,8 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
+from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.errors import DataError
-from nsmc_attention.tables.labelled import load_reviews
 from nsmc_attention.tables.parts import PART_BYTES, as_text
 from nsmc_attention.tables.rows import parts_of
 from nsmc_attention.tables.source import find_source

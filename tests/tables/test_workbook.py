@@ -13,11 +13,11 @@ from openpyxl.comments import Comment
 from openpyxl.styles import PatternFill
 from openpyxl.worksheet.table import Table
 
-from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.corpora.data import Texts
+from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.inference.scoring import score_table
-from nsmc_attention.tables.data import Texts
-from nsmc_attention.tables.labelled import load_reviews
+from nsmc_attention.scoring.files import score_table
 from nsmc_attention.tables.source import find_source
 from nsmc_attention.tables.table import open_table
 from nsmc_attention.tables.workbook import kept_workbook, new_workbook

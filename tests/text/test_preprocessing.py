@@ -5,8 +5,8 @@ from hashlib import sha256
 import pytest
 
 from nsmc_attention import load_reviews
+from nsmc_attention.corpora import nsmc
 from nsmc_attention.errors import NsmcError
-from nsmc_attention.tables import nsmc
 from nsmc_attention.text.encoding import ReviewEncoder, clean
 from nsmc_attention.text.preprocessing import build_vocab, numbering
 from nsmc_attention.text.settings import TextConfig

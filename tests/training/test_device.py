@@ -4,10 +4,10 @@ import sys
 
 import pytest
 
-from nsmc_attention._runtime.mxnet_shim import import_mxnet
+from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.errors import MissingPackage
+from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.registry import system
-from nsmc_attention.tables.data import Labelled
 from nsmc_attention.training.runs import Run
 
 from ..conftest import TINY, TINY_SIGNED, TINY_SYSTEMS, tiny_config

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy
 import pytest
 
-from nsmc_attention._runtime.gluon import mxnet
-from nsmc_attention.classification.settings import TrainingConfig
+from nsmc_attention.classifier.settings import TrainingConfig
 from nsmc_attention.errors import ConfigError
+from nsmc_attention.machine.gluon import mxnet
 from nsmc_attention.training.checkpoint import Checkpoint
 from nsmc_attention.training.loop import fit
 from nsmc_attention.training.stage import Objective, Stage

@@ -8,16 +8,15 @@ from typing import Any, NamedTuple, Optional, Union
 
 import numpy
 
-from ..._runtime.aliases import Record
-from ...classification.explain import Explainer
-from ...classification.prediction import Prediction
-from ...classification.predictor import Classifier, packaged
-from ...classification.settings import LABELS
-from ...evaluation.calibration import log_odds
-from ...inference.reference import AddedColumns, Row, check_text
+from ...classifier.explain import Explainer
+from ...classifier.prediction import Prediction
+from ...classifier.predictor import Classifier, packaged
+from ...classifier.settings import LABELS
+from ...machine.aliases import Record
+from ...measure.calibration import log_odds
+from ...scoring.reference import AddedColumns, Row, check_text
 from ...text.encoding import Encoded, clean
-from .clauses import FILMS, NONE, PATTERNS, Clause, Pairs, Words, clauses, words_of
-from .clauses import read_words as read_words
+from .clauses import FILMS, NONE, PATTERNS, Clause, Pairs, Words, clauses, read_words, words_of
 
 # Log-odds up to which what is beside a clause counts, of a word that says something else of a part than of a whole, and
 # nearer to 0 than which a name alone (발연기) has no side; weight of the rest of a clause with a word of GOODS

@@ -11,10 +11,10 @@ from itertools import groupby, starmap
 from pathlib import Path
 from typing import NamedTuple, Union
 
-from ..._io.reading import read_rows
-from ...classification.prediction import TYPES
+from ...classifier.prediction import TYPES
+from ...corpora.data import read_pairs
 from ...errors import DataError, list_names
-from ...tables.data import read_pairs
+from ...machine.reading import read_rows
 from ...text.encoding import clean
 from ...text.marks import composed
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes

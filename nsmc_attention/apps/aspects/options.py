@@ -16,6 +16,7 @@ class ColumnOptions(NamedTuple):
 
     def over(self, scorer: Any, model: object) -> Any:
         """Return the scorer, with aspects where they are asked for."""
-        from .aspects import AspectReader, read_words
+        from .aspects import AspectReader
+        from .clauses import read_words
 
         return AspectReader(scorer, read_words(self.aspects_file)) if self.aspects or self.aspects_file else scorer

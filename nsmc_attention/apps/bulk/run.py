@@ -20,18 +20,18 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
 
-from ..._io.atomic import PREFIX, remove, vacant, write_text
-from ..._io.reading import read_json
-from ..._runtime.processes import can_start_workers, cores
-from ..._runtime.progress import progress_bar
 from ...bundle import load_bundle
-from ...classification.predictor import Classifier
-from ...classification.system import LAYOUT
+from ...classifier.predictor import Classifier
+from ...classifier.system import LAYOUT
 from ...errors import ConfigError, DataError, MissingPackage
-from ...evaluation.share import Tally
-from ...inference.reference import Reference, worker_scorer
-from ...inference.scoring import MARK, marks, open_output, table_parts
+from ...machine.atomic import PREFIX, remove, vacant, write_text
+from ...machine.processes import can_start_workers, cores
+from ...machine.progress import progress_bar
+from ...machine.reading import read_json
+from ...measure.share import Tally
 from ...registry import ability
+from ...scoring.files import MARK, marks, open_output, table_parts
+from ...scoring.reference import Reference, worker_scorer
 from ...tables.parts import PART_BYTES, Source, TablePart
 from ...tables.source import SUFFIXES, find_source
 from ...tables.table import Table, open_table

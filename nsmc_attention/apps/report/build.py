@@ -8,23 +8,23 @@ from typing import Any, Optional, Union
 
 import pandas
 
-from ..._io.atomic import require_place, vacant, write_text
-from ..._runtime.processes import can_start_workers, cores
-from ..._runtime.progress import progress_bar
-from ..._runtime.workers import Workers
-from ...classification.domain_shift import domain_shift, domain_warning
-from ...classification.explain import Explainer
-from ...classification.prediction import Prediction
-from ...classification.predictor import WINDOW, Classifier
+from ...classifier.domain_shift import domain_shift, domain_warning
+from ...classifier.explain import Explainer
+from ...classifier.prediction import Prediction
+from ...classifier.predictor import WINDOW, Classifier
+from ...corpora.data import File, open_file
+from ...corpora.labelled import WholeTable
+from ...corpora.stars import Stars, stars_of
 from ...errors import ConfigError, DataError, did_you_mean, list_names
-from ...evaluation.attention_statistics import by_word, token_table
-from ...evaluation.share import Tally
+from ...machine.atomic import require_place, vacant, write_text
+from ...machine.processes import can_start_workers, cores
+from ...machine.progress import progress_bar
+from ...machine.workers import Workers
+from ...measure.attention_statistics import by_word, token_table
+from ...measure.share import Tally
 from ...registry import ability
 from ...tables.columns import require_column
-from ...tables.data import File, open_file
-from ...tables.labelled import WholeTable
 from ...tables.parts import as_text, cells_of
-from ...tables.stars import Stars, stars_of
 from ...tables.writers import as_csv
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
@@ -53,7 +53,7 @@ def report(
 
     Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
     tables as csv, which the page offers too. Groups have stars where a system rates groups (`registry.modules`).
-    Shares are estimated (`evaluation.share`). `stars_column` has the table's own stars, shown beside them.
+    Shares are estimated (`measure.share`). `stars_column` has the table's own stars, shown beside them.
     `language` is ko or en, also where `title` is None.
     DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
     ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other

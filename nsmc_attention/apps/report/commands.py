@@ -7,7 +7,7 @@ from typing import Optional
 from ...cli import options
 from ...cli.declare import command, option
 from ...cli.options import Added, Model, of_systems, refuse_all_without, table, values_of
-from ...tables.data import Texts
+from ...corpora.data import Texts
 
 
 @command()

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple, Optional
 import numpy
 import pandas
 
-from ..._runtime.progress import progress_bar
-from ...classification.attribution import Attribution
-from ...classification.domain_shift import DomainShift
-from ...classification.explain import Explainer
-from ...classification.prediction import Prediction
-from ...classification.system import LAYOUT, ClassifierBundle
-from ...evaluation.share import Tally
-from ...tables.stars import FEW, MANY, Stars
+from ...classifier.attribution import Attribution
+from ...classifier.domain_shift import DomainShift
+from ...classifier.explain import Explainer
+from ...classifier.prediction import Prediction
+from ...classifier.system import LAYOUT, ClassifierBundle
+from ...corpora.stars import FEW, MANY, Stars
+from ...machine.progress import progress_bar
+from ...measure.share import Tally
 from ...version import __version__
 from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
 from .statistics import Z95, shares_by

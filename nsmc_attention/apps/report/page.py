@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas
 
-from ...classification.system import ClassifierBundle
+from ...classifier.system import ClassifierBundle
 from ...tables.writers import as_csv
-from ...visualization.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
+from ...views.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 from .content import Content, Example, ExampleList, Figure, Section
 
 LANGUAGES = ("ko", "en")

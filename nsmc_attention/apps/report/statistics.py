@@ -9,7 +9,7 @@ import numpy
 import pandas
 from numpy.typing import ArrayLike
 
-from ...evaluation.share import Evidence, Share, shrunk
+from ...measure.share import Evidence, Share, shrunk
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
 
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
@@ -28,7 +28,7 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
     `frame` has label and probability (`prior` as in Evidence), and perhaps stars and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are
-    estimated (`evaluation.share.shrunk`), share is NaN where it is unknown. outlier is whether the labels differ from all
+    estimated (`measure.share.shrunk`), share is NaN where it is unknown. outlier is whether the labels differ from all
     by more than 99.8 % of groups of that size would if their reviews were drawn from all (a funnel plot's limits,
     Spiegelhalter 2005); above is the side. With stars, mean_stars and share_by_stars are those of the table's own.
     """

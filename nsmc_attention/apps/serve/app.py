@@ -29,11 +29,11 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from ..._runtime.batching import Busy
-from ..._runtime.processes import exit_with_parent
 from ...bundle import load_bundle, read_contents
-from ...classification.system import LAYOUT
+from ...classifier.system import LAYOUT
 from ...errors import ConfigError, NsmcError
+from ...machine.batching import Busy
+from ...machine.processes import exit_with_parent
 from ...registry import system
 from .guard import SHARED, Guard, Limits
 from .plug import ERRORS, JsonRoute

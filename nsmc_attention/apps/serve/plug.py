@@ -22,8 +22,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from ...drawing.matrices import NO_HEADS, rounded
+from ...engines.graphs import companion_engine
 from ...errors import DataError, did_you_mean
-from ...inference.engines import companion_engine
 
 BundlePath = Optional[Union[str, Path]]
 ModelT = TypeVar("ModelT", bound=Any)

@@ -16,14 +16,14 @@ from pydantic import Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
 from ... import registry
-from ..._runtime.batching import Batcher, cost_of, one_by_one
-from ...classification.display import AUTO, METHODS
-from ...classification.explain import Explainer
-from ...classification.positive_share import share_given
-from ...classification.prediction import Prediction
-from ...classification.predictor import Classifier
+from ...classifier.display import AUTO, METHODS
+from ...classifier.explain import Explainer
+from ...classifier.positive_share import share_given
+from ...classifier.prediction import Prediction
+from ...classifier.predictor import Classifier
+from ...machine.batching import Batcher, cost_of, one_by_one
 from ...registry import ability
-from ...visualization.page import file, filled, font_of, panel, with_words
+from ...views.page import file, filled, font_of, panel, with_words
 from .fence import Fence
 from .guard import Counters, Limits
 from .plug import (

@@ -13,13 +13,13 @@ from fastapi import Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
 
-from ..._runtime.aliases import Record
-from ...classification.domain_shift import domain_shift
-from ...classification.positive_share import LabelsByShare, require_share
+from ...classifier.domain_shift import domain_shift
+from ...classifier.positive_share import LabelsByShare, require_share
+from ...corpora.data import Texts
 from ...errors import DataError, NsmcError
-from ...inference.reference import Reference
-from ...inference.scoring import score_table, tally_table
-from ...tables.data import Texts
+from ...machine.aliases import Record
+from ...scoring.files import score_table, tally_table
+from ...scoring.reference import Reference
 from ...tables.table import Table, open_table
 
 MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv", "application/x-ndjson": "jsonl"}

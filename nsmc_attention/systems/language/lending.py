@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from ..._runtime.aliases import Network
-from ...model.parameters import Arrays, set_parameters, snapshot
+from ...machine.aliases import Network
+from ...network.parameters import Arrays, set_parameters, snapshot
 from ...text.encoding import ReviewEncoder
 from ...training.initial import sizes_of
 

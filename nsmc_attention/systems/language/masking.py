@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy
 from numpy.typing import NDArray
 
-from ..._runtime.aliases import Numbers
+from ...machine.aliases import Numbers
 from ...text.encoding import ReviewEncoder
 
 # The entry of a vocabulary that stands for a hidden token

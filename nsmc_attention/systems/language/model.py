@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Optional, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..._runtime.aliases import Numbers, Record
+from ...engines.graphs import DeviceName, EngineName, RunnableGraph, chosen_engine, load_graphs
 from ...errors import ConfigError, DataError
-from ...inference.engines import DeviceName, EngineName, RunnableGraph, chosen_engine, load_graphs
-from ...inference.reference import Predictor, check_text
+from ...machine.aliases import Numbers, Record
+from ...scoring.reference import Predictor, check_text
 from ...text.encoding import clean
 from ...text.tokenizers import tokenizer
 from .masking import MASK

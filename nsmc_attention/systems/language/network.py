@@ -6,10 +6,10 @@ embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
 
 from typing import Any
 
-from ..._runtime.aliases import Array, Operators
-from ..._runtime.gluon import HybridBlock, mxnet, nn
-from ...model.blocks import listed
-from ...model.transformer import LayerNorm
+from ...machine.aliases import Array, Operators
+from ...machine.gluon import HybridBlock, mxnet, nn
+from ...network.blocks import listed
+from ...network.transformer import LayerNorm
 
 
 class MaskedLanguageModel(HybridBlock):

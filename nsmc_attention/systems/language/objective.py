@@ -7,9 +7,9 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..._runtime.aliases import Array, Arrays, Device, Network, Numbers
-from ..._runtime.gluon import mxnet
-from ...model.parameters import round_tables
+from ...machine.aliases import Array, Arrays, Device, Network, Numbers
+from ...machine.gluon import mxnet
+from ...network.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
 from ...training.runs import Run

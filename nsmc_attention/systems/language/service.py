@@ -6,8 +6,8 @@ from typing import Any
 
 from pydantic import Field, StrictBool, StrictInt
 
-from ..._runtime.batching import Batcher, one_by_one
 from ...apps.serve.plug import TEXTS, Body, LoadedModel, Route, SystemService, encode, head_values, present
+from ...machine.batching import Batcher, one_by_one
 from .model import MOST_MASKS, LanguageModel
 from .system import LAYOUT
 

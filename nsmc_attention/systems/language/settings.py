@@ -2,9 +2,9 @@
 
 from typing import Any, ClassVar
 
-from ..._runtime.aliases import Array, Network, Operators
-from ...model.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
-from ...model.graphs import Axes, Graphs, Interface
+from ...machine.aliases import Array, Network, Operators
+from ...network.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
+from ...network.graphs import Axes, Graphs, Interface
 from ...schema import Settings, kinds, section, setting
 from ...text.settings import WordsConfig
 from ...training.config import LoopConfig, TaskConfig, check_scores

@@ -9,11 +9,11 @@ from functools import partial
 from pathlib import Path
 from typing import Union
 
-from ..._runtime.aliases import Record
+from ...corpora import nsmc, raw
+from ...corpora.data import Texts
 from ...errors import DataError
-from ...model.parameters import set_parameters
-from ...tables import nsmc, raw
-from ...tables.data import Texts
+from ...machine.aliases import Record
+from ...network.parameters import set_parameters
 from ...text.encoding import ReviewEncoder, clean
 from ...text.token_cache import cached_tokens
 from ...text.tokenizers import tokenizer, tokenizer_version
@@ -72,7 +72,7 @@ def train_language(
     sizes = f"{len(train):,} reviews to train on, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}")
     # imports MXNet
-    from ...inference.engines import parameters_of
+    from ...engines.graphs import parameters_of
     from .objective import train_network
 
     shown, held_out = (Tokens.of((words[i] for i in part), encoder) for part in (train, dev))

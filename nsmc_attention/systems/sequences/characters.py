@@ -15,10 +15,10 @@ from typing import Any, TypeVar, Union
 import numpy
 from numpy.typing import NDArray
 
-from ..._io.reading import read_json
-from ..._runtime.aliases import Record
 from ...bundle import Manifest, check_count
 from ...errors import BundleError
+from ...machine.aliases import Record
+from ...machine.reading import read_json
 from ...text.hangul import FINALS, FIRST, INITIALS, VOWELS, parts
 from . import ROWS
 

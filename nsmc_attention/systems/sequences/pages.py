@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ..._io.atomic import write_text
-from ...visualization.page import OWN_CHARACTERS, file, filled, font_of, in_base64
+from ...machine.atomic import write_text
+from ...views.page import OWN_CHARACTERS, file, filled, font_of, in_base64
 
 
 def write_page(path: Path, content: str, title: str, about: str, language: str) -> None:

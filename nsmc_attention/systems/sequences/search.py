@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy
 
-from ..._runtime.aliases import Numbers
+from ...machine.aliases import Numbers
 
 State = Sequence[Numbers]
 

@@ -7,14 +7,14 @@ import numpy
 import pytest
 
 from nsmc_attention import Aspect, aspects, load_classifier, predict
-from nsmc_attention._io.reading import read_rows
 from nsmc_attention.apps.aspects import aspects as reading
 from nsmc_attention.apps.aspects.aspects import AspectReader
 from nsmc_attention.apps.aspects.clauses import FILMS, FOLDER, FORMS, GOODS, clauses, read_words
-from nsmc_attention.classification.explain import Explainer
+from nsmc_attention.classifier.explain import Explainer
+from nsmc_attention.corpora import nsmc
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.evaluation.calibration import log_odds
-from nsmc_attention.tables import nsmc
+from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.measure.calibration import log_odds
 from nsmc_attention.text.encoding import clean
 
 MARKED = Path(__file__).parents[3] / "benchmarks/classification"

@@ -7,10 +7,10 @@ import pytest
 
 from nsmc_attention.apps.report.build import report
 from nsmc_attention.apps.report.page import phrases
-from nsmc_attention.classification.predictor import Classifier, load_classifier
+from nsmc_attention.classifier.predictor import Classifier, load_classifier
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.corpora.data import Texts
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.tables import nsmc
-from nsmc_attention.tables.data import Texts
 from nsmc_attention.tables.parts import PART_ROWS
 
 

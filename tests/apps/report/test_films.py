@@ -8,9 +8,9 @@ import pytest
 
 from nsmc_attention.apps.report.build import report
 from nsmc_attention.apps.report.content import GROUPS, SHOWN, STARS
-from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.errors import BundleError
-from nsmc_attention.systems.films.rater import load_film, rater_of
+from nsmc_attention.systems.film.rater import load_film, rater_of
 
 ROWS = [("가", "정말 재미있다"), ("나", "지루하다"), ("가", " "), ("가", "최고의 영화")]
 ROWS += [(None, "돈이 아깝다"), ("다", "좋다")]

@@ -6,8 +6,8 @@ import pandas
 import pytest
 
 from nsmc_attention.apps.report.build import report
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.tables import nsmc
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.corpora import nsmc
 
 SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 390, "height": 844}}
 

@@ -17,8 +17,8 @@ from contextlib import closing
 import psutil
 import pytest
 
-from nsmc_attention.classification.display import METHODS
-from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classifier.display import METHODS
+from nsmc_attention.classifier.predictor import load_classifier
 
 CLIENTS = 32
 TEXTS = ["최고의 영화", "정말 별로다", "재미있지 않다", "배우는 좋은데 영화는 별로", "감동 " * 40, "ㅋㅋㅋㅋ"]

@@ -5,11 +5,11 @@ from urllib.parse import quote
 
 import pytest
 
-from nsmc_attention.classification.display import METHODS
-from nsmc_attention.classification.explain import explain
-from nsmc_attention.classification.predictor import load_classifier
+from nsmc_attention.classifier.display import METHODS
+from nsmc_attention.classifier.explain import explain
+from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.systems.language.model import load_language_model
-from nsmc_attention.systems.restoration.restorer import load_restorer
+from nsmc_attention.systems.restore.restorer import load_restorer
 
 expect = pytest.importorskip("playwright.sync_api").expect
 TEXT = "배우는 좋은데 영화는 별로"

@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from nsmc_attention.systems.reading.reader import load_reader
+from nsmc_attention.systems.read.reader import load_reader
 
 expect = pytest.importorskip("playwright.sync_api").expect
 # Pastes or drops a file, as a browser does

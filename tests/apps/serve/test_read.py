@@ -7,10 +7,10 @@ import pytest
 
 from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.apps.serve.service import Bundles
-from nsmc_attention.classification.predictor import load_classifier
-from nsmc_attention.systems.reading import service
-from nsmc_attention.systems.reading.reader import load_reader
-from nsmc_attention.systems.reading.service import MEDIA_TYPES, MOST_BYTES
+from nsmc_attention.classifier.predictor import load_classifier
+from nsmc_attention.systems.read import service
+from nsmc_attention.systems.read.reader import load_reader
+from nsmc_attention.systems.read.service import MEDIA_TYPES, MOST_BYTES
 
 
 @pytest.fixture(scope="module")

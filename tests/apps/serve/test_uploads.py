@@ -10,7 +10,7 @@ import pytest
 from nsmc_attention.apps.serve.guard import Limits
 from nsmc_attention.apps.serve.uploads import LETTERS, MEDIA_TYPES, upload_kind
 from nsmc_attention.errors import DataError
-from nsmc_attention.systems.films.rater import load_film
+from nsmc_attention.systems.film.rater import load_film
 
 EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 REVIEWS = [("가", "정말 재미있다"), ("나", "지루하다"), ("가", " "), (None, "좋다"), ("<b>다</b>", "최고의 영화")]

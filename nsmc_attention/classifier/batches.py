@@ -1,0 +1,158 @@
+"""The reviews of a training: tokenized, encoded, then in batches of nearly equal length (`text.preprocessing`)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, Optional, TypeVar, Union
+
+import numpy
+import pandas
+from numpy.typing import ArrayLike, NDArray
+
+from ..machine.aliases import Numbers, Record
+from ..system import later
+from ..text.encoding import Encoded, ReviewEncoder
+from ..text.ngrams import ngram_ids
+
+# One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
+EXACT_LENGTH, LENGTH_STEP = 48, 16
+# GluonNLP is not installed where the package only predicts
+numbering, stacked, bucket_sampler = (
+    later("text.preprocessing", name) for name in ("numbering", "stacked", "bucket_sampler")
+)
+Review = TypeVar("Review")
+Members = Union[Sequence[int], NDArray[numpy.int64]]
+
+
+@dataclass(frozen=True)
+class TrainingPart(Generic[Review]):
+    """N reviews, none of them blank: a list of words each, or an Encoded each, and the rows of the file.
+
+    `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9. `taught` (N,) are those of a
+    teacher, if there is one.
+    """
+
+    reviews: list[Review]
+    labels: Numbers
+    frame: pandas.DataFrame
+    taught: Optional[NDArray[numpy.float64]] = None
+
+    def take(self, members: Sequence[int]) -> "TrainingPart[Review]":
+        """Return the part of these positions, in the order of the file."""
+        members = sorted(members)
+        taught = None if self.taught is None else self.taught[members]
+        return TrainingPart([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members], taught)
+
+    @property
+    def targets(self) -> Numbers:
+        """The probabilities of positive (N,) to learn: the labels, or halfway between them and the teacher's."""
+        return self.labels if self.taught is None else (self.labels + self.taught) / 2
+
+
+Tokenized = TrainingPart[list[str]]
+EncodedPart = TrainingPart[Encoded]
+
+
+def encode(examples: Tokenized, encoder: ReviewEncoder) -> EncodedPart:
+    reviews: list[Encoded] = list(map(numbering(encoder), examples.reviews))
+    return TrainingPart(reviews, examples.labels, examples.frame, examples.taught)
+
+
+def batch_of(encoder: ReviewEncoder, reviews: Sequence[Encoded], labels: NDArray[numpy.float32], width: int) -> "Batch":
+    token_ids = stacked([review.ids for review in reviews], width, encoder.padding, "int32")
+    lengths = numpy.array([len(review) for review in reviews], dtype="float32")
+    tokens = [review.tokens for review in reviews]
+    ngrams = ngram_ids(tokens, encoder.ngram_buckets, width) if encoder.ngram_buckets else None
+    return Batch(token_ids, lengths, labels, ngrams)
+
+
+def bucket_lengths(longest: int) -> list[int]:
+    """Return the padded lengths of batches: every length to EXACT_LENGTH, then every LENGTH_STEP-th."""
+    exact = list(range(1, min(longest, EXACT_LENGTH) + 1))
+    return exact + list(range(EXACT_LENGTH + LENGTH_STEP, longest + LENGTH_STEP, LENGTH_STEP))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """N reviews side by side, with at most one thing that is taught besides the labels."""
+
+    token_ids: NDArray[numpy.int32]  # (N, T)
+    valid_length: NDArray[numpy.float32]  # (N,)
+    labels: NDArray[numpy.float32]  # (N,), 0 to 1
+    ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
+    # (N, T): what the attention is trained to highlight, which sums to 1 over the tokens
+    importance: Optional[NDArray[numpy.float32]] = None
+    # (N, T): what a signed network is to multiply the tokens' values by, NaN where that is not known
+    gates: Optional[NDArray[numpy.float32]] = None
+    # (N,): the position of one token of each review, and the reviews without it
+    erased: Optional[NDArray[numpy.int64]] = None
+    without: Optional["Batch"] = None
+
+    def take(self, members: Members) -> "Batch":
+        """Return the Batch of these rows."""
+        rows: Record = {}
+        for name, array in vars(self).items():
+            if array is not None:
+                rows[name] = array.take(members) if isinstance(array, Batch) else array[members]
+        return Batch(**rows)
+
+
+class Batches:
+    """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
+
+    `labels` (N,) are probabilities of positive. At most one of the others says what else is taught: `importance` and `gates`
+    have an array (T,) for each review, `erased` (N,) are positions of a token of each, of which there are two at least.
+    `fixed_length`, which no review exceeds, is the length of every batch.
+    """
+
+    def __init__(
+        self,
+        reviews: Sequence[Encoded],
+        labels: ArrayLike,
+        encoder: ReviewEncoder,
+        batch_size: int,
+        fixed_length: Optional[int] = None,
+        importance: Optional[Sequence[NDArray[numpy.float64]]] = None,
+        erased: Optional[NDArray[numpy.int64]] = None,
+        gates: Optional[Sequence[NDArray[numpy.float32]]] = None,
+    ):
+        self.batch_size, self.labels = batch_size, numpy.asarray(labels, dtype="float32")
+        self.lengths = numpy.array([len(review) for review in reviews])
+        widths = numpy.array([fixed_length] if fixed_length else bucket_lengths(int(self.lengths.max())))
+        self.padded_length = widths[numpy.searchsorted(widths, self.lengths)]
+        self.row = numpy.empty(len(reviews), dtype="int64")
+        self.buckets: dict[int, Batch] = {}
+        for width in numpy.unique(self.padded_length).tolist():
+            members = numpy.flatnonzero(self.padded_length == width)
+            self.row[members] = numpy.arange(len(members))
+            batch = batch_of(encoder, [reviews[i] for i in members], self.labels[members], width)
+            if importance is not None:
+                rows = [importance[i].tolist() for i in members]
+                batch = replace(batch, importance=stacked(rows, width, 0, "float32"))
+            elif gates is not None:
+                rows = [gates[i].tolist() for i in members]
+                batch = replace(batch, gates=stacked(rows, width, numpy.nan, "float32"))
+            elif erased is not None:
+                shorter = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
+                without = batch_of(encoder, shorter, self.labels[members], width)
+                batch = replace(batch, erased=erased[members], without=without)
+            self.buckets[width] = batch
+
+    def __len__(self) -> int:
+        """Batches in an epoch."""
+        return sum(-(-len(bucket.labels) // self.batch_size) for bucket in self.buckets.values())
+
+    def epoch(self, seed: int, epoch: int) -> Iterator[Batch]:
+        """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
+        # the sampler draws from NumPy's global generator
+        numpy.random.seed([seed, epoch])
+        for members in list(bucket_sampler(self.padded_length, self.batch_size, shuffle=True)):
+            yield self.take(members)
+
+    def in_order(self) -> Iterator[tuple[NDArray[numpy.int64], Batch]]:
+        """Yield (positions, batch) over all reviews once, the same way at each call."""
+        for members in bucket_sampler(self.padded_length, self.batch_size, shuffle=False):
+            yield numpy.asarray(members), self.take(members)
+
+    def take(self, members: Sequence[int]) -> Batch:
+        """Return the Batch of reviews of one bucket."""
+        return self.buckets[int(self.padded_length[members[0]])].take(self.row[members])

@@ -1,0 +1,99 @@
+"""Whether texts are unlike the film reviews that the packaged classifier was trained on.
+
+    strangeness = mean of log(rank) over the words - 2 x mean of |log-odds of positive| over the texts
+
+Words of the vocabulary are ranked from the commonest of the training to the rarest: texts of another kind have rarer
+ones, and of those the classifier is less sure. The limits are from `benchmarks/classification/domain_shift.py`, which
+compares this with other measures.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..measure.calibration import log_odds
+from ..text.encoding import ReviewEncoder
+from ..text.hangul import HANGUL
+from ..text.symbols import ENTRIES
+from .predictor import Classifier
+
+# Rows that are looked at, and the fewest texts with a word of which anything is said
+MOST_TEXTS, FEWEST_TEXTS = 1000, 20
+# Texts of another kind are stranger than LIMIT, by more than SPREAD divided by the root of their number
+LIMIT, SPREAD = 0.0, 4.0
+# Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
+USUAL_RANK, USUAL_CERTAINTY = 95, 94
+LETTER = re.compile(r"[^\W\d_]")
+ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
+
+
+@dataclass(frozen=True)
+class DomainShift:
+    """Texts unlike film reviews: how many, their words' geometric mean rank, the classifier's certainty in percent."""
+
+    texts: int
+    rank: int
+    certainty: int
+    usual_rank: int = USUAL_RANK
+    usual_certainty: int = USUAL_CERTAINTY
+
+    def __str__(self) -> str:
+        sure = f"the classifier is {self.certainty} % sure, of film reviews {self.usual_certainty} %"
+        rare = f"mean rank of their words {self.rank:,}, of film reviews {self.usual_rank}"
+        return f"unlike the film reviews of the training ({sure}; {rare}): expect more wrong labels; {ADVICE}"
+
+
+def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
+    """Rank the entries of a vocabulary (V,) among its words, the most frequent first.
+
+    That of the unknown token is V; symbols, which come before the words, have 0.
+    """
+    ranks = numpy.arange(len(encoder)) + 1
+    if encoder.symbols:
+        places = numpy.array([encoder.token_to_idx[entry] for entry in ENTRIES])
+        ranks -= numpy.searchsorted(numpy.sort(places), ranks - 1)
+        ranks[places] = 0
+    ranks[encoder.unknown] = len(encoder)
+    return ranks
+
+
+def strangeness_limit(texts: int) -> float:
+    return LIMIT + SPREAD / texts**0.5
+
+
+def domain_shift(classifier: Classifier, texts: Sequence[str]) -> Optional[DomainShift]:
+    """Measure how the first MOST_TEXTS texts differ from film reviews; None where they do not.
+
+    None too for fewer than FEWEST_TEXTS with a word, and for another classifier than the packaged one.
+    """
+    if not classifier.bundle.packaged or len(texts) < FEWEST_TEXTS:
+        return None
+    encoder = classifier.bundle.codec
+    reviews = [review for review in encoder.encode_many(texts[:MOST_TEXTS]) if len(review)]
+    if len(reviews) < FEWEST_TEXTS:
+        return None
+    ranks = word_ranks(encoder)[numpy.concatenate([review.ids for review in reviews])]
+    log_rank = numpy.log(ranks[ranks > 0]).mean() if ranks.any() else 0.0
+    certainty = numpy.abs(log_odds(classifier.score(reviews))).mean()
+    if log_rank - 2 * certainty <= strangeness_limit(len(reviews)):
+        return None
+    return DomainShift(len(reviews), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))
+
+
+def domain_warning(classifier: Classifier, texts: Sequence[str]) -> Optional[str]:
+    """Say why the packaged classifier's labels of texts mean little; None where they do not.
+
+    There is a `domain_shift` or, however few they are, most of those with a letter have no Hangul.
+    """
+    if shift := domain_shift(classifier, texts):
+        return str(shift)
+    written = list(filter(LETTER.search, texts))
+    foreign = sum(not HANGUL.search(text) for text in written)
+    if not classifier.bundle.packaged or 2 * foreign <= len(written):
+        return None
+    count = f"{foreign:,} of {len(texts):,} text{'s' * (len(texts) != 1)} {'has' if foreign == 1 else 'have'}"
+    return f"{count} no Hangul: the classifier knows Korean and a few English words; other texts get no label"

@@ -1,0 +1,123 @@
+"""A classifier against reviews: the figures that `evaluate`, `faithfulness` and `hops` print."""
+
+import shlex
+import sys
+import time
+from collections.abc import Iterable
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy
+
+from ..corpora.corpus import Reviews
+from ..corpora.nsmc import CORPORA
+from ..errors import ConfigError, MissingPackage, check_kind
+from ..machine.aliases import Record
+from ..machine.progress import progress_bar
+from ..measure.metrics import metrics
+from .columns import corrected
+from .predictor import Classifier
+from .system import ClassifierBundle
+
+
+def evaluate(classifier: Classifier, reviews: Reviews, restore: object = False) -> Record:
+    """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
+
+    With `restore`, True or a Restorer, reviews in doubt are restored first. Returns `metrics.metrics`
+    plus unlabelled (reviews that `predict` gives no label), accuracy_labelled (of the others), data, bundle, engine, with
+    `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
+    """
+    check_kind("evaluate", reviews, Reviews, advice="; read them with load_reviews()")
+    scorer: Any = corrected(classifier, restore)
+    started = time.perf_counter()
+    rows = scorer.rows(reviews.documents)
+    seconds = time.perf_counter() - started
+    probability = numpy.array([0.5 if row[-2] is None else row[-2] for row in rows])
+    labelled = numpy.array([row[-1] is None for row in rows], dtype=bool)
+    right = (probability >= 0.5) == reviews.labels
+    return {
+        **metrics(reviews.labels, probability),
+        "unlabelled": int((~labelled).sum()),
+        "accuracy_labelled": float(right[labelled].mean()) if labelled.any() else None,
+        "data": reviews.name,
+        "bundle": classifier.bundle.name,
+        "engine": classifier.engine.name,
+        **({"restorer": scorer.restorer.bundle.name} if restore else {}),
+        "seconds": round(seconds, 3),
+    }
+
+
+def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> Record:
+    """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
+
+    Returns `measure.faithfulness.faithfulness` plus data, bundle and seconds. The best hop is measured where there
+    are hops, contributions where the classifier has them. Gradients and replaced attention are left out where MXNet is
+    missing, the latter also for the original article's network.
+    """
+    from ..measure.faithfulness import faithfulness as measure
+    from .explain import Explainer
+
+    started = time.perf_counter()
+    chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
+    encoded = list(filter(len, map(classifier.bundle.codec.encode, reviews.frame["document"].iloc[chosen])))
+    has_hops = "hops" in classifier.engine.axes
+    predictions = [one if has_hops else one.averaged() for one in classifier.predict_encoded(encoded)]
+    orders: Record = {"attention": [prediction.token_weights for prediction in predictions]}
+    hops = list(zip(*(prediction.weights for prediction in predictions))) if has_hops else None
+    explainer, replaced = Explainer(classifier), None
+    try:
+        orders["gradient"] = explainer.gradients(encoded)
+        # the network of a fixed length reads its weights by position: other ones have no meaning
+        if classifier.bundle.config.fixed_length is None:
+            replaced = {how: explainer.replaced(encoded, how, seed) for how in ("uniform", "permuted")}
+    except MissingPackage as problem:
+        print(f"no gradients: {problem}", file=sys.stderr)
+    if explainer.has_contributions:
+        orders["contribution"] = explainer.contributions(encoded)
+    bar = partial(progress_bar, desc="erasing words")
+    return {
+        **measure(classifier.score, encoded, orders, hops, replaced, seed, bar),
+        "data": reviews.name,
+        "bundle": classifier.bundle.name,
+        "seconds": round(time.perf_counter() - started, 3),
+    }
+
+
+def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> Record:
+    """Measure which words the hops of a structured classifier attend to in the first `limit` texts.
+
+    Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight,
+    as `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
+    """
+    from ..measure.attention_statistics import by_hop, overlap
+
+    if "hops" not in classifier.engine.axes:
+        raise ConfigError(
+            f"{classifier.bundle.folder}: expected a classifier of structured attention, found "
+            f"{classifier.bundle.config.model.attention.kind}, which has no hops; train one with --attention structured"
+        )
+    predictions = [one for one in classifier.predict_stream(islice(texts, limit)) if one.label is not None]
+    return {
+        "reviews": len(predictions),
+        "overlap": overlap(prediction.weights for prediction in predictions),
+        "words": [rows.to_dict("records") for rows in by_hop(predictions, fewest)],
+        "bundle": classifier.bundle.name,
+    }
+
+
+def record(bundle: ClassifierBundle, judged: Record, reviews: Reviews) -> None:
+    """Write what `evaluate` returned for reviews into the bundle's manifest and model card, with the command."""
+    from ..bundle import model_card, read_contents, write_bundle
+
+    # as it was given; but no card holds a whole path
+    path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)
+    which = [] if bundle.packaged else ["--bundle", path]
+    command = shlex.join(["nsmc-attention", "evaluate", "--data", judged["data"], *which])
+    figures = {name: value for name, value in judged.items() if name not in ("bundle", "seconds")}
+    trained = bundle.manifest["data"]["train"]
+    part = "test" if reviews.name == trained["name"] in CORPORA else f"test on {reviews.name}"
+    part = "training file" if reviews.sha256 == trained["sha256"] else part
+    manifest = {**bundle.manifest, "metrics": {**bundle.manifest["metrics"], part: {**figures, "command": command}}}
+    card = model_card(bundle.layout, manifest).encode(errors="replace")
+    write_bundle(bundle.folder, manifest, {**read_contents(bundle), "README.md": card})

@@ -1,0 +1,124 @@
+"""Attributions of a classifier's predictions to the words: by contributions, by attention or by one of their rivals."""
+
+from functools import cached_property
+from importlib.util import find_spec
+from typing import Any, Optional, Sequence
+
+import numpy
+from numpy.typing import NDArray
+
+from ..engines.graphs import GluonGraph
+from ..errors import ConfigError, DataError, check_kind
+from ..machine.aliases import Numbers
+from ..machine.progress import progress_bar
+from ..measure.faithfulness import leave_one_out
+from ..network.graphs import CONTRIBUTIONS, HEADS
+from ..scoring.reference import check_text
+from ..text.encoding import Encoded
+from .attribution import Attribution, check_method
+from .display import AUTO, METHODS, Method
+from .engines import ContributionEngine, Engine, GradientEngine, ReplacedAttention, gluon_graph
+from .prediction import Prediction
+from .predictor import Classifier, TokenScorer
+
+
+class Explainer:
+    """Explains a classifier's predictions; the network that gradients need is loaded once."""
+
+    def __init__(self, classifier: Classifier):
+        self.classifier, self.bundle = classifier, classifier.bundle
+
+    def __call__(self, text: str, method: str = AUTO) -> Attribution:
+        """Return the Attribution of a review, as `explain` does."""
+        method = self.default if check_method(method) == AUTO else method
+        review = self.classifier.encoder.encode(check_text(text))
+        (prediction,) = self.classifier.predict_encoded([review])
+        if prediction.error:
+            raise DataError(f"explain: {prediction.error}")
+        values = numpy.asarray(self.values(review, prediction, method), dtype="float64")
+        return Attribution(prediction, values, method, self.bundle.name, self.heads(review))
+
+    def values(self, review: Encoded, prediction: Prediction, method: str) -> Any:
+        """Return one number a token."""
+        if method == "contribution":
+            return self.contributions([review])[0]
+        if method == "attention":
+            return prediction.token_weights
+        if method == "erasure":
+            return leave_one_out(self.classifier.score, [review])[0]
+        return self.gradients([review])[0]
+
+    @property
+    def has_heads(self) -> bool:
+        """True if the classifier's encoder attends."""
+        return HEADS in self.bundle.config.model.outputs
+
+    @property
+    def has_contributions(self) -> bool:
+        """True if the classifier's log-odds are a sum over its tokens."""
+        return CONTRIBUTIONS in self.bundle.config.model.outputs
+
+    @property
+    def methods(self) -> list[str]:
+        """Those of METHODS that fit the classifier, and what is installed."""
+        fit = {"contribution": self.has_contributions, "gradient": find_spec("mxnet") is not None}
+        return [method for method in METHODS if fit.get(method, True)]
+
+    @property
+    def default(self) -> str:
+        """The method that AUTO is: contribution where the classifier has it, else attention."""
+        return self.methods[0]
+
+    def heads(self, review: Encoded) -> Optional[Numbers]:
+        """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
+        return self.classifier.engine.heads(*self.bundle.codec.batch([review]))[0] if self.has_heads else None
+
+    def contributions(self, reviews: Sequence[Encoded]) -> list[Numbers]:
+        """Return the exact contributions of the tokens of each review to the log-odds, (T,) each; ConfigError as `scored`."""
+        return self.scored(reviews)[1]
+
+    def scored(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Numbers]]:
+        """Return the probabilities (N,) too, in one pass; ConfigError where the log-odds are no sum over the tokens."""
+        if not self.has_contributions:
+            model: Any = self.bundle.config.model
+            raise ConfigError(
+                "method contribution: expected a classifier whose values are near the token, found "
+                f"{getattr(model, 'values', model).kind}; use attention, or train with --values convolution"
+            )
+        return self.scorer(ContributionEngine(self.classifier.engine)).predict_with_weights(reviews)
+
+    def gradients(self, reviews: Sequence[Encoded]) -> list[NDArray[numpy.float32]]:
+        """Return gradient x input of the tokens of each review, (T,) each (`engines.GradientEngine`)."""
+        return self.scorer(GradientEngine(self.gluon)).predict_with_weights(reviews)[1]
+
+    def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:
+        """Return (N,), the probabilities with other attention weights (`engines.ReplacedAttention`)."""
+        return self.scorer(ReplacedAttention(self.gluon, how, seed))(reviews)
+
+    def scorer(self, engine: Engine) -> TokenScorer:
+        return TokenScorer(self.classifier.encoder, engine, self.bundle.config)
+
+    @cached_property
+    def gluon(self) -> GluonGraph:
+        own = self.classifier.engine
+        return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
+
+
+def explain(classifier: Classifier, text: str, method: Method = "auto") -> Attribution:
+    """Return the Attribution of one review; for many, use `Explainer`. `classifier.display.METHODS` lists the methods.
+
+    auto is contribution, which needs a classifier trained with values near the token, else attention. gradient needs MXNet.
+    ConfigError if the method is unknown or does not fit the classifier, DataError if there is no word to explain.
+    """
+    check_kind("explain", classifier, Classifier, advice="; get one from load_classifier()")
+    return Explainer(classifier)(text, method)
+
+
+def explain_many(
+    classifiers: Sequence[Classifier], texts: Sequence[str], methods: Sequence[str] = (AUTO,), by_word: bool = False
+) -> list[list[Attribution]]:
+    """Return for each review the Attributions of every classifier by every method; see `Attribution.by_word`."""
+    explainers = [Explainer(classifier) for classifier in classifiers]
+    bar = progress_bar(texts, desc="explaining", unit=" reviews", delay=2)
+    reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in bar]
+    return [[attribution.by_word() for attribution in beside] for beside in reviews] if by_word else reviews

@@ -1,0 +1,123 @@
+"""A classifier's result for one review, as a frozen value."""
+
+from dataclasses import dataclass, replace
+from html import escape
+from typing import Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..drawing.html import in_frame, shortened
+from ..drawing.matrices import Matrix, matrices
+from ..machine.aliases import Record
+from ..network.graphs import AXES
+from .display import attribution_html
+from .settings import LABELS
+
+BLANK = "blank: no word to score"
+# The output columns of tables, in the types of Arrow and of Spark
+TYPES = {"label": "string", "score": "double", "probability": "double", "error": "string"}
+COLUMNS = tuple(TYPES)
+Row = tuple[Optional[str], Optional[float], Optional[float], Optional[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """A scored review; if there was nothing to score, `label` is None and `error` gives the reason.
+
+    Two predictions are equal if texts, tokens and labels are and the numbers agree to 1e-5: the other reviews of a
+    batch change the order in which floats are summed.
+
+    Attributes
+    ----------
+    text : str
+        The clean text; text[start:end] of the offsets are the tokens, of its first 10,000 characters.
+    score, probability : float or None
+        Probability of the label, 0.5..1, and of positive, 0..1.
+    weights : float32, one axis for each of `axes`
+        (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
+        (R, T) where these are (hops, keys): row i holds that of hop i. (T,) where these are (keys,): a review of more than
+        512 tokens has one weight a token.
+    axes : tuple of str
+        The last is "keys", the tokens; before it "queries", the tokens too, or "hops".
+    """
+
+    text: str
+    label: Optional[str]
+    score: Optional[float]
+    probability: Optional[float]
+    tokens: tuple[str, ...]
+    offsets: tuple[tuple[int, int], ...]
+    weights: NDArray[numpy.float32]
+    error: Optional[str] = None
+    axes: tuple[str, ...] = AXES
+
+    @property
+    def token_weights(self) -> NDArray[numpy.float32]:
+        """(T,) float32, sums to 1: the weight of each token, the mean of `weights` over every axis but the keys."""
+        if not self.tokens:
+            return numpy.zeros(0, dtype="float32")
+        if self.weights.ndim == 1:
+            return self.weights
+        return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
+
+    def of_hop(self, hop: int) -> "Prediction":
+        """Return the Prediction with the weights (T,) of one hop, from 0, for axes (hops, keys)."""
+        return replace(self, weights=self.weights[hop], axes=("keys",))
+
+    def averaged(self) -> "Prediction":
+        """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
+        return replace(self, weights=self.token_weights, axes=("keys",))
+
+    def matrices(self, title: Optional[str] = None) -> list[Matrix]:
+        """Return the weights as named matrices."""
+        pairs = zip(self.offsets, self.offsets[1:])
+        starts = [place for place, ((_, end), (start, _)) in enumerate(pairs, 1) if start > end]
+        panels = matrices(self.weights, self.tokens, axes=self.axes, title=title)
+        return [panel._replace(starts=starts) for panel in panels]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Prediction):
+            return NotImplemented
+        exact = ("text", "label", "tokens", "offsets", "error", "axes")
+        if any(getattr(self, name) != getattr(other, name) for name in exact):
+            return False
+        if self.probability is None or other.probability is None:
+            return True
+        close = numpy.allclose(self.weights, other.weights, rtol=0, atol=1e-5)
+        return close and abs(self.probability - other.probability) <= 1e-5
+
+    def __repr__(self) -> str:
+        if self.score is None:
+            return f"Prediction({shortened(self.text)}, error={self.error!r})"
+        return f"Prediction({shortened(self.text)}, {self.label} {self.score:.4f}, {len(self.tokens)} tokens)"
+
+    def _repr_html_(self) -> str:
+        """Show the words shaded by their weights in a notebook, with the matrix to unfold."""
+        if self.score is None:
+            return in_frame(escape(f"{shortened(self.text)}: {self.error}"))
+        return attribution_html(self, self.token_weights)
+
+    def to_dict(self, weights: bool = False) -> Record:
+        """Return plain values for JSON; with weights, `weights` (T x T, of hops R x T) and `token_weights` (T) too."""
+        names = ("text", "label", "score", "probability")
+        values: Record = {name: getattr(self, name) for name in names}
+        values.update(tokens=list(self.tokens), offsets=[list(span) for span in self.offsets])
+        if weights:
+            values.update(weights=self.weights.tolist(), token_weights=self.token_weights.tolist())
+            if self.axes != AXES:
+                values["axes"] = list(self.axes)
+        return {**values, "error": self.error} if self.error else values
+
+
+def output_row(probability: Optional[float], reason: Optional[str] = None) -> Row:
+    """Return (label, score, probability, error) for a probability of positive; None or NaN is a blank text.
+
+    Where there is a reason to withhold the label, the probability alone is left.
+    """
+    if probability is None or probability != probability:
+        return None, None, None, BLANK
+    if reason:
+        return None, None, probability, reason
+    positive = probability >= 0.5
+    return LABELS[positive], probability if positive else 1 - probability, probability, None

@@ -1,0 +1,221 @@
+"""The classifier: reviews in, predictions out, in the order given.
+
+Reviews are read in windows and sorted by length within one, so that batches hold little padding and memory does not
+grow with their number.
+"""
+
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from sys import getsizeof
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ..engines.graphs import DeviceName, EngineName
+from ..errors import BundleError
+from ..machine.aliases import Record
+from ..measure.calibration import log_odds
+from ..network.graphs import AXES
+from ..scoring.reference import Predictor, Row, check_text, check_texts
+from ..tables.parts import cut
+from ..text.encoding import Encoded, ReviewEncoder
+from .abstention import Abstention
+from .engines import Engine, load_engine
+from .long_reviews import Pieces
+from .prediction import TYPES, Prediction, output_row
+from .settings import KEPT_ODDS, LABELS, Config
+from .system import LAYOUT, ClassifierBundle
+
+# Reviews, and bytes of their texts, that are encoded at a time
+WINDOW, TEXT = 4096, 2**21
+Floats = NDArray[numpy.float32]
+Members = NDArray[numpy.int64]
+# Upper limit of a batch's padded pairs of tokens (N x T x T), each of which has up to EACH numbers (units of the
+# additive score, heads); more numbers, fewer pairs
+PAIRS, EACH = 32 * 48 * 48, 32
+# Tokens of a review whose pairs all have a weight; of a longer one, each token has
+PAIRED = 512
+# Tokens that are read of a review: of 10,000 characters there are fewer
+ALL = 2**20
+
+
+class TokenScorer:
+    """Encoded reviews in, probabilities and weights out: reviews batched by length, through one engine."""
+
+    def __init__(self, encoder: ReviewEncoder, engine: Engine, config: Config):
+        self.encoder, self.engine, self.fixed_length = encoder, engine, config.fixed_length
+        self.longest = config.text.max_length
+        self.pairs = PAIRS * EACH // max(EACH, config.model.numbers_per_pair)
+
+    def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
+        """Return (N,), the probability of positive of each review; NaN for one without tokens."""
+        pieces = Pieces.of(reviews, self.longest)
+        probabilities = numpy.full(len(pieces.reviews), numpy.nan)
+        for members, probability, _ in self.run(pieces.reviews):
+            probabilities[members] = probability
+        return pieces.probabilities(probabilities)
+
+    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
+        """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
+
+        Weights have the engine's axes without padding; where these are pairs of tokens, those of a review of more than
+        PAIRED tokens are means over the queries, (T,). Where a network of a fixed length gave some to the padding, rows
+        are renormalized to sum to 1.
+        """
+        pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
+        probabilities = numpy.full(len(pieces.reviews), numpy.nan)
+        weights: list[Any] = [None] * len(pieces.reviews)
+        for members, probability, arrays in self.run(pieces.reviews):
+            probabilities[members] = probability
+            for member, array in zip(members, arrays):
+                inside = slice(len(pieces.reviews[member]))
+                # a copy: a view would keep the whole batch in memory
+                array = numpy.array(array[tuple([inside if axis in AXES else slice(None) for axis in axes])])
+                if "queries" in axes:
+                    array = renormalize_rows(array) if self.fixed_length else array
+                    array = array.mean(axis=-2) if len(reviews[pieces.owners[member]]) > PAIRED else array
+                weights[member] = array
+        return pieces.probabilities(probabilities), pieces.joined(weights, axes)
+
+    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, Floats, Floats]]:
+        """Yield (members, probability, weights) of the reviews that have tokens, batched by length."""
+        for members, batch in self.batches(reviews):
+            probability, weights = self.engine(*batch)
+            if not numpy.isfinite(probability).all():
+                raise BundleError(
+                    "expected a probability from the network, found none that is finite: its parameters are too "
+                    "large; train again, or use another bundle"
+                )
+            yield members, probability, weights
+
+    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
+        """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
+        lengths = numpy.array([len(review) for review in reviews])
+        order = numpy.argsort(lengths, kind="stable")
+        order = order[lengths[order] > 0]
+        while len(order):
+            members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
+            order = order[: -len(members)]
+            yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
+
+    def max_batch_size(self, length: int) -> int:
+        return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))
+
+
+def renormalize_rows(weights: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
+    """Scale the weights over the last axis to sum to 1; equal ones where all of them were on the padding."""
+    total = weights.sum(axis=-1, keepdims=True)
+    return numpy.divide(weights, total, out=numpy.full_like(weights, 1 / weights.shape[-1]), where=total > 0)
+
+
+class Classifier(Predictor):
+    """A bundle of the task `classify` and the engine that runs it."""
+
+    layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_engine)
+
+    def __init__(self, bundle: ClassifierBundle, engine: Engine):
+        super().__init__(bundle, engine)
+        # long reviews are not cut off but read in pieces
+        longest = ALL if bundle.config.fixed_length is None else bundle.codec.max_length
+        self.encoder = replace(bundle.codec, max_length=longest)
+        self.abstention = Abstention(self.encoder)
+        self.score = TokenScorer(self.encoder, engine, bundle.config)
+
+    def __repr__(self) -> str:
+        return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"
+
+    @property
+    def prior(self) -> float:
+        """The log-odds of positive labels in the data of the calibration: 0 for equal parts.
+
+        `adapt` leaves at most KEPT_ODDS of those of its table.
+        """
+        if adapted := self.bundle.manifest.get("adapted"):
+            kept = float(numpy.log(KEPT_ODDS))
+            return float(numpy.clip(log_odds(adapted.get("positive", 0.5), 1e-2), -kept, kept))
+        # a dev part that was split off has the shares of what it was split from
+        parts = [self.bundle.manifest["data"].get(name, {}) for name in ("dev", "train")]
+        known = next((part for part in parts if part.get("rows") and "positive" in part), None)
+        return float(log_odds(known["positive"] / known["rows"], 1e-2)) if known else 0.0
+
+    def __call__(self, texts: Union[str, Iterable[str]]) -> list[Record]:
+        """Return [{"label": "positive", "score": 0.98}, ...], the shape that Hugging Face pipelines return.
+
+        `texts` is a str, or what `predict_many` takes.
+        """
+        many = [check_text(texts)] if isinstance(texts, str) else texts
+        return [{"label": prediction.label, "score": prediction.score} for prediction in self.predict_stream(many)]
+
+    def predict(self, text: str) -> Prediction:
+        """Return the Prediction of one review."""
+        (prediction,) = self.predict_encoded([self.encoder.encode(check_text(text, "predict_many()"))])
+        return prediction
+
+    def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
+        """Return the Prediction of each review, in order.
+
+        `texts` may be a list, a column, an array or a generator of str, or a DataFrame whose column of texts has a known
+        name. DataError for anything else, as an item that is no str.
+        """
+        return list(self.predict_stream(texts))
+
+    def predict_stream(self, texts: Iterable[str]) -> Iterator[Prediction]:
+        """Yield Predictions in order while reading `texts` window by window."""
+        for reviews in self.windows(texts):
+            yield from self.predict_encoded(reviews)
+
+    def predict_encoded(self, reviews: Sequence[Encoded]) -> Iterator[Prediction]:
+        """Yield the Predictions of reviews that the bundle's encoder encoded."""
+        axes = self.engine.axes
+        for review, probability, weights in zip(reviews, *self.score.predict_with_weights(reviews)):
+            row = output_row(float(probability), self.abstention.reason(review))
+            if weights is None:
+                weights = numpy.zeros((0,) * len(axes), dtype="float32")
+            left = axes[-weights.ndim :]
+            yield Prediction(review.text, *row[:-1], review.tokens, review.offsets, weights, row[-1], left)
+
+    def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
+        """Return the probability of positive of each review, (N,); NaN if it is blank."""
+        parts = [self.score(reviews) for reviews in self.windows(texts)]
+        return numpy.concatenate(parts) if parts else numpy.zeros(0)
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        """Return (label, score, probability, error) of each review."""
+        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, self.score(reviews))]
+
+    def rows_of(self, reviews: Sequence[Encoded], probabilities: NDArray[numpy.float64]) -> list[Row]:
+        """Return `rows` of encoded reviews that the network has read."""
+        return [*map(output_row, probabilities.tolist(), map(self.abstention.reason, reviews))]
+
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
+        """Yield `Prediction.to_dict()` of each review."""
+        return (prediction.to_dict(weights) for prediction in self.predict_stream(texts))
+
+    def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
+        """Yield lists of at most WINDOW encoded reviews, and of about TEXT bytes of text."""
+        checked = check_texts(texts, "reviews", "use predict() for one review")
+        return map(self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
+
+
+def load_classifier(
+    bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
+) -> Classifier:
+    """Load a classifier from a bundle folder; None is the packaged one.
+
+    The engine is "native" (compiled kernels), "native-bf16" (the same on bfloat16, where the processor has it), "onnx",
+    "gluon", which alone needs MXNet, or "auto": native if it was built and computes the bundle's network, else onnx if the
+    bundle has it. The device is "auto", "cpu" or, for gluon, "gpu". BundleError if the bundle is missing, damaged or made
+    with other versions; ConfigError if the engine or device is unknown, or the engine does not run the bundle or on the
+    device; MissingPackage if the engine's package is not installed.
+    """
+    return Classifier.load(bundle, engine, device)
+
+
+packaged = lru_cache(maxsize=1)(load_classifier)
+
+
+def predict(text: str) -> Prediction:
+    """Return the Prediction of one review by the packaged classifier, loaded once."""
+    return packaged().predict(text)

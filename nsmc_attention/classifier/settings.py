@@ -1,0 +1,226 @@
+"""The settings of a classifier and of its training, and the presets. Read without MXNet."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal, Optional, Union
+
+from ..errors import ConfigError, did_you_mean
+from ..machine.aliases import Network
+from ..network.attention import ATTENTIONS, Additive, Attention
+from ..network.encoders import ENCODERS, GRU, EncoderSettings
+from ..network.graphs import AXES, Axes, Graphs, Interface, classified, review_inputs
+from ..network.values import VALUES, States, Values
+from ..schema import Settings, kinds, section, setting
+from ..text.settings import TextConfig
+from ..training.config import LoopConfig, TaskConfig, check_scores
+
+LABELS = ("negative", "positive")
+# Of the odds of the labels that `adapt` learns, so much is kept: at more, the rarer label is found less often than before
+KEPT_ODDS = 1.75
+
+
+class ClassifierConfig(Settings):
+    """The self-attentive classifier; padding has no influence."""
+
+    kind = "classifier"
+    # whether there may be a table of n-grams and attention trained on erasures, and whether all reviews have one length
+    uses_ngrams: ClassVar[bool] = True
+    fixed: ClassVar[bool] = False
+    introduced: ClassVar[Mapping[str, object]] = {"values": {"kind": "states"}}
+    embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
+    encoder: EncoderSettings = kinds(ENCODERS, GRU(), "network that turns embeddings into states")
+    attention: Attention = kinds(
+        ATTENTIONS, Additive(), "scoring function of the self-attention; uniform: equal weights"
+    )
+    values: Values = kinds(VALUES, States(), "values that attention averages; states: the encoder's states")
+    dropout: float = setting(0.4, "dropout after the embedding and before the last layer", low=0.0, high=0.95)
+    word_dropout: float = setting(0.2, "share of the tokens whose whole embedding is dropped", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a state (D)."""
+        return self.encoder.width(self.embedding_size)
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Axes of the weights after that of the reviews."""
+        return self.attention.rows, "keys"
+
+    @property
+    def outputs(self) -> dict[str, Axes]:
+        """The outputs of its ONNX graph, {name: axes}."""
+        near: dict[str, Axes] = {}
+        if self.values.near:
+            pooled = self.attention.pooled(self.values.width(self.embedding_size, self.width))
+            near = {"contributions": ("N", "T"), "contexts": ("N", pooled + self.width)}
+        return {"probability": ("N",), "weights": ("N", *self.axes), **near, **self.encoder.outputs}
+
+    @property
+    def numbers_per_pair(self) -> int:
+        """Numbers held for each pair of tokens: what bounds the longest review."""
+        return max(self.attention.numbers_per_pair, self.encoder.numbers_per_pair)
+
+    def check_sizes(self) -> None:
+        """Raise ConfigError unless the sizes fit each other."""
+        self.encoder.check("model.encoder")
+        self.attention.check_width(self.width, "model.attention")
+        self.values.check("model.values")
+        if self.values.near and self.attention.kind == "multihead":
+            raise ConfigError(
+                f"model.values.kind {self.values.kind}: expected one weight a token, found the heads of multihead attention; "
+                "use another attention, or the values states"
+            )
+
+    def describe(self) -> str:
+        """Describe the network for model cards."""
+        averaged, attentive = self.encoder.described
+        return averaged if self.attention.kind == "uniform" else f"{attentive} ({self.attention.description})"
+
+    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Network:
+        from .network import SelfAttentionClassifier, WordValueClassifier
+
+        kind = WordValueClassifier if self.values.near else SelfAttentionClassifier
+        return kind(vocab_size, self, max_length, ngram_buckets)
+
+
+class ArticleConfig(Settings):
+    """The original article's network, which takes padding for words."""
+
+    kind = "article"
+    uses_ngrams: ClassVar[bool] = False
+    fixed: ClassVar[bool] = True
+    axes: ClassVar[tuple[str, ...]] = AXES
+    embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
+    hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
+    # fixed by the article
+    attention: ClassVar[Attention] = Additive(units=30, dropout=0.2)
+
+    @property
+    def width(self) -> int:
+        return 2 * self.hidden_size
+
+    @property
+    def outputs(self) -> dict[str, Axes]:
+        return {"probability": ("N",), "weights": ("N", *self.axes)}
+
+    @property
+    def numbers_per_pair(self) -> int:
+        return self.attention.numbers_per_pair
+
+    def check_sizes(self) -> None:
+        """The article's sizes fit each other."""
+
+    def describe(self) -> str:
+        return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
+
+    def network(self, vocab_size: int, max_length: int, ngram_buckets: int) -> Network:
+        from .article import ArticleClassifier
+
+        return ArticleClassifier(vocab_size, self.embedding_size, max_length, self.hidden_size)
+
+
+NETWORKS: dict[str, type[Settings]] = {"classifier": ClassifierConfig, "article": ArticleConfig}
+
+
+class StarsConfig(Settings):
+    """The first stage: the stars of raw reviews."""
+
+    epochs: int = setting(0, "epochs on the raw star reviews before the labels; 0: none", low=0)
+    learning_rate: float = setting(2e-3, "maximum step size of Adam in these epochs", low=0.0)
+
+
+class LabelsConfig(Settings):
+    """The main stage: the labels of the training part."""
+
+    retired: ClassVar[tuple[str, ...]] = ("templates",)
+    epochs: int = setting(5, "maximum number of epochs", low=1)
+    learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
+    patience: int = setting(2, "epochs without a better dev loss before stopping", low=1)
+
+
+class ErasureConfig(Settings):
+    """The last stage: attention is trained to highlight the words that the prediction depends on."""
+
+    reviews: int = setting(40000, "reviews whose words are erased to train the attention at the end; 0: none", low=0)
+    epochs: int = setting(6, "epochs on these reviews", low=1)
+    learning_rate: float = setting(1.5e-3, "maximum step size of Adam in these epochs", low=0.0)
+
+
+class TrainingConfig(LoopConfig):
+    """The training of the classifier."""
+
+    stars: StarsConfig = section(StarsConfig(), "first stage")
+    labels: LabelsConfig = section(LabelsConfig(), "main stage")
+    erasure: ErasureConfig = section(ErasureConfig(), "last stage")
+
+
+class Config(TaskConfig):
+    """All settings of a training of the classifier."""
+
+    task: ClassVar[str] = "classify"
+    text: TextConfig = section(TextConfig(), "how a review becomes token ids")
+    model: Union[ClassifierConfig, ArticleConfig] = kinds(NETWORKS, ClassifierConfig(), "the network")
+    training: TrainingConfig = section(TrainingConfig(), "how the network is trained")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.text.ngram_buckets == 1:
+            raise ConfigError("text.ngram_buckets: expected 0 or at least 2, found 1")
+        if not self.model.uses_ngrams and (self.text.ngram_buckets or self.training.erasure.reviews):
+            raise ConfigError(
+                f"model.kind {self.model.kind}: expected text.ngram_buckets and training.erasure.reviews to be 0, found "
+                f"{self.text.ngram_buckets} and {self.training.erasure.reviews}"
+            )
+        self.model.check_sizes()
+        check_scores(self.text.max_length, self.model.numbers_per_pair)
+
+    @property
+    def fixed_length(self) -> Optional[int]:
+        """The only length in tokens that the network reads; None for any."""
+        return self.text.max_length if self.model.fixed else None
+
+    @property
+    def graphs(self) -> Graphs:
+        return {"model.onnx": Interface(review_inputs(self.text.ngram_buckets > 0), self.model.outputs, classified)}
+
+    def network(self, vocab_size: int, with_ngrams: bool = True) -> Network:
+        """Build the HybridBlock, its parameters not yet initialized; it is trained without the table of n-grams."""
+        buckets = self.text.ngram_buckets if with_ngrams else 0
+        return self.model.network(vocab_size, self.text.max_length, buckets)
+
+
+PresetName = Literal["default", "extended", "distilled", "average", "post"]
+PRESETS = {
+    "default": Config(),
+    # the extended track: trained on the raw star reviews first
+    "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
+    # half as wide, values of one word with signs, to be taught by the one above (--teacher) and by --sentences
+    "distilled": Config().with_fields(
+        rare_words="pieces",
+        symbols=1,
+        pretrain_epochs=12,
+        epochs=3,
+        learning_rate=1e-3,
+        values="convolution",
+        window=1,
+        signed=1,
+        hidden_size=48,
+        erasure_reviews=120000,
+        erasure_epochs=1,
+        erasure_learning_rate=1e-3,
+    ),
+    # as fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings
+    "average": Config().with_fields(ngram_buckets=0, encoder="none", attention="uniform", erasure_reviews=0),
+    # the original article: 30 tokens, a small embedding and GRU, constant rate, no mask
+    "post": Config(
+        TextConfig(max_length=30, vocab_size=30000, ngram_buckets=0),
+        ArticleConfig(),
+        TrainingConfig(erasure=ErasureConfig(reviews=0), schedule="constant", warmup=0.0, batch_size=100, average=0.0),
+    ).with_fields(epochs=6, learning_rate=1e-3),
+}
+
+
+def preset(name: PresetName) -> Config:
+    """Return the Config of a preset; ConfigError with the nearest known name otherwise."""
+    if name not in PRESETS:
+        raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")
+    return PRESETS[name]

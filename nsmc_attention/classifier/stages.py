@@ -1,0 +1,242 @@
+"""A classifier's training as a list of stages: tokenized reviews in, a calibrated network out.
+
+    stars -> labels -> table of n-grams, calibrated on the dev part -> attention, or of values near the token their
+    contributions, taught by erasure, calibrated again
+
+Each stage has a folder with its checkpoints and is trained once; `train` brings the reviews and writes the bundle.
+"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Optional
+
+import numpy
+from numpy.typing import NDArray
+
+from ..corpora.corpus import Reviews
+from ..engines.graphs import GluonGraph, OnnxGraph
+from ..engines.onnx.graph import lower
+from ..machine.aliases import Network, Record
+from ..machine.processes import cores
+from ..machine.progress import progress_bar
+from ..measure.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
+from ..measure.faithfulness import leave_one_out, shares
+from ..network import parameters
+from ..network.parameters import set_parameters, snapshot
+from ..text.encoding import ReviewEncoder
+from ..text.ngrams import SHARED, SMALLEST
+from ..training.checkpoint import Progress
+from ..training.initial import Beginning, initialize
+from ..training.runs import Run
+from ..training.stage import Stage
+from .batches import Batches, EncodedPart, Tokenized, encode
+from .engines import GradientEngine, GraphEngine
+from .ngrams import NgramTable, cross_fitted_log_odds, fit_table
+from .objectives import (
+    ContributionsObjective,
+    ErasureObjective,
+    LabelsObjective,
+    as_inputs,
+    ngram_evidence,
+    predict_batches,
+)
+from .predictor import TokenScorer
+from .sentences import with_gates, with_unmarked
+from .settings import Config
+
+# Share of the importance that the attention is taught which comes from gradients
+GRADIENT_SHARE = 0.25
+# The folder of each stage within the run folder
+STAGES = {"stars": "pretraining", "labels": ".", "erasure": "attention"}
+
+
+@dataclass(frozen=True)
+class ClassifierTrainer:
+    """Trains a classifier in a Run; `begin` changes the network's first parameters."""
+
+    config: Config
+    encoder: ReviewEncoder
+    run: Run
+    begin: Optional[Beginning] = None
+
+    def train(
+        self,
+        train_part: Tokenized,
+        dev_part: Tokenized,
+        star_part: Optional[Tokenized],
+        sentences: Optional[Reviews] = None,
+    ) -> tuple[Network, Progress, Record]:
+        """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
+
+        The stages of stars and labels have the `sentences`, the table of n-grams those without marks.
+        """
+        train, dev = encode(train_part, self.encoder), encode(dev_part, self.encoder)
+        stars = encode(star_part, self.encoder) if star_part else None
+        training = self.config.training
+        dev_batches = self.batches(dev)
+        network = self.new_network(dev_batches)
+        if stars:
+            self.fit(network, "stars", self.batches(*self.beside(stars, sentences)), dev_batches)
+        progress = self.fit(network, "labels", self.batches(*self.beside(train, sentences)), dev_batches)
+        known = with_unmarked(train, sentences, self.encoder) if sentences else train
+        ngrams = self.fit_ngrams(network, stars, known, len(dev.labels)) if self.config.text.ngram_buckets else None
+        network, dev_batches = self.inference_network(network, ngrams), self.batches(dev, with_ngrams=True)
+        figures = self.calibrate(network, dev_batches, ngrams)
+        if ngrams:
+            before, after = (100 * figures[name]["accuracy"] for name in ("before", "after"))
+            self.run.say(f"n-grams: dev accuracy {after:.2f} % with them, {before:.2f} % without")
+        if training.erasure.reviews:
+            drawn = numpy.random.RandomState(training.seed).permutation(len(train.labels))
+            examples = train.take(drawn[: training.erasure.reviews].tolist())
+            teach = self.teach_contributions if network.values else self.teach_attention
+            teach(network, examples, dev_batches)
+            figures = self.calibrate(network, dev_batches, ngrams)
+        parameters.round_tables(network)
+        return network, progress, figures
+
+    def beside(
+        self, examples: EncodedPart, sentences: Optional[Reviews]
+    ) -> tuple[EncodedPart, Optional[list[NDArray[numpy.float32]]]]:
+        """Return a part with the sentences, if there are some, and the gates that their marks teach."""
+        if sentences is None:
+            return examples, None
+        joined, gates = with_gates(examples, sentences, self.encoder)
+        return joined, gates if any(sentences.frame["signs"]) else None
+
+    def fit(
+        self,
+        network: Network,
+        name: str,
+        batches: Batches,
+        dev_batches: Batches,
+        kind: type[LabelsObjective] = LabelsObjective,
+    ) -> Progress:
+        """Train a stage; if that is done, load its result."""
+        training, settings = self.config.training, getattr(self.config.training, name)
+        objective = kind(dev_batches, self.run.context, self.config.model.attention.penalty)
+        patience = settings.patience if name == "labels" else None
+        stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
+        return self.run.fit(network, stage, training, STAGES[name])
+
+    def teach_attention(self, network: Network, examples: EncodedPart, dev_batches: Batches) -> None:
+        """Train the attention to highlight the tokens whose erasure changes the prediction.
+
+        The labels are the predictions of the deep part alone: the attention is to change, not the prediction.
+        Dropout is off: attention cannot learn to point at a dropped token.
+        """
+        importance = self.importance(network, examples)
+        set_parameters(network, parameters.without_wide(snapshot(network)))
+        labels, _ = predict_batches(network, self.batches(examples, with_ngrams=True), self.run.context)
+        batches = self.batches(replace(examples, labels=labels, taught=None), importance=importance, with_ngrams=True)
+        self.fit(network, "erasure", batches, dev_batches, ErasureObjective)
+
+    def teach_contributions(self, network: Network, examples: EncodedPart, dev_batches: Batches) -> None:
+        """Train contributions to be what erasing a token changes; the labels are the network's own predictions.
+
+        A token of each review is erased. Dropout is off, as both are of the network that predicts.
+        """
+        examples = examples.take([number for number, review in enumerate(examples.reviews) if len(review) > 1])
+        if not examples.reviews:
+            return
+        labels, _ = predict_batches(network, self.batches(examples, with_ngrams=True), self.run.context)
+        erased = numpy.random.RandomState(self.config.training.seed).randint(
+            [len(review) for review in examples.reviews]
+        )
+        batches = self.batches(replace(examples, labels=labels, taught=None), with_ngrams=True, erased=erased)
+        self.fit(network, "erasure", batches, dev_batches, ContributionsObjective)
+
+    def importance(self, network: Network, examples: EncodedPart) -> list[NDArray[numpy.float64]]:
+        """Return for each review each token's share of what the prediction depends on, (T,).
+
+        Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with erasure
+        only in part (docs/faithfulness.md) and is the other measure that the attention is judged by.
+        """
+        # ONNX Runtime is three times as fast
+        (content,), (interface,) = lower(network, self.config.graphs).values(), self.config.graphs.values()
+        engine = GraphEngine(OnnxGraph(content, interface, threads=cores()))
+        bar = partial(progress_bar, shown=not self.run.quiet, desc="erasing words")
+        erased = leave_one_out(TokenScorer(self.encoder, engine, self.config), examples.reviews, bar)
+        by_gradient = GradientEngine(GluonGraph(network, interface, self.run.context))
+        products = TokenScorer(self.encoder, by_gradient, self.config).predict_with_weights(examples.reviews)[1]
+        share = GRADIENT_SHARE
+        return [(1 - share) * shares(one) + share * shares(other) for one, other in zip(erased, products)]
+
+    def batches(
+        self,
+        examples: EncodedPart,
+        gates: Optional[list[NDArray[numpy.float32]]] = None,
+        importance: Optional[list[NDArray[numpy.float64]]] = None,
+        with_ngrams: bool = False,
+        erased: Optional[NDArray[numpy.int64]] = None,
+    ) -> Batches:
+        """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
+        encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
+        size, length = self.config.training.batch_size, self.config.fixed_length
+        return Batches(examples.reviews, examples.targets, encoder, size, length, importance, erased, gates)
+
+    def new_network(self, batches: Batches) -> Network:
+        """Build the network without its n-grams; one batch through it creates all its parameters."""
+        network, device = self.config.network(len(self.encoder), with_ngrams=False), self.run.context
+        network.explains = False
+        _, batch = next(batches.in_order())
+        initialize(network, self.config.training.seed, device, lambda: network(*as_inputs(batch, device)), self.begin)
+        network.hybridize(static_alloc=True)
+        return network
+
+    def inference_network(self, network: Network, ngrams: Optional[NgramTable]) -> Network:
+        """Return the network as the bundle holds it, without dropout, and with the n-grams if there are some."""
+        arrays = snapshot(network)
+        if ngrams:
+            arrays = parameters.add_wide_part(arrays, ngrams.table, self.config.model.width)
+        return self.network_of(arrays, dropout=False)
+
+    def network_of(self, arrays: parameters.Arrays, dropout: bool = True) -> Network:
+        """Return the network of all its parameters, {name: array}."""
+        network = (self.config if dropout else self.config.without_dropout()).network(len(self.encoder))
+        parameters.initialize_from(network, arrays, self.run.context)
+        network.hybridize(static_alloc=True)
+        return network
+
+    def fit_ngrams(
+        self, network: Network, stars: Optional[EncodedPart], train: EncodedPart, dev_count: int
+    ) -> NgramTable:
+        """Fit the table of n-grams to the training part and to the clear ones of the raw reviews.
+
+        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). Where the dev part is too small to
+        decide what the table is worth, cross-fitting on the training part does.
+        """
+        reviews, labels = train.reviews, train.labels
+        if stars:
+            values = stars.frame["stars"].to_numpy()
+            clear = numpy.flatnonzero((values <= 4) | (values >= 9)).tolist()
+            known = set(stars.frame["id"].astype(str))
+            ids = train.frame["id"].astype(str) if "id" in train.frame else [None] * len(train.labels)
+            others = [position for position, name in enumerate(ids) if name not in known]
+            reviews = [*stars.take(clear).reviews, *train.take(others).reviews]
+            labels = numpy.concatenate([values[clear] > 5, labels[others]])
+        token_lists, labels = [review.tokens for review in reviews], labels.astype(int)
+        factors = self.factors(network, replace(train, reviews=reviews, labels=labels, taught=None))
+        table, worth = fit_table(token_lists, labels, self.config.text.ngram_buckets, factors), 1.0
+        if dev_count < FEW_DEV and not stars and numpy.bincount(labels).min() > 1:
+            odds = cross_fitted_log_odds(token_lists, labels, len(table))
+            (worth,), _ = fit_stacking(odds[:, None], labels, [1.0])
+        return NgramTable(table, worth)
+
+    def factors(self, network: Network, examples: EncodedPart) -> Optional[list[NDArray[numpy.float32]]]:
+        """Return the factors of the tokens' n-grams in the network (`terms`), (T,) of each review; None if they are 1."""
+        if network.values is None:
+            return None
+        _, weights = predict_batches(network, self.batches(examples, with_ngrams=network.has_ngrams), self.run.context)
+        roots = [numpy.sqrt(numpy.maximum(len(tokens) * tokens, SMALLEST)) for tokens in weights]
+        return [root + SHARED * (numpy.append(root[1:], root[-1]) - root) for root in roots]
+
+    def calibrate(self, network: Network, dev_batches: Batches, ngrams: Optional[NgramTable]) -> Record:
+        """Calibrate the network's last layer on the dev part; return the figures."""
+        arrays = snapshot(network)
+        odds, ngram_odds = log_odds(predict_batches(network, dev_batches, self.run.context)[0]), None
+        if ngrams:
+            ngram_odds = ngram_evidence(network, dev_batches, self.run.context)
+            odds = odds - parameters.wide_scale(arrays) * ngram_odds
+        figures = calibration(odds, dev_batches.labels.astype(int), ngram_odds, ngrams.worth if ngrams else 1.0)
+        set_parameters(network, calibrated(arrays, figures))
+        return figures

@@ -1,0 +1,266 @@
+"""A whole training of a classifier as one function: reviews and a Config in, a run folder with a bundle out.
+
+`train` is for Python, `train_classifier` for the command line; `stages` has the numerics.
+"""
+
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Optional, Union
+
+import numpy
+import pandas
+
+from ..bundle import Manifest
+from ..corpora import nsmc, raw
+from ..corpora.corpus import Reviews
+from ..corpora.data import Labelled
+from ..corpora.labelled import read_reviews
+from ..engines.graphs import DeviceName
+from ..errors import DataError
+from ..machine.aliases import Network, Numbers, Record
+from ..text.encoding import ReviewEncoder
+from ..text.token_cache import cached_tokens
+from ..text.tokenizers import tokenizer, tokenizer_version
+from ..training.checkpoint import Progress
+from ..training.description import command, in_words, manifest_of, nearest_preset, options
+from ..training.runs import Run, network_files, warn_if_small
+from .batches import Tokenized, TrainingPart
+from .origins import Origins
+from .settings import LABELS, PRESETS, Config, TrainingConfig
+from .system import LAYOUT, ClassifierBundle
+
+# The option of each column, and the name that the command need not say
+USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label"), "stars": ("stars_column", None)}
+
+
+def train(
+    data: Union[str, Path],
+    config: Config,
+    out: Union[str, Path],
+    valid: Optional[Union[str, Path]] = None,
+    resume: bool = False,
+    device: DeviceName = "auto",
+    data_dir: Optional[Union[str, Path]] = None,
+    quiet: bool = False,
+    init_from: Optional[Union[str, Path]] = None,
+    teacher: Optional[Union[str, Path]] = None,
+    sentences: Optional[Union[str, Path]] = None,
+    **columns: Optional[str],
+) -> ClassifierBundle:
+    """Train a classifier, write its bundle and return it.
+
+    Parameters
+    ----------
+    data : "nsmc", "sample" or a path
+        Training data; for "nsmc" and "sample" the train file. The test file is read only to exclude its reviews from
+        pretraining on stars.
+    out : path
+        The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/.
+    valid : path or None
+        A labelled file as the dev part; None holds config.training.dev_fraction out, stratified and seeded.
+    resume : bool
+        Continue the run in `out`; its data and config must be the same.
+    device : "auto", "cpu" or "gpu"
+    init_from : path, "pretrained" or None
+        A bundle whose sizes the classifier shares. Of a classifier ("pretrained": the packaged one) it has the
+        vocabulary and begins with all but the n-grams; `continuing` gives the settings. Of a language model it begins
+        with encoder and embeddings.
+    teacher : path, "pretrained", several of them with commas between, or None
+        Classifiers whose probabilities, averaged as log-odds, are learnt beside the labels and stars: each target is halfway
+        between the two (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531).
+    sentences : path or None
+        A table of sentences that are learnt beside the labels and stars, without a teacher. Its columns are document, label
+        (0, 1 or between) and signs, "start:end:sign ..." of characters, which teach the gates of a classifier with signed
+        values: -1 for a negated word, 1 for another.
+    columns : str or None
+        `text_column`, `label_column`, `stars_column`, `encoding`, `positive`, the positive one of two labels, and `sheet` of
+        a workbook, but of `valid` always the first one; None finds them.
+
+    Raises
+    ------
+    DataError
+        A file is missing or malformed, has one label only, or too few reviews to hold a dev part out.
+    ConfigError
+        The run folder is taken or of another run; the loss is not finite; there is no such device.
+    TokenizerError
+        The tokenizer is unknown or needs Java.
+    """
+    run = Run(Path(out), resume, device, quiet)
+    source = Labelled(data, data_dir, **columns)
+    return train_classifier(source, config, run, valid, init_from, teacher, sentences)
+
+
+def train_classifier(
+    source: Labelled,
+    config: Config,
+    run: Run,
+    valid: Union[str, Path, None] = None,
+    init_from: Union[str, Path, None] = None,
+    teacher: Union[str, Path, None] = None,
+    sentences: Union[str, Path, None] = None,
+) -> ClassifierBundle:
+    """Train as `train` does, where and how `run` says."""
+    # an unknown tokenizer, or one without its Java, is reported before anything is read or written
+    tokenizer(config.text.tokenizer)
+    origins = Origins.opened(config, init_from, teacher, sentences)
+    reviews = read_reviews(source, "train")
+    dev_reviews = read_reviews(replace(source, data=valid, sheet=None, kind=None), "test") if valid else None
+    settings: Record = {
+        "data": {"name": reviews.name, "sha256": reviews.sha256},
+        "columns": reviews.columns,
+        "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
+        "config": config.to_dict(),
+        **origins.settings(),
+    }
+    run.check(settings)
+    name, changes = nearest_preset(config, PRESETS)
+    given = {"init_from": init_from, "teacher": teacher, "sentences": sentences}
+    run.say_settings(" ".join(["--preset", name, *changes, *options(given)]))
+    inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, origins.vocabulary)
+    settings["reads"] = {
+        "tokenizer": tokenizer_version(config.text.tokenizer),
+        "vocabulary": sha256(inputs.vocabulary).hexdigest(),
+        "stars": inputs.raw_reviews and inputs.raw_reviews.sha256,
+    }
+    begin = origins.beginning(inputs.encoder)
+    # imports MXNet
+    from .stages import ClassifierTrainer
+
+    trainer = ClassifierTrainer(config, inputs.encoder, run, begin)
+    # nothing about the input can be wrong from here on: only now is anything written
+    run.begin(settings)
+    if origins.teachers:
+        run.say(f"teacher: {', '.join(str(each.folder) for each in origins.teachers)}")
+    stars = inputs.stars and origins.taught(inputs.stars)
+    trained = trainer.train(origins.taught(inputs.train), inputs.dev, stars, origins.sentences)
+    return finish(run, inputs, config, origins, trained)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The input of a training: its files, their tokenized reviews, and the vocabulary as JSON."""
+
+    reviews: Reviews
+    dev_reviews: Optional[Reviews]
+    raw_reviews: Optional[raw.StarReviews]
+    train: Tokenized
+    dev: Tokenized
+    stars: Optional[Tokenized]
+    vocabulary: bytes
+    encoder: ReviewEncoder
+
+
+def read_inputs(
+    reviews: Reviews,
+    dev_reviews: Optional[Reviews],
+    config: Config,
+    data_dir: Optional[Union[str, Path]],
+    run: Run,
+    vocabulary: Optional[bytes] = None,
+) -> Inputs:
+    """Read and tokenize the input of a training; without a vocabulary as JSON, make that of the training data."""
+    from ..text.preprocessing import build_vocab
+
+    run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
+    whole = tokenized(reviews, config)
+    train, dev = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
+    raw_reviews, stars = None, None
+    if config.training.stars.epochs:
+        # without the reviews of the official test file and of the dev part, by id and by text
+        raw_reviews = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev.frame])
+        run.say(f"raw star reviews: {in_words(raw_reviews.counts)}")
+        stars = tokenized_part(raw_reviews.frame, raw_reviews.targets, config)
+    if vocabulary is None:
+        vocabulary = build_vocab([*(stars.reviews if stars else []), *train.reviews], config.text).to_json().encode()
+    encoder = ReviewEncoder.from_json(vocabulary, config.text)
+    sizes = f"{len(train.labels):,} reviews to train on, {len(dev.labels):,} to choose the epoch by (dev)"
+    run.say(f"{sizes}, a vocabulary of {len(encoder):,}")
+    return Inputs(reviews, dev_reviews, raw_reviews, train, dev, stars, vocabulary, encoder)
+
+
+def tokenized(reviews: Reviews, config: Config) -> Tokenized:
+    """Tokenize reviews and drop the blank ones; DataError where all have one label."""
+    part = tokenized_part(reviews.frame, reviews.labels, config)
+    if len(set(part.labels.tolist())) < 2:
+        raise DataError(f"{reviews.name}: expected reviews of both labels, found one")
+    return part
+
+
+def tokenized_part(frame: pandas.DataFrame, labels: Numbers, config: Config) -> Tokenized:
+    text, cache = config.text, nsmc.cache_folder() / "prepared"
+    token_lists = cached_tokens(frame["document"].tolist(), text.tokenizer, cache, text.symbols)
+    return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
+
+
+def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
+    """Hold the dev part out: stratified by label, decided by the seed alone. Return [training part, dev part]."""
+    from sklearn.model_selection import train_test_split
+
+    positions, size, seed = numpy.arange(len(part.labels)), settings.dev_fraction, settings.seed
+    try:
+        chosen = train_test_split(positions, test_size=size, stratify=part.labels, random_state=seed)
+    except ValueError as problem:
+        positive = int(part.labels.sum())
+        raise DataError(
+            f"too few reviews to hold a dev part of {100 * size:g} % out: expected at least {int(1 / size) + 1}, and two of "
+            f"each label, found {len(positions) - positive} negative and {positive} positive ones that differ; label more, "
+            "or give other labelled reviews as --valid"
+        ) from problem
+    return [part.take(members) for members in chosen]
+
+
+def finish(
+    run: Run, inputs: Inputs, config: Config, origins: Origins, trained: tuple[Network, Progress, Record]
+) -> ClassifierBundle:
+    """Write the bundle of a finished training, whose manifest has the command that repeats it, and say how good it is."""
+    reviews, dev_reviews, (network, progress, calibration) = inputs.reviews, inputs.dev_reviews, trained
+    dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
+    data = {
+        "train": {**reviews.describe(), "used": len(inputs.train.labels)},
+        "dev": {**dev, "used": len(inputs.dev.labels)},
+        **({"pretraining": inputs.raw_reviews.describe()} if inputs.raw_reviews else {}),
+        **origins.describe(),
+    }
+    columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
+    given = {option: value for (option, usual), value in columns.items() if value != usual}
+    valid = dev_reviews and dev_reviews.name
+    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.names())
+    best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
+    manifest = {
+        "labels": list(LABELS),
+        "tokenizer_version": tokenizer_version(config.text.tokenizer),
+        "vocabulary": len(inputs.encoder),
+        **manifest_of(config, data, best, again, origins.first),
+        "calibration": calibration,
+    }
+    codec = inputs.vocabulary, inputs.encoder
+    bundle = write_classifier(run, network, config, codec, manifest, reviews.documents)
+    run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
+    warn_if_small(len(inputs.dev.labels), "review", "accuracy", best["accuracy"], ", or give a file of them as --valid")
+    return bundle
+
+
+def write_classifier(
+    run: Run,
+    network: Network,
+    config: Config,
+    codec: tuple[bytes, ReviewEncoder],
+    manifest: Manifest,
+    documents: list[str],
+) -> ClassifierBundle:
+    """Write a network and its vocabulary, as bytes and as encoder, as a bundle; the parity is measured on documents."""
+    from ..engines.graphs import GluonGraph
+    from ..engines.onnx.graph import lower
+    from .engines import GraphEngine
+    from .export import disagreement, parity
+
+    vocabulary, encoder = codec
+    contents = {"vocab.json": vocabulary, **network_files(network, config)}
+    engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
+    whole = lower(network, config.graphs)["model.onnx"]
+    manifest["parity"] = parity(engine, whole, encoder, config, documents)
+    if problem := disagreement(manifest["parity"]):
+        run.say(f"the ONNX model is left out, because it is not Gluon's network: {problem}")
+        del contents["model.onnx"]
+    return run.write(LAYOUT, manifest, contents)

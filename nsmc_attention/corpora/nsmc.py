@@ -1,0 +1,129 @@
+"""The official NSMC files (github.com/e9t/nsmc, CC0): located or downloaded, verified, read into `Reviews`.
+
+Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (1-4 stars) and 1 (9-10 stars).
+"""
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Optional, Union
+
+import pandas
+
+from ..errors import ConfigError, DataError
+from ..tables.source import NSMC_HEADER as HEADER
+from .corpus import Reviews, read_bytes, sha256
+
+if TYPE_CHECKING:
+    from .data import Texts
+
+# What has a test file of its own
+CORPORA = ("nsmc", "sample")
+ADDRESS = "https://raw.githubusercontent.com/e9t/nsmc/master/"
+FILES = {"train": "ratings_train.txt", "test": "ratings_test.txt"}
+SHA256 = {
+    "train": "e03b7d14e9e41be8d464a28057cd25d7396c53e67aa7fd5f7e552c59b0ee2940",
+    "test": "8ac9f64052f11dbf6ae0acb5e038f03d90a76f0eda7820cfb3a92d02edfcebda",
+}
+
+
+def cache_folder() -> Path:
+    """Return the folder of downloads and prepared data: $NSMC_ATTENTION_CACHE or the user's cache folder."""
+    import platformdirs
+
+    return Path(os.environ.get("NSMC_ATTENTION_CACHE") or platformdirs.user_cache_dir("nsmc_attention"))
+
+
+def sample_folder() -> Path:
+    """Return the folder of the sample corpus: inside an installed package, or data/sample of a checkout."""
+    package = Path(__file__).resolve().parent.parent
+    installed = package / "sample"
+    return installed if installed.is_dir() else package.parent / "data" / "sample"
+
+
+def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
+    """Return the path of the official file `part` ("train" or "test"), verified; it is downloaded if necessary.
+
+    `data_dir` is the only folder searched, and the place of a download; None is $NSMC_ATTENTION_DATA, then the cache.
+    DataError where the file's sha256 is not the official one, or the download failed.
+    """
+    if (path := present(part, data_dir)) is None:
+        return download(FILES[part], ADDRESS + FILES[part], SHA256[part], folders(data_dir)[-1])
+    if (found := sha256(read_bytes(path))) != SHA256[part]:
+        hashes = f"expected the official file with sha256 {SHA256[part][:12]}…, found {found[:12]}…"
+        raise DataError(f"{path}: {hashes}; delete it and run `nsmc-attention fetch nsmc`")
+    return path
+
+
+def present(part: str, data_dir: Optional[Union[str, Path]] = None) -> Optional[Path]:
+    """Return the path where `find` would find a file, not verified; None where it would be downloaded."""
+    paths = (folder / FILES[part] for folder in folders(data_dir))
+    return next((path for path in paths if path.exists()), None)
+
+
+def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
+    """Return the folders to search for a corpus, in order; downloads go into the last."""
+    usual = (os.environ.get("NSMC_ATTENTION_DATA"), cache_folder())
+    return [Path(folder) for folder in ((data_dir,) if data_dir else usual) if folder]
+
+
+def download(name: str, address: str, sha256: Optional[str], folder: Path) -> Path:
+    """Download a file into a folder, whole or not at all, and verify it unless no sha256 is expected (None)."""
+    import pooch
+    import requests
+
+    pooch.get_logger().setLevel("WARNING")
+    downloader = pooch.HTTPDownloader(progressbar=sys.stderr.isatty())
+    try:
+        return Path(pooch.retrieve(address, sha256, name, folder, downloader=downloader))
+    except (requests.RequestException, OSError, ValueError) as problem:
+        failure = f"the download from {address} into {folder} failed ({type(problem).__name__}: {problem})"
+        raise DataError(f"{name}: not found, and {failure}; fetch it elsewhere and put it there") from problem
+
+
+def refuse_options(source: "Texts") -> None:
+    """Raise ConfigError where other names are given for the columns or labels of the NSMC files, or a sheet."""
+    official = {
+        "text_column": "document",
+        "label_column": "label",
+        "positive": "1",
+        "stars_column": None,
+        "sheet": None,
+    }
+    for name, value in official.items():
+        if (given := getattr(source, name, None)) not in (None, value):
+            expected = f"expected --{name.replace('_', '-')} {value or 'left out'}, found {given!r}"
+            raise ConfigError(f"{source.data}: has the columns of the NSMC files; {expected}; leave it out")
+
+
+def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> Reviews:
+    """Load "nsmc" (official, verified) or "sample" (written for this project), part "train" or "test"."""
+    path = sample_folder() / FILES[part] if name == "sample" else find(part, data_dir)
+    return read(path, name)
+
+
+def read(path: Union[str, Path], name: Optional[str] = None, encoding: str = "utf-8") -> Reviews:
+    """Read a file in the NSMC format and a codec; DataError, with the line, for any other.
+
+    A quotation mark is a character like any other, and "NA" or "null" is a review.
+    """
+    path = Path(path)
+    content = read_bytes(path)
+    try:
+        lines = content.decode(encoding).removeprefix("\ufeff").removesuffix("\n").split("\n")
+    except UnicodeDecodeError as problem:
+        line, byte = content.count(b"\n", 0, problem.start) + 1, content[problem.start]
+        expected = f"expected {encoding.upper()} text, found byte 0x{byte:02x}"
+        raise DataError(f"{path} line {line}: {expected}; save it as UTF-8") from problem
+    rows = [line.rstrip("\r").split("\t") for line in lines]
+    if rows[0] != HEADER:
+        raise DataError(f"{path} line 1: expected the header 'id<tab>document<tab>label', found {lines[0][:60]!r}")
+    for number, row in enumerate(rows[1:], start=2):
+        if len(row) != 3:
+            raise DataError(f"{path} line {number}: expected 3 tab-separated fields, found {len(row)}")
+        if row[2] not in ("0", "1"):
+            raise DataError(f"{path} line {number}: expected label 0 or 1, found {row[2][:20]!r}")
+    if len(rows) == 1:
+        raise DataError(f"{path}: the file has a header but no reviews")
+    frame = pandas.DataFrame(rows[1:], columns=HEADER).astype({"label": "int64"})
+    return Reviews(frame, name or path.name, sha256(content))

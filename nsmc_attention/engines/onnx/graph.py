@@ -1,0 +1,183 @@
+"""A network's function as an ONNX graph: each MXNet operator of the traced HybridBlock through one table.
+
+The graph is built from its outputs backwards, so operators whose result a rewrite does not need are never written.
+Written with `onnx.helper`: MXNet's own exporter does not work with today's onnx package.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, Optional, Union
+
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnx.external_data_helper import set_external_data
+
+from ...machine.aliases import Network, Numbers
+from ...network.graphs import Axes, Graphs, dtype
+from ...network.parameters import matrices_as, snapshot, stored
+from ...network.tracing import SIZES, Node, Value, parts_of, trace
+from .operators import FOLDED, OPERATORS, UNFOLDING
+
+OPSET, IR_VERSION = 17, 9
+
+
+class Graph:
+    """The ONNX nodes and constants written so far, and what each MXNet value became.
+
+    That is the name of a tensor, or one number that stands for a tensor filled with it.
+
+    MXNet's batch_dot has one batch axis, so multi-head attention folds its heads into it; ONNX's MatMul has any
+    number. A value in `folded` keeps its heads on an axis of their own: MXNet's axes count from the end then.
+    """
+
+    def __init__(self, network: Network, part: Optional[Network] = None) -> None:
+        """Begin the graph of a network, or of one HybridBlock within it; constants are named as in the network."""
+        self.inputs: Mapping[str, Axes] = (network if part is None else part).inputs
+        self.arrays, self.matrices_as = snapshot(network), matrices_as(network)
+        self.names = {item.name: name for name, item in network._collect_params_with_prefix().items()}
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: dict[str, onnx.TensorProto] = {}
+        self.lowered: dict[Node, list[Any]] = {}
+        self.folded: set[Node] = set()
+        # query, key and value (N, K, T, D / K) of the projections that self-attention reads
+        self.projected: dict[Node, list[str]] = {}
+
+    def value(self, value: Value) -> Any:
+        """Return what a value became."""
+        if value.node not in self.lowered:
+            outputs = self.lower_node(value.node)
+            self.lowered[value.node] = outputs if isinstance(outputs, list) else [outputs]
+        return self.lowered[value.node][value.output]
+
+    def lower_node(self, node: Node) -> Any:
+        self.require(node.operator in OPERATORS, node)
+        written = OPERATORS[node.operator](self, node)
+        if any(value.node in self.folded for value in node.inputs) and node.operator not in UNFOLDING:
+            self.require(node.operator in FOLDED, node)
+            self.folded.add(node)
+        return written
+
+    def require(self, condition: object, node: Node) -> None:
+        """Raise NotImplementedError for an operator of attributes or inputs that no rule lowers."""
+        if not condition:
+            operator = f"{node.operator} ({node.name}) with {node.attributes}"
+            raise NotImplementedError(f"{operator}: extend model.onnx.operators")
+
+    def add(self, operator: str, *inputs: str, outputs: Optional[list[str]] = None, **attributes: Any) -> str:
+        """Write an ONNX node and return the name of its first output."""
+        names = outputs or [f"{operator.lower()}_{len(self.nodes)}"]
+        self.nodes.append(helper.make_node(operator, inputs, names, **attributes))
+        return names[0]
+
+    def split(self, tensor: str, count: int, axis: int) -> list[str]:
+        names = [f"split_{len(self.nodes)}_{number}" for number in range(count)]
+        self.add("Split", tensor, outputs=names, axis=axis)
+        return names
+
+    def tensor(self, lowered: Union[str, float]) -> str:
+        """Return the name of a tensor; a number becomes a constant, which every operator broadcasts."""
+        return (
+            lowered
+            if isinstance(lowered, str)
+            else self.constant(f"float_{lowered!r}", numpy.array(lowered, "float32"))
+        )
+
+    def constant(self, name: str, array: Numbers) -> str:
+        if name not in self.constants:
+            self.constants[name] = numpy_helper.from_array(numpy.ascontiguousarray(array).reshape(array.shape), name)
+        return name
+
+    def weights(self, name: str, array: Numbers) -> str:
+        """Return the name of a parameter; a matrix is stored as `parameters` says, and converted once, at loading."""
+        parts = stored(name, array, self.matrices_as)
+        floats = [
+            self.constant(*part)
+            if part[1].dtype == "float32"
+            else self.add("Cast", self.constant(*part), to=TensorProto.FLOAT)
+            for part in parts.items()
+        ]
+        return floats[0] if len(floats) == 1 else self.add("Mul", *floats)
+
+    def turned_weights(self, name: str, array: Numbers) -> str:
+        """Return the name of a parameter's transpose (columns, rows)."""
+        return self.add("Transpose", self.weights(name, array), perm=[1, 0])
+
+    def integers(self, *values: int) -> str:
+        return self.constant("int_" + "_".join(map(str, values)).replace("-", "m"), numpy.array(values, "int64"))
+
+    def size(self, size: int) -> str:
+        """Return an int64 scalar of a traced size, one that varies read from an input at run time."""
+        for name, dimensions in self.inputs.items():
+            for axis, dimension in enumerate(dimensions):
+                if SIZES.get(dimension) == size:
+                    shape = self.add("Shape", name, start=axis, end=axis + 1)
+                    return self.add("Squeeze", shape, self.integers(0))
+        return self.constant(f"size_{size}", numpy.array(size, "int64"))
+
+    def parameter(self, value: Value) -> tuple[str, Any]:
+        """Return a parameter's structural name and array, through the reshaping that MXNet's RNN needs."""
+        name = self.names[value.node.inputs[0].node.name if value.node.inputs else value.node.name]
+        return name, self.arrays[name]
+
+    def model(self, tensors: Iterable[str], outputs: Mapping[str, Axes]) -> onnx.ModelProto:
+        """Return the checked model whose outputs, {name: axes}, are these tensors."""
+        names: dict[str, str] = {}
+        for tensor, output in zip(tensors, outputs):
+            # of two outputs that are the same tensor, one is a copy
+            names[self.add("Identity", tensor) if tensor in names else tensor] = output
+        for node in self.nodes:
+            for side in (node.input, node.output):
+                side[:] = [names.get(name, name) for name in side]
+        model = helper.make_model(
+            helper.make_graph(
+                self.nodes,
+                "nsmc_attention",
+                value_infos(self.inputs),
+                value_infos(outputs),
+                list(self.constants.values()),
+            ),
+            opset_imports=[helper.make_opsetid("", OPSET)],
+            ir_version=IR_VERSION,
+            producer_name="nsmc_attention",
+        )
+        onnx.checker.check_model(model)
+        return model
+
+
+def value_infos(interface: Mapping[str, Axes]) -> list[onnx.ValueInfoProto]:
+    """Return inputs or outputs of these axes."""
+    types = {name: helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype(name))) for name in interface}
+    return [helper.make_tensor_value_info(name, types[name], axes) for name, axes in interface.items()]
+
+
+def lower(network: Network, graphs: Graphs) -> dict[str, bytes]:
+    """Return {file: serialized ONNX model} of the graphs of a network, one of each of its parts.
+
+    They compute what the network does once its parameters are rounded to what files hold (`parameters.round_tables`).
+    Axes that do not vary, such as hops, are written as their size.
+    """
+    contents = {}
+    for part, (name, interface) in zip(parts_of(network), graphs.items()):
+        values, _ = trace(part, interface.results)
+        graph = Graph(network, part)
+        tensors = [graph.tensor(graph.value(value)) for value in values]
+        outputs = {
+            output: tuple(axis if axis in SIZES else size for axis, size in zip(interface.outputs[output], value.shape))
+            for output, value in zip(interface.outputs, values)
+        }
+        contents[name] = bytes(graph.model(tensors, outputs).SerializeToString())
+    return contents
+
+
+def with_parameters_in(file: str, content: bytes, parameters: bytes) -> bytes:
+    """Return a graph whose parameters are those of a safetensors file beside it, as ONNX's external data."""
+    start = 8 + int.from_bytes(parameters[:8], "little")
+    places = json.loads(parameters[8:start])
+    model = onnx.load_from_string(content)
+    for constant in model.graph.initializer:
+        if constant.name in places:
+            begin, end = places[constant.name]["data_offsets"]
+            set_external_data(constant, file, start + begin, end - begin)
+            constant.ClearField("raw_data")
+    return bytes(model.SerializeToString())

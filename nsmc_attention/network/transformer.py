@@ -1,0 +1,212 @@
+"""The Transformer: layers of self-attention and feed-forward units, Vaswani et al. 2017 (arXiv:1706.03762).
+
+GluonNLP's cells have their layer norm behind each residual alone; MXNet's operators for the attention are the same.
+Shapes: N reviews, T padded length, E embedding, D units of a state, K heads, L layers. Imports MXNet.
+"""
+
+from typing import Any
+
+import numpy
+from numpy.typing import NDArray
+
+from ..machine.aliases import Array, Network, Operators
+from ..machine.gluon import HybridBlock, mxnet, nn
+from .operators import Dropout
+
+# Added to a variance, as MXNet does
+EPSILON = 1e-5
+# Tokens at this distance and beyond share a number
+FARTHEST = 16
+# What a head's number for its first neighbour begins with: e^4 times the weight of any other token
+NEAR = 4.0
+
+
+class LayerNorm(HybridBlock):
+    """Ba et al. 2016 (arXiv:1607.06450): MXNet's, with a faster backward pass.
+
+    What is the same for all units, or for all rows, is repeated by a matrix product with ones: MXNet is slow at summing
+    the gradient of a broadcast.
+    """
+
+    def __init__(self, units: int) -> None:
+        super().__init__()
+        self.units = units
+        with self.name_scope():
+            self.gamma = self.params.get("gamma", shape=(units,), init="ones")
+            self.beta = self.params.get("beta", shape=(units,), init="zeros")
+
+    def hybrid_forward(self, F: Operators, states: Array, gamma: Array, beta: Array) -> Array:
+        """(..., D) -> (..., D), of mean beta and variance gamma ** 2 over the units."""
+        rows = F.reshape(states, shape=(-1, self.units))
+        units, ones = F.ones((1, self.units)), F.ones_like(F.slice_axis(rows, axis=1, begin=0, end=1))
+        average = F.full((1, self.units), 1 / self.units)
+        centered = rows - F.dot(F.FullyConnected(rows, average, num_hidden=1, no_bias=True), units)
+        variance = F.FullyConnected(F.square(centered), average, num_hidden=1, no_bias=True)  # (rows, 1)
+        normed = centered * F.dot(F.rsqrt(variance + EPSILON), units)
+        gamma, beta = (F.dot(ones, F.expand_dims(row, axis=0)) for row in (gamma, beta))
+        return F.reshape_like(normed * gamma + beta, states)
+
+
+class SelfAttention(HybridBlock):
+    """K scaled dot products of the states with themselves, section 3.2.2; a query sees the first keys alone.
+
+    With `relative` a number for each distance and head is added to the scores: Raffel et al. 2020 (arXiv:1910.10683),
+    section 2.1, here one for each layer, and for each distance up to FARTHEST. Each head begins with a neighbour of its
+    own, see `neighbours`.
+    """
+
+    def __init__(self, units: int, heads: int, dropout: float, relative: bool = False) -> None:
+        super().__init__()
+        self.heads = heads
+        with self.name_scope():
+            if relative:
+                initial = mxnet.init.Constant(mxnet.nd.array(neighbours(heads)))
+                self.distances = self.params.get("distances", shape=(2 * FARTHEST + 1, heads), init=initial)
+            # of each head its queries, keys and values side by side, as MXNet's operators read them
+            self.projection = nn.Dense(3 * units, in_units=units, flatten=False)
+            self.dropout = Dropout(dropout)
+            self.output = nn.Dense(units, in_units=units, flatten=False)
+
+    def hybrid_forward(self, F: Operators, states: Array, visible: Array, distances: Array = None) -> Array:
+        """(T, N, D), visible (N, T) int32 -> contexts (T, N, D), weights (N, K, T, T).
+
+        Query i of a review attends to its first `visible` keys, at least one: the scores of others are minus infinity. That
+        is the number of tokens against padding, and i + 1 for a causal mask.
+        """
+        projected = self.projection(states)
+        scores = F.contrib.interleaved_matmul_selfatt_qk(projected, heads=self.heads)  # (N * K, T, T)
+        if distances is not None:
+            scores = self.with_distances(F, scores, F.contrib.arange_like(states, axis=0), distances)
+        by_head = F.broadcast_axis(F.expand_dims(visible, axis=1), axis=1, size=self.heads)
+        weights = F.softmax(scores, length=F.reshape(by_head, shape=(-1, 0), reverse=True), use_length=True, axis=-1)
+        contexts = F.contrib.interleaved_matmul_selfatt_valatt(projected, self.dropout(weights), heads=self.heads)
+        return self.output(contexts), F.reshape(weights, shape=(-1, self.heads, 0, 0), reverse=True)
+
+    def with_distances(self, F: Operators, scores: Array, places: Array, distances: Array) -> Array:
+        """Add to the scores (N * K, T, T) the numbers of the distances from query to key."""
+        steps = F.broadcast_sub(F.expand_dims(places, axis=0), F.expand_dims(places, axis=1))  # (T, T)
+        rows = F.cast(F.clip(steps, -FARTHEST, FARTHEST) + FARTHEST, dtype="int32")
+        added = F.transpose(F.Embedding(rows, distances, 2 * FARTHEST + 1, self.heads), axes=(2, 0, 1))  # (K, T, T)
+        scores = F.reshape(scores, shape=(-1, self.heads, 0, 0), reverse=True)
+        scores = F.broadcast_add(scores, F.expand_dims(added, axis=0))
+        return F.reshape(scores, shape=(-1, 0, 0), reverse=True)
+
+
+class Sublayers(HybridBlock):
+    """Base of the layers of encoder and decoder: self-attention, and two dense layers with GELU at each position.
+
+    GELU: Hendrycks & Gimpel 2016 (arXiv:1606.08415). Each part has a residual and a layer norm: behind the sum (post) as
+    in the paper, or on the way in (pre; Xiong et al. 2020, arXiv:2002.04745).
+    """
+
+    def __init__(self, settings: Any) -> None:
+        super().__init__()
+        self.norm_first = settings.norm == "pre"
+        with self.name_scope():
+            relative = settings.positions == "relative"
+            self.attention = SelfAttention(settings.units, settings.heads, settings.dropout, relative)
+            self.attention_norm = LayerNorm(settings.units)
+            self.widen = nn.Dense(settings.feed_forward, in_units=settings.units, flatten=False)
+            self.narrow = nn.Dense(settings.units, in_units=settings.feed_forward, flatten=False)
+            self.forward_norm = LayerNorm(settings.units)
+            self.dropout = Dropout(settings.dropout)
+
+    def pre_norm(self, norm: Network, states: Array) -> Array:
+        """Return what a part of the layer reads."""
+        return norm(states) if self.norm_first else states
+
+    def add_and_norm(self, norm: Network, states: Array, update: Array) -> Array:
+        """Return the sum of the states and of what a part of the layer makes of them."""
+        states = states + self.dropout(update)
+        return states if self.norm_first else norm(states)
+
+    def feed_forward(self, F: Operators, states: Array) -> Array:
+        hidden = self.widen(self.pre_norm(self.forward_norm, states))
+        # exact, as BERT's
+        return self.add_and_norm(self.forward_norm, states, self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
+
+
+class Layer(Sublayers):
+    """Self-attention to the tokens that are no padding, then the feed-forward units."""
+
+    def hybrid_forward(self, F: Operators, states: Array, visible: Array) -> Array:
+        """(T, N, D), (N, T) -> states (T, N, D), weights (N, K, T, T)."""
+        contexts, weights = self.attention(self.pre_norm(self.attention_norm, states), visible)
+        states = self.add_and_norm(self.attention_norm, states, contexts)
+        return self.feed_forward(F, states), weights
+
+
+class Layered(HybridBlock):
+    """Base: L layers of one class, and what is added to an embedding on the way to them."""
+
+    layer: Any
+
+    def __init__(self, settings: Any, embedding_size: int, max_length: int) -> None:
+        super().__init__()
+        self.units, self.rows = settings.units, max_length
+        self.layers: list[Any] = []
+        with self.name_scope():
+            self.project = None
+            if embedding_size != settings.units:
+                self.project = nn.Dense(settings.units, in_units=embedding_size, use_bias=False, flatten=False)
+            if settings.positions == "learned":
+                self.positions = self.params.get("positions", shape=(max_length, settings.units))
+            elif settings.positions == "sinusoidal":
+                self.positions = self.params.get_constant("positions", sinusoids(max_length, settings.units))
+            self.norm = LayerNorm(settings.units)
+            self.norm_first = settings.norm == "pre"
+            self.dropout = Dropout(settings.dropout)
+            for number in range(settings.layers):
+                layer = self.layer(settings)
+                self.register_child(layer, f"layer{number}")
+                self.layers.append(layer)
+
+    def placed(self, F: Operators, embedded: Array, places: Array, positions: Array, axis: int) -> Array:
+        """Return the first states: the embeddings, with the rows of their places (T,) if there are some."""
+        # the embedding is scaled as in section 3.4
+        states = (self.project(embedded) if self.project else embedded) * self.units**0.5
+        if positions is not None:
+            rows = F.Embedding(places, positions, self.rows, self.units)
+            states = F.broadcast_add(states, F.expand_dims(rows, axis=axis))
+        return self.dropout(states if self.norm_first else self.norm(states))
+
+
+class Transformer(Layered):
+    """Embeddings with their positions, through L layers."""
+
+    layer = Layer
+
+    def hybrid_forward(self, F: Operators, embedded: Array, valid_length: Array, positions: Array = None) -> Array:
+        """(T, N, E), (N,) -> states (T, N, D) and all weights (N, L, K, T, T), whose rows sum to 1 over the tokens.
+
+        What is in the padding has no influence on a token; states and rows there are of no use.
+        """
+        places = F.contrib.arange_like(embedded, axis=0)  # (T,)
+        states = self.placed(F, embedded, places, positions, axis=1)
+        no_places = F.reshape(F.zeros_like(places), shape=(1, -1))
+        visible = F.cast(F.broadcast_add(F.reshape(valid_length, shape=(-1, 1)), no_places), dtype="int32")
+        weights = []
+        for layer in self.layers:
+            states, rows = layer(states, visible)
+            weights.append(rows)
+        return self.norm(states) if self.norm_first else states, F.stack(*weights, axis=1)
+
+
+def neighbours(heads: int) -> NDArray[numpy.float32]:
+    """Return the first numbers of all distances, (2 * FARTHEST + 1, heads): NEAR for one neighbour of each head.
+
+    Heads take the token before, that after, the second before and so on, which a short training would have to find
+    first (docs/language.md).
+    """
+    numbers = numpy.zeros((2 * FARTHEST + 1, heads), dtype="float32")
+    for head in range(heads):
+        step = head // 2 % FARTHEST + 1
+        numbers[FARTHEST + (step if head % 2 else -step), head] = NEAR
+    return numbers
+
+
+def sinusoids(length: int, units: int) -> NDArray[numpy.float32]:
+    """Return (length, units): sines and cosines of geometrically falling frequencies, section 3.5."""
+    rates = 10000.0 ** (-2 * (numpy.arange(units) // 2) / units)
+    angles = numpy.arange(length)[:, None] * rates
+    return numpy.where(numpy.arange(units) % 2, numpy.cos(angles), numpy.sin(angles)).astype("float32")

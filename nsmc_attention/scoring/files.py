@@ -1,0 +1,330 @@
+"""Texts from lines or a table, scored or restored in parts into text, csv, tsv, jsonl, parquet or xlsx.
+
+    texts -> Scorer (a classifier, a restorer, or both in turn) -> its output columns, after those of the table
+
+Every row keeps its place and its other columns; of one without a result the last output column has the reason. Memory
+does not grow with the number of rows; an output file appears whole or not at all. The rows of a large table come from
+worker processes, each with a whole predictor on one thread: tokenizing, which holds Python's lock, uses every core.
+"""
+
+import os
+import sys
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Optional, Union
+
+from ..corpora.data import File, open_file
+from ..errors import ConfigError, DataError, NsmcError, did_you_mean
+from ..machine.atomic import NO_ROOM, replaced_file
+from ..machine.processes import can_start_workers, cores
+from ..machine.progress import progress_bar
+from ..measure.share import Tally
+from ..tables.parts import cut
+from ..tables.source import BINARY, say_once
+from ..tables.workbook import why_not_kept
+from ..tables.writers import WRITERS, ScoredRows, Writer, kept_writer
+from ..text.encoding import clean
+from .reference import Row, Scorer, worker_scorer
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from ..tables.parts import Source, TablePart
+    from ..tables.table import Table
+
+PathLike = Union[str, Path]
+# Rows that are written at a time, and lines that are read
+ROWS_WRITTEN, WINDOW = 64, 4096
+# By which Excel knows UTF-8
+MARK = "\ufeff"
+# Opening /dev/stdout by its name would truncate the file that it is redirected to
+STDOUT = ("-", "/dev/stdout")
+STYLES = {f".{style}": style for style in ("csv", "tsv", "jsonl", "parquet", "xlsx")}
+STYLES.update({".ndjson": "jsonl", ".txt": "text", "": "text"})
+
+
+class Scored:
+    """The `tally` of rows that were scored; a bar on stderr where it takes seconds."""
+
+    def __init__(self, output: PathLike):
+        # a bar would break the lines on a terminal
+        shown = False if str(output) in STDOUT and sys.stdout.isatty() else None
+        self.tally = Tally()
+        self.bar = progress_bar(shown=shown, unit=" reviews", delay=2)
+
+    def __str__(self) -> str:
+        rows = self.tally.rows
+        return f"{rows:,} review{'s' * (rows != 1)}, {self.tally.errors:,} with an error"
+
+    def count(self, progress: Iterable[Tally]) -> "Scored":
+        """Add up tallies, and return these counts."""
+        with self.bar:
+            for tally in progress:
+                self.tally += tally
+                self.bar.update(tally.rows)
+        return self
+
+
+def score_lines(
+    scorer: Scorer,
+    lines: Iterable[str],
+    output: PathLike = "-",
+    style: Optional[str] = None,
+    weights: bool = False,
+    verbatim: bool = False,
+) -> Scored:
+    """Score an iterable of texts; csv has the column `text`, the clean text."""
+    style = style_of(output, style, weights)
+    if style in BINARY:
+        raise ConfigError(f"{style} output: expected a table, found lines; say what they are by --input-format")
+    with open_output(output, style) as file:
+        parts = line_parts(scorer, lines, style, weights)
+        return Scored(output).count(write_parts(scorer, parts, ["text"], file, style, verbatim))
+
+
+def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[ScoredRows]:
+    """Yield scored lines; about `tables.parts.PART_BYTES` bytes are held at a time."""
+    for texts in cut(lines, WINDOW, sys.getsizeof):
+        if style == "jsonl":
+            yield ScoredRows({}, texts, scorer.objects(texts, weights))
+        else:
+            yield ScoredRows({"text": [*map(clean, texts)]}, texts, scorer.rows(texts))
+
+
+def score_table(
+    scorer: Scorer,
+    source: File,
+    output: PathLike = "-",
+    style: Optional[str] = None,
+    weights: bool = False,
+    processes: Optional[int] = None,
+    verbatim: bool = False,
+    excel: bool = False,
+    look: Optional[Callable[[list[str]], object]] = None,
+) -> Scored:
+    """Score a table of any size; its columns come first in the output.
+
+    The style (text, csv, tsv, jsonl, parquet, xlsx) is by default that of the output's suffix. `processes` workers (None:
+    one a core) share a table of more than one chunk, unless the output is jsonl. Csv, tsv and xlsx cells that a
+    spreadsheet would compute are marked (see `tables.writers`), unless verbatim. Csv and tsv begin with a byte-order mark,
+    without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
+    `look` is called with the texts of the table's first part before they are scored.
+    A workbook that becomes one keeps its formats, with the output columns added to the sheet, where openpyxl can save all
+    that is in it. DataError where the output replaces the workbook that is read and cannot keep it.
+    """
+    style = style_of(output, style, weights)
+    with open_output(output, style) as file:
+        table = open_file(source)
+        refuse_loss(table.source, output, style)
+        if look:
+            first = list(islice(table.parts, 1))
+            look([text for part in first for text in texts_of(part, table.text_column)])
+            table = replace(table, parts=chain(first, table.parts))
+        if marks(style, table.source, output, excel):
+            file.write(MARK)
+        return Scored(output).count(table_parts(scorer, table, file, style, weights, processes, verbatim))
+
+
+def marks(style: str, source: "Source", output: PathLike, excel: bool = False) -> bool:
+    """Return whether an output begins with a byte-order mark, without which Excel shows no Hangul."""
+    return style in ("csv", "tsv") and (excel or source.from_office and str(output) not in STDOUT)
+
+
+def refuse_loss(source: "Source", output: PathLike, style: Optional[str] = None) -> None:
+    """Raise DataError where the output replaces the file that is read and does not keep it.
+
+    A table that is scored, in a `style`, keeps its columns, a workbook all that is in it, unless `why_not_kept` says why
+    not; another table (None) keeps nothing.
+    """
+    replaced = not source.stream and os.path.exists(output) and os.path.samefile(source.path, output)
+    if style is None and replaced:
+        raise DataError(f"{output}: would lose the reviews; name another --output")
+    if replaced and source.kind == "xlsx":
+        reason = why_not_kept(source) if style == "xlsx" else f"would lose its formats, written as {style}"
+        if reason:
+            raise DataError(f"{output}: the workbook {reason}; name another --output")
+
+
+def writer_of(table: "Table", style: str) -> Writer:
+    """Return what writes a table's parts in a style; of a workbook that openpyxl cannot save whole, stderr says so."""
+    if style != "xlsx" or table.source.kind != "xlsx":
+        return WRITERS[style]
+    if reason := why_not_kept(table.source):
+        say_once(f"{table.source.path}: {reason}; a new workbook has the values alone")
+        return WRITERS[style]
+    return partial(kept_writer, table.source)
+
+
+def table_parts(
+    scorer: Scorer,
+    table: "Table",
+    file: IO[Any],
+    style: str,
+    weights: bool = False,
+    processes: Optional[int] = None,
+    verbatim: bool = False,
+) -> Iterator[Tally]:
+    """Write what `score_table` does of a table; yield the Tally of each few rows written."""
+    writer, first = writer_of(table, style), list(islice(table.parts, 2))
+    if not first:
+        # a table without rows still has a column
+        names, empty = [table.text_column], ScoredRows({table.text_column: []}, [], [])
+        return write_parts(scorer, [empty], names, file, style, verbatim, writer)
+    # a table of one part starts no processes
+    names, processes = list(first[0]), processes if len(first) > 1 else 1
+    # not `itertools.tee`, which holds 57 parts before it frees one
+    held: "deque[TablePart]" = deque()
+
+    def windows() -> Iterator[list[str]]:
+        for part in chain(first, table.parts):
+            held.append(part)
+            yield texts_of(part, table.text_column)
+
+    stream: Iterator[tuple[list[str], Iterable[Any]]]
+    if style == "jsonl":
+        stream = ((texts, scorer.objects(texts, weights)) for texts in windows())
+    else:
+        stream = row_stream(scorer, windows(), processes)
+    with_cells = ((held.popleft(), *scored) for scored in stream)
+    scored_rows = (ScoredRows(part, texts, results, part.types, part.numbers) for part, texts, results in with_cells)
+    return write_parts(scorer, scored_rows, names, file, style, verbatim, writer)
+
+
+def write_parts(
+    scorer: Scorer,
+    windows: Iterable[ScoredRows],
+    names: list[str],
+    file: IO[Any],
+    style: str,
+    verbatim: bool,
+    writer: Optional[Writer] = None,
+) -> Iterator[Tally]:
+    """Write windows of scored rows of a table with these columns; yield the Tally of each few rows."""
+    with (writer or WRITERS[style])(file, names, scorer.types, verbatim) as write:
+        for window in windows:
+            results, probabilities, errors = iter(window.results), list[Any](), 0
+            step = max(1, len(window.texts)) if style == "parquet" else ROWS_WRITTEN
+            for start in range(0, len(window.texts) or 1, step):
+                rows, few = slice(start, start + step), list(islice(results, step))
+                columns = {name: cells[rows] for name, cells in window.columns.items()}
+                write(ScoredRows(columns, window.texts[rows], few, window.types, window.numbers[rows]))
+                labelled, wrong = outcomes(scorer, few)
+                probabilities += labelled
+                errors += wrong
+                yield Tally(len(few))
+            # of a whole window, as arrays of a few rows take longer than these
+            yield replace(Tally.of(window.texts, probabilities, errors, scorer.prior), rows=0)
+
+
+def tally_of(scorer: Scorer, texts: Sequence[str], results: Sequence[Any]) -> Tally:
+    """Return the Tally of texts with their results, as `outcomes` takes them."""
+    return Tally.of(texts, *outcomes(scorer, results), scorer.prior)
+
+
+def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:
+    """Return the probabilities and the number of errors of results: objects, or rows of the scorer's output columns."""
+    if results and isinstance(results[0], dict):
+        labelled = [result.get("probability") for result in results if "error" not in result]
+    else:
+        place = [*scorer.types].index("probability") if "probability" in scorer.types else None
+        labelled = [None if place is None else result[place] for result in results if result[-1] is None]
+    return labelled, len(results) - len(labelled)
+
+
+def score_window(reference: Hashable, texts: list[str]) -> list[Row]:
+    """Return the output columns of a window, in a worker: between processes they are cheaper than rows."""
+    return list(zip(*worker_scorer(reference).rows(texts)))
+
+
+def row_stream(
+    scorer: Scorer, windows: Iterable[list[str]], processes: Optional[int] = None
+) -> Iterator[tuple[list[str], list[Row]]]:
+    """Yield (window, `scorer.rows` of it) for each window of texts, in order.
+
+    Each of the processes (None: one a core; 1: none but this) loads the scorer's bundles again; BundleError if one was
+    replaced, NsmcError if a process was killed. Only this process is used where too few files can be opened.
+    """
+    processes = processes or cores()
+    if processes == 1 or not can_start_workers():
+        yield from ((window, scorer.rows(window)) for window in windows)
+        return
+    from concurrent.futures import BrokenExecutor
+
+    try:
+        yield from parallel_rows(scorer.reference, windows, processes)
+    except BrokenExecutor as problem:
+        raise NsmcError(
+            "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
+            "on fewer cores"
+        ) from problem
+
+
+def parallel_rows(
+    reference: Hashable, windows: Iterable[list[str]], processes: int
+) -> Iterator[tuple[list[str], list[Row]]]:
+    # imports logging, which a single review does not need
+    from ..machine.workers import Workers
+
+    pending: "deque[tuple[list[str], Future[list[Row]]]]" = deque()
+    with Workers(processes) as pool:
+        for window in windows:
+            pending.append((window, pool.submit(score_window, reference, window)))
+            if len(pending) >= 2 * processes:
+                done, future = pending.popleft()
+                yield done, list(zip(*future.result()))
+        for done, future in pending:
+            yield done, list(zip(*future.result()))
+
+
+def tally_table(scorer: Scorer, source: File, processes: Optional[int] = None) -> Tally:
+    """Return the Tally of a table, which is scored and not written; DataError as `open_table`."""
+    table, tally = open_file(source), Tally()
+    windows = (texts_of(part, table.text_column) for part in table.parts)
+    with progress_bar(unit=" reviews", desc="share", delay=2) as bar:
+        for texts, rows in row_stream(scorer, windows, processes):
+            tally += tally_of(scorer, texts, rows)
+            bar.update(len(texts))
+    return tally
+
+
+def texts_of(part: "TablePart", text_column: str) -> list[str]:
+    from ..tables.parts import as_text
+
+    cells = part[text_column]
+    return cells if set(map(type, cells)) == {str} else [as_text(cell) for cell in cells]
+
+
+def style_of(output: PathLike, style: Optional[str], weights: bool = False) -> str:
+    """Return the style of an output, by default that of its suffix; ConfigError where it has none, or no weights."""
+    suffix = Path(output).suffix
+    if style is None and suffix.lower() not in STYLES:
+        hint = did_you_mean(suffix, filter(None, STYLES))
+        raise ConfigError(f"{output}: unknown suffix {suffix!r}{hint}; or choose a --format")
+    style = style or STYLES[suffix.lower()]
+    if weights and style != "jsonl":
+        raise ConfigError(f"--weights needs --format jsonl, found {style}")
+    return style
+
+
+@contextmanager
+def open_output(output: PathLike, style: str) -> Iterator[IO[Any]]:
+    """Open an output, which appears whole or not at all; "-" is stdout."""
+    if str(output) in STDOUT:
+        yield sys.stdout.buffer if style in BINARY else sys.stdout
+        return
+    text: Any = {"encoding": "utf-8", "newline": "", "errors": "replace"}
+    with replaced_file(output) as temporary:
+        try:
+            # an open file, as pyarrow takes no path that is not UTF-8
+            with open(temporary, "wb") if style in BINARY else open(temporary, "w", **text) as file:
+                yield file
+        except OSError as problem:
+            # an error of a device has no file name; `replaced_file` reports those of other files
+            if problem.errno in NO_ROOM and problem.filename is None:
+                problem.filename = str(output)
+            raise

@@ -1,0 +1,259 @@
+"""`film`: the reviews of a film in, its mean stars with an interval out, and the reviews and words that carry the most weight.
+
+(film, text) -> encoder of a classifier -> scores and values -> a Pool for each film -> Rating
+"""
+
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any, Optional, Union, overload
+
+import numpy
+from numpy.typing import NDArray
+
+from ...bundle import load_bundle
+from ...classifier import native
+from ...classifier.engines import GraphEngine
+from ...classifier.predictor import WINDOW, Classifier, TokenScorer
+from ...classifier.system import LAYOUT as CLASSIFIER
+from ...classifier.system import ClassifierBundle
+from ...engines.graphs import DeviceName, EngineName, chosen_engine, load_graphs
+from ...errors import BundleError, DataError
+from ...machine.aliases import Numbers, Record
+from ...machine.processes import cores
+from ...measure.calibration import log_odds
+from ...network.graphs import CONTEXTS
+from ...scoring.reference import Predictor, check_text, check_texts, is_frame, text_column_of
+from ...text.encoding import Encoded
+from .pooling import Pool
+from .rating import Rating, Representative
+from .system import LAYOUT, FilmBundle
+
+Vectors = NDArray[numpy.float32]
+Pair = tuple[Hashable, str]
+Pools = dict[Hashable, Pool]
+# Low end, middle and high end of the stars
+Bounds = tuple[Optional[float], Optional[float], Optional[float]]
+# Reviews that are shown of a film
+SHOWN = 3
+
+
+class ReviewReader:
+    """Reads reviews by the frozen encoder of a classifier, with the native engine or ONNX Runtime.
+
+    The vector of a review (F,) is what the classifier's last layer reads, and the log-odds of positive.
+    """
+
+    def __init__(self, bundle: ClassifierBundle, threads: Optional[int] = None):
+        self.bundle, self.engine = bundle, reading_engine(bundle, threads)
+        self.batches = TokenScorer(bundle.codec, self.engine, bundle.config).batches
+        _, batch = next(self.batches([bundle.codec.encode("가")]))
+        self.width = self.engine.contexts(*batch)[0].shape[1] + 1
+
+    def __call__(self, texts: Sequence[str]) -> Vectors:
+        """Return (M, F) float32 of M texts, none of them blank."""
+        return self.read(self.bundle.codec.encode_many(texts))
+
+    def read(self, reviews: Sequence[Encoded]) -> Vectors:
+        """Return (M, F) float32 of M encoded reviews, 0 of a blank one."""
+        vectors = numpy.zeros((len(reviews), self.width), dtype="float32")
+        for members, batch in self.batches(reviews):
+            contexts, probability = self.engine.contexts(*batch)
+            vectors[members] = numpy.column_stack([contexts, log_odds(probability.astype("float64"))])
+        return vectors
+
+
+def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[native.NativeEngine, GraphEngine]:
+    """Load a classifier's engine that has `contexts`: native where it was built and has those of the bundle, else onnx.
+
+    BundleError where neither has them.
+    """
+    # of embeddings as they are it computes only what they add to the log-odds
+    model: Any = bundle.config.model
+    if native.runs(bundle) and model.values.kind != "embedding":
+        return native.native_engine(bundle, threads)
+    if CONTEXTS not in bundle.config.graphs["model.onnx"].outputs:
+        raise BundleError(
+            f"{bundle.folder}: film: expected a classifier with values near the token (--values convolution); to read one of "
+            "another kind, install a C++ compiler (Debian: apt install g++) and nsmc_attention again"
+        )
+    return GraphEngine(load_graphs(bundle, "onnx", "cpu", threads or cores())["model.onnx"])
+
+
+class FilmEngine:
+    """Runs the graphs of a film network, or the network on MXNet, on one thread; "auto" is onnx, on a GPU gluon."""
+
+    def __init__(self, bundle: FilmBundle, name: str, device: str):
+        self.name = chosen_engine(name, device)
+        self.graphs = load_graphs(bundle, self.name, device)
+
+    def reviews(self, vectors: Numbers) -> tuple[Numbers, Numbers]:
+        """(M, F) -> scores (M,), values (M, D)."""
+        scores, values = self.graphs["reviews.onnx"](vectors)
+        return scores, values
+
+    def film(self, pooled: Numbers, counts: Numbers) -> Numbers:
+        """(N, P), (N, 1) -> quantiles (N, 3)."""
+        return self.graphs["film.onnx"](pooled, counts)[0]
+
+
+class FilmRater(Predictor):
+    """A bundle of the task `film`, the engine that runs it, and the classifier whose encoder reads the reviews."""
+
+    layout = LAYOUT
+
+    def __init__(self, bundle: FilmBundle, engine: Any, classifier: ClassifierBundle, threads: Optional[int] = None):
+        super().__init__(bundle, engine)
+        self.scale, self.classifier, self.reader = bundle.codec, classifier, ReviewReader(classifier, threads)
+
+    @classmethod
+    def from_bundle(
+        cls,
+        bundle: FilmBundle,
+        engine: str = "auto",
+        device: str = "auto",
+        threads: Optional[int] = None,
+        **options: Any,
+    ) -> "FilmRater":
+        classifier = load_bundle(options.get("classifier"), CLASSIFIER)
+        scale = bundle.codec
+        if classifier.fingerprint != scale.classifier:
+            raise BundleError(
+                f"{bundle.folder}: expected the classifier {scale.name} ({scale.classifier[:12]}…), whose encoder reads "
+                f"the reviews, found {classifier.name} ({classifier.fingerprint[:12]}…); name it by "
+                "--classifier (of film; of other commands by --bundle)"
+            )
+        return cls(bundle, FilmEngine(bundle, engine, device), classifier, threads)
+
+    @property
+    def options(self) -> Record:
+        return {} if self.classifier.packaged else {"classifier": str(self.classifier.folder.resolve())}
+
+    def __call__(self, texts: Iterable[str], shown: int = SHOWN) -> Rating:
+        """Return the Rating of one film's reviews, of which `shown` are in it."""
+        given = check_texts(texts, "reviews", "put it in a list")
+        pools = self.pool((("", text) for text in given), shown) or {"": Pool(shown)}
+        return next(self.ratings(pools.values()))
+
+    def rate(self, pairs: Iterable[Pair], shown: int = SHOWN) -> Iterator[tuple[Hashable, Rating]]:
+        """Yield each film of (film, review) pairs with its Rating, in order of appearance.
+
+        All pairs are read before; memory grows with the films, not with their reviews.
+        """
+        pools = self.pool(pairs, shown)
+        return zip(pools, self.ratings(pools.values()))
+
+    def pool(self, pairs: Iterable[Pair], shown: int = 0) -> Pools:
+        """Return the Pool of each film, in order of appearance; the pairs are read window by window."""
+        pools: Pools = {}
+        iterator = iter(pairs)
+        while window := list(islice(iterator, WINDOW)):
+            self.add(pools, window, shown)
+        return pools
+
+    def add(self, pools: Pools, pairs: Sequence[Pair], shown: int) -> None:
+        """Read (film, review) pairs together, and add each to the Pool of its film; a blank review is counted alone."""
+        reviews = [self.classifier.codec.encode(check_text(text)) for _, text in pairs]
+        scores, values = self.engine.reviews(self.reader.read(reviews))
+        members: dict[Hashable, list[int]] = {}
+        for place, ((film, _), review) in enumerate(zip(pairs, reviews)):
+            if film not in pools:
+                pools[film] = Pool(shown)
+            if len(review):
+                members.setdefault(film, []).append(place)
+            else:
+                pools[film].blank += 1
+        for film, own in members.items():
+            pools[film].add(scores[own], values[own], [reviews[place].text for place in own])
+
+    def ratings(self, pools: Collection[Pool]) -> Iterator[Rating]:
+        """Yield the Rating of each Pool."""
+        texts = (text for pool in pools for text, _ in pool.weights)
+        words = Classifier(self.classifier, self.reader.engine).predict_stream(texts)
+        for pool, (low, stars, high) in self.bounds(pools):
+            shown = tuple(
+                Representative(prediction.averaged(), weight) for (_, weight), prediction in zip(pool.weights, words)
+            )
+            yield Rating(pool.count, pool.blank, stars, low, high, shown)
+
+    def bounds(self, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Bounds]]:
+        """Yield each Pool with its stars (low, middle, high), or None if it has no review."""
+        iterator = iter(pools)
+        while window := list(islice(iterator, WINDOW)):
+            stars = iter(self.stars([pool for pool in window if pool.count]).tolist())
+            for pool in window:
+                yield pool, tuple(next(stars)) if pool.count else (None, None, None)
+
+    def stars(self, pools: Sequence[Pool]) -> NDArray[numpy.float64]:
+        """Return the stars (low, middle, high) of Pools with reviews, (N, 3)."""
+        if not pools:
+            return numpy.zeros((0, 3))
+        # more reviews than it was trained with say more, but how much more was never measured
+        counts = numpy.array([min(pool.count, self.bundle.config.training.given) for pool in pools])
+        pooled = numpy.stack([pool.pooled for pool in pools]).astype("float32")
+        return self.scale.intervals(self.engine.film(pooled, counts[:, None].astype("float32")), counts)
+
+
+def load_film(
+    bundle: Optional[Union[str, Path]] = None,
+    engine: EngineName = "auto",
+    device: DeviceName = "auto",
+    classifier: Optional[Union[str, Path]] = None,
+) -> FilmRater:
+    """Load a film network from a bundle folder; None is the packaged one.
+
+    The classifier whose encoder reads the reviews is the packaged one, or that of a folder; BundleError if it is not the
+    one that the network was trained with. The reviews are read through ONNX Runtime; engine, device and other errors are
+    those of `load_classifier`.
+    """
+    return FilmRater.load(bundle, engine, device, classifier=classifier)
+
+
+def rater_of(classifier: ClassifierBundle, bundle: Optional[Union[str, Path]] = None) -> Optional[FilmRater]:
+    """Load the film network of a bundle, or the packaged one, to read reviews by a classifier.
+
+    None where no bundle is named and the packaged network reads the vectors of another classifier, or ONNX Runtime is not
+    installed; errors are those of `load_film`.
+    """
+    verified = load_bundle(bundle, LAYOUT)
+    fits = verified.codec.classifier == classifier.fingerprint and find_spec("onnxruntime") is not None
+    return FilmRater.from_bundle(verified, classifier=classifier.folder) if bundle or fits else None
+
+
+packaged_film = lru_cache(maxsize=1)(load_film)
+
+
+@overload
+def film(texts: Iterable[str], shown: int = SHOWN) -> Rating: ...
+
+
+@overload
+def film(texts: object, shown: str, *, text_column: Optional[str] = None) -> dict[Hashable, Rating]: ...
+
+
+def film(
+    texts: Any, shown: Union[int, str] = SHOWN, *, text_column: Optional[str] = None
+) -> Union[Rating, dict[Hashable, Rating]]:
+    """Return the Rating of one film's reviews by the packaged network, loaded once.
+
+    Of a DataFrame with the column that names each review's film, film(frame, "title"), a Rating for each film, in their
+    first order: {"괴물": Rating(...)}. The column of the texts is found by its name, or is `text_column`; rows that name no
+    film are left out, those without a text are blank. DataError where there is no such column.
+    """
+    if isinstance(shown, int):
+        return packaged_film()(texts, shown)
+    return dict(packaged_film().rate(pairs_of(texts, shown, text_column)))
+
+
+def pairs_of(frame: Any, group_by: str, text_column: Optional[str] = None) -> Iterator[Pair]:
+    """Return (film, review) of the rows of a DataFrame that name a film."""
+    from ...tables.columns import require_column
+    from ...tables.parts import as_text
+
+    if not is_frame(frame):
+        raise DataError(f"film: expected a DataFrame with the column {group_by!r}, found {type(frame).__name__}")
+    require_column(list(frame.columns), group_by, "DataFrame", "; name the one of the films")
+    texts = frame[text_column_of(frame, text_column)]
+    return ((film, as_text(text)) for film, text in zip(frame[group_by], texts) if as_text(film).strip())

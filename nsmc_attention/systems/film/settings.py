@@ -1,0 +1,74 @@
+"""The settings of a film network and of its training, and the presets. Read without MXNet."""
+
+from typing import ClassVar
+
+from ...machine.aliases import Network
+from ...network.attention import Additive, Attention, Uniform
+from ...network.graphs import Graphs, Interface
+from ...schema import Settings, kinds, section, setting
+from ...training.config import LoopConfig, TaskConfig
+
+# How the reviews of a film are weighed
+POOLINGS: dict[str, type[Attention]] = {kind.kind: kind for kind in (Additive, Uniform)}
+
+
+class PoolingConfig(Settings):
+    """The mean stars of a film from its reviews, whose order has no influence."""
+
+    kind = "pooling"
+    units: int = setting(64, "units of a review's value (D)", low=1, high=4096)
+    attention: Attention = kinds(POOLINGS, Additive(), "how reviews are weighed; uniform: all alike")
+    output_units: int = setting(64, "units of the hidden layer after the pooling", low=1, high=4096)
+    dropout: float = setting(0.2, "dropout after the pooling", low=0.0, high=0.95)
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        return "Attention over reviews" if self.attention.kind != "uniform" else "The average of reviews"
+
+    def network(self, inputs: int) -> Network:
+        """Build the network for reviews of so many numbers each."""
+        from .network import FilmNetwork
+
+        return FilmNetwork(inputs, self)
+
+
+FILM_NETWORKS: dict[str, type[Settings]] = {kind.kind: kind for kind in (PoolingConfig,)}
+
+
+class FilmTrainingConfig(LoopConfig):
+    """The training of `film`; a batch is of films."""
+
+    batch_size: int = setting(64, "films in a batch", low=1)
+    dev_fraction: float = setting(
+        0.1, "share of the films that choose the epoch and widen the intervals", low=0.01, high=0.4
+    )
+    test_fraction: float = setting(0.1, "share of the films in the test part", low=0.01, high=0.4)
+    epochs: int = setting(150, "epochs, each with other reviews of the films", low=1)
+    learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
+    patience: int = setting(30, "epochs without a better dev loss before stopping", low=1)
+    given: int = setting(
+        64, "maximum number of given reviews per film; the target is the mean rating of the others", low=1, high=1024
+    )
+
+
+class FilmConfig(TaskConfig):
+    """A whole training of `film` in one value."""
+
+    task: ClassVar[str] = "film"
+    model: PoolingConfig = kinds(FILM_NETWORKS, PoolingConfig(), "the network")
+    training: FilmTrainingConfig = section(FilmTrainingConfig(), "how the network is trained")
+
+    @property
+    def graphs(self) -> Graphs:
+        """What each review is worth, and what so much says of the film: F numbers of a review, D of its value, P of a pool."""
+        return {
+            "reviews.onnx": Interface({"vectors": ("N", "F")}, {"scores": ("N",), "values": ("N", "D")}),
+            "film.onnx": Interface({"pooled": ("N", "P"), "counts": ("N", 1)}, {"quantiles": ("N", 3)}),
+        }
+
+    def network(self, inputs: int) -> Network:
+        """Build the network, its parameters not yet initialized, for reviews of so many numbers each."""
+        return self.model.network(inputs)
+
+
+FILM_PRESETS = {"pooling": FilmConfig()}

@@ -1,0 +1,66 @@
+"""The command `read`."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Optional
+
+from ...cli import options
+from ...cli.declare import argument, command, option
+from ...cli.options import Added, Model, TaskModel, corrected, of_systems
+from ...errors import ConfigError
+
+if TYPE_CHECKING:
+    from ...scoring.reference import Scorer
+
+
+@command()
+def read(
+    *,
+    pictures: tuple[str, ...] = argument(nargs=-1, required=True, metavar="PICTURE..."),
+    predict: bool = option("classify each line"),
+    paragraphs: bool = option("join lines that follow each other closely, such as a wrapped review"),
+    corrections: Added = of_systems("ScoringOptions"),
+    output: Path = options.OUTPUT,
+    style: Optional[str] = options.FORMAT,
+    picture: Optional[Path] = option(
+        ".png, .svg, .pdf or .html: where each letter was read, for one PICTURE", "--explain"
+    ),
+    weights: bool = option("include the attention weights (jsonl)"),
+    language: str = options.PAGE_LANGUAGE,
+    model: TaskModel,
+) -> None:
+    """Read the lines of text in screenshots: PNG, JPEG, GIF, WEBP, BMP or TIFF files, or - for stdin.
+
+    Text output has the lines alone. A table also has the place of each line and the probability of its letters.
+
+    \b
+    nsmc-attention read screenshot.png
+    nsmc-attention read screenshot.png --predict
+    nsmc-attention read *.png --predict --restore --output lines.csv
+    nsmc-attention read screenshot.png --explain where.html
+    """
+    if picture:
+        from ...views.pictures import check_picture
+
+        check_picture(picture)
+        if len(pictures) > 1:
+            raise ConfigError(f"read --explain: expected one PICTURE, found {len(pictures)}")
+    from ...machine.progress import progress_bar
+    from .opening import LARGEST_FILE
+    from .reader import PictureReader
+    from .rows import write_readings
+
+    reader, other = PictureReader.load(*model), Model(None, "auto", model.device)
+    scorer: Optional[Scorer] = next((step.load(other) for step in corrections.values() if step.bundle), None)
+    if predict:
+        scorer = corrected(other.load(), corrections, other)
+    # of stdin, one byte more than a picture may have
+    given = ((name, sys.stdin.buffer.read(LARGEST_FILE + 1) if name == "-" else name) for name in pictures)
+    shown = ((name, reader(one)) for name, one in progress_bar(given, total=len(pictures), unit="picture", delay=2))
+    # the one that is drawn
+    drawn = list(shown) if picture else []
+    write_readings(drawn or shown, scorer, output, style, weights, paragraphs)
+    if picture:
+        from .pictures import save_reading
+
+        save_reading(drawn[0][1], picture, language)

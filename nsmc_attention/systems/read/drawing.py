@@ -1,0 +1,224 @@
+"""Lines of text drawn as screenshots show them, for training and judging: a text and a face in, a gray picture out."""
+
+import io
+import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Optional
+
+import numpy
+from fontTools.ttLib import TTCollection, TTFont
+from numpy.random import RandomState
+from PIL import Image, ImageDraw, ImageFilter, ImageFont
+
+from ...errors import DataError
+from ...machine.aliases import Numbers
+from ...text.hangul import FIRST
+from .strips import Gray, cut_out, differences
+
+SUFFIXES = (".ttf", ".otf", ".ttc")
+# Of a collection, faces of other languages draw the same Korean letters
+OTHER_LANGUAGES = (" JP", " SC", " TC", " HK")
+# Sizes of letters in pixels, and the least difference between ink and background
+SIZES, CONTRAST = (11, 44), 70
+# The least height of what is cut out, as a share of the size of letters
+LOW = (0.4, 1.0)
+# Most space before, above, behind and below the ink, as shares of its height
+WIDEST = (0.4, 0.18, 0.4, 0.18)
+
+
+@dataclass(frozen=True, eq=False)
+class Face:
+    """A font file, or one of a collection, and the characters that it has, as numbers."""
+
+    path: Path
+    index: int
+    characters: frozenset[int]
+
+    def at(self, size: int) -> Any:
+        """Return it in a size in pixels, for PIL."""
+        return sized(str(self.path), self.index, size)
+
+
+@lru_cache(maxsize=4096)
+def sized(path: str, index: int, size: int) -> Any:
+    return ImageFont.truetype(path, size, index, layout_engine=ImageFont.Layout.BASIC)
+
+
+def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
+    """Return the faces with Korean letters of a folder, "" for this system's fonts, ordered by file.
+
+    `unused` are parts of the names of files that are left out, with commas between. DataError where there are none.
+    """
+    # it tells of each table that it finds odd
+    logging.getLogger("fontTools").setLevel(logging.ERROR)
+    names = [name.strip().lower() for name in unused.split(",") if name.strip()]
+    paths = [path for path in font_files(folder) if not any(name in path.name.lower() for name in names)]
+    faces = [face for path in sorted(set(paths)) for face in faces_of(path)]
+    if not faces:
+        place = folder or "the fonts of this system"
+        raise DataError(
+            f"{place}: expected fonts with Korean letters, found none; install some, as fonts-nanum of Debian"
+        )
+    return faces
+
+
+def font_files(folder: str) -> list[Path]:
+    if folder:
+        return [path for path in Path(folder).rglob("*") if path.suffix.lower() in SUFFIXES]
+    from matplotlib.font_manager import findSystemFonts
+
+    return [Path(name) for name in findSystemFonts()]
+
+
+def faces_of(path: Path) -> Iterator[Face]:
+    """Yield the faces of a file that draw a Korean syllable."""
+    try:
+        fonts = (
+            TTCollection(str(path), lazy=True).fonts
+            if path.suffix.lower() == ".ttc"
+            else [TTFont(str(path), lazy=True)]
+        )
+        for index, font in enumerate(fonts):
+            characters = font.getBestCmap() or {}
+            name = str(font["name"].getDebugName(4) or "")
+            if FIRST in characters and not any(language in name for language in OTHER_LANGUAGES):
+                face = Face(path, index, frozenset(characters))
+                if face.at(20).getbbox("가")[3] > 0 and face.at(20).getmask("가").getbbox():
+                    yield face
+    except Exception:  # a damaged font has many ways to fail, and there are others
+        return
+
+
+@dataclass(frozen=True)
+class Degradation:
+    """Degradation of a picture before it is read: JPEG quality (0: none), blur in pixels, angle in degrees, noise, scale."""
+
+    jpeg: int = 0
+    blur: float = 0.0
+    angle: float = 0.0
+    noise: float = 0.0
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Style:
+    """Style of a drawn line: a face, its size in pixels, ink and background (0 to 255), letter spacing in pixels.
+
+    Drawn `smooth` times as large and then made smaller, as screens without hinting show it; with `subpixels`, of 3, each
+    pixel's red, green and blue are beside each other, which in gray is a blur of their width.
+    """
+
+    face: Face
+    size: int = 20
+    ink: int = 0
+    background: int = 255
+    spacing: int = 0
+    smooth: int = 1
+    subpixels: bool = False
+
+
+def draw(text: str, style: Style) -> tuple[Gray, Numbers]:
+    """Return the picture of a line with much background around it, and where each letter begins and the last ends (T + 1)."""
+    font = style.face.at(style.size * style.smooth)
+    space = style.size * style.smooth
+    spacing = style.spacing * style.smooth
+    ends = [font.getlength(text[:count]) + spacing * count for count in range(len(text) + 1)]
+    picture = Image.new("L", (int(ends[-1]) + 3 * space, 3 * space), style.background)
+    pen = ImageDraw.Draw(picture)
+    if spacing:
+        for letter, start in zip(text, ends):
+            pen.text((space + start, space), letter, fill=style.ink, font=font)
+    else:
+        pen.text((space, space), text, fill=style.ink, font=font)
+    if style.subpixels:
+        wide = numpy.pad(numpy.asarray(picture, "float32"), ((0, 0), (1, 1)), mode="edge")
+        picture = Image.fromarray(((wide[:, :-2] + wide[:, 1:-1] + wide[:, 2:]) / 3).astype("uint8"))
+    if style.smooth > 1:
+        picture = picture.resize((picture.width // style.smooth, picture.height // style.smooth), Image.Resampling.BOX)
+    return numpy.asarray(picture), (numpy.array(ends) + space) / style.smooth
+
+
+def degraded(gray: Gray, how: Degradation, random: RandomState) -> Gray:
+    """Return a picture after its degradation; of another size where `scale` is not 1."""
+    picture = Image.fromarray(gray)
+    if how.angle:
+        fill = int(numpy.median(gray))
+        picture = picture.rotate(how.angle, Image.Resampling.BILINEAR, fillcolor=fill)
+    if how.scale != 1:
+        size = max(1, round(picture.width * how.scale)), max(1, round(picture.height * how.scale))
+        picture = picture.resize(size, Image.Resampling.BILINEAR)
+    if how.blur:
+        picture = picture.filter(ImageFilter.GaussianBlur(how.blur))
+    if how.noise:
+        noisy = numpy.asarray(picture) + random.normal(0, how.noise, (picture.height, picture.width))
+        picture = Image.fromarray(noisy.clip(0, 255).astype("uint8"))
+    if how.jpeg:
+        file = io.BytesIO()
+        picture.save(file, "JPEG", quality=how.jpeg)
+        picture = Image.open(file)
+    return numpy.asarray(picture)
+
+
+def ink_box(gray: Gray, faint: float = 0.25) -> Optional[tuple[int, int, int, int]]:
+    """Return left, top, right, bottom of what differs from the background, None for nothing."""
+    difference = differences(gray)
+    strong = difference > max(20, faint * int(difference.max()))
+    rows, columns = numpy.flatnonzero(strong.any(axis=1)), numpy.flatnonzero(strong.any(axis=0))
+    if not len(rows):
+        return None
+    return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
+
+
+def random_style(face: Face, random: RandomState) -> Style:
+    """Draw a size, colours and a spacing at random: dark on light or light on dark."""
+    size = round(float(numpy.exp(random.uniform(*numpy.log(SIZES)))))
+    contrast = random.randint(CONTRAST, 256)
+    low = random.randint(0, 256 - contrast)
+    colors = (low, low + contrast) if random.random_sample() < 0.65 else (low + contrast, low)
+    spacing = random.randint(-1, 3) if random.random_sample() < 0.2 else 0
+    smooth = 3 if random.random_sample() < 0.5 else 1
+    return Style(face, size, *colors, spacing, smooth, smooth == 3 and random.random_sample() < 0.4)
+
+
+def random_degradation(size: int, random: RandomState) -> Degradation:
+    """Draw a degradation at random, none in two of five."""
+    if random.random_sample() < 0.4:
+        return Degradation()
+    happens = random.random_sample(5) < (0.5, 0.3, 0.2, 0.2, 0.3)
+    least = max(0.5, 11 / size)
+    drawn = (
+        random.randint(35, 95),
+        random.uniform(0.2, 0.045 * size + 0.3),
+        random.uniform(-1.5, 1.5),
+        random.uniform(1, 8),
+        random.uniform(least, 1.4),
+    )
+    jpeg, blur, angle, noise, scale = (value if own else 0 for value, own in zip(drawn, happens))
+    return Degradation(int(jpeg), float(blur), float(angle), float(noise), float(scale) or 1.0)
+
+
+def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gray, Numbers]]:
+    """Return the picture of a line as it may be cut out of a screenshot, and where its letters begin and the last ends.
+
+    None where nothing is seen of it. A rotation, which moves letters by a pixel or two, does not count.
+    """
+    style = random_style(face, random)
+    gray, ends = draw(text, style)
+    how = random_degradation(style.size, random)
+    gray = degraded(gray, how, random)
+    box = ink_box(gray)
+    if box is None or box[3] - box[1] < 3:
+        return None
+    left, top, right, bottom = box
+    # few letters, such as dots, may have the height that others of the line would have, or be cut out tightly
+    least = style.size * random.uniform(*LOW)
+    missing = max(0, round(least - (bottom - top)))
+    if missing:
+        above = random.randint(missing + 1)
+        top, bottom = top - above, bottom + missing - above
+    edges = (random.uniform(0, most) for most in WIDEST)
+    cut, start = cut_out(gray, (left, top, right, bottom), tuple(edges))
+    return cut, ends * how.scale - start

@@ -1,0 +1,89 @@
+"""Pictures from files, bytes and arrays as gray pixels."""
+
+import io
+import warnings
+from os import PathLike
+from pathlib import Path
+from typing import Any, Union
+
+import numpy
+from numpy.typing import NDArray
+from PIL import Image, ImageOps, ImageStat, UnidentifiedImageError
+
+from ...errors import DataError
+from ...machine.aliases import Numbers
+from ...machine.reading import read_file
+
+# A path, the bytes of a file, a picture of PIL, or an array (height, width) or (height, width, 3 or 4) of uint8
+Picture = Union[str, "PathLike[str]", bytes, Image.Image, NDArray[numpy.uint8]]
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+# Of a file in bytes; of a picture, that of a long page on a large screen
+LARGEST_FILE, MOST_PIXELS = 2**26, 40_000_000
+DEEP = ("I", "I;16", "I;16L", "I;16B", "F")
+
+
+def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
+    """Return a picture as (height, width), uint8: turned as its EXIF says, on white where it is transparent.
+
+    Of an animated one, the first frame. DataError where it is no picture, damaged or too large.
+    """
+    if isinstance(picture, numpy.ndarray):
+        return gray_of(image_of(picture), "picture")
+    if isinstance(picture, Image.Image):
+        return gray_of(picture, "picture")
+    if isinstance(picture, (bytes, bytearray)):
+        where, content = "picture", bytes(picture)
+    elif isinstance(picture, (str, PathLike)):
+        where, content = str(picture), read_file(Path(picture).resolve(), LARGEST_FILE, DataError)
+    else:
+        raise DataError(f"picture: expected a path, bytes, an array or a PIL image, found {type(picture).__name__}")
+    if len(content) > LARGEST_FILE:
+        raise DataError(f"{where}: expected at most {LARGEST_FILE:,} bytes, found more; make the picture smaller")
+    expected = f"{where}: expected a picture ({', '.join(FORMATS)})"
+    try:
+        with warnings.catch_warnings(), io.BytesIO(content) as file:
+            # its own limit, of which ours is the smaller one
+            warnings.simplefilter("ignore")
+            return gray_of(Image.open(file, formats=FORMATS), where)
+    except UnidentifiedImageError as problem:
+        raise DataError(f"{expected}, found another file; take a screenshot of it") from problem
+    except (DataError, MemoryError):
+        raise
+    except Exception as problem:  # the decoders of damaged files fail in many ways
+        reason = str(problem) or type(problem).__name__
+        raise DataError(f"{expected}, found a damaged one ({reason}); save it again") from problem
+
+
+def gray_of(picture: Any, where: str) -> NDArray[numpy.uint8]:
+    """Return the gray of a picture that is not loaded yet."""
+    width, height = picture.size
+    if width * height > MOST_PIXELS:
+        found = f"expected at most {MOST_PIXELS:,} pixels, found {width:,} x {height:,}"
+        raise DataError(f"{where}: {found}; cut out the part with text, or make it smaller")
+    picture = ImageOps.exif_transpose(picture)
+    if picture.mode in DEEP:
+        # 65535 is white
+        picture = picture.convert("F").point(lambda value: value * (1 / 257) + 0)
+    elif picture.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in picture.info:
+        picture = on_paper(picture.convert("RGBA"))
+    elif picture.mode != "L":
+        picture = picture.convert("RGB")
+    return numpy.asarray(picture.convert("L"))
+
+
+def on_paper(picture: Any) -> Any:
+    """Return a transparent picture in gray on white, or on black where what is seen of it is light."""
+    gray, alpha = picture.convert("L"), picture.getchannel("A")
+    seen = alpha.point([0] * 128 + [255] * 128)
+    share = seen.histogram()[255] / (picture.width * picture.height)
+    light = share > 0 and ImageStat.Stat(gray, seen).mean[0] > 128
+    return Image.composite(gray, Image.new("L", picture.size, 0 if light and share < 0.9 else 255), alpha)
+
+
+def image_of(array: Numbers) -> Image.Image:
+    if array.dtype != "uint8" or array.ndim not in (2, 3) or array.ndim == 3 and array.shape[2] not in (3, 4):
+        found = f"{array.dtype} {array.shape}"
+        raise DataError(f"picture: expected uint8 (height, width), or (height, width, 3 or 4), found {found}")
+    if not array.size:
+        raise DataError(f"picture: expected pixels, found an array of shape {array.shape}")
+    return Image.fromarray(array)

@@ -1,0 +1,57 @@
+"""A reading as a picture or a page: each line, and where each of its letters was read."""
+
+from pathlib import Path
+from typing import Any, Union
+
+from ...drawing.figure import SUFFIXES, check_suffix, new_figure, save_figure
+from ...drawing.matrices import Matrix
+from ...errors import DataError, check_kind
+from ...views.heatmap import ROW, draw_weights, name_queries
+from ...views.pictures import PAGE as PAGE_SUFFIX
+from ..sequences.pages import write_page
+from .reading import PAGE, Reading, reading_html
+from .strips import cut_out
+
+# Lines of a reading in one picture
+MOST_LINES = 12
+
+
+def save_reading(reading: Reading, path: Union[str, Path], language: str = "en") -> None:
+    """Draw where each letter of a Reading was read, into a .png, .svg, .pdf or .html file; the page has all lines.
+
+    A picture has the first MOST_LINES: above, each line; below, a row of weights for each letter. DataError if nothing
+    was read; ConfigError if the file has another suffix.
+    """
+    path = check_suffix(path, (*SUFFIXES, PAGE_SUFFIX))
+    check_kind("reading", reading, Reading, advice="; get one from read()")
+    if not reading.lines:
+        raise DataError(f"{path}: expected lines of text to draw, found none in the picture")
+    if path.suffix.lower() != PAGE_SUFFIX:
+        return save_figure(draw_reading(reading), path)
+    title, about = PAGE[language]
+    write_page(path, reading_html(reading), title, about, language)
+
+
+def draw_reading(reading: Reading) -> Any:
+    """Draw the first MOST_LINES lines of a reading as a matplotlib Figure: each as it is, and below where each letter was read.
+
+    A row of the matrix is a letter, a column a strip of the line; the darker, the larger the weight.
+    """
+    lines = reading.lines[:MOST_LINES]
+    widest = max((line.box.right - line.box.left) / (line.box.bottom - line.box.top) for line in lines)
+    heights = [side for line in lines for side in (1, max(2, 0.55 * len(line.text)))]
+    size = (min(ROW, 1.5 + 0.36 * widest), 0.36 * sum(heights) + 0.5 * len(lines))
+    with new_figure(size, len(heights), 1, height_ratios=heights) as (figure, grid):
+        largest = max(float(line.weights.max()) for line in lines)
+        for line, picture, plot in zip(lines, grid[::2, 0], grid[1::2, 0]):
+            own, left = cut_out(reading.pixels, line.box)
+            span = (left, left + own.shape[1])
+            picture.imshow(own, cmap="gray", vmin=0, vmax=255, aspect="auto", extent=(*span, 1, 0))
+            picture.axis("off")
+            letters = list(line.text.replace(" ", "␣"))
+            panel = Matrix(line.weights, letters, [], "")
+            image = draw_weights(plot, panel, largest)
+            image.set_extent((line.edges[0], line.edges[-1], len(letters) - 0.5, -0.5))
+            plot.set(aspect="auto", xlim=span, xticks=[])
+            name_queries(plot, panel, 0.2)
+    return figure

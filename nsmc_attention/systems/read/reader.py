@@ -1,0 +1,161 @@
+"""`read`: pictures in, the lines of text on them out, with where each letter was read."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
+from math import exp
+from pathlib import Path
+from typing import Optional, Union
+
+import numpy
+from numpy.typing import NDArray
+
+from ...engines.graphs import DeviceName, EngineName
+from ...errors import ConfigError
+from ...machine.aliases import Numbers, Record
+from ...machine.processes import in_threads
+from ...scoring.reference import Predictor
+from ..sequences.characters import BEGIN, END
+from ..sequences.search import Hypothesis, State, search
+from .decoding import MOST_STRIPS, Letters, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
+from .graphs import HEIGHT, STRIP
+from .layout import find_lines
+from .opening import Picture, open_gray
+from .reading import Line, Reading, edges_of
+from .strips import Box, Gray, cut_out, padded, strips
+from .system import LAYOUT, ReaderBundle
+
+# Lines that are read together
+BATCH = 16
+# Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
+CTC_WEIGHT = 0.3
+# Pixels of the highest line
+HIGHEST = 200
+# The search ends at so many letters for each that CTC reads, and more
+TIMES, MORE = 1.3, 6
+
+
+class PictureReader(Predictor):
+    """A bundle of the task `read` and the engine that runs it.
+
+    `ctc` is the weight of CTC's opinion, 0 to 1; with 0 the decoder answers alone, whose search is greedy.
+    """
+
+    layout, load_engine = LAYOUT, staticmethod(load_reader_engine)
+
+    def __init__(self, bundle: ReaderBundle, engine: ReaderEngine, ctc: float = CTC_WEIGHT):
+        super().__init__(bundle, engine)
+        if not 0 <= ctc <= 1:
+            raise ConfigError(f"ctc: expected a weight from 0 to 1, found {ctc!r}")
+        self.letters: Letters = bundle.codec
+        self.ctc = ctc
+
+    @property
+    def options(self) -> Record:
+        return {"ctc": self.ctc}
+
+    def __call__(self, picture: Picture) -> Reading:
+        """Return the Reading of a picture: a path, bytes, an array (height, width[, 3 or 4]) of uint8 or a PIL image.
+
+        DataError where it is no picture, damaged or too large.
+        """
+        return self.read_gray(open_gray(picture))
+
+    def read_gray(self, gray: Gray) -> Reading:
+        """Return the Reading of gray pixels (height, width)."""
+        lines = self.read_boxes(gray, boxes_of(gray))
+        legible = tuple(line for line in lines if line.legible)
+        return Reading(legible, gray, len(lines) - len(legible))
+
+    def read_boxes(self, gray: Gray, boxes: Sequence[Box]) -> list[Line]:
+        """Return the line in each box of a picture; lines of similar length are read together."""
+        cut = [cut_out(gray, box) for box in boxes]
+        pictures = [strips(own) for own, _ in cut]
+        order = sorted(range(len(boxes)), key=lambda number: len(pictures[number]))
+        batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        found = chain.from_iterable(
+            in_threads(self.engine.threads, self.spell, [[pictures[i] for i in batch] for batch in batches])
+        )
+        spelt = dict(zip(order, found))
+        return [
+            self.line(spelt[number], box, own.shape[0], left)
+            for number, (box, (own, left)) in enumerate(zip(boxes, cut))
+        ]
+
+    def line(self, best: Hypothesis, box: Box, height: int, left: int) -> Line:
+        """Return the line of a hypothesis, whose picture was `height` pixels high and began at `left`."""
+        text = self.letters.text(best.ids)
+        inside = slice(len(text) - len(text.lstrip()), len(text.rstrip()))
+        edges = edges_of(best.weights.shape[1], left, HEIGHT / height)
+        return Line(text[inside], box, exp(best.score / (len(text) + 1)), best.weights[inside], edges)
+
+    def spell(self, pictures: Sequence[NDArray[numpy.float32]]) -> list[Hypothesis]:
+        """Return the text of each line's strips, with the decoder's log-probability as score."""
+        source, state, parts = self.engine.begin(*padded(pictures))
+        by_ctc = [ctc_path(own[: len(picture)], self.letters) for own, picture in zip(parts, pictures)]
+        longest = [int(len(ids) * TIMES) + MORE for ids in by_ctc]
+        found = search(self.engine.step, source, state, BEGIN, END, longest, 1, alpha=0.0)
+        best = []
+        for number, ((first,), ids, picture) in enumerate(zip(found, by_ctc, pictures)):
+            one = slice(number, number + 1)
+            own = [array[one] for array in source], [array[one] for array in state]
+            chosen = self.choose(first, ids, parts[number, : len(picture)], own)
+            best.append(cropped(chosen, len(picture)))
+        return best
+
+    def choose(self, first: Hypothesis, ids: list[int], parts: Numbers, own: tuple[State, State]) -> Hypothesis:
+        """Return what decoder and CTC together find likeliest, what the decoder reads (`first`) or what CTC does (`ids`).
+
+        Where they read otherwise, its score is that of both.
+        """
+        if not self.ctc or list(first.ids) == ids:
+            return first
+        hypotheses = first, forced(self.engine.step, *own, ids)
+        of_ctc = [ctc_log_probability(parts, hypothesis.ids, self.letters) for hypothesis in hypotheses]
+        both = [(1 - self.ctc) * one.score + self.ctc * other for one, other in zip(hypotheses, of_ctc)]
+        best = numpy.argmax(both)
+        return replace(hypotheses[best], score=both[best])
+
+
+def boxes_of(gray: Gray) -> list[Box]:
+    """Return where the lines of a picture (height, width) are, in reading order."""
+    # NumPy's numbers are none of JSON's
+    return [Box(*map(int, box)) for box in find_lines(gray) if is_readable(box)]
+
+
+def is_readable(box: Box) -> bool:
+    """Return whether a line is short enough to be read at once, and no higher than letters on a screen."""
+    return box.bottom - box.top <= HIGHEST and (
+        box.right - box.left + box.bottom - box.top
+    ) * HEIGHT < MOST_STRIPS * STRIP * (box.bottom - box.top)
+
+
+def cropped(hypothesis: Hypothesis, length: int) -> Hypothesis:
+    """Return a hypothesis with weights (T, S) of the strips of its line alone."""
+    weights = numpy.zeros((len(hypothesis.ids), length), "float32")
+    for row, own in zip(weights, hypothesis.weights):
+        row[:] = own[:length]
+    return replace(hypothesis, weights=weights)
+
+
+def load_reader(
+    bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
+) -> PictureReader:
+    """Load a reader from a bundle folder; None is the packaged one.
+
+    Engine, device and errors are those of `load_classifier`.
+    """
+    return PictureReader.load(bundle, engine, device)
+
+
+packaged_reader = lru_cache(maxsize=1)(load_reader)
+
+
+def read(picture: Picture) -> Reading:
+    """Return the Reading of a picture by the packaged reader, loaded once.
+
+    The picture is a path, the bytes of a file, an array (height, width) or (height, width, 3 or 4) of uint8, or an image
+    of PIL. DataError where it is none, damaged or too large.
+    """
+    return packaged_reader()(picture)

@@ -1,0 +1,197 @@
+"""The result of reading a picture: its lines with the place of each letter, also as HTML. No script."""
+
+import base64
+import io
+from dataclasses import dataclass
+from html import escape
+
+import numpy
+from numpy.typing import NDArray
+
+from ...drawing.html import in_frame, shortened
+from ...drawing.matrices import rounded
+from ...machine.aliases import Numbers, Record
+from .graphs import STRIP
+from .strips import Box, Gray, cut_out
+
+# Letters of less probability are no letters; a line whose letters have less than the second is in doubt
+LEAST, DOUBT = 0.05, 0.6
+# A line that goes on below another one begins less than so many heights from its left, and so many below it, and is of
+# about the same height
+ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
+# Height of a line on the page in pixels, and the most lines that are shown
+HEIGHT, MOST_LINES = 40, 60
+# Weights below this share of a letter's largest are not drawn
+FAINTEST = 0.02
+PAGE = {
+    "en": (
+        "What was read, and where",
+        "Below each line its letters, where the decoder looked while it wrote them; point at one.",
+    ),
+    "ko": (
+        "읽은 글자와 위치",
+        "줄마다 아래에 읽은 텍스트가 있습니다. 글자에 마우스를 올리면 이미지의 어디에서 읽었는지 표시됩니다.",
+    ),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A line of text in a picture.
+
+    Attributes
+    ----------
+    text : str
+        Its letters, T of them.
+    box : Box
+        Where it is: left, top, right, bottom in pixels, the last two exclusive.
+    score : float
+        Probability of a letter, the geometric mean over the line, 0 to 1: the decoder's, and where CTC reads
+        otherwise that of both.
+    weights : (T, S) float32
+        Where the decoder looked while it wrote each letter; rows sum to 1 over S strips.
+    edges : (S + 1,) float32
+        Where the strips begin, and the last ends: pixels of the picture, from its left.
+    """
+
+    text: str
+    box: Box
+    score: float
+    weights: NDArray[numpy.float32]
+    edges: NDArray[numpy.float32]
+
+    @property
+    def legible(self) -> bool:
+        """False if the line is hardly text: a picture beside it, handwriting, noise."""
+        return bool(self.text) and self.score >= LEAST
+
+    @property
+    def places(self) -> NDArray[numpy.float32]:
+        """Places of the letters, (T,), in pixels from the left: the mean place under the letter's weights."""
+        middles = (self.edges[:-1] + self.edges[1:]) / 2
+        return self.weights @ middles
+
+    def to_dict(self, weights: bool = False) -> Record:
+        """Return plain values for JSON; with weights, `weights` (T x S) and the `edges` of the strips (S + 1) too."""
+        values = {"text": self.text, "box": list(self.box), "score": self.score, "places": rounded(self.places, 1)}
+        return {**values, "weights": rounded(self.weights), "edges": rounded(self.edges, 1)} if weights else values
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The legible lines of a picture, in reading order; `pixels` (height, width) uint8 is the picture in gray.
+
+    `left_out` is the number of places that may be lines but are not legible.
+    """
+
+    lines: tuple[Line, ...]
+    pixels: NDArray[numpy.uint8]
+    left_out: int = 0
+
+    @property
+    def doubts(self) -> str:
+        """A sentence with the numbers of doubtful and omitted lines; empty if there are none."""
+        low = sum(line.score < DOUBT for line in self.lines)
+        said = (
+            [f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"] if low else []
+        )
+        said += [f"{self.left_out} more could not be read and are left out"] if self.left_out else []
+        return "; ".join(said)
+
+    @property
+    def text(self) -> str:
+        """The text of the lines, joined by line ends."""
+        return "\n".join(line.text for line in self.lines)
+
+    @property
+    def paragraphs(self) -> list[list[Line]]:
+        """The lines in groups; lines that follow each other closely, such as a wrapped review, share a group."""
+        groups = list[list[Line]]()
+        for line in self.lines:
+            if groups and follows(groups[-1][-1].box, line.box):
+                groups[-1].append(line)
+            else:
+                groups.append([line])
+        return groups
+
+    @property
+    def weights(self) -> list[NDArray[numpy.float32]]:
+        """Attention weights of each line, letters x strips; see `Line`."""
+        return [line.weights for line in self.lines]
+
+    def __repr__(self) -> str:
+        count = f"{len(self.lines)} line{'s' * (len(self.lines) != 1)}"
+        return f"Reading({count}: {shortened(self.text)})"
+
+    def to_dict(self, weights: bool = False) -> Record:
+        """Return plain values for JSON; see `Line.to_dict`."""
+        height, width = self.pixels.shape
+        return {"width": width, "height": height, "lines": [line.to_dict(weights) for line in self.lines]}
+
+    def _repr_html_(self) -> str:
+        return reading_html(self)
+
+
+def follows(above: Box, below: Box) -> bool:
+    """Return whether a line goes on in another one, as wrapped text does."""
+    heights = sorted(box.bottom - box.top for box in (above, below))
+    return (
+        heights[0] >= ALIKE * heights[1]
+        and above.top < below.top <= above.bottom + BELOW * heights[1]
+        and abs(above.left - below.left) < ASIDE * heights[1]
+    )
+
+
+def edges_of(strips: int, left: float, scale: float) -> NDArray[numpy.float32]:
+    """Return where strips of a line begin in a picture, which was made `scale` times as large."""
+    edges: NDArray[numpy.float32] = (left + numpy.arange(strips + 1) * STRIP / scale).astype("float32")
+    return edges
+
+
+def reading_html(reading: Reading) -> str:
+    """Return a reading as HTML; the strips that a letter was read from are shaded while it is pointed at."""
+    count = len(reading.lines)
+    more = f", the first {MOST_LINES} of them here" if count > MOST_LINES else ""
+    head = f"{count} line{'s' * (count != 1)} read{more}" if count else "no line of text found"
+    lines = "".join(line_html(line, reading) for line in reading.lines[:MOST_LINES])
+    return in_frame(f'<div class="nsmc-head"><b>{head}</b></div>{lines}')
+
+
+def line_html(line: Line, reading: Reading) -> str:
+    """Return the picture of a line, with its letters below."""
+    picture, left = cut_out(reading.pixels, line.box)
+    scale = HEIGHT / len(picture)
+    width = round(picture.shape[1] * scale)
+    size = f"width:{width}px;height:{HEIGHT}px"
+    letters = "".join(
+        f'<span title="{escape(letter)}"><b style="left:{(place - left) * scale:.0f}px">{escape(letter)}</b>'
+        f'<i style="{size};background:{shades(row, (line.edges - left) * scale)}"></i></span>'
+        for letter, place, row in zip(line.text, line.places, line.weights)
+    )
+    image = f'<img alt="{escape(line.text)}" style="{size}" src="data:image/png;base64,{in_png(picture)}">'
+    return f'<div class="nsmc-line" lang="ko" style="width:{width}px">{image}{letters}</div>'
+
+
+def shades(weights: Numbers, edges: Numbers) -> str:
+    """Return the weights of strips (S,) between edges (S + 1,), in pixels, as a gradient; the largest is the darkest."""
+    stops = ["transparent 0"]
+    for number in numpy.flatnonzero(weights > FAINTEST * weights.max()):
+        color = f"rgba(var(--neutral),{0.7 * weights[number] / weights.max():.2f})"
+        first, last = edges[number], edges[number + 1]
+        stops += [
+            f"transparent {first:.0f}px",
+            f"{color} {first:.0f}px",
+            f"{color} {last:.0f}px",
+            f"transparent {last:.0f}px",
+        ]
+    return f"linear-gradient(to right,{','.join(stops)})"
+
+
+def in_png(pixels: Gray) -> str:
+    """Return a picture as a PNG file in base64."""
+    # an installation for prediction alone has none
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return base64.b64encode(file.getvalue()).decode()

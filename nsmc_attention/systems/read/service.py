@@ -1,0 +1,101 @@
+"""`POST /read`: a picture as a request's body, read behind the fence; and the screenshots on the page."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import repeat
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+from fastapi import Query, Request
+from fastapi.responses import Response
+
+from ...apps.serve.plug import LoadedModel, Route, SystemService, encode, labels_of, present, unless_gone
+from ...apps.serve.uploads import load_scorer, stored
+from ...errors import DataError
+from ...machine.aliases import Record
+from ...scoring.reference import Reference
+from .opening import FORMATS
+from .reader import PictureReader
+from .reading import Line
+from .system import READER
+
+Labelled = Annotated[bool, Query(description="classify each line")]
+LineWeights = Annotated[bool, Query(description="add to each line weights (letters x strips) and edges of the strips")]
+MEDIA_TYPES = tuple(f"image/{name.lower()}" for name in FORMATS)
+# Bytes of a picture; weights of all lines in a response, 3 MB of JSON
+MOST_BYTES, MOST_WEIGHTS = 20_000_000, 2**19
+
+
+def check_type(content_type: str) -> None:
+    """Raise DataError for a type that is no picture's; which of them it is, the content says."""
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind not in MEDIA_TYPES:
+        wrong = repr(kind[:60]) if kind else "none"
+        hint = "with curl: -H 'Content-Type: image/png' --data-binary @screenshot.png"
+        raise DataError(f"Content-Type: expected {', '.join(MEDIA_TYPES)}, found {wrong}; {hint}")
+
+
+def load_models(reader: Reference, classifier: Optional[Reference]) -> tuple[Any, Any]:
+    """Load a reader, and a classifier if there is one, on one thread."""
+    return reader.load("cpu", 1), load_scorer(classifier) if classifier else None
+
+
+def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple[str, int]:
+    """Return what /read says of a picture, and how many lines were classified; DataError where it is none."""
+    reader, classifier = models
+    reading = reader(picture.read_bytes())
+    if weights and sum(line.weights.size for line in reading.lines) > MOST_WEIGHTS:
+        advice = "send a part of the picture, or leave weights out"
+        raise DataError(f"weights: expected at most {MOST_WEIGHTS} of all lines, found more; {advice}")
+    rows = classifier.rows([line.text for line in reading.lines]) if classifier else None
+    labels = repeat({}) if rows is None else (labels_of(probability, error)[0] for _, _, probability, error in rows)
+    lines = [{**values_of(line, weights), **label} for line, label in zip(reading.lines, labels)]
+    height, width = reading.pixels.shape
+    return encode({"width": width, "height": height, "lines": lines}), len(rows or ())
+
+
+def values_of(line: Line, weights: bool) -> Record:
+    values = line.to_dict(weights)
+    # of a line, as of a review, `score` is its label's
+    values["letter_probability"] = values.pop("score")
+    return values
+
+
+class Service(SystemService):
+    """The lines of text in a picture, with their labels."""
+
+    def __init__(self, *values: Any) -> None:
+        super().__init__(*values)
+        self.main = LoadedModel(
+            "read", "read", "reader of pictures", self.bundle or present(READER), PictureReader.load
+        )
+        self.counter = self.server.counters.counter("read", "Pictures read")
+
+    @property
+    def routes(self) -> Sequence[Route]:
+        content = dict.fromkeys(MEDIA_TYPES, {"schema": {"type": "string", "format": "binary"}})
+        options = {"openapi_extra": {"requestBody": {"required": True, "content": content}}}
+        return [Route("/read", "Pictures", "Read the text of a screenshot", self.read, MOST_BYTES, options)]
+
+    async def load(self) -> None:
+        await self.main.load(self.companion, self.server.mxnet)
+
+    async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
+        """Return the lines of text in a picture, the body itself, in reading order.
+
+        The file's content decides of which of the types it is. `width` and `height` are those of the picture, turned as
+        its EXIF says, in pixels. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability`
+        (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
+        it is classified, `label`, `score` and `error` as in /predict. `weights` are the attention that each letter was
+        written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends.
+        """
+        classifier = self.server.require().classifier.reference
+        reader = self.main.require().reference
+        check_type(request.headers.get("content-type", ""))
+        async with stored(request) as (path, _, _):
+            load = partial(load_models, reader, classifier if predict else None)
+            work = self.server.fence(path, load, read_picture, path, weights)
+            answer, rows = await unless_gone(request, work)
+        self.counter.inc()
+        self.server.counters.reviews.inc(rows)
+        return Response(answer, media_type="application/json")

@@ -1,0 +1,99 @@
+"""The settings of a reader of pictures and of its training, and the presets. Read without MXNet."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from ...machine.aliases import Network
+from ...network.attention import Additive
+from ...network.graphs import Graphs
+from ...schema import Settings, kinds, section, setting
+from ...training.config import LoopConfig, TaskConfig
+from .graphs import READER_GRAPHS
+
+
+class LineConfig(Settings):
+    """The letters that `read` knows, and how long a line is."""
+
+    min_count: int = setting(20, "rarer letters of the reviews are unknown", low=1)
+    max_length: int = setting(40, "maximum length of a drawn line in letters", low=5, high=200)
+
+
+class Location(Additive):
+    """The additive score with features of where the decoder looked before, Chorowski et al. 2015 (arXiv:1506.07503)."""
+
+    kind = "location"
+    features: int = setting(16, "features of the last weights and of their sum", low=1, high=256)
+    window: int = setting(15, "strips that a feature sees, an odd number", low=1, high=255)
+
+
+class ReaderConfig(Settings):
+    """A convolutional network and a GRU read the picture; a decoder that attends to it writes the letters."""
+
+    hidden_size: int = setting(128, "units of the encoder's GRU in each direction (H)", low=1, high=4096)
+    attention: Location = kinds({"location": Location}, Location(units=64), "how the decoder attends to the picture")
+    decoder_size: int = setting(256, "units of the decoder's GRU (H)", low=1, high=4096)
+    embedding_size: int = setting(64, "units of the embedding of the last letter (E)", low=1, high=4096)
+    output_units: int = setting(128, "units of the last layer before the parts of a letter", low=1, high=4096)
+    dropout: float = setting(0.1, "dropout before and after each layer", low=0.0, high=0.95)
+
+    @property
+    def width(self) -> int:
+        """Units of a strip's state (D)."""
+        return 2 * self.hidden_size
+
+    def describe(self) -> str:
+        """Return what the network is, for model cards."""
+        return (
+            f"Five convolutions and a bidirectional GRU of {self.hidden_size} with CTC, and a GRU decoder of "
+            f"{self.decoder_size} with location attention"
+        )
+
+    @property
+    def graphs(self) -> Graphs:
+        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
+        return READER_GRAPHS
+
+    def network(self, vocab_size: int, count: int) -> Network:
+        """Build the network for so many letters, and parts of letters."""
+        from .network import Reader
+
+        return Reader(vocab_size, count, self)
+
+
+class ReadTraining(LoopConfig):
+    """The training of `read`."""
+
+    retired: ClassVar[tuple[str, ...]] = (*LoopConfig.retired, "coverage")
+    introduced: ClassVar[Mapping[str, object]] = {"signs": 0.0}
+    batch_size: int = setting(32, "lines in a batch", low=1)
+    lines: int = setting(20_000, "lines drawn per epoch, different each time", low=1)
+    epochs: int = setting(12, "maximum number of epochs", low=1)
+    learning_rate: float = setting(1e-3, "maximum step size of Adam", low=0.0)
+    patience: int = setting(3, "epochs without a smaller error before stopping", low=1)
+    ctc: float = setting(0.3, "weight of the CTC loss of the encoder beside the decoder's", low=0.0, high=1.0)
+    guide: float = setting(0.1, "weight of the loss that pulls attention to the middle of its letter", low=0.0)
+    invented: float = setting(
+        0.4, "additional lines of random syllables, Latin words and numbers, as a share", low=0.0, high=10.0
+    )
+    signs: float = setting(0.0, "share of lines of stars, tags, dates and single letters", low=0.0, high=1.0)
+    fonts: str = setting("", "a folder of fonts with Korean letters; empty: those of this system")
+    unused_fonts: str = setting("", "parts of the names of font files to leave out, separated by commas")
+
+
+class ReadConfig(TaskConfig):
+    """A whole training of `read` in one value."""
+
+    task: ClassVar[str] = "read"
+    text: LineConfig = section(LineConfig(), "which letters are known, and how long a line is")
+    model: ReaderConfig = section(ReaderConfig(), "the network")
+    training: ReadTraining = section(ReadTraining(), "how the network is trained")
+
+    @property
+    def graphs(self) -> Graphs:
+        return self.model.graphs
+
+    def network(self, vocab_size: int, count: int) -> Network:
+        return self.model.network(vocab_size, count)
+
+
+READ_PRESETS = {"reader": ReadConfig()}

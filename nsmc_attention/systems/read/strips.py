@@ -1,0 +1,70 @@
+"""Places in a picture, and what is cut out there as strips for a network: HEIGHT pixels high, ink 1 on a background of 0."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from ...machine.aliases import Numbers
+from .graphs import HEIGHT, STRIP
+
+Gray = NDArray[numpy.uint8]
+# Space around the ink of a line, as a share of its height, that it is cut out with
+EDGE = 0.08
+# Strips of background behind each line: with them, what is read of it does not depend on how long the others are
+MARGIN = 4
+# A difference from the background, of 255, that is no ink
+FAINT = 12
+
+
+class Box(NamedTuple):
+    """A rectangle in pixels; right and bottom are exclusive."""
+
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+def differences(gray: Gray) -> NDArray[numpy.int16]:
+    """Return how far each pixel (H, W) is from the background, the median, 0 to 255."""
+    return numpy.abs(gray.astype("int16") - numpy.int16(numpy.median(gray)))
+
+
+def cut_out(gray: Gray, box: tuple[int, int, int, int], edges: Sequence[float] = (EDGE,) * 4) -> tuple[Gray, int]:
+    """Return a box of a picture with edges, as shares of its height, and where its left is; beyond the picture, background."""
+    left, top, right, bottom = box
+    height = bottom - top
+    before, above, behind, below = (round(edge * height) for edge in edges)
+    own = gray[max(0, top - above) : bottom + below, max(0, left - before) : right + behind]
+    missing = [(above - top, bottom + below - gray.shape[0]), (before - left, right + behind - gray.shape[1])]
+    around = [(max(0, first), max(0, last)) for first, last in missing]
+    return numpy.pad(own, around, constant_values=int(numpy.median(own))), left - before
+
+
+def ink(gray: Gray) -> Gray:
+    """Return how far each pixel is from the background: 0 to 255 at the strongest ink, dark on light or not."""
+    difference = differences(gray)
+    return (difference * (255 / max(int(difference.max()), FAINT))).astype("uint8")
+
+
+def strips(gray: Gray) -> NDArray[numpy.float32]:
+    """Return the picture of a line (height, width), uint8, as (S, HEIGHT * STRIP), 0 to 1, each strip column by column."""
+    # an installation for prediction alone has none
+    from PIL import Image
+
+    height, width = gray.shape
+    columns = max(STRIP, round(width * HEIGHT / height))
+    line = numpy.asarray(Image.fromarray(ink(gray)).resize((columns, HEIGHT), Image.Resampling.BILINEAR), "float32")
+    padded = numpy.pad(line, ((0, 0), (0, -columns % STRIP)))
+    return numpy.ascontiguousarray(padded.T).reshape(-1, STRIP * HEIGHT) / 255
+
+
+def padded(lines: Sequence[NDArray[numpy.float32]], step: int = 1) -> tuple[Numbers, NDArray[numpy.int32]]:
+    """Return strips (N, S, HEIGHT * STRIP) and source_length (N,) of N lines, S being a multiple of `step`."""
+    lengths = numpy.array([len(line) for line in lines], dtype="int32")
+    width = -(-(int(lengths.max()) + MARGIN) // step) * step
+    batch = numpy.zeros((len(lines), width, HEIGHT * STRIP), dtype="float32")
+    batch[numpy.arange(width) < lengths[:, None]] = numpy.concatenate(lines)
+    return batch, lengths

@@ -1,0 +1,284 @@
+"""What a restorer leaves as typed: words that are not Korean, addresses and tags, and what conventions ask for.
+
+conventions.tsv has a rule a row, with its reason: signs between words, numerals with their units. Its pattern has a `_` where a space may be: `joined`, there is none;
+`apart`, there is one; `always`, it stays as typed; `typed`, it does in a text whose spaces say how its writer meant it.
+slang.txt has words that no dictionary has; they stay as they are, those of two letters where a word begins.
+
+Then optional and unlikely changes: a text stays as typed unless at least one of its changes is likely. 감정이입, 보여주다 and
+볼만하다 are correct with and without a space. The editor learned one of the two forms and would change the other. Logistic
+regressions combine the spelling rules (allowed.tsv), the editor's probability and usage. usage.json describes 576,833 raw
+reviews: the log-odds of a space (`Junctions`, fitted to the spaces as they were typed) and the counts of three consecutive
+letters. recipes/usage.py writes usage.json and prints WEIGHTS.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from operator import mul
+from pathlib import Path
+
+import numpy
+from numpy.typing import NDArray
+
+from ...machine.reading import read_rows
+from ...text.hangul import FINALS, FIRST, parts
+from ...text.tokenizers import has_dictionary, mecab_tags
+from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
+from .decisions import SURE, Decisions
+from .junctions import NEAREST, Junctions, hash_of
+
+HERE = Path(__file__).parent
+# A text says how its writer spaces words if it has one space for so many characters, but those of NO_WORD, or is short
+SPARSE, SHORT, NO_WORD = 7, 8, re.compile("[~<>/A-Za-z]+")
+SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
+# Syllables whose final laughs (닼, and before ㅎ 닿), and what they are without it; 부엌 and 녘 are words
+LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES} for final in "ㅋㅎ"}
+LAUGHING = re.compile(
+    f"(?<!부)[{''.join(LAUGHS['ㅋ'].keys() - {'녘'})}]|[{''.join(LAUGHS['ㅎ'].keys() - set('좋놓낳넣쌓'))}](?=ㅎ)"
+)
+RANGES = (0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3)
+HANGUL = "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES)
+# A letter or digit that is not Hangul, and the rest of its word
+LETTER = rf"[^\W{HANGUL}]"
+REST = rf"(?:[^\s{HANGUL}]*{LETTER})?"
+KOREAN = re.compile(f"[{HANGUL}]+")
+# Addresses, tags (#영화, @name) and words
+PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{LETTER}{REST}", re.IGNORECASE)
+# Between texts that are searched at once: no clean text has one
+LINE = "\n"
+# Found in an address or a tag, to which nothing may be joined
+SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
+
+# Marks that end a sentence, and tags of words in the dictionary
+ENDS, CONTENT = ".,!?…", ("NN", "MA", "VA")
+# The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
+QUOTED = re.compile(r"""[<〈《「『][^>〉》」』]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
+# What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
+TERMS = {
+    "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
+    "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
+}
+# For each kind of change: a constant, and the weight of the log-odds of its probability. For a letter, then the weights of the
+# minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
+# log-odds of this change in reviews, and (added spaces only) of whether the rules always require a space
+WEIGHTS: dict[str, tuple[float, ...]] = {
+    "letter": (-1.81, 0.97, 0.75, -0.45, -0.13, 0.47),
+    "added": (0.14, 0.42, -2.86, 0.34, 1.46),
+    "removed": (-1.48, 0.75, -5.14, 0.12),
+}
+# A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
+LIKELY, UNLIKELY = {"letter": 1.8, "added": 2.3, "removed": 1.0}, -2.0
+# The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
+LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
+# The number of a morpheme in its text, and its tag
+Morpheme = tuple[int, str]
+
+
+def read_as(text: str) -> str:
+    """Return a text as the editor is to read it, of the same length: without the finals that laugh."""
+    return LAUGHING.sub(lambda match: LAUGHS["ㅋ"].get(match[0]) or LAUGHS["ㅎ"][match[0]], text)
+
+
+@lru_cache(maxsize=1)
+def rules() -> list[tuple[str, "re.Pattern[str]"]]:
+    """Return what each rule says, and its pattern, whose groups are the spaces."""
+    return [
+        (row["what"], re.compile(row["pattern"].replace("_", "( ?)"))) for row in read_rows(HERE / "conventions.tsv")
+    ]
+
+
+@lru_cache(maxsize=1)
+def slang() -> "re.Pattern[str]":
+    words = sorted((HERE / "slang.txt").read_text(encoding="utf-8").split(), key=len, reverse=True)
+    long, short = ("|".join(word for word in words if (len(word) > 2) == is_long) for is_long in (True, False))
+    # most places are skipped by their first letter
+    return re.compile(f"(?=[{''.join({word[0] for word in words})}])(?:{long}|(?<![가-힣])(?:{short}))")
+
+
+def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:
+    """Return decisions without those that the conventions forbid; `read` are the texts as the editor read them."""
+    text = LINE.join(texts)
+    codes = codes_of(text)
+    is_letter = are_letters(codes)
+    letters, numbers = codes[is_letter], numpy.cumsum(is_letter)
+    tags, follows, sure = decided.tags.copy(), decided.has_space.copy(), decided.of_spaces.copy()
+    # a letter that was read as another one is not changed
+    laughs = letters != codes_of(LINE.join(read))[is_letter]
+    tags[laughs] = KEEP
+    tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
+    typed = laughs
+    for start, end in (match.span() for match in slang().finditer(text)):
+        first, last = numbers[start] - 1, numbers[end - 1] - 1
+        typed[first:last] |= tells[first:last]
+        # letters that would change together stay together
+        while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
+            last += 1
+        tags[first : last + 1] = KEEP
+    for what, place in gaps(text):
+        letter = numbers[place] - 1
+        if what in ("joined", "apart"):
+            follows[letter] = what == "apart"
+            sure[letter] = 1
+        else:
+            typed[letter] |= what == "always" or tells[letter]
+    return decided._replace(tags=tags, has_space=numpy.where(typed, decided.had_space, follows), of_spaces=sure)
+
+
+def are_letters(codes: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
+    """Return which of the code points of joined texts are neither a space nor a LINE."""
+    return (codes != ord(SPACE)) & (codes != ord(LINE))
+
+
+def is_telling(text: str) -> bool:
+    """Return whether the spaces of a text say how its writer meant it."""
+    return text.count(SPACE) * SPARSE + SHORT >= len(NO_WORD.sub("", text))
+
+
+def gaps(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what a rule says, and the place of the letter before the space, of each space of a rule in a text."""
+    for what, pattern in rules():
+        for match in pattern.finditer(text):
+            for start, _ in match.regs[1:]:
+                yield what, start - 1
+
+
+def keep_foreign(decided: Decisions, texts: Sequence[str]) -> Decisions:
+    """Return the decisions of clean texts with KEEP and no new space inside their protected parts.
+
+    A space of a text stays between two words that are not Korean, and around addresses and tags.
+    """
+    text = LINE.join(texts)
+    protected = list(PROTECTED.finditer(text))
+    if not protected:
+        return decided
+    # the number of the protected part that each character is in, 0 for none; negative for an address or a tag
+    owner = numpy.zeros(len(text), dtype="int64")
+    for number, match in enumerate(protected, 1):
+        owner[slice(*match.span())] = -number if SEPARATE.search(match[0]) else number
+    codes = codes_of(text)
+    is_letter = are_letters(codes)
+    owner, has_space = owner[is_letter], numpy.append(codes[1:] == ord(SPACE), False)[is_letter]
+    is_hangul = numpy.logical_or.reduce([(codes >= first) & (codes <= last) for first, last in RANGES])
+    korean = is_hangul[is_letter] & (owner == 0)
+    right = numpy.append(owner[1:], 0)
+    keeps_space = (owner < 0) | (right < 0) | ((owner > 0) | (right > 0)) & ~korean & ~numpy.append(korean[1:], False)
+    inside = (owner == right) & (owner != 0)
+    tags = numpy.where(owner != 0, KEEP, decided.tags)
+    return decided._replace(tags=tags, has_space=decided.has_space & ~inside | has_space & keeps_space)
+
+
+def keeps_foreign(source: str, text: str) -> bool:
+    """Return whether a text has all protected parts of its source, in order."""
+    return PROTECTED.findall(source) == PROTECTED.findall(text)
+
+
+def keep_right_texts(
+    decided: Decisions, texts: Sequence[str], starts: Sequence[int], characters: Characters
+) -> Decisions:
+    """Return the decisions without the changes to texts that have no likely change, and without unlikely spaces in others.
+
+    `decided` has a value for each letter of the clean `texts`, which begin at `starts`. Texts with few spaces are not checked,
+    because they do not show how their writer sets spaces. Without MeCab, no text is checked.
+    """
+    replaced = decided.tags != KEEP
+    changed = numpy.logical_or.reduceat(replaced | (decided.has_space != decided.had_space), starts)
+    sure = numpy.logical_or.reduceat(replaced & (decided.of_tags >= SURE), starts)
+    telling = [number for number in numpy.flatnonzero(changed).tolist() if is_telling(texts[number])]
+    if not telling or not has_dictionary():
+        return decided
+    tags, follows, stops = decided.tags.copy(), decided.has_space.copy(), [*starts[1:], len(replaced)]
+    for number in telling:
+        own = slice(starts[number], stops[number])
+        found = evidence(texts[number], Decisions._make(each[own] for each in decided), characters)
+        weighed = [(own.start + place, kind, log_odds(kind, values)) for place, kind, values in found]
+        unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
+        follows[unlikely] = decided.had_space[unlikely]
+        if not sure[number] and all(odds < LIKELY[kind] for _, kind, odds in weighed):
+            tags[own], follows[own] = KEEP, decided.had_space[own]
+    return decided._replace(tags=tags, has_space=follows)
+
+
+def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[tuple[int, str, list[float]]]:
+    """Yield the number of the letter, the kind and the evidence (see WEIGHTS) of each change to a text."""
+    morphemes = [(-1, "")] * len(text)
+    for number, (start, end, tag) in enumerate(mecab_tags(text)):
+        morphemes[start:end] = [(number, tag)] * (end - start)
+    letters, tags = text.replace(SPACE, ""), decided.tags.tolist()
+    places = [place for place, character in enumerate(text) if character != SPACE]
+    quoted = {place for title in QUOTED.finditer(text) for place in range(*title.span())}
+    for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
+        # a word of the dictionary stays: 동감 for 감동
+        if not (morphemes[places[number]][1].startswith(CONTENT) and morphemes.count(morphemes[places[number]]) > 1):
+            of_usage = of_letters(letters, tags, number, characters)
+            yield number, "letter", [of_probability(float(decided.of_tags[number])), *of_usage]
+    changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
+    spaces = usage().log_odds([letters]).tolist() if changed else []
+    for number in changed:
+        place, beside, put_in = places[number], places[number + 1], bool(decided.has_space[number])
+        is_open = place in quoted or space_is_open(text, place, beside, morphemes, put_in)
+        of_usage = spaces[number] if put_in else -spaces[number]
+        weighed = [of_probability(float(decided.of_spaces[number])), is_open, of_usage]
+        # a dependent noun (42항), or what 안 or 못 denies
+        (_, tag), (_, after) = morphemes[place], morphemes[beside]
+        apart = not is_open and (after.startswith("NNB") or tag == "MAG" and text[place] in "안못")
+        yield number, *(("added", [*weighed, apart]) if put_in else ("removed", weighed))
+
+
+def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[Morpheme], put_in: bool) -> bool:
+    """Return whether the rules allow both a space and no space between the letters at two places."""
+    left, right = text[place], text[beside]
+    if not (is_syllable(left) and is_syllable(right)):
+        # only a mark that ends a Korean sentence, and stands where it should, asks for a space
+        before = text[: place + 1].rstrip(ENDS)
+        return not (put_in and left in ENDS and is_syllable(right) and is_syllable(before[-1:]))
+    (number, tag), (other, after) = morphemes[place], morphemes[beside]
+    last, first = tag.split("+")[-1], after.split("+")[0]
+    if number == other or not put_in:
+        return number == other or first == "MM" or last.startswith("NN") and right in "있없"
+    return bool(allowed().match(f"{last} {first} {left}_{text[beside : beside + 2]}"))
+
+
+@lru_cache(maxsize=1)
+def allowed() -> "re.Pattern[str]":
+    """Return the pattern of the rows of allowed.tsv: the tags before a space and behind it, and the letters around it."""
+    rows = read_rows(HERE / "allowed.tsv")
+    pattern = "|".join(f"(?:{row['before']}) (?:{row['after']}) {row['letters']}" for row in rows)
+    return re.compile(re.sub("|".join(TERMS), lambda term: TERMS[term[0]], pattern))
+
+
+def is_syllable(character: str) -> bool:
+    return "가" <= character <= "힣"
+
+
+@lru_cache(maxsize=1)
+def usage() -> Junctions:
+    """Return the log-odds of spaces in raw reviews; keys of three letters have SCALE * log(1 + count)."""
+    return Junctions.from_dict(json.loads((HERE / "usage.json").read_bytes()))
+
+
+def log_odds(kind: str, evidence: Sequence[float]) -> float:
+    """Return the log-odds that a change is correct; `evidence` has a value for each weight after the constant."""
+    constant, *weights = WEIGHTS[kind]
+    return constant + sum(map(mul, weights, evidence))
+
+
+def of_probability(probability: float) -> float:
+    return min(math.log(max(probability, NEAREST) / max(1 - probability, NEAREST)), LARGEST)
+
+
+def of_letters(letters: str, tags: Sequence[int], place: int, characters: Characters) -> list[float]:
+    """Return the minimum and the mean of the log counts around a letter, as typed and then as changed by the tags."""
+    units = [
+        characters.character(tag) if tag > END else "" if tag == DELETE else letter
+        for letter, tag in zip(letters, tags)
+    ]
+    found = list[float]()
+    for each in (letters, units):
+        before, after = SPACE + "".join(each[:place]), "".join(each[place + 1 :]) + SPACE
+        around = before[1 - TRIGRAM :] + each[place] + after[: TRIGRAM - 1]
+        keys = (around[start : start + TRIGRAM] for start in range(len(around) - TRIGRAM + 1))
+        counts = [usage().by_hash.get(hash_of(key), 0) / SCALE for key in keys] or [0.0]
+        found += [min(counts), sum(counts) / len(counts)]
+    return found

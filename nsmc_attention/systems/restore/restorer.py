@@ -1,0 +1,280 @@
+"""`restore`: texts in, the same with their spaces and spelling corrected out, in the order given.
+
+An editor tags each character, a writer writes the text anew by attention and a search. What they make of a text is taken
+only within an edit bound (`systems.restore.tags`): otherwise the source is returned as it is, with the reason.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Optional, Union
+
+import numpy
+
+from ...bundle import load_bundle
+from ...engines.graphs import DeviceName, EngineName
+from ...errors import ConfigError, DataError
+from ...machine.aliases import Record
+from ...machine.processes import in_threads
+from ...scoring.reference import Predictor, Row, check_text, check_texts
+from ...tables.parts import cut
+from ...text.encoding import clean
+from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
+from ..sequences.search import Hypothesis, search
+from .as_typed import KOREAN, LINE, keep_conventions, keep_foreign, keep_right_texts, keeps_foreign, read_as
+from .correctors import Draft, corrected
+from .decisions import Decisions, Spaced, decide, with_spaces
+from .engines import RestorerEngine, load_restorer_engine, longest_read
+from .junctions import RestorerCharacters
+from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, joined, pieces_of, unchanged
+from .settings import most_written
+from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
+from .tags import most_changed, tagged, within_bound, written
+
+if TYPE_CHECKING:
+    import pandas
+
+    from ...classifier.columns import Texts
+
+# Texts, or pieces of them, that are in memory at a time, and their characters
+WINDOW, CHARACTERS = 4096, 2**17
+BREAK = re.compile(r"\r\n?|\n")
+# Of each option the kind of bundle that has it, what it may be, and whether a value is that
+CHOICES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
+    "beam": ("writer", "1 to 64", lambda x: isinstance(x, int) and 1 <= x <= 64),
+    "alpha": ("writer", "a number of at least 0", lambda x: isinstance(x, (int, float)) and 0 <= x < math.inf),
+    "min_probability": ("editor", "a number from 0.5 to 1", lambda x: isinstance(x, (int, float)) and 0.5 <= x <= 1),
+    "only": ("editor", "spacing", lambda x: bool(x == "spacing")),
+}
+OF_KIND = {"editor": "an editor's", "writer": "a writer's"}
+# The output columns of tables: other names than those of a prediction, which may be in the same table
+TYPES = {"restored": "string", "restore_error": "string"}
+
+
+class Restorer(Predictor):
+    """A bundle of the task `restore` and the engine that runs it.
+
+    `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty,
+    `min_probability` the least probability of an editor's change, None: as in `decisions`. With `only` "spacing" an editor
+    changes spaces alone.
+    """
+
+    layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_restorer_engine)
+
+    def __init__(
+        self,
+        bundle: RestorerBundle,
+        engine: RestorerEngine,
+        beam: int = 4,
+        alpha: float = 0.6,
+        min_probability: Optional[float] = None,
+        only: Optional[str] = None,
+    ):
+        super().__init__(bundle, engine)
+        self.beam, self.alpha, self.min_probability, self.only = beam, alpha, min_probability, only
+        self.characters: RestorerCharacters = bundle.codec
+        self.longest = longest_read(bundle.config)
+        self.run = self.edit if bundle.config.model.kind == "editor" else self.write
+
+    @classmethod
+    def load(
+        cls, bundle: Optional[Union[str, Path]] = None, engine: str = "auto", device: str = "auto", **options: Any
+    ) -> "Restorer":
+        """Load a restorer as `load_restorer` does, with `beam`, `alpha`, `min_probability` and `only`."""
+        given = {name: value for name, value in options.items() if value is not None}
+        verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability", "only"} else WRITER), LAYOUT)
+        check_options(verified.config.model.kind, given)
+        return cls.from_bundle(verified, engine, device, **given)
+
+    @property
+    def options(self) -> Record:
+        return {"beam": self.beam, "alpha": self.alpha, "min_probability": self.min_probability, "only": self.only}
+
+    @property
+    def attends(self) -> bool:
+        """True if its Restorations have attention weights, as a writer's; an editor aligns only."""
+        return self.bundle.config.model.kind == "writer"
+
+    def __call__(self, text: str) -> Restoration:
+        """Return the Restoration of one text."""
+        return self.restore_many([check_text(text)])[0]
+
+    def restore_many(self, texts: Iterable[str]) -> list[Restoration]:
+        """Return the Restoration of each text, in order."""
+        return list(self.restore_stream(texts))
+
+    def restore_stream(self, texts: Iterable[str]) -> Iterator[Restoration]:
+        """Yield Restorations in order while reading `texts` window by window."""
+        given = check_texts(texts, "texts", "use restore() for one text")
+        for window in cut(map(clean_lines, given), WINDOW, len, CHARACTERS):
+            pieces = [list(pieces_of(text, self.longest)) for text in window]
+            parts = cut(chain.from_iterable(pieces), WINDOW, lambda piece: len(piece.text), CHARACTERS)
+            restored = chain.from_iterable(map(self.in_batches, parts))
+            for text, own in zip(window, pieces):
+                yield joined(text, own, list(islice(restored, len(own))))
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        """Return (restored text, reason if it was returned unchanged or None) of each text."""
+        return [(restored.text, restored.error) for restored in self.restore_stream(texts)]
+
+    def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
+        """Yield `Restoration.to_dict()` of each text."""
+        return (restored.to_dict(weights) for restored in self.restore_stream(texts))
+
+    def n_best(self, text: str) -> list[Restoration]:
+        """Return the hypotheses of a writer's search for one text, at most `beam`, the best first."""
+        if self.bundle.config.model.kind == "editor":
+            raise ConfigError("n_best: expected a writer's bundle, found an editor's, which makes one text")
+        text = clean(check_text(text))
+        pieces = list(pieces_of(text, self.longest))
+        if len(pieces) != 1:
+            raise DataError(f"n_best: expected a text of 1 to {self.longest} characters, found {len(text)}")
+        if not KOREAN.search(text):
+            return self.restore_many([text])
+        return [joined(text, pieces, [self.written(pieces[0], best)]) for best in self.hypotheses(pieces)[0]]
+
+    def in_batches(self, pieces: Sequence[Piece]) -> list[Restoration]:
+        """Return the Restoration of each piece, in order; pieces of similar length are read together, Korean ones alone."""
+        order = [number for number, piece in enumerate(pieces) if KOREAN.search(piece.text)]
+        order.sort(key=lambda number: len(pieces[number].letters))
+        size = self.engine.size_of_batches(len(order))
+        batches = [order[start : start + size] for start in range(0, len(order), size)]
+        parts = [[pieces[number] for number in batch] for batch in batches]
+        restored = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.run, parts))))
+        return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
+
+    def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
+        """Return what an editor makes of a batch of pieces."""
+        texts = [read_as(piece.text) for piece in pieces]
+        ids, lengths = self.characters.batch(texts)
+        inside = numpy.arange(ids.shape[1]) < lengths[:, None]
+        tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
+        ends = numpy.cumsum(lengths, dtype="int64")
+        letters = [text.replace(SPACE, "") for text in texts]
+        draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
+        if self.only:
+            draft = draft._replace(tags=numpy.full_like(tags, KEEP))
+        # the last of a character's rows marks the space that follows it
+        decided = decide(
+            ids[:, :, -1][inside] != PADDING, draft.tags, draft.certainty, draft.spaces, self.min_probability
+        )
+        typed = [piece.text for piece in pieces]
+        decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
+        decided = keep_right_texts(decided, typed, (ends - lengths).tolist(), self.characters)
+        return [self.edited(piece, decided, spaced) for piece, spaced in zip(pieces, with_spaces(typed, decided))]
+
+    def edited(self, piece: Piece, decided: Decisions, spaced: Spaced) -> Restoration:
+        """Return the Restoration of a piece, whose spaces are set already; the piece itself where too much would change."""
+        text, places = spaced.text, spaced.places
+        if spaced.replaced:
+            tags, follows = decided.tags[spaced.letters].tolist(), decided.has_space[spaced.letters].tolist()
+            text, made_of = tagged(piece.letters, tags, follows, self.characters)
+            places = piece.places[made_of]
+        if not text or spaced.replaced > most_changed(piece.letters):
+            return unchanged(piece.text, REJECTED)
+        return Restoration(piece.text, text, spaced.score, (Chunk(0, 0, places, certainty=spaced.certainty),))
+
+    def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
+        """Return the best that a writer's search finds for a batch of pieces."""
+        return [self.written(piece, best) for piece, (best, *_) in zip(pieces, self.hypotheses(pieces))]
+
+    def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
+        source, state = self.engine.begin(*self.characters.batch([piece.text for piece in pieces]))
+        longest = [most_written(len(piece.text)) for piece in pieces]
+        return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
+
+    def written(self, piece: Piece, hypothesis: Hypothesis) -> Restoration:
+        """Return the Restoration of a hypothesis; the source itself where it did not end or went too far."""
+        size = len(piece.letters)
+        places = [int(row[:size].argmax()) for row in hypothesis.weights]
+        text, steps = written(hypothesis.ids, places, piece.letters, self.characters)
+        if hypothesis.truncated:
+            return unchanged(piece.text, TRUNCATED)
+        if not text or not within_bound(piece.text, text):
+            return unchanged(piece.text, REJECTED)
+        if not keeps_foreign(piece.text, text):
+            return unchanged(piece.text, FOREIGN)
+        weights = numpy.zeros((len(text), len(piece.text)), dtype="float32")
+        weights[:, piece.places] = hypothesis.weights[steps, :size]
+        return Restoration(piece.text, text, hypothesis.score, (Chunk(0, 0, weights.argmax(axis=1), weights),))
+
+
+class TableRestorer(Restorer):
+    """A Restorer with the columns of the command: `restore_changes`, their number, and `restore_probability`, the least.
+
+    The latter is None where nothing was changed, and for a writer, whose changes have none.
+    """
+
+    types = {"restored": "string", "restore_changes": "int64", "restore_probability": "double", **TYPES}
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        """Return the values of `types` of each text."""
+        rows = list[Row]()
+        for restored in self.restore_stream(texts):
+            changes = restored.changes
+            least = min((each.probability for each in changes if each.probability is not None), default=None)
+            rows.append((restored.text, len(changes), least, restored.error))
+        return rows
+
+
+def clean_lines(text: str) -> str:
+    """Return a clean text whose line breaks stay."""
+    return LINE.join(map(clean, BREAK.split(text))).strip(LINE) if BREAK.search(text) else clean(text)
+
+
+def check_options(kind: str, given: Record) -> None:
+    """Raise ConfigError for an option that belongs to the other kind of bundle, or is out of range."""
+    for name, value in given.items():
+        wanted, expected, fits = CHOICES[name]
+        if kind != wanted:
+            advice = f"leave {name} out, or name another bundle"
+            raise ConfigError(f"{name} {value}: expected {OF_KIND[wanted]} bundle, found {OF_KIND[kind]}; {advice}")
+        if not fits(value):
+            raise ConfigError(f"{name}: expected {expected}, found {value!r}")
+
+
+def load_restorer(
+    bundle: Optional[Union[str, Path]] = None,
+    beam: Optional[int] = None,
+    engine: EngineName = "auto",
+    device: DeviceName = "auto",
+    alpha: Optional[float] = None,
+    min_probability: Optional[float] = None,
+    only: Optional[str] = None,
+) -> Restorer:
+    """Load a restorer from a bundle folder; None is a packaged one.
+
+    That is the writer if `beam` or `alpha` is given, else the editor.
+
+    Engine and device are those of `load_classifier`, beam (4 where None) and alpha (0.6) those of a writer's search.
+    An editor leaves a change out whose probability is below `min_probability`, 0.5 to 1; where None, 0.7 of a character
+    and 0.6 of a space; with `only` "spacing" it leaves all letters as they are. BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is
+    given a beam or alpha, a writer a min_probability, or one of them is out of range.
+    """
+    return Restorer.load(bundle, engine, device, beam=beam, alpha=alpha, min_probability=min_probability, only=only)
+
+
+packaged_restorer = lru_cache(maxsize=1)(load_restorer)
+
+
+def restore(text: str) -> Restoration:
+    """Return the Restoration of one text by the packaged editor, loaded once."""
+    return packaged_restorer()(text)
+
+
+def restore_column(
+    column: "Texts", restorer: Optional[Restorer] = None, text_column: Optional[str] = None
+) -> "pandas.DataFrame":
+    """Restore a column of texts by a restorer, or by the packaged editor, loaded once per process.
+
+    For a DataFrame in a notebook, and the body of a Spark pandas UDF. None and NaN are blank, other values are converted
+    to text. Returns a DataFrame of restored and restore_error (why a text was returned as it was, or None) with the
+    column's index: `frame.join(restore_column(frame["review"]))`. Of a DataFrame, `text_column` and errors are those of
+    `score_column`.
+    """
+    from ...classifier.columns import with_index
+
+    return with_index(restorer or packaged_restorer(), column, text_column)

@@ -1,0 +1,93 @@
+"""A whole training of `restore` as one function: clean sentences and a RestoreConfig in, a run folder with a bundle out."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Union
+
+from ...bundle import load_bundle
+from ...corpora.data import Texts
+from ...errors import DataError
+from ...network.parameters import set_parameters
+from ...text.encoding import clean
+from ...training.description import command, digest, manifest_of, run_settings
+from ...training.initial import check_sizes, first_bundle
+from ...training.runs import Run, network_files, warn, warn_if_small
+from ..sequences.batches import hold_out
+from .junctions import RestorerCharacters
+from .settings import RESTORE_PRESETS, RestoreConfig
+from .system import EDITOR, LAYOUT, RestorerBundle
+from .tags import character_error
+
+# Most sentences that the epoch is chosen by, and fewest to train on
+MOST_DEV, FEWEST = 2000, 100
+
+
+def train_restorer(
+    source: Texts, config: RestoreConfig, run: Run, init_from: Union[str, Path, None] = None
+) -> RestorerBundle:
+    """Train a restorer and write it as a bundle; return it.
+
+    Parameters
+    ----------
+    source : Texts
+        Well-spelt sentences; recipes/spelling.py chooses those of reviews. Longer ones than text.max_length are left out.
+    init_from : path or None
+        A restorer's bundle of the same settings, whose parameters and characters the training begins with.
+
+    Raises
+    ------
+    DataError
+        A file is missing or malformed, or has fewer than FEWEST sentences.
+    ConfigError
+        The run folder is taken or of another run; the loss is not finite; there is no such device.
+    """
+    name, texts = source.read()
+    sentences = sentences_of(texts, config)
+    if len(sentences) < FEWEST:
+        expected = f"{FEWEST} different sentences of at most {config.text.max_length} characters"
+        raise DataError(f"{name}: expected at least {expected}, found {len(sentences)}")
+    first = first_bundle(init_from, LAYOUT)
+    if first:
+        check_sizes(config, first, RESTORE_PRESETS)
+    settings = run_settings(config, name, first, sentences=digest(sentences))
+    run.check(settings)
+    train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
+    characters = RestorerCharacters(first.codec.known) if first else RestorerCharacters.of(train, config.text.min_count)
+    again = partial(command, config, RESTORE_PRESETS, {"task": config.task, "data": name})
+    run.say_settings(again(init_from=init_from))
+    sizes = f"{len(train):,} sentences to train on, {len(dev):,} to choose the epoch by (dev)"
+    run.say(f"data: {name}, {sizes}, {len(characters):,} characters")
+    # imports MXNet
+    from ...engines.graphs import parameters_of
+    from .objective import dev_pairs, train_network
+
+    begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
+    run.begin(settings)
+    network = config.network(*characters.sizes)
+    progress, figures = train_network(network, config, characters, run, train, dev, begin)
+    if config.model.kind == "editor":
+        # what the dictionary says of spaces holds of any sentences; recipes/junctions.py fits others
+        packaged = first if first and first.codec.junctions else load_bundle(EDITOR, LAYOUT)
+        characters = replace(characters, junctions=packaged.codec.junctions)
+    counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
+    best = {"best_epoch": progress.best_epoch + 1, **figures}
+    manifest = manifest_of(config, counts, best, again(init_from=first and first.name), first)
+    manifest["vocabulary"] = len(characters)
+    contents = {"vocab.json": characters.to_json().encode(), **network_files(network, config)}
+    bundle = run.write(LAYOUT, manifest, contents)
+    judged = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
+    run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
+    warn_if_small(len(dev), "sentence", "share restored exactly", best["exact"])
+    noisy = dev_pairs(dev, config.training.seed)
+    untouched = sum(map(character_error, noisy.sources, noisy.targets)) / len(dev)
+    if best["character_error"] >= untouched:
+        found = f"sentences left as they are have a smaller error, {untouched:.4f}"
+        warn(f"{found}; give some 100,000, or begin with --init-from")
+    return bundle
+
+
+def sentences_of(texts: Iterable[str], config: RestoreConfig) -> list[str]:
+    """Return the sentences that a restorer of these settings learns from, each once."""
+    return [text for text in dict.fromkeys(map(clean, texts)) if text and len(text) <= config.text.max_length]

@@ -1,0 +1,241 @@
+"""Attributions as pictures: matrices of weights, shaded words. `page` draws for browsers."""
+
+from pathlib import Path
+from typing import Any, Optional, Sequence, Union
+
+import numpy
+from numpy.typing import ArrayLike
+
+from ..classifier.attribution import Attribution
+from ..classifier.prediction import Prediction
+from ..drawing.colors import LIGHT, as_hex
+from ..drawing.figure import drawing, families, new_figure, printable, save_figure
+from ..drawing.matrices import Matrix, largest_of, matrices
+from ..errors import DataError, check_kind
+from ..machine.aliases import Numbers, Record
+from ..machine.messages import word
+from ..network.graphs import AXES
+
+# The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
+RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
+# Inches: a line of words, the space between words, the widest line
+LINE, SPACE, WIDTH = 0.36, 0.10, 9.0
+# Inches: a cell of a matrix, its shortest and longest side, which fits a screen, and the widest row of matrices
+CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 10.0, 13
+# Inches: a cell in a grid of heads, the shortest side of such a matrix, the longest of the grid
+SMALL_CELL, SMALLEST, GRID = 0.15, 1.5, 40.0
+# Points: words, legends, the smallest and largest names of cells, and how far apart these are at least
+WORD_SIZE, LEGEND_SIZE, NAME_SIZES, PITCH = 12, 8, (7.0, 10.0), 8.5
+# What the rows and columns of a matrix are
+AXIS: Record = {"fontsize": 8, "color": "0.4"}
+
+
+def draw_heatmap(
+    weights: Union[ArrayLike, Prediction],
+    tokens: Optional[Sequence[str]] = None,
+    title: Optional[str] = None,
+    queries: Optional[Sequence[str]] = None,
+    axes: Sequence[str] = AXES,
+) -> Any:
+    """Draw attention weights as a matplotlib Figure: one matrix, or a grid of one for each head, hop, layer or step.
+
+    The weights are (T, T), or have the axes that `axes` names, as those of a Prediction: row i holds the attention of
+    query i, 0..1, to each of the T tokens, the keys. `queries` are the keys where None. A Prediction is drawn with its own
+    tokens and axes. DataError if the weights do not fit the tokens, or there is no token.
+    """
+    if isinstance(weights, Prediction):
+        if weights.error or weights.score is None:
+            raise DataError(f"heatmap: {weights.error}")
+        title = title or f"{word(str(weights.label))} {100 * weights.score:.1f} %"
+        if tokens is queries is None:
+            return draw_matrices(weights.matrices(title))
+        return draw_heatmap(weights.weights, tokens or weights.tokens, title, queries, weights.axes)
+    if tokens is None:
+        raise DataError("heatmap: expected the tokens of the weights, found none; give them, or a Prediction alone")
+    return draw_matrices(matrices(weights, tokens, queries, axes, title))
+
+
+def draw_matrices(panels: Sequence[Matrix]) -> Any:
+    """Draw matrices beside each other, at least one, on one colour scale, as a matplotlib Figure."""
+    down, across = max(len(panel.queries) for panel in panels), max(len(panel.keys) for panel in panels)
+    cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
+    height, width = cell * down + 1.3, cell * across + 1.9
+    columns = min(len(panels), max(1, int(ROW // width)))
+    rows = -(-len(panels) // columns)
+    with new_figure((width * columns, height * rows), rows, columns) as (figure, grid):
+        largest = largest_of(panels)
+        for plot in grid.flat[len(panels) :]:
+            plot.axis("off")
+        for plot, panel in zip(grid.flat, panels):
+            image = draw_weights(plot, panel, largest)
+            name_keys(plot, panel, cell)
+            name_queries(plot, panel, cell)
+            plot.set_xlabel(word("key"), **AXIS)
+            plot.set_ylabel(word(panel.rows), **AXIS)
+        figure.colorbar(image, ax=[*grid.flat], shrink=min(1.0, 3.2 / (cell * down * rows) + 0.4), label=word("weight"))
+    return figure
+
+
+def draw_heads(layers: Sequence[Sequence[Matrix]]) -> Any:
+    """Draw a row of matrices for each layer, all of the same tokens, on one colour scale, as a matplotlib Figure.
+
+    Tokens are named on the outer axes alone.
+    """
+    panels = [panel for layer in layers for panel in layer]
+    tokens, rows, columns = panels[0].keys, len(layers), len(layers[0])
+    side = min(max(SMALLEST, SMALL_CELL * len(tokens)), GRID / max(rows, columns))
+    size = ((side + 0.1) * columns + 1.9, (side + 0.3) * rows + 0.9)
+    with new_figure(size, rows, columns) as (figure, grid):
+        largest = largest_of(panels)
+        images = [draw_weights(plot, panel, largest) for plot, panel in zip(grid.flat, panels)]
+        for plot in grid.flat:
+            plot.set(xticks=[], yticks=[])
+        for plot in grid[0]:
+            name_keys(plot, panels[0], side / len(tokens))
+        for plot in grid[:, 0]:
+            name_queries(plot, panels[0], side / len(tokens))
+        figure.supxlabel(word("key"), **AXIS)
+        figure.supylabel(word("query"), **AXIS)
+        figure.colorbar(images[0], ax=[*grid.flat], shrink=min(1.0, 0.4 + 0.6 / rows), label=word("weight"))
+    return figure
+
+
+def draw_weights(plot: Any, panel: Matrix, largest: float) -> Any:
+    """Draw the cells and the title of a Matrix, the darkest for the largest weight; return matplotlib's image."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    ramp = LinearSegmentedColormap.from_list("attention", RAMP)
+    if panel.title:
+        plot.set_title(printable(panel.title), fontsize=11, wrap=True)
+    return plot.imshow(panel.weights, cmap=ramp, vmin=0.0, vmax=max(largest, 1e-6))
+
+
+def name_keys(plot: Any, panel: Matrix, cell: float) -> None:
+    turned: Record = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"}
+    if max(map(len, panel.keys)) == 1:
+        # a single letter is read as it stands
+        turned = {}
+    elif len(panel.keys) > 12 or cell < CELL:
+        turned = {"rotation": 90, "ha": "center"}
+    name_those(plot.xaxis, panel.keys, panel.weights.sum(axis=0), cell, **turned)
+    plot.xaxis.tick_top()
+    mark_words(plot.xaxis, panel)
+
+
+def name_queries(plot: Any, panel: Matrix, cell: float) -> None:
+    name_those(plot.yaxis, panel.queries, panel.weights.max(axis=1), cell)
+    if panel.queries == panel.keys:
+        mark_words(plot.yaxis, panel)
+
+
+def mark_words(axis: Any, panel: Matrix) -> None:
+    """Draw ticks between words instead of at each of their tokens."""
+    if panel.starts:
+        axis.set_ticks([start - 0.5 for start in (0, *panel.starts, len(panel.keys))], minor=True)
+        axis.set_tick_params(which="major", length=0, pad=6)
+
+
+def name_those(axis: Any, names: Sequence[str], weights: Numbers, cell: float, **style: Any) -> None:
+    """Name the cells, of so many inches, of the largest weights that have room: all where each has."""
+    places: list[int] = []
+    for place in numpy.argsort(-weights, kind="stable").tolist():
+        if all(72 * cell * abs(place - other) >= PITCH for other in places):
+            places.append(place)
+    size = min(NAME_SIZES[1], max(NAME_SIZES[0], 0.8 * 72 * cell))
+    axis.set_ticks(sorted(places), [printable(names[place]) for place in sorted(places)], fontsize=size, **style)
+
+
+def draw_words(attributions: Sequence[Attribution]) -> Any:
+    """Draw reviews, at least one, with their words shaded, one below the other, as a matplotlib Figure.
+
+    The darker a word, the larger its share within the review; a legend names the colours (`colors`). Words for negative
+    are on a hatched band too.
+    """
+    from matplotlib.figure import Figure
+
+    with drawing():
+        blocks = [layout(attribution) for attribution in attributions]
+        heights = [(max(line for line, *_ in boxes) + 2.1) * LINE for boxes in blocks]
+        width = max(4.0, *(left + wide for boxes in blocks for _, left, wide in boxes))
+        legends = sorted({attribution.signed for attribution in attributions})
+        whole = sum(heights) + len(legends) * LINE
+        figure = Figure(figsize=(width + 0.4, whole + 0.2))
+        axes = figure.add_axes((0, 0, 1, 1))
+        axes.set(xlim=(-0.2, width + 0.2), ylim=(whole + 0.1, -0.1))
+        axes.axis("off")
+        top = 0.0
+        for attribution, boxes, height in zip(attributions, blocks, heights):
+            axes.text(0, top + 0.5 * LINE, printable(caption(attribution)), fontsize=8.5, color="0.35", va="center")
+            draw_tokens(axes, attribution, boxes, top + LINE)
+            top += height
+        for signed in legends:
+            draw_legend(axes, signed, top + 0.5 * LINE)
+            top += LINE
+    return figure
+
+
+def draw_legend(axes: Any, signed: bool, middle: float) -> None:
+    """Draw the shades of unsigned or signed values, an inch between the names of its ends."""
+    low, high = map(word, ("for negative", "for positive") if signed else ("0", "largest weight of a review"))
+    style: Record = {"fontsize": LEGEND_SIZE, "color": "0.35", "va": "center_baseline"}
+    left = 0.06 + widths((low,), LEGEND_SIZE)[0]
+    values = numpy.linspace(-1.0 if signed else 0.0, 1, 33)
+    shades = [[[part / 255 for part in LIGHT.shade(value, 1, signed)] for value in values]]
+    axes.text(0, middle, low, **style)
+    axes.pcolormesh(numpy.linspace(left, left + 1, 34), [middle - 0.06, middle + 0.06], shades)
+    axes.text(left + 1.06, middle, high, **style)
+
+
+def caption(attribution: Attribution) -> str:
+    """Return `positive 98.2 % - attention - pretrained`, the title of a picture."""
+    score = max(attribution.probability, 1 - attribution.probability)
+    label = word(str(attribution.label))
+    parts = (f"{label} {100 * score:.1f} %", word(attribution.method), word(attribution.source))
+    return " - ".join(filter(None, parts))
+
+
+def layout(attribution: Attribution) -> list[tuple[int, float, float]]:
+    """Return (line, left, width) of each token, in lines and inches; lines break between tokens."""
+    boxes: list[tuple[int, float, float]] = []
+    line, left, end = 0, 0.0, 0
+    for width, (start, stop) in zip(widths(attribution.tokens), attribution.offsets):
+        left += SPACE if start > end else 0.0
+        if boxes and left + width > WIDTH:
+            line, left = line + 1, 0.0
+        boxes.append((line, left if boxes else 0.0, width))
+        left, end = boxes[-1][1] + width, stop
+    return boxes
+
+
+def widths(tokens: Sequence[str], size: float = WORD_SIZE) -> list[float]:
+    """Return how far each token moves the next one, in inches."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family=families(), size=size)
+    # between letters, as the width of a text begins and ends with its ink
+    framed = [
+        text_to_path.get_text_width_height_descent(f"가{printable(token)}가", font, False) for token in ("", *tokens)
+    ]
+    return [(width - framed[0][0]) / 72 for width, *_ in framed[1:]]
+
+
+def draw_tokens(axes: Any, attribution: Attribution, boxes: list[tuple[int, float, float]], top: float) -> None:
+    from matplotlib.patches import Rectangle
+
+    largest = float(numpy.abs(attribution.values).max())
+    band: Record = {"facecolor": "white", "hatch": "//////", "edgecolor": "0.2"}
+    for token, value, (line, left, width) in zip(attribution.tokens, attribution.values, boxes):
+        middle, half = top + (line + 0.5) * LINE, LINE / 2 - 0.03
+        shade = as_hex(LIGHT.shade(value, largest, attribution.signed))
+        axes.add_patch(Rectangle((left, middle - half), width, 2 * half, linewidth=0, facecolor=shade))
+        if value < 0:
+            axes.add_patch(Rectangle((left, middle + half - 0.05), width, 0.05, linewidth=0, **band))
+        style = {"ha": "center", "va": "center_baseline", "color": as_hex(LIGHT.ink)}
+        axes.text(left + width / 2, middle, printable(token), fontsize=WORD_SIZE, **style)
+
+
+def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
+    """Save the heatmap of a Prediction as `save_figure` does; DataError if the prediction has no tokens."""
+    check_kind("heatmap", prediction, Prediction, advice="; get one from predict()")
+    save_figure(draw_heatmap(prediction), path)

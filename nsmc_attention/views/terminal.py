@@ -1,0 +1,105 @@
+"""Results on a terminal: words on shaded backgrounds or, where there are no colours, with numbers; a table of figures."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Optional, TextIO
+
+import click
+
+from ..drawing.html import cut_at
+from ..machine.aliases import Record
+from ..machine.messages import translated, word
+
+if TYPE_CHECKING:
+    from ..classifier.attribution import Attribution
+
+# Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a
+# dark background faint shades would stand out most
+BLACK, WHITE = 16, 231
+ATTENTION, POSITIVE, NEGATIVE = (195, 152, 109, 66), (189, 153, 111, 68), (230, 223, 216, 173)
+# Share of the largest value below which a word is not shaded
+FAINT = 0.1
+# The rows of the table of faithfulness
+ORDERS = ("contribution", "attention", "best hop", "gradient", "erasure", "random")
+
+
+def has_colors(stream: TextIO, variables: Mapping[str, str] = os.environ) -> bool:
+    """Return True for a terminal that says it has 256 colours or more; never where NO_COLOR is set."""
+    if variables.get("NO_COLOR") or not stream.isatty():
+        return False
+    # Windows Terminal sets neither TERM nor COLORTERM
+    return "256color" in variables.get("TERM", "") or "COLORTERM" in variables or "WT_SESSION" in variables
+
+
+def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str:
+    """Return a review as lines: the prediction, the words, the strongest of them, and what the values mean."""
+    from ..classifier.display import METHODS
+    from .heatmap import caption
+
+    order = sorted(range(len(attribution.tokens)), key=lambda index: -abs(attribution.values[index]))
+    named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
+    meaning = [METHODS[attribution.method], *["+ for positive, - for negative"] * attribution.signed]
+    lines = (caption(attribution), words(attribution, colors), f"{word('strongest')}: {', '.join(named)}")
+    return "\n".join((*lines, "; ".join(map(translated, meaning))))
+
+
+def words(attribution: "Attribution", colors: bool) -> str:
+    """Return the text with each token shaded by its value, or followed by it."""
+    (pieces, rest), done = cut_at(attribution.text, attribution.offsets), ""
+    largest = float(abs(attribution.values).max()) or 1.0
+    for index, (between, piece) in enumerate(pieces):
+        if colors:
+            share = attribution.values[index] / largest
+            done += on(WHITE, between) + on(shade(share, attribution.signed), piece)
+        else:
+            done += f"{between}{piece}({number(attribution, index)})"
+    return done + (on(WHITE, rest) if colors else rest)
+
+
+def on(background: int, text: str) -> str:
+    return click.style(text, fg=BLACK, bg=background) if text else ""
+
+
+def shade(share: float, signed: bool) -> int:
+    """Return the colour of a share of the largest value, -1 to 1: in a neutral hue, or one for each sign."""
+    ramp = ATTENTION if not signed else POSITIVE if share > 0 else NEGATIVE
+    return WHITE if abs(share) < FAINT else ramp[min(int(abs(share) * len(ramp)), len(ramp) - 1)]
+
+
+def number(attribution: "Attribution", index: int) -> str:
+    return format(attribution.values[index], "+.2f" if attribution.signed else ".2f")
+
+
+def faithfulness_table(result: Record) -> str:
+    """Return the table of one result of `measure.faithfulness.faithfulness`."""
+    correlations = result.get("correlation", {})
+    lines = [
+        f"{result['reviews']} reviews of 3 tokens or more; mean and half its 95 % interval; tau: Kendall's tau-b",
+        f"{'words ordered by':18}{'tau, erasure':18}{'tau, gradient':18}{'comprehensiveness':19}{'sufficiency':18}"
+        f"{'correlation' if correlations else ''}".rstrip(),
+    ]
+    for name in (order for order in ORDERS if order in result["orders"]):
+        tau, aopc = result["tau"].get(name, {}), result["orders"][name]
+        taus = f"{interval(tau.get('erasure')):18}{interval(tau.get('gradient')):18}"
+        aopcs = f"{interval(aopc['comprehensiveness']):19}{interval(aopc['sufficiency']):18}"
+        linear = correlations.get(name)
+        lines.append(f"{name:18}{taus}{aopcs}{'' if linear is None else format(linear, '.3f')}".rstrip())
+    if correlations:
+        lines.append("correlation: with the change of the log-odds by erasing a word; of attention with its size")
+    if "gap" in result:
+        lines.append(f"the log-odds are a bias and the sum of the contributions, to {result['gap']:.1g}")
+    if "best_hop" in result:
+        lines.append(f"best hop: hop {result['best_hop']}, which agrees most with erasure here; attention: their mean")
+    for name, effect in result.get("replaced", {}).items():
+        lines.append(
+            f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "
+            f"{100 * effect['flipped']:.1f} % of the labels change"
+        )
+    return "\n".join([*lines, f"{result['data']}, {result['bundle']}, {result['seconds']} s"])
+
+
+def interval(mean: Optional[Record]) -> str:
+    """Return `0.380 ±0.012`; nothing where it was not measured or is not defined."""
+    if not mean or mean["mean"] is None:
+        return ""
+    return f"{mean['mean']:.3f} ±{mean['high'] - mean['mean']:.3f}"

@@ -1,0 +1,119 @@
+import io
+import json
+import math
+
+import numpy
+import pandas
+import pytest
+
+from nsmc_attention import load_classifier, positive_share, score_column
+from nsmc_attention.classifier.positive_share import LEANING, LabelsByShare, share_given
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.measure.share import Evidence, Tally
+from nsmc_attention.scoring.reference import worker_scorer
+
+TEXTS = "최고의 영화|지루하고 돈이 아까워요|정말 재미있는 영화였어요| |별로|감동적이에요|또 보고 싶다".split("|")
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return load_classifier()
+
+
+def test_texts_have_the_same_share_whatever_holds_them(classifier):
+    found = positive_share(TEXTS, classifier)
+    assert found == positive_share(pandas.Series(TEXTS), classifier) == positive_share(iter(TEXTS))
+    assert found == positive_share([None, math.nan, *TEXTS]) == positive_share(pandas.DataFrame({"review": TEXTS}))
+    assert found == Evidence.of(classifier.probabilities(TEXTS)).share and found.n == 6
+
+
+@pytest.mark.parametrize("texts", [["worst movie ever"] * 30, ["12345"] * 30, ["つまらない"] * 30])
+def test_texts_without_hangul_have_no_share(texts):
+    found = positive_share(texts)
+    assert (found.share, found.low, found.high) == (None, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "reviews, message",
+    [
+        ("최고", "found one string; give a list or a column of them"),
+        (pandas.DataFrame({"x": TEXTS, "y": TEXTS}), r'df\["review"\]'),
+        ({"review": "최고"}, "found dict"),
+        (7, "found int"),
+        (io.StringIO("review\n최고\n"), "found StringIO"),
+        ([0.5, 1.5], r"texts\[0\]: expected a review as str, found float"),
+        (["최고", 3], r"texts\[1\]: expected a review as str, found int"),
+    ],
+)
+def test_other_values_are_refused(reviews, message):
+    with pytest.raises(DataError, match=message):
+        positive_share(reviews)
+
+
+def test_a_label_by_the_share_stands_beside_the_review_s_own(classifier):
+    scorer = LabelsByShare(classifier, 0.9)
+    own, rows = classifier.rows(TEXTS), scorer.rows(TEXTS)
+    names = [*scorer.types]
+    assert names == ["label", "score", "probability", *LEANING, "error"]
+    for plain, row in zip(own, rows):
+        assert (*row[:3], row[-1]) == plain
+        assert plain[0] is None or row[4] >= plain[2]
+    assert rows[3][3:6] == (None, None, None)
+    for row, values in zip(rows, scorer.objects(TEXTS)):
+        assert [values[name] for name in LEANING] == pytest.approx(list(row[3:6])) or row[0] is None
+    assert worker_scorer(scorer.reference).rows(TEXTS[:1]) == rows[:1]
+
+
+def test_share_table_reads_the_table_twice(tmp_path, command):
+    table = tmp_path / "a.csv"
+    pandas.DataFrame({"review": TEXTS * 5, "n": range(35)}).to_csv(table, index=False)
+    done = command("predict", "--input", table, "--output", tmp_path / "b.csv", "--share", "table")
+    read = pandas.read_csv(tmp_path / "b.csv")
+    share = positive_share(TEXTS * 5).share
+    assert done.returncode == 0 and read["share"].dropna().unique() == pytest.approx(share, abs=1e-6)
+    assert f"{table}: positive reviews: about {100 * share:.0f} %" in done.stderr
+    plain = command("predict", "--input", table, "--format", "csv")
+    assert plain.stdout.splitlines()[0] == "review,n,label,score,probability,error"
+
+
+@pytest.mark.parametrize("share", ["2", "0", "1", "half", "nan"])
+def test_a_share_that_is_none_is_refused(share, command):
+    done = command("predict", "최고", "--share", share)
+    assert done.returncode == 2 and "--share: expected table, or a number between 0 and 1" in done.stderr
+
+
+def test_what_has_no_table_has_no_share_of_it(tmp_path, command):
+    assert "expected --input FILE" in command("predict", "최고", "--share", "table").stderr
+    (tmp_path / "a.csv").write_text("review\n최고\n별로\n", encoding="utf-8")
+    done = command("predict", "--input", tmp_path / "a.csv", "--share", "table", "-o", tmp_path / "b.csv")
+    assert done.returncode == 2 and "expected a share that can be estimated, found unknown" in done.stderr
+    assert not (tmp_path / "b.csv").exists()
+
+
+def test_a_number_is_given_as_such_or_in_percent():
+    assert (share_given("0.85"), share_given("85%"), share_given("table")) == (0.85, 0.85, None)
+    with pytest.raises(ConfigError, match="found 1.2"):
+        LabelsByShare(None, 1.2)
+
+
+def test_tallies_of_parts_add_up_to_that_of_the_whole():
+    probabilities = [0.9, None, 0.2, math.nan, 0.5]
+    texts = ["가", "", "나", " ", "x"]
+    whole = Tally.of(texts, probabilities, 2)
+    parts = Tally.of(texts[:2], probabilities[:2], 1) + Tally.of(texts[2:], probabilities[2:], 1)
+    assert (whole.rows, whole.errors, whole.positive, whole.korean) == (5, 2, 2, 2)
+    assert all(
+        numpy.all(getattr(whole, name) == getattr(parts, name)) for name in ("rows", "errors", "positive", "korean")
+    )
+    assert (whole.evidence.counts == parts.evidence.counts).all()
+
+
+def test_every_command_that_reads_a_table_says_the_share(tmp_path, command):
+    table = tmp_path / "a.csv"
+    pandas.DataFrame({"review": TEXTS * 5}).to_csv(table, index=False)
+    line = f"positive reviews: {positive_share(TEXTS * 5)}; 67 % of the labels"
+    for arguments in (["predict", "--input", table, "--format", "jsonl"], ["report", table, "-o", tmp_path / "r.html"]):
+        done = command(*arguments)
+        assert done.stderr.splitlines()[-1] == f"{table}: {line}"
+    assert json.loads(command("predict", "--input", table, "--format", "jsonl").stdout.splitlines()[0])["label"]
+    assert score_column(pandas.Series(TEXTS))["label"].notna().sum() == 6

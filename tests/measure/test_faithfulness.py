@@ -1,0 +1,188 @@
+import numpy
+import pytest
+import scipy.stats
+
+from nsmc_attention.errors import DataError
+from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, effect, faithfulness, gap, largest
+from nsmc_attention.text.encoding import Encoded
+
+RANDOM = numpy.random.RandomState(0)
+WORTH = {f"t{number}": value for number, value in enumerate(RANDOM.normal(size=200))}
+
+
+def encoded(*reviews):
+    return [Encoded("", tuple(tokens), tuple(range(len(tokens)))) for tokens in reviews]
+
+
+REVIEWS = encoded(
+    *([f"t{number}" for number in RANDOM.choice(200, size, replace=False)] for size in RANDOM.randint(3, 30, 120))
+)
+
+
+def linear(reviews):
+    """Log-odds are a sum over the tokens, so the perfect order is known."""
+    return numpy.array(
+        [
+            1 / (1 + numpy.exp(-sum(WORTH[token] for token in each.tokens))) if len(each) else numpy.nan
+            for each in reviews
+        ]
+    )
+
+
+def measure(reviews, weights, **options):
+    return faithfulness(linear, reviews, {"attention": weights}, **options)
+
+
+@pytest.fixture(scope="module")
+def perfect():
+    return measure(REVIEWS, [[abs(WORTH[token]) for token in each.tokens] for each in REVIEWS])
+
+
+def test_a_perfect_order_on_a_linear_scorer_agrees_wholly(perfect):
+    assert perfect["reviews"] == 120
+    assert perfect["tau"]["attention"]["erasure"]["mean"] == pytest.approx(1)
+    assert perfect["orders"]["attention"]["comprehensiveness"] == pytest.approx(
+        perfect["orders"]["erasure"]["comprehensiveness"]
+    )
+    assert set(perfect) == {"reviews", "tau", "orders"}, "nothing is made up for what was not given"
+
+
+def test_a_random_order_agrees_with_nothing(perfect):
+    found = perfect["tau"]["random"]["erasure"]
+    assert abs(found["mean"]) < 0.1 and found["low"] < 0 < found["high"] and found["significant"] < 0.2
+
+
+def test_signs_of_gradients_do_not_count():
+    signed = [[WORTH[token] for token in each.tokens] for each in REVIEWS]
+    found = faithfulness(linear, REVIEWS, {"attention": signed, "gradient": signed})["tau"]
+    assert found["attention"] == {measure: pytest.approx(perfect_order()) for measure in ("erasure", "gradient")}
+    assert found["gradient"] == {"erasure": pytest.approx(perfect_order())}
+
+
+def test_contributions_of_a_linear_scorer_are_its_changes_and_add_up():
+    signed = [numpy.array([WORTH[token] for token in each.tokens]) for each in REVIEWS]
+    orders = {"attention": list(map(abs, signed)), "contribution": signed}
+    found = faithfulness(linear, REVIEWS, orders)
+    assert found["correlation"] == {"attention": pytest.approx(1), "contribution": pytest.approx(1)}
+    assert found["gap"] < 1e-6 and found["tau"]["contribution"] == found["tau"]["attention"]
+    wrong = faithfulness(linear, REVIEWS, {**orders, "contribution": [-values for values in signed]})
+    assert wrong["correlation"]["contribution"] == pytest.approx(-1) and wrong["gap"] > 1
+    assert wrong["tau"] == found["tau"] and wrong["orders"] == found["orders"], "only the sign was wrong"
+
+
+def test_gradients_have_a_correlation_and_no_sum():
+    worth = [[WORTH[token] for token in each.tokens] for each in REVIEWS]
+    found = faithfulness(linear, REVIEWS, {"attention": [numpy.ones(len(each)) for each in REVIEWS], "gradient": worth})
+    assert found["correlation"] == {"attention": None, "gradient": pytest.approx(1)} and "gap" not in found
+
+
+def test_the_correlation_is_over_all_tokens_of_all_reviews():
+    ones, others = [[1.0, 2.0], [3.0]], [[2.0, 1.0], [5.0]]
+    assert correlation(ones, others) == pytest.approx(scipy.stats.pearsonr([1, 2, 3], [2, 1, 5])[0])
+
+
+@pytest.mark.parametrize("bias", [-2.0, 0.0, 0.5])
+def test_the_gap_is_half_the_spread_whatever_the_bias(bias):
+    odds = numpy.array([0.3, -1.2, 2.5])
+    contributions = [[0.1, 0.2], [-1.2], [2.5, 0.02]]
+    assert gap(1 / (1 + numpy.exp(-odds - bias)), contributions) == pytest.approx(0.01)
+
+
+def perfect_order():
+    significant = numpy.mean([len(tokens) > 4 for tokens in REVIEWS])  # 5 in perfect order have p = 1/60
+    return {"mean": 1, "low": 1, "high": 1, "sd": 0, "significant": significant}
+
+
+def test_the_best_hop_is_the_one_that_agrees_most_with_erasure(perfect):
+    worth = [[abs(WORTH[token]) for token in each.tokens] for each in REVIEWS]
+    others = [[-each for each in one] for one in worth], [RANDOM.rand(len(each)) for each in REVIEWS]
+    hops = [others[0], worth, others[1]]
+    found = measure(REVIEWS, others[1], hops=hops)
+    assert found["best_hop"] == 2 and found["tau"]["best hop"] == perfect["tau"]["attention"]
+    assert found["orders"]["best hop"] == perfect["orders"]["attention"]
+
+
+def test_what_other_weights_lead_to_is_compared_with_the_answer():
+    whole = linear(REVIEWS)
+    found = measure(
+        REVIEWS, [[1] * len(tokens) for tokens in REVIEWS], replaced={"same": whole, "opposite": 1 - whole}
+    )["replaced"]
+    assert found["same"] == {"change": 0, "flipped": 0}
+    assert found["opposite"]["flipped"] == 1
+    assert found["opposite"]["change"] == pytest.approx(numpy.abs(2 * whole - 1).mean())
+
+
+def test_reviews_too_short_for_an_order_are_left_out():
+    reviews = encoded(["t1"], ["t1", "t2"], ["t1", "t2", "t3"], ["t4", "t5", "t6"])
+    assert measure(reviews, [numpy.arange(len(tokens)) for tokens in reviews])["reviews"] == 2
+
+
+def test_an_order_without_an_answer_does_not_count():
+    found = agreement([[1, 1, 1], [1, 2, 3], [3, 2, 1]], [[1, 2, 3], [1, 2, 3], [3, 2, 1]])
+    assert found["mean"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("share, expected", [(0.01, [2]), (0.5, [2, 0]), (1.0, [2, 0, 1, 3])])
+def test_the_largest_come_first_and_at_least_one(share, expected):
+    assert largest([0.3, 0.1, 0.5, 0.1], share) == expected
+
+
+def test_the_interval_is_the_normal_one_of_the_mean():
+    taus = [-1, -1 / 3, 1 / 3, 1]
+    orders = {-1: [3, 2, 1], -1 / 3: [2, 3, 1], 1 / 3: [1, 3, 2], 1: [1, 2, 3]}
+    found = agreement([orders[tau] for tau in taus], [[1, 2, 3]] * 4)
+    error = scipy.stats.sem(taus)
+    assert found["mean"] == pytest.approx(0)
+    assert (found["low"], found["high"]) == (pytest.approx(-1.96 * error), pytest.approx(1.96 * error))
+    assert found["sd"] == pytest.approx(2 * error) and found["significant"] == 0
+
+
+def test_one_order_has_a_mean_but_no_interval():
+    found = agreement([[1, 2, 3]], [[1, 2, 3]])
+    assert found == {"mean": None, "low": None, "high": None, "sd": None, "significant": 0}
+
+
+def test_aopc_averages_over_the_shares_of_eraser():
+    """DeYoung et al. 2020, section 5: 1, 5, 10, 20 and 50 % of the tokens, here 2, 6, 11, 22 and 55 of 110."""
+    tokens = [f"t{number}" for number in range(110)]
+    opposite = [f"t{number}" for number in range(90, 200)]
+    weights = [numpy.arange(110, 0, -1)] * 2
+    reviews = encoded(tokens, opposite)
+    whole = linear(reviews)
+    sides = numpy.where(whole >= 0.5, 1, -1)
+    counts = (2, 6, 11, 22, 55)
+    without = [sides * (whole - linear(encoded(tokens[count:], opposite[count:]))) for count in counts]
+    only = [sides * (whole - linear(encoded(tokens[:count], opposite[:count]))) for count in counts]
+    found = aopc(linear, reviews, weights, whole)
+    assert found["comprehensiveness"]["mean"] == pytest.approx(numpy.mean(without))
+    assert found["sufficiency"]["mean"] == pytest.approx(numpy.mean(only))
+    apart = numpy.mean(without, axis=0)
+    assert found["comprehensiveness"]["high"] == pytest.approx(apart.mean() + 1.96 * apart.std(ddof=1) / 2**0.5)
+
+
+def test_nothing_left_says_nothing():
+    """Of one token all is taken away: half and half, and the answer falls to that."""
+    whole = numpy.array([0.9, 0.8])
+    found = aopc(
+        lambda reviews: numpy.array([1.0 if len(each) else numpy.nan for each in reviews]),
+        encoded(["a"], ["b"]),
+        [[1], [1]],
+        whole,
+    )
+    assert found["comprehensiveness"]["mean"] == pytest.approx((0.4 + 0.3) / 2)
+
+
+def test_a_probability_of_one_half_is_an_answer_of_positive():
+    assert effect(numpy.array([0.5, 0.5]), numpy.array([0.4, 0.5])) == {"change": pytest.approx(0.05), "flipped": 0.5}
+
+
+@pytest.mark.parametrize("reviews", [[], [["t1", "t2", "t3"]], [["t1", "t2", "t3"], ["t1", "t2"]]])
+def test_fewer_than_two_reviews_with_an_order_are_refused(reviews):
+    with pytest.raises(DataError, match="at least 2 reviews of 3 tokens"):
+        measure(encoded(*reviews), [numpy.arange(len(tokens)) for tokens in reviews])
+
+
+def test_the_random_order_is_that_of_its_seed():
+    weights = [numpy.arange(len(tokens)) for tokens in REVIEWS]
+    once, again, other = (measure(REVIEWS, weights, seed=seed)["orders"]["random"] for seed in (0, 0, 1))
+    assert once == again and once != other

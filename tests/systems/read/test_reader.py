@@ -1,0 +1,202 @@
+"""From a picture to a Reading, whatever the network has learnt; what the packaged one reads is in tests/test_pretrained.py."""
+
+import json
+import pickle
+from types import SimpleNamespace
+
+import numpy
+import pytest
+from PIL import Image, ImageDraw, ImageFont
+
+from nsmc_attention import load_classifier, load_reader, read, save_reading
+from nsmc_attention.drawing.figure import font_file
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.systems.read.drawing import Style, draw, korean_faces
+from nsmc_attention.systems.read.reader import PictureReader, is_readable
+from nsmc_attention.systems.read.reading import LEAST, Line, Reading
+from nsmc_attention.systems.read.rows import COLUMNS, write_readings
+from nsmc_attention.systems.read.strips import Box
+from nsmc_attention.systems.sequences.characters import END, edit_distance
+from nsmc_attention.systems.sequences.search import Hypothesis
+
+FACE = next(face for face in korean_faces(str(font_file().parent)) if face.path == font_file())
+TEXTS = ("정말 재미있는 영화였어요", "별로", "ㅋㅋㅋ 시간 가는 줄 몰랐다!!")
+WIDTH = 400
+
+
+@pytest.fixture(scope="session")
+def page():
+    """A picture (height, WIDTH) of three lines."""
+    rows = [draw(text, Style(FACE, size=20))[0] for text in TEXTS]
+    return numpy.concatenate([numpy.pad(row, ((0, 0), (0, WIDTH - row.shape[1])), constant_values=255) for row in rows])
+
+
+@pytest.fixture(scope="session")
+def reader(tiny_reader):
+    return load_reader(tiny_reader)
+
+
+def test_a_reading_has_its_lines_in_order_with_where_each_letter_was_read(reader, page):
+    boxes = [Box(15, 60 * row + 15, WIDTH - 5, 60 * row + 45) for row in range(3)]
+    for line, box in zip(reader.read_boxes(page, boxes), boxes):
+        assert line.box == box and 0 < line.score <= 1
+        assert line.weights.shape == (len(line.text), len(line.edges) - 1)
+        assert numpy.allclose(line.weights.sum(axis=1), 1, atol=1e-4)
+        assert (numpy.diff(line.edges) > 0).all() and line.edges[0] < box.left and line.edges[-1] >= box.right
+        assert ((line.places >= line.edges[0]) & (line.places <= line.edges[-1])).all()
+
+
+@pytest.mark.parametrize("shade", [0, 128, 255])
+def test_nothing_is_read_of_an_empty_picture(reader, shade):
+    reading = reader(numpy.full((50, 80), shade, "uint8"))
+    assert reading.lines == () and reading.text == "" and "0 lines" in repr(reading)
+    assert reading.to_dict() == {"width": 80, "height": 50, "lines": []}
+    assert "no line of text found" in reading._repr_html_()
+    with pytest.raises(DataError, match="expected lines of text"):
+        save_reading(reading, "x.png")
+
+
+def test_spaces_at_the_ends_of_a_line_are_left_out(reader):
+    ids = [reader.letters.ids[letter] for letter in " 가 나 "]
+    weights = numpy.eye(5, 8, dtype="float32")
+    line = reader.line(Hypothesis(tuple(ids), -3.0, weights, False), Box(0, 0, 9, 9), 32, 0)
+    assert line.text == "가 나" and numpy.array_equal(line.weights, weights[1:4])
+
+
+def test_the_text_is_taken_that_decoder_and_ctc_find_likeliest_together(reader):
+    """CTC reads what the decoder did not find; it is taken where it is worth more than the decoder loses by it."""
+    one, other = Hypothesis((9,), -1.0, numpy.ones((1, 3)), False), (10,)
+    log_probability = numpy.full((1, len(reader.letters)), -5.0)
+    log_probability[0, [10, END]] = -1.5
+    step = lambda ids, source, state: (log_probability, numpy.ones((1, 3)), state)  # noqa: E731
+    parts = numpy.full((4, reader.letters.count), -9.0)
+    parts[:, reader.letters.table[10]] = -0.1
+    parts[:, reader.letters.table[9]] = -0.2
+    for weight, expected in ((0.0, (9,)), (0.05, (9,)), (0.95, other)):
+        own = PictureReader(reader.bundle, SimpleNamespace(name="onnx", step=step), ctc=weight)
+        # the two letters share parts, so that CTC prefers its own by little
+        assert own.choose(one, list(other), parts, ([], [])).ids == expected
+
+
+def test_a_weight_of_ctc_out_of_range_is_refused(reader):
+    for weight in (-0.1, 2):
+        with pytest.raises(ConfigError, match="ctc: expected a weight from 0 to 1"):
+            PictureReader(reader.bundle, reader.engine, weight)
+
+
+def test_lines_of_any_length_are_readable_up_to_a_bound():
+    assert is_readable(Box(0, 0, 3000, 20)) and not is_readable(Box(0, 0, 30_000, 20))
+    assert not is_readable(Box(0, 0, 400, 300))
+
+
+def test_a_pickle_reads_the_same(reader, page):
+    again = pickle.loads(pickle.dumps(reader))
+    assert again(page).text == reader(page).text
+
+
+def test_a_table_has_a_row_for_each_line_with_its_sentiment(reader, page, bundle_folder, tmp_path, capsys):
+    classifier = load_classifier(bundle_folder)
+    readings = [("one.png", reader(page)), ("blank.png", reader(page[:3, :9]))]
+    reading = readings[0][1]
+    write_readings(readings, classifier, tmp_path / "lines.csv")
+    header, *rows = (tmp_path / "lines.csv").read_text(encoding="utf-8").splitlines()
+    assert header.split(",") == [*COLUMNS, *classifier.types] and len(rows) == len(reading.lines)
+    assert "blank.png: no line of text found" in capsys.readouterr().err
+    write_readings(readings, classifier, tmp_path / "lines.jsonl")
+    objects = [json.loads(line) for line in (tmp_path / "lines.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["text"] for row in objects] == [line.text for line in reading.lines]
+    for row, line in zip(objects, reading.lines):
+        assert [row[side] for side in ("left", "top", "right", "bottom")] == list(line.box)
+        assert {"label", "places"} <= row.keys() and len(row["places"]) == len(line.text)
+    write_readings(iter(readings[1:]), None, tmp_path / "none.csv")
+    assert (tmp_path / "none.csv").read_text(encoding="utf-8").split() == [",".join(COLUMNS)]
+
+
+def line_at(left, top, text="정말", height=20, score=0.9):
+    return Line(text, Box(left, top, left + 90, top + height), score, numpy.ones((2, 1)), numpy.array([0.0, 9.0]))
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([line_at(10, 10), line_at(10, 40), line_at(12, 70)], [3]),
+        # a wide gap, another column, a smaller line
+        ([line_at(10, 10), line_at(10, 60)], [1, 1]),
+        ([line_at(10, 10), line_at(300, 40)], [1, 1]),
+        ([line_at(10, 10), line_at(10, 40, height=10)], [1, 1]),
+        ([line_at(10, 40), line_at(10, 10)], [1, 1]),
+        ([], []),
+    ],
+)
+def test_lines_that_follow_closely_are_a_paragraph(lines, expected):
+    reading = Reading(tuple(lines), numpy.zeros((90, 400), "uint8"))
+    assert [len(group) for group in reading.paragraphs] == expected
+
+
+def test_a_paragraph_is_one_row(tmp_path, bundle_folder):
+    lines = line_at(10, 10, "정말 재미있는", score=0.5), line_at(12, 40, "영화였어요")
+    readings = [("a.png", Reading(lines, numpy.zeros((90, 200), "uint8")))]
+    classifier = load_classifier(bundle_folder)
+    write_readings(readings, classifier, tmp_path / "all.jsonl", paragraphs=True)
+    (row,) = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert row["text"] == "정말 재미있는 영화였어요" and row["label"] == classifier.predict(row["text"]).label
+    assert [row[side] for side in ("left", "top", "right", "bottom")] == [10, 10, 102, 60]
+    assert row["letter_probability"] == 0.5
+    assert [line["text"] for line in row["lines"]] == ["정말 재미있는", "영화였어요"]
+
+
+def test_what_is_hardly_text_is_left_out_and_counted(page):
+    for text in ("재미있다", "★", ""):
+        for score in (0.9, 2 * LEAST, LEAST / 2):
+            assert line_at(0, 0, text, 20, score).legible == (bool(text) and score >= LEAST)
+    lines = tuple(line_at(0, 40 * row, "가", 20, score) for row, score in enumerate((0.9, 0.5, 0.4)))
+    assert Reading(lines[:1], page).doubts == ""
+    assert Reading(lines, page, 2).doubts == (
+        "2 of 3 lines may be read wrong (letter_probability below 0.6); 2 more could not be read and are left out"
+    )
+
+
+def test_pictures_of_where_letters_were_read(reader, page, tmp_path):
+    lines = reader.read_boxes(page, [Box(15, 15, WIDTH - 5, 45)])
+    text = "가<&나"
+    lines = [lines[0].__class__(text, lines[0].box, 0.5, numpy.full((4, 10), 0.1, "float32"), numpy.arange(11) * 9.0)]
+    reading = Reading(tuple(lines), page)
+    for name in ("where.png", "where.svg", "where.html"):
+        save_reading(reading, tmp_path / name)
+        assert (tmp_path / name).stat().st_size > 3000
+    html = (tmp_path / "where.html").read_text(encoding="utf-8")
+    assert "&lt;" in html and "&amp;" in html and "가<&나" not in html
+    assert reading._repr_html_().count("<b style") == 4
+    with Image.open(tmp_path / "where.png") as picture:
+        assert picture.width > 300
+
+
+CARDS = """
+산들바람 2023.08.14
+★★★★☆
+음악이 오래 기억에 남는다
+#여운 #음악
+밤하늘*** | 2024.01.02
+★★☆☆☆ 4/10
+결말을 알 수가 없다...
+#실망
+ㅋㅋㅋㅋ ㅠㅠㅠ
+별점 ★☆☆☆☆ 1점
+ㄹㅇ 꿀잼 ㅎㅎ
+☆☆☆☆☆
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("size", [14, 18, 24, 32])
+@pytest.mark.parametrize("paper, ink", [("white", "black"), ("#1f2329", "#e8eaed")])
+def test_every_line_of_a_card_is_read(size, paper, ink):
+    font, height = ImageFont.truetype(str(font_file()), size), int(1.8 * size)
+    picture = Image.new("RGB", (18 * size, height * len(CARDS) + 40), paper)
+    for number, line in enumerate(CARDS):
+        ImageDraw.Draw(picture).text((20, 20 + height * number), line, font=font, fill=ink)
+    lines = [line.text for line in read(picture).lines]
+    assert len(lines) == len(CARDS)
+    wrong = sum(map(edit_distance, lines, CARDS))
+    assert wrong <= 0.03 * sum(map(len, CARDS)), lines
+    for line, right in zip(lines, CARDS):
+        assert line.count("★") == right.count("★") and line.count("☆") == right.count("☆")

@@ -1,0 +1,72 @@
+"""Pictures of the heads of an encoder."""
+
+import numpy
+import pytest
+
+from nsmc_attention.classifier.attribution import Attribution
+from nsmc_attention.classifier.prediction import Prediction
+from nsmc_attention.drawing.matrices import matrices
+from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.systems.language.model import Filling
+from nsmc_attention.views.heatmap import draw_heads
+from nsmc_attention.views.pictures import save_heads
+
+TOKENS = ("이", "[MASK]", "재미있", "다")
+
+
+def weights(layers=3, heads=2, tokens=len(TOKENS)):
+    return numpy.random.RandomState(0).dirichlet(numpy.ones(tokens), (layers, heads, tokens)).astype("float32")
+
+
+def filling(heads, tokens=TOKENS):
+    return Filling("".join(tokens), tokens, 1, (), heads)
+
+
+def attribution(heads):
+    offsets = ((0, 1), (2, 8), (9, 12), (12, 13))
+    prediction = Prediction("이 [MASK] 재미있다", "positive", 0.8, 0.8, TOKENS, offsets, numpy.eye(4))
+    return Attribution(prediction, numpy.ones(4), "attention", heads=heads)
+
+
+def test_a_grid_has_one_scale_and_names_on_its_outer_axes_alone():
+    heads = weights()
+    panels = matrices(heads, TOKENS, axes=("layers", "heads", "queries", "keys"))
+    figure = draw_heads([panels[:2], panels[2:4], panels[4:]])
+    plots = [plot for plot in figure.axes if plot.get_title()]
+    assert [plot.get_title() for plot in plots] == [
+        f"layer {layer}, head {head}" for layer in (1, 2, 3) for head in (1, 2)
+    ]
+    for place, plot in enumerate(plots):
+        (image,) = plot.images
+        assert numpy.array_equal(image.get_array(), heads[place // 2, place % 2])
+        assert image.get_clim() == (0, pytest.approx(heads.max()))
+        keys, queries = ([label.get_text() for label in axis.get_ticklabels()] for axis in (plot.xaxis, plot.yaxis))
+        assert keys == (list(TOKENS) if place < 2 else []) and queries == ([] if place % 2 else list(TOKENS))
+
+
+@pytest.mark.parametrize(
+    "found, name, magic",
+    [
+        (filling(weights()), "a.png", b"\x89PNG"),
+        (filling(weights()), "a.svg", b"<?xml"),
+        (attribution(weights()).by_word(), "a.png", b"\x89PNG"),
+        (filling(weights(2, 1, 1), ("[MASK]",)), "a.png", b"\x89PNG"),
+    ],
+)
+def test_a_picture_is_written_whole(tmp_path, found, name, magic):
+    save_heads(found, tmp_path / name)
+    assert (tmp_path / name).read_bytes().startswith(magic) and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize(
+    "heads, name, message",
+    [
+        (weights(), "a.html", "unknown suffix '.html'"),
+        (None, "a.png", "a.png: expected the heads of an encoder that is a transformer, found another encoder; take"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_with_a_line(tmp_path, heads, name, message):
+    for found in (filling(heads), attribution(heads)):
+        with pytest.raises((ConfigError, DataError), match=message):
+            save_heads(found, tmp_path / name)
+    assert not list(tmp_path.iterdir())
