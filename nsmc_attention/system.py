@@ -31,8 +31,8 @@ class System:
         Loads the predictor of a bundle: (bundle, engine, device) -> Predictor.
     train : callable
         Trains: (Texts or Labelled, config, Run, **options) -> bundle.
-    labels : collection of str
-        The options of labels that its training reads.
+    options : collection of str
+        What its training takes of the options that not all take, as init_from and label_column.
     continuing : callable or None
         Fits the settings of a training to the bundle that it begins with: (config, init_from) -> config.
     """
@@ -42,7 +42,7 @@ class System:
     command: str
     load: "Callable[..., Predictor]"
     train: "Callable[..., AnyBundle]"
-    labels: "Collection[str]" = ()
+    options: "Collection[str]" = ("init_from",)
     continuing: "Optional[Callable[..., TaskConfig]]" = None
 
     @property

@@ -13,8 +13,8 @@ import numpy
 import pandas
 
 from docs.make.pictures import named, save_figure
+from nsmc_attention.apps.evaluation import evaluate, faithfulness
 from nsmc_attention.classifier.engines import embed_batch
-from nsmc_attention.classifier.evaluation import evaluate, faithfulness
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc

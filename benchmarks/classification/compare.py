@@ -19,9 +19,9 @@ from typing import Any, Optional
 import pandas
 from sklearn.dummy import DummyClassifier
 
+from nsmc_attention.apps.evaluation import evaluate
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.cross_validation import tfidf_regression
-from nsmc_attention.classifier.evaluation import evaluate
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import PRESETS, Config
 from nsmc_attention.classifier.system import LAYOUT

@@ -13,7 +13,7 @@ from pathlib import Path
 
 os.environ["OMP_NUM_THREADS"] = "1"
 
-from nsmc_attention.classifier.evaluation import evaluate, faithfulness
+from nsmc_attention.apps.evaluation import evaluate, faithfulness
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import Config
 from nsmc_attention.classifier.train import train

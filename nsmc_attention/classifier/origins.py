@@ -13,10 +13,10 @@ from ..corpora.corpus import Reviews
 from ..errors import ConfigError
 from ..machine.aliases import Record
 from ..measure.calibration import log_odds
-from ..registry import modules, system
+from ..registry import SYSTEMS, system
 from ..text.encoding import ReviewEncoder
 from ..training.initial import Beginning, check_sizes, first_bundle
-from . import lending
+from . import lending, lending_encoder
 from .batches import Tokenized
 from .long_reviews import NEAREST
 from .predictor import Classifier
@@ -98,8 +98,9 @@ class Origins:
 
 
 def lenders() -> dict[Any, Any]:
-    """Return the `lending` of each system whose bundles a classifier may begin with, by their layouts."""
-    return {system(name).layout: found for name, found in modules("lending")}
+    """Return {layout of the bundles that a classifier may begin with: what it takes of them}."""
+    taken = {"classify": lending, "language": lending_encoder}
+    return {system(task).layout: found for task, found in taken.items() if task in SYSTEMS}
 
 
 def joined(names: Sequence[str]) -> Optional[str]:

@@ -52,6 +52,6 @@ SYSTEM = System(
     "predict",
     load=later("classifier.predictor", "Classifier.from_bundle"),
     train=later("classifier.train", "train_classifier"),
-    labels=("label_column", "stars_column", "positive"),
+    options=("valid", "init_from", "teacher", "sentences", "label_column", "stars_column", "positive"),
     continuing=later("classifier.origins", "continuing"),
 )

@@ -10,7 +10,7 @@ from ..errors import ConfigError
 from ..registry import SYSTEMS, system, systems
 from ..system import System
 from .declare import argument, choices, command, option
-from .options import BUNDLE, DEVICE, INIT_FROM, Added, labelled, labelled_table, of_systems, values_of
+from .options import BUNDLE, CLASSIFIER, DEVICE, INIT_FROM, labelled, labelled_table
 from .settings import TrainCommand, settings_options
 
 
@@ -34,7 +34,7 @@ def fetch(
 
 
 class TrainOptions(NamedTuple):
-    """Options for a classifier's initial parameters and its teachers."""
+    """What some trainings take beside labels and settings, see `System.options`."""
 
     valid: Optional[Path] = option("labelled file by which the best epoch is chosen")
     init_from: Optional[Path] = INIT_FROM
@@ -48,6 +48,8 @@ class TrainOptions(NamedTuple):
         "--sentences",
         "--negations",
     )
+    group_by: Optional[str] = option("for film: column of the films  [default: the one called film, movie, 영화, ...]")
+    classifier: Optional[Path] = CLASSIFIER
 
 
 @command(TrainCommand)
@@ -63,7 +65,7 @@ def train(
         "with --resume that of the run",
     ),
     out: Path = option("run folder, new unless --resume", default=Path("runs/latest")),
-    options: Added = of_systems("TrainOptions", classify=TrainOptions),
+    options: TrainOptions,
     resume: bool = option("continue the run in --out"),
     device: str = DEVICE,
     settings: dict[str, Any] = settings_options(),
@@ -99,15 +101,14 @@ def train(
     chosen.train(reviews, config, Run(out, resume, device), **own)
 
 
-def used(chosen: System, options: Added, of_labels: dict[str, Any]) -> dict[str, Any]:
-    """Return a system's TrainOptions of all that were given; ConfigError for one that its training would ignore."""
-    own: dict[str, Any] = options[chosen.name]._asdict()
-    others = {name: value for name, value in values_of(options).items() if name not in own}
-    for name, value in {**others, **of_labels}.items():
-        if value is not None and name not in chosen.labels:
+def used(chosen: System, options: TrainOptions, of_labels: dict[str, Any]) -> dict[str, Any]:
+    """Return the TrainOptions that a system's training takes; ConfigError for a given one that it would ignore."""
+    given = options._asdict()
+    for name, value in {**given, **of_labels}.items():
+        if value is not None and name not in chosen.options:
             flag = f"--{name.replace('_', '-')}"
             raise ConfigError(f"train --task {chosen.name}: expected no {flag}, found {value}; leave it out")
-    return own
+    return {name: value for name, value in given.items() if name in chosen.options}
 
 
 def resumed_task(out: Path, run_settings: dict[str, Any], given: Optional[str]) -> str:

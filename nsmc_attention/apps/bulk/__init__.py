@@ -1,3 +1,1 @@
 """`bulk`: files of any size on Dask."""
-
-COMMANDS = ("bulk",)

@@ -29,9 +29,9 @@ from ...machine.processes import can_start_workers, cores
 from ...machine.progress import progress_bar
 from ...machine.reading import read_json
 from ...measure.share import Tally
-from ...registry import ability
 from ...scoring.files import MARK, marks, open_output, table_parts
 from ...scoring.reference import Reference, worker_scorer
+from ...systems.restore import corrections
 from ...tables.parts import PART_BYTES, Source, TablePart
 from ...tables.source import SUFFIXES, find_source
 from ...tables.table import Table, open_table
@@ -181,9 +181,7 @@ def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[boo
     classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
     if restore is False:
         return classifier
-    if not (correcting := ability("corrections")):
-        raise ConfigError("bulk --restore: no system of this installation corrects texts; leave it out")
-    return correcting.reference(classifier, restore, engine)
+    return corrections.reference(classifier, restore, engine)
 
 
 def fingerprints(model: Any) -> dict[str, Optional[str]]:

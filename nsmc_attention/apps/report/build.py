@@ -22,10 +22,12 @@ from ...machine.progress import progress_bar
 from ...machine.workers import Workers
 from ...measure.attention_statistics import by_word, token_table
 from ...measure.share import Tally
-from ...registry import ability
+from ...systems.film.rater import rater_of
 from ...tables.columns import require_column
 from ...tables.parts import as_text, cells_of
 from ...tables.writers import as_csv
+from ..aspects.aspects import AspectReader, by_name
+from ..aspects.clauses import Pairs, read_words
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
 from .statistics import content_words, date_of, distinctive_words, extreme_reviews, shares_by
@@ -52,7 +54,7 @@ def report(
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
     Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
-    tables as csv, which the page offers too. Groups have stars where a system rates groups (`registry.modules`).
+    tables as csv, which the page offers too. Groups have stars where the film network reads the classifier.
     Shares are estimated (`measure.share`). `stars_column` has the table's own stars, shown beside them.
     `language` is ko or en, also where `title` is None.
     DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
@@ -66,9 +68,7 @@ def report(
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
-    views, rating = ability("aspects"), ability("rater") if group_by else None
-    words = views.read_words(aspects_file) if views else ()
-    rater = rating.rater_of(classifier.bundle, film_bundle) if rating else None
+    words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     path, frame, stars = read(source, group_by, date_column, stars_column)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
@@ -91,7 +91,7 @@ def report(
     rater = None if other else rater
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
     explainer = Explainer(classifier)
-    named = mentions_of(views, explainer, [each.text for each in predictions], words)
+    named = mentions_of(explainer, [each.text for each in predictions], words)
     if len(named):
         tables["aspects"] = shares_by(named["aspect"], named, classifier.prior).sort_values("count", ascending=False)
         if group_by:
@@ -105,11 +105,13 @@ def report(
     return tables
 
 
-def mentions_of(views: Any, explainer: Explainer, texts: list[str], words: Any) -> pandas.DataFrame:
+def mentions_of(explainer: Explainer, texts: list[str], words: Pairs) -> pandas.DataFrame:
     """Return a row for each aspect of each text that has a side, with the place of its clearest clause, if they can be found."""
-    rows, able = [], views and explainer.has_contributions
-    for row, judged in enumerate(views.AspectReader(explainer.classifier, words)(texts) if able else ()):
-        for name, odds in views.by_name(judged).items():
+    rows = []
+    for row, judged in enumerate(
+        AspectReader(explainer.classifier, words)(texts) if explainer.has_contributions else ()
+    ):
+        for name, odds in by_name(judged).items():
             best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
             rows.append((row, name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end))
     return pandas.DataFrame(rows, columns=["row", "aspect", "odds", "label", "probability", "start", "end"])

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import lru_cache, partial
 from importlib import resources
-from typing import Annotated, Any, Optional
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, Optional, Union
 
 from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
@@ -15,15 +16,15 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
-from ... import registry
 from ...classifier.display import AUTO, METHODS
 from ...classifier.explain import Explainer
 from ...classifier.positive_share import share_given
 from ...classifier.prediction import Prediction
 from ...classifier.predictor import Classifier
 from ...machine.batching import Batcher, cost_of, one_by_one
-from ...registry import ability
 from ...views.page import file, filled, font_of, panel, with_words
+from ..aspects.aspects import aspects as aspects_of
+from . import fill, film, read, restore
 from .fence import Fence
 from .guard import Counters, Limits
 from .plug import (
@@ -43,6 +44,8 @@ from .plug import (
 )
 from .uploads import FORM, MEDIA_TYPES, Upload, load_scorer, read_table, score, stored, table_response, upload_kind
 
+# What systems add: their requests here, and files in pages/ by these names
+SERVICES: Any = {"restore": restore.Service, "language": fill.Service, "film": film.Service, "read": read.Service}
 # Those of systems come before the last one
 SCRIPTS = ("texts.js", "heads.js", "page.js", "start.js")
 # Where systems add to the page
@@ -94,15 +97,15 @@ def hangul() -> bytes:
     return font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
 
 
-class Bundles:
+class Bundles(NamedTuple):
     """The bundles of a server and its engine; None is the packaged bundle, where there is one.
 
-    `others`, as restore_bundle=DIR, are those of systems, by their names.
+    `others` are those of systems, by their names.
     """
 
-    def __init__(self, bundle: BundlePath = None, engine: str = "auto", **others: BundlePath) -> None:
-        self.bundle, self.engine = bundle, engine
-        self.others = {name.removesuffix("_bundle"): other for name, other in others.items() if other}
+    bundle: BundlePath = None
+    engine: str = "auto"
+    others: Mapping[str, Union[str, Path]] = {}
 
 
 class Server:
@@ -116,7 +119,7 @@ class Server:
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
         self.bundles, self.limits, self.counters, self.thread = bundles, limits, Counters(), ThreadPoolExecutor(1)
         self.services: dict[str, Any] = {
-            name: found.Service(self, bundles.others.get(name)) for name, found in registry.modules("service")
+            name: service(self, bundles.others.get(name)) for name, service in SERVICES.items()
         }
         self.html = with_words(filled(file("page.html", __package__), **self.fillings()))
 
@@ -177,9 +180,9 @@ class Server:
         css, *scripts = (file(name, __package__) for name in ("page.css", *SCRIPTS))
         slots = dict.fromkeys(SLOTS, "")
         # the last one's section is the first on the page
-        for service in reversed(self.services.values()):
-            files = {path.name: path for path in resources.files(type(service).__module__.rpartition(".")[0]).iterdir()}
-            added = {name: files[name].read_text("utf-8") for name in files if name.endswith((".html", ".css", ".js"))}
+        for name, service in reversed(self.services.items()):
+            files = resources.files(__package__).joinpath("pages", name).iterdir()
+            added = {path.name: path.read_text("utf-8") for path in files}
             css += added.get("page.css", "")
             scripts.insert(-1, added.get("page.js", ""))
             for slot in SLOTS:
@@ -310,7 +313,6 @@ def explanation_json(explainer: Explainer, question: Question) -> str:
     attribution = attribution.by_word() if question.by_word else attribution
     heads = {"heads": head_values(attribution.heads)} if question.heads else {}
     drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
-    beside = ability("aspects") if explainer.has_contributions else None
-    found = beside.aspects(attribution.text, classifier=explainer.classifier) if beside else []
+    found = aspects_of(attribution.text, classifier=explainer.classifier) if explainer.has_contributions else []
     aspects = [[each.start, each.end, each.name, each.label] for each in found]
     return encode({**panel(drawn), **heads, "aspects": aspects})

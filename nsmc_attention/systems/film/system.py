@@ -28,5 +28,5 @@ SYSTEM = System(
     "film",
     load=later("systems.film.rater", "FilmRater.from_bundle"),
     train=later("systems.film.train", "train_films"),
-    labels=("stars_column",),
+    options=("group_by", "classifier", "stars_column"),
 )

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ...machine.aliases import Network
-from ...network.parameters import Arrays, set_parameters, snapshot
-from ...text.encoding import ReviewEncoder
-from ...training.initial import sizes_of
+from ..machine.aliases import Network
+from ..network.parameters import Arrays, set_parameters, snapshot
+from ..text.encoding import ReviewEncoder
+from ..training.initial import sizes_of
 
 EMBEDDING, ENCODER = "embedding.weight", "encoder."
 
