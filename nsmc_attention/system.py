@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class System:
-    """A system as a value; what it does for others is in modules of its folder, see `registry.ability`.
+    """A system as a value.
 
     Attributes
     ----------

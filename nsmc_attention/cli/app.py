@@ -103,15 +103,20 @@ def missing_package(problem: ModuleNotFoundError, command: str) -> Optional[str]
 
 
 # {command: the module that holds it}, in the order in which they are used
-TRAINING = dict.fromkeys(("fetch", "train", "adapt"), "cli.training")
-EVALUATION = dict.fromkeys(("evaluate", "faithfulness", "hops", "explain", "export"), "cli.evaluation")
+TRAINING = dict.fromkeys(("fetch", "train", "adapt"), "training")
+EVALUATION = dict.fromkeys(("evaluate", "faithfulness", "hops", "explain", "export"), "evaluation")
 COMMANDS = {
     **TRAINING,
     **{name: EVALUATION[name] for name in ("evaluate", "faithfulness", "hops")},
-    "predict": "cli.prediction",
-    **{name: f"cli.{name}" for name in ("restore", "fill", "film", "read")},
+    "predict": "prediction",
+    "restore": "restore",
+    "fill": "fill",
+    "film": "film",
+    "read": "read",
     "explain": EVALUATION["explain"],
-    **{name: f"cli.{name}" for name in ("report", "bulk", "serve")},
+    "report": "report",
+    "bulk": "bulk",
+    "serve": "serve",
     "export": EVALUATION["export"],
 }
 
@@ -123,7 +128,7 @@ class WorkflowGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
-        return getattr(import_module(f"nsmc_attention.{COMMANDS[name]}"), name) if name in COMMANDS else None
+        return getattr(import_module(f".{COMMANDS[name]}", __package__), name) if name in COMMANDS else None
 
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}

@@ -40,8 +40,7 @@ def serve(
     from ..apps.serve.app import serve as run_server
     from ..apps.serve.service import Bundles
 
-    others = {"restore": restore_bundle, "language": language_bundle, "film": film_bundle, "read": read_bundle}
-    bundles = Bundles(bundle, engine, {name: other for name, other in others.items() if other})
+    bundles = Bundles(bundle, engine, restore_bundle, language_bundle, film_bundle, read_bundle)
     run_server(host, port, workers=workers, bundles=bundles)
 
 

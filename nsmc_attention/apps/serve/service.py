@@ -2,13 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import lru_cache, partial
-from importlib import resources
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Optional, Union
+from importlib import import_module, resources
+from typing import Annotated, Any, NamedTuple, Optional
 
 from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
@@ -24,7 +23,6 @@ from ...classifier.predictor import Classifier
 from ...machine.batching import Batcher, cost_of, one_by_one
 from ...views.page import file, filled, font_of, panel, with_words
 from ..aspects.aspects import aspects as aspects_of
-from . import fill, film, read, restore
 from .fence import Fence
 from .guard import Counters, Limits
 from .plug import (
@@ -44,8 +42,8 @@ from .plug import (
 )
 from .uploads import FORM, MEDIA_TYPES, Upload, load_scorer, read_table, score, stored, table_response, upload_kind
 
-# What systems add: their requests here, and files in pages/ by these names
-SERVICES: Any = {"restore": restore.Service, "language": fill.Service, "film": film.Service, "read": read.Service}
+# {system: the module of its requests}; what it adds to the page is in pages/
+SERVICES = {"restore": "restore", "language": "fill", "film": "film", "read": "read"}
 # Those of systems come before the last one
 SCRIPTS = ("texts.js", "heads.js", "page.js", "start.js")
 # Where systems add to the page
@@ -98,14 +96,19 @@ def hangul() -> bytes:
 
 
 class Bundles(NamedTuple):
-    """The bundles of a server and its engine; None is the packaged bundle, where there is one.
-
-    `others` are those of systems, by their names.
-    """
+    """The bundles of a server and its engine; None is the packaged bundle, where there is one."""
 
     bundle: BundlePath = None
     engine: str = "auto"
-    others: Mapping[str, Union[str, Path]] = {}
+    restore_bundle: BundlePath = None
+    language_bundle: BundlePath = None
+    film_bundle: BundlePath = None
+    read_bundle: BundlePath = None
+
+    @property
+    def others(self) -> dict[str, BundlePath]:
+        """{system: its bundle}."""
+        return {name: getattr(self, f"{name}_bundle") for name in SERVICES}
 
 
 class Server:
@@ -119,7 +122,8 @@ class Server:
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
         self.bundles, self.limits, self.counters, self.thread = bundles, limits, Counters(), ThreadPoolExecutor(1)
         self.services: dict[str, Any] = {
-            name: service(self, bundles.others.get(name)) for name, service in SERVICES.items()
+            name: import_module(f".{module}", __package__).Service(self, bundles.others[name])
+            for name, module in SERVICES.items()
         }
         self.html = with_words(filled(file("page.html", __package__), **self.fillings()))
 
