@@ -22,7 +22,7 @@ FILES_ALONE = {"__init__", "__main__", "errors", "version", "bundle", "registry"
 ORDER = """
     errors version, machine schema, native, text, bundle network tables, corpora drawing engines measure registry system,
     scoring training, classifier, apps/aspects views, systems/sequences,
-    systems/film systems/language systems/read systems/restore, apps apps/bulk apps/report apps/serve, cli
+    systems/film systems/language systems/read systems/restore, apps apps/report apps/serve, cli
 """
 # Lines of Python; what a folder needs beyond them makes room there first
 BOUNDS = {
@@ -45,7 +45,6 @@ BOUNDS = {
     "systems/read": 2227,
     "systems/restore": 2783,
     "apps/aspects": 324,
-    "apps/bulk": 287,
     "apps/report": 837,
     "apps/serve": 1491,
     "cli": 1459,

@@ -31,8 +31,7 @@ from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.corpora.labelled import read_reviews
 from nsmc_attention.corpora.nsmc import CORPORA
 from nsmc_attention.errors import ConfigError, did_you_mean, list_names
-from nsmc_attention.machine.atomic import replaced_file, write_text
-from nsmc_attention.machine.reading import read_json
+from nsmc_attention.machine.files import read_json, replaced_file, write_text
 from nsmc_attention.measure.metrics import HEADLINE, headline
 from nsmc_attention.training.runs import Run
 

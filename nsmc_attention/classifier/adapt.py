@@ -24,7 +24,7 @@ from ..corpora.raw import folded
 from ..engines.graphs import DeviceName, parameters_of
 from ..errors import ConfigError
 from ..machine.aliases import Record
-from ..machine.atomic import write_text
+from ..machine.files import write_text
 from ..measure.calibration import calibrated
 from ..network.parameters import Arrays, round_tables, wide_scale
 from ..tables.writers import as_csv

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..bundle import Bundle, Layout, Manifest, in_yaml, packaged, read_encoder
 from ..errors import BundleError
-from ..system import System, later
+from ..registry import System, later
 from .settings import LABELS, PRESETS, Config
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import click
 
 from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
 from ..machine import messages
-from ..machine.atomic import NO_ROOM, remedy
+from ..machine.files import NO_ROOM, remedy
 from ..machine.processes import collect_seldom
 from ..registry import SYSTEMS, system
 from ..version import __version__

@@ -40,7 +40,7 @@ def bulk(
     nsmc-attention bulk "reviews/*.parquet" --output scored
     nsmc-attention bulk reviews/ --output scored --scheduler tcp://host:8786
     """
-    from ..apps.bulk import run as dask
+    from ..apps import bulk as dask
 
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is end:

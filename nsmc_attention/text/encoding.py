@@ -16,7 +16,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ..errors import BundleError
-from ..machine.reading import read_json
+from ..machine.files import read_json
 from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Optional
 
 from ..errors import NsmcError
-from ..machine.atomic import write_text
+from ..machine.files import write_text
 from ..machine.processes import can_start_workers, cores
 from ..machine.workers import Workers
 from .encoding import clean

@@ -16,7 +16,7 @@ from ...corpora.data import File, open_file
 from ...corpora.labelled import WholeTable
 from ...corpora.stars import Stars, stars_of
 from ...errors import ConfigError, DataError, did_you_mean, list_names
-from ...machine.atomic import require_place, vacant, write_text
+from ...machine.files import require_place, vacant, write_text
 from ...machine.processes import can_start_workers, cores
 from ...machine.progress import progress_bar
 from ...machine.workers import Workers

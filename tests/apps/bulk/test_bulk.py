@@ -15,15 +15,15 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from nsmc_attention.apps.bulk import run as run_module  # noqa: E402
-from nsmc_attention.apps.bulk.run import Partition, check_plan, connected, expand, score_partition  # noqa: E402
+from nsmc_attention.apps import bulk as run_module  # noqa: E402
+from nsmc_attention.apps.bulk import Partition, check_plan, connected, expand, score_partition  # noqa: E402
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.classifier.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.classifier.system import LAYOUT  # noqa: E402
 from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.corpora import nsmc  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
-from nsmc_attention.machine.atomic import PREFIX  # noqa: E402
+from nsmc_attention.machine.files import PREFIX  # noqa: E402
 from nsmc_attention.scoring.reference import Reference  # noqa: E402
 from nsmc_attention.tables.table import open_table  # noqa: E402
 

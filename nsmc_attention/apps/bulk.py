@@ -20,21 +20,20 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
 
-from ...bundle import load_bundle
-from ...classifier.predictor import Classifier
-from ...classifier.system import LAYOUT
-from ...errors import ConfigError, DataError, MissingPackage
-from ...machine.atomic import PREFIX, remove, vacant, write_text
-from ...machine.processes import can_start_workers, cores
-from ...machine.progress import progress_bar
-from ...machine.reading import read_json
-from ...measure.share import Tally
-from ...scoring.files import MARK, marks, open_output, table_parts
-from ...scoring.reference import Reference, worker_scorer
-from ...systems.restore import corrections
-from ...tables.parts import PART_BYTES, Source, TablePart
-from ...tables.source import SUFFIXES, find_source
-from ...tables.table import Table, open_table
+from ..bundle import load_bundle
+from ..classifier.predictor import Classifier
+from ..classifier.system import LAYOUT
+from ..errors import ConfigError, DataError, MissingPackage
+from ..machine.files import PREFIX, read_json, remove, vacant, write_text
+from ..machine.processes import can_start_workers, cores
+from ..machine.progress import progress_bar
+from ..measure.share import Tally
+from ..scoring.files import MARK, marks, open_output, table_parts
+from ..scoring.reference import Reference, worker_scorer
+from ..systems.restore import corrections
+from ..tables.parts import PART_BYTES, Source, TablePart
+from ..tables.source import SUFFIXES, find_source
+from ..tables.table import Table, open_table
 
 try:
     from distributed import Client

@@ -1,1 +1,0 @@
-"""`bulk`: files of any size on Dask."""
