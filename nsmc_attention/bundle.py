@@ -22,9 +22,9 @@ from .errors import BundleError, ConfigError, WrongTask, list_names
 from .machine.files import read_json, replaced_folder
 
 if TYPE_CHECKING:
+    from .schema import TaskConfig
     from .text.encoding import ReviewEncoder
     from .text.settings import WordSettings
-    from .training.config import TaskConfig
 
 SCHEMA = 5
 MANIFEST, PARAMETERS, CARD = "manifest.json", "model.safetensors", "README.md"

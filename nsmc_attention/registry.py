@@ -19,8 +19,8 @@ from .errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from .bundle import AnyBundle
+    from .schema import TaskConfig
     from .scoring.reference import Predictor
-    from .training.config import TaskConfig
 
 # {task: the module that has its SYSTEM}, the default first
 SYSTEMS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import nsmc_attention
-from nsmc_attention.training.config import SHORT_NAMES
+from nsmc_attention.schema import SHORT_NAMES
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]

@@ -12,8 +12,7 @@ from ..classifier.settings import PRESETS
 from ..corpora.data import Labelled
 from ..errors import ConfigError
 from ..registry import SYSTEMS, System, system, systems
-from ..schema import KIND, Settings, descriptions, paths
-from ..training.config import FLAGS, SHORT_NAMES
+from ..schema import FLAGS, KIND, SHORT_NAMES, Settings, descriptions, paths
 from .declare import Declared, Group, argument, choices, command, option
 from .options import BUNDLE, CLASSIFIER, DEVICE, INIT_FROM, labelled, labelled_table
 

@@ -6,9 +6,8 @@ from hashlib import sha256
 from typing import Any, Optional
 
 from ..bundle import AnyBundle, Manifest
-from ..schema import KIND, leaves, paths
+from ..schema import FLAGS, KIND, TaskConfig, leaves, paths
 from ..version import __version__
-from .config import FLAGS, TaskConfig
 
 
 def in_words(counts: Mapping[str, int]) -> str:

@@ -18,9 +18,8 @@ from ..machine.files import read_json, vacant, write_text
 from ..machine.mxnet_shim import choose_device
 from ..machine.progress import progress_bar
 from ..measure.calibration import FEW_DEV
-from ..schema import difference
+from ..schema import LoopConfig, TaskConfig, difference
 from .checkpoint import Checkpoint, Progress
-from .config import LoopConfig, TaskConfig
 from .stage import Stage
 
 ConfigT = TypeVar("ConfigT", bound=TaskConfig)
