@@ -20,8 +20,8 @@ TESTS = Path(__file__).parent
 FILES_ALONE = {"__init__", "__main__", "errors", "version", "bundle", "registry", "schema", "system"}
 # From the ground up: a folder or file imports from those before it
 ORDER = """
-    errors version, machine schema, native, text, bundle network tables, corpora drawing engines measure registry system,
-    scoring training, classifier, apps/aspects views, systems/sequences,
+    errors version, machine schema, native, text, bundle network tables, corpora drawing engines measure,
+    scoring training, registry, classifier, apps/aspects views, systems/sequences,
     systems/film systems/language systems/read systems/restore, apps apps/report apps/serve, cli
 """
 # Lines of Python; what a folder needs beyond them makes room there first
@@ -60,12 +60,12 @@ def room(path):
     return "/".join([first, *others[: len(others) > 1]]) if first in ("systems", "apps") else first.removesuffix(".py")
 
 
-def own_imports(path):
-    """Yield the files of the package that a file imports, also within functions, but not for type checkers alone."""
+def own_imports(path, for_types=False):
+    """Yield the files of the package that a file imports, also within functions, and maybe for type checkers alone."""
     package = ("nsmc_attention", *path.relative_to(PACKAGE).parts[:-1])
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for block in [each for each in ast.walk(tree) if isinstance(each, ast.If)]:
-        if ast.unparse(block.test) == "TYPE_CHECKING":
+        if ast.unparse(block.test) == "TYPE_CHECKING" and not for_types:
             block.body = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
@@ -80,7 +80,8 @@ def own_imports(path):
 
 FILES = {path: set(own_imports(path)) for path in MODULES}
 ROOMS = {
-    name: {room(other) for path in MODULES if room(path) == name for other in FILES[path]} - {name}
+    name: {room(other) for path in MODULES if room(path) == name for other in own_imports(path, for_types=True)}
+    - {name}
     for name in map(room, MODULES)
 }
 

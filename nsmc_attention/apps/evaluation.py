@@ -90,7 +90,8 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
     Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight,
     as `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
     """
-    from ..measure.attention_statistics import by_hop, overlap
+    from ..measure.metrics import overlap
+    from ..views.attention_statistics import by_hop
 
     if "hops" not in classifier.engine.axes:
         raise ConfigError(

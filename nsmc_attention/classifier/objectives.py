@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from ..machine.aliases import Array, Device, Network
 from ..machine.gluon import mxnet
-from ..measure.attention_statistics import evenness
-from ..measure.metrics import headline
+from ..measure.metrics import evenness, headline
 from ..training.stage import SMALLEST, Objective
 from .batches import Batch, Batches
 

@@ -20,12 +20,12 @@ from ...machine.files import require_place, vacant, write_text
 from ...machine.processes import can_start_workers, cores
 from ...machine.progress import progress_bar
 from ...machine.workers import Workers
-from ...measure.attention_statistics import by_word, token_table
 from ...measure.share import Tally
 from ...systems.film.rater import rater_of
 from ...tables.columns import require_column
 from ...tables.parts import as_text, cells_of
 from ...tables.writers import as_csv
+from ...views.attention_statistics import by_word, token_table
 from ..aspects.aspects import AspectReader, by_name
 from ..aspects.clauses import Pairs, read_words
 from .content import Content, Tables, rate_groups
