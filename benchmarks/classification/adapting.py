@@ -33,13 +33,13 @@ import numpy
 import pandas
 from scipy import stats
 
+from benchmarks.classification.compare import tfidf_regression
 from docs.make.pictures import named, save_figure
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.adapt import adapting
+from nsmc_attention.classifier.adapt import adapting, balanced_accuracy
 from nsmc_attention.classifier.batches import EncodedPart, encode
-from nsmc_attention.classifier.comparison import balanced_accuracy
-from nsmc_attention.classifier.cross_validation import fine_tune, odds_of, tfidf_regression
+from nsmc_attention.classifier.cross_validation import fine_tune, odds_of
 from nsmc_attention.classifier.origins import continuing
 from nsmc_attention.classifier.stages import ClassifierTrainer
 from nsmc_attention.classifier.system import LAYOUT, ClassifierBundle

@@ -7,6 +7,7 @@ The predictions of held-out folds are what the accuracy, the calibration and the
 
 import shlex
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional, Union
 
@@ -16,25 +17,23 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ..bundle import load_bundle
-from ..corpora import nsmc
-from ..corpora.corpus import Reviews, read_bytes, sha256
+from ..corpora.corpus import Reviews
 from ..corpora.data import Labelled
 from ..corpora.labelled import labelled_rows
-from ..corpora.raw import folded
 from ..engines.graphs import DeviceName, parameters_of
-from ..errors import ConfigError
+from ..errors import ConfigError, DataError
 from ..machine.aliases import Record
 from ..machine.files import write_text
-from ..measure.calibration import calibrated
+from ..measure.calibration import calibrated, temperature
+from ..measure.metrics import headline, share_interval
 from ..network.parameters import Arrays, round_tables, wide_scale
 from ..tables.writers import as_csv
 from ..text.encoding import ReviewEncoder
 from ..training.description import manifest_of, options
 from ..training.runs import Run
 from .batches import Batches, EncodedPart, Tokenized, encode
-from .comparison import Comparison, check_counts, held_out_calibration
 from .predictor import Classifier
-from .settings import LABELS, Config
+from .settings import KEPT_ODDS, LABELS, Config
 from .system import LAYOUT, ClassifierBundle
 from .train import tokenized, write_classifier
 
@@ -47,8 +46,14 @@ STEPS, BATCH, PASSES = 600, 16, (6, 30)
 RATE = 2e-3
 # A label whose probability is smaller is listed
 SURPRISING = 0.1
-# A larger share of reviews that were trained on before is said: of them the packaged classifier gets 94 % right, not 90 %
-SEEN = 0.1
+# Fewest labelled reviews, and of each label: each fold has one
+FEWEST_LABELLED, FEWEST_OF_LABEL = 40, 5
+# The probability by chance below which something is shown, and that of a loss by which a bundle is refused
+CHANCE, LOSS = 0.025, 0.05
+# A rarer label with fewer reviews says little
+ENOUGH_OF_LABEL = 20
+Odds = NDArray[numpy.float64]
+Labels = NDArray[numpy.int64]
 
 
 def adapt(
@@ -65,9 +70,9 @@ def adapt(
 ) -> Classifier:
     """Continue a classifier on labelled reviews, and return it loaded from out/bundle.
 
-    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, the balanced
-    ones, and that of a `baseline`, all of reviews that the judged model has not seen; but for those that the first bundle was
-    trained on, whose number is `seen` where they are known and many. `positive` is the share of the labels.
+    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and the balanced
+    ones, all of reviews that the adapted networks have not seen. With reviews that the first bundle was trained on, `before`
+    is too good. `positive` is the share of the labels.
 
     Parameters
     ----------
@@ -126,7 +131,7 @@ def adapt_classifier(
     for line in table.in_words():
         run.say(line)
     # imports MXNet
-    from .cross_validation import baseline_accuracy, cross_validated, odds_of
+    from .cross_validation import cross_validated, odds_of
     from .stages import ClassifierTrainer
 
     encoded, (_, arrays) = encode(examples, first.codec), parameters_of(first)
@@ -138,9 +143,7 @@ def adapt_classifier(
         labels,
         adapted=calibration["scale"] * adapted.held_out + calibration["bias"],
         unchanged=odds_of(trainer.network_of(arrays), trainer.batches(encoded, with_ngrams=True), run.context),
-        baseline=baseline_accuracy(examples, trainer.config),
         shift=calibration["bias"],
-        seen=seen_before(examples, rows.sha256, first),
     )
     surprising = surprising_labels(examples, adapted.held_out)
     for line in [*comparison.in_words(), *in_words(surprising)]:
@@ -163,21 +166,6 @@ def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed
     return config.with_fields(**stages, batch_size=BATCH, seed=seed)
 
 
-def seen_before(examples: Tokenized, sha256_of_data: str, first: ClassifierBundle) -> int:
-    """Return how many reviews the bundle was trained on, 0 where these are at most SEEN of them or not known.
-
-    Known are those of its training file, if that is the user's, or NSMC's and at its place; nothing is downloaded.
-    """
-    learnt, official = first.manifest["data"]["train"]["sha256"], nsmc.present("train")
-    if learnt == sha256_of_data:
-        return len(examples.labels)
-    if official is None or sha256(read_bytes(official)) != learnt:
-        return 0
-    known = set(map(folded, nsmc.read(official).documents))
-    seen = sum(folded(text) in known for text in examples.frame["document"])
-    return seen if seen > SEEN * len(examples.labels) else 0
-
-
 def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pandas.DataFrame:
     """Return the rows whose label the networks find less likely than SURPRISING, the least likely first."""
     labels = examples.labels.astype(int)
@@ -193,6 +181,130 @@ def in_words(surprising: pandas.DataFrame) -> list[str]:
     rows = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
     plural = "s" * (len(surprising) > 1)
     return [f"labels that are mistakes or hard, {len(surprising)}: row{plural} {rows}"] if rows else []
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Log-odds (N,) of labelled reviews: `adapted`, by networks that have not seen them, and by the bundle as it was.
+
+    `shift` is the `threshold_shift` in `adapted`. Accuracy alone misleads where most labels are the same.
+    """
+
+    labels: Labels
+    adapted: Odds
+    unchanged: Odds
+    shift: float = 0.0
+
+    @property
+    def figures(self) -> Record:
+        """The values of `adapted` in the manifest, with the 95 % interval of `after`."""
+        after = accuracy(self.adapted, self.labels)
+        return {
+            "before": accuracy(self.unchanged, self.labels),
+            "after": after,
+            "interval": share_interval(after, len(self.labels)),
+            "balanced_before": balanced_accuracy(self.unchanged, self.labels),
+            "balanced_after": balanced_accuracy(self.adapted, self.labels),
+            "positive": float(self.labels.mean()),
+        }
+
+    def in_words(self) -> list[str]:
+        figures = self.figures
+        low, high = (f"{100 * bound:.1f}" for bound in figures["interval"])
+        after, before, balanced, balanced_before = (
+            f"{100 * figures[name]:.1f} %" for name in ("after", "before", "balanced_after", "balanced_before")
+        )
+        return [
+            f"accuracy, each review predicted by networks that have not seen it: adapted {after} ({low} to {high}), "
+            f"as it was {before}",
+            f"balanced accuracy, the mean of the shares of both labels: adapted {balanced}, as it was {balanced_before}",
+        ]
+
+    @property
+    def rarer(self) -> tuple[str, int]:
+        """The rarer label and how many reviews have it."""
+        counts = numpy.bincount(self.labels, minlength=2)
+        return LABELS[int(counts.argmin())], int(counts.min())
+
+    def objection(self) -> Optional[str]:
+        """Say why the adapted bundle should not be used; None if it should.
+
+        Its log-odds have to be higher for positive reviews than for negative ones (Mann-Whitney, one-sided), and its log
+        loss, before the threshold is shifted, must not be larger than that of the bundle as it was, whose temperature is
+        fitted too (paired t test, one-sided).
+        """
+        if not above_chance(self.adapted, self.labels):
+            label, count = self.rarer
+            return f"no better than chance with {count} {label} reviews: check the labels, or label more"
+        if self.larger_loss < LOSS:
+            return "worse than the bundle as it was: use that, or label more"
+        return None
+
+    @property
+    def larger_loss(self) -> float:
+        """The probability of a gain of log loss as small as this one by chance, if there were neither gain nor loss."""
+        from scipy.stats import ttest_1samp
+
+        unchanged = self.unchanged / temperature(self.unchanged, self.labels)
+        gains = losses(unchanged, self.labels) - losses(self.adapted - self.shift, self.labels)
+        return float(ttest_1samp(gains, 0, alternative="less").pvalue) if gains.std() else 0.0
+
+    def warning(self) -> Optional[str]:
+        """Say what to do where the gain is not shown yet; None where it is."""
+        (label, count), figures = self.rarer, self.figures
+        found_less = figures["balanced_after"] < figures["balanced_before"]
+        if found_less and figures["after"] >= figures["before"] and count < ENOUGH_OF_LABEL:
+            return f"there are few {label} reviews, {count}: label more of them to find them as often as before"
+        if self.larger_loss < 1 - LOSS or (found_less and figures["after"] < figures["before"]):
+            return "the gain may be chance: label more to be sure of it"
+        return None
+
+
+def accuracy(odds: Odds, labels: Labels) -> float:
+    return float(numpy.mean((odds > 0) == labels))
+
+
+def balanced_accuracy(odds: Odds, labels: Labels) -> float:
+    """Return the mean of the shares that are right of the negative reviews and of the positive ones."""
+    return float(numpy.mean([accuracy(odds[chosen], labels[chosen]) for chosen in (labels == 0, labels == 1)]))
+
+
+def losses(odds: Odds, labels: Labels) -> Odds:
+    """Return the log loss of each review, nats."""
+    return numpy.logaddexp(0, numpy.where(labels == 1, -odds, odds))
+
+
+def above_chance(odds: Odds, labels: Labels) -> bool:
+    from scipy.stats import mannwhitneyu
+
+    return bool(mannwhitneyu(odds[labels == 1], odds[labels == 0], alternative="greater").pvalue < CHANCE)
+
+
+def threshold_shift(labels: Labels, mix: float = 1.0) -> float:
+    """The shift of a model's log-odds that leaves at most KEPT_ODDS of the odds of the labels, which it learnt.
+
+    A model that learns that 90 % are positive finds few of the others. Of what it learnt, the share `mix` was kept.
+    """
+    positive = numpy.sum(labels == 1)
+    learnt = mix * numpy.log((positive + 0.5) / (len(labels) - positive + 0.5))
+    return float(-numpy.sign(learnt) * max(abs(learnt) - numpy.log(KEPT_ODDS), 0))
+
+
+def held_out_calibration(odds: Odds, labels: Labels, mix: float = 1.0) -> Record:
+    """Return the `calibration` of held-out log-odds (N,): a temperature, then `threshold_shift` as the bias."""
+    scale, bias = 1 / temperature(odds, labels), threshold_shift(labels, mix)
+    before, after = (headline(labels, expit(logit)) for logit in (odds, scale * odds + bias))
+    return {"scale": scale, "wide_scale": 0.0, "bias": bias, "before": before, "after": after}
+
+
+def check_counts(labels: NDArray[numpy.float64], name: str) -> None:
+    """Raise DataError where labels (N,) are too few."""
+    negative, positive = numpy.bincount(labels.astype(int), minlength=2).tolist()
+    if len(labels) < FEWEST_LABELLED or min(negative, positive) < FEWEST_OF_LABEL:
+        raise DataError(
+            f"{name}: expected {FEWEST_LABELLED} labelled reviews that differ, and {FEWEST_OF_LABEL} of each label, found "
+            f"{negative} negative and {positive} positive ones; label more"
+        )
 
 
 def write(

@@ -14,15 +14,11 @@ from ..machine.aliases import Device, Network, Numbers
 from ..machine.progress import progress_bar
 from ..measure.calibration import calibrated, log_odds, temperature
 from ..network.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot, wide_scale
-from ..text.encoding import clean
-from ..text.tokenizers import tokenizer
-from ..training.checkpoint import Checkpoint, Progress
 from ..training.loop import fit
 from ..training.stage import Stage
-from .batches import Batches, EncodedPart, Tokenized
+from .batches import Batches, EncodedPart
 from .ngrams import continue_table
 from .objectives import LabelsObjective, predict_batches
-from .settings import Config
 from .stages import ClassifierTrainer
 
 FOLDS = 5
@@ -34,25 +30,6 @@ class Adapted(NamedTuple):
 
     arrays: Arrays
     held_out: NDArray[numpy.float64]
-
-
-class NoCheckpoint(Checkpoint):
-    """Saves nothing: the parameters of the last epoch stay in the network."""
-
-    def __init__(self) -> None:
-        """There is no folder."""
-
-    def load(self, *state: Any) -> Progress:
-        return Progress()
-
-    def save(self, *state: Any) -> None:
-        """Nothing."""
-
-    def save_best(self, network: Network) -> None:
-        """Nothing."""
-
-    def load_best(self, network: Network) -> None:
-        """Nothing."""
 
 
 def fold_splits(labels: Numbers, seed: int) -> list[Fold]:
@@ -96,7 +73,7 @@ def fine_tune(trainer: ClassifierTrainer, network: Network, known: Batches, dev:
     network.explains = False
     objective = LabelsObjective(dev, trainer.run.context, penalty)
     stage = Stage("labels", objective, known, settings.labels.epochs, settings.labels.learning_rate)
-    fit(network, stage, settings, NoCheckpoint(), report)
+    fit(network, stage, settings, None, report)
 
 
 def odds_of(network: Network, batches: Batches, context: Device) -> NDArray[numpy.float64]:
@@ -121,29 +98,3 @@ def with_continued_ngrams(trainer: ClassifierTrainer, examples: EncodedPart, ada
     table = arrays[NGRAM_TABLE].copy()
     table[:, 0] += change / fitted["wide_scale"]
     return Adapted({**calibrated(arrays, fitted), NGRAM_TABLE: table}, together)
-
-
-def baseline_accuracy(examples: Tokenized, config: Config) -> float:
-    """Return the accuracy of `tfidf_regression` on held-out reviews of the same folds."""
-    from sklearn.model_selection import cross_val_predict
-
-    labels, model = examples.labels.astype(int), tfidf_regression(config.text.tokenizer)
-    folds = fold_splits(labels, config.training.seed)
-    return float(numpy.mean(cross_val_predict(model, examples.frame["document"], labels, cv=folds) == labels))
-
-
-def tfidf_regression(tokenizer_name: str) -> Any:
-    """Return scikit-learn's logistic regression on TF-IDF of tokens (1- and 2-grams) and of characters (1- to 4-grams).
-
-    Wang & Manning 2012 (ACL) found such n-grams hard to beat on reviews.
-    """
-    from sklearn.feature_extraction.text import TfidfVectorizer
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline, make_union
-
-    shared = {"preprocessor": clean, "lowercase": False, "sublinear_tf": True}
-    split_words = tokenizer(tokenizer_name)
-    words = TfidfVectorizer(tokenizer=split_words, token_pattern=None, ngram_range=(1, 2), min_df=2, **shared)
-    characters = TfidfVectorizer(analyzer="char", ngram_range=(1, 4), min_df=3, **shared)
-    # more steps change no reported digit
-    return make_pipeline(make_union(words, characters), LogisticRegression(C=4, max_iter=60))
