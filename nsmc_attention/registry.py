@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # {system: its folder}, the default first
 SYSTEMS = {
-    "classify": "classification",
+    "classify": "classifier",
     "restore": "systems.restore",
     "language": "systems.language",
     "film": "systems.film",
