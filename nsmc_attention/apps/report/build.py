@@ -2,24 +2,22 @@
 
 import math
 import sys
-from contextlib import nullcontext
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 import pandas
 
 from ...classifier.domain_shift import domain_shift, domain_warning
 from ...classifier.explain import Explainer
 from ...classifier.prediction import Prediction
-from ...classifier.predictor import WINDOW, Classifier
+from ...classifier.predictor import Classifier
 from ...corpora.data import File, open_file
 from ...corpora.labelled import WholeTable
-from ...corpora.stars import Stars, stars_of
+from ...corpora.stars import Stars, star_columns, stars_of
 from ...errors import ConfigError, DataError, did_you_mean, list_names
-from ...machine.files import require_place, vacant, write_text
-from ...machine.processes import can_start_workers, cores
+from ...machine.files import require_place, write_text
 from ...machine.progress import progress_bar
-from ...machine.workers import Workers
 from ...measure.share import Tally
 from ...systems.film.rater import rater_of
 from ...tables.columns import require_column
@@ -55,7 +53,7 @@ def report(
 
     Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
     tables as csv, which the page offers too. Groups have stars where the film network reads the classifier.
-    Shares are estimated (`measure.share`). `stars_column` has the table's own stars, shown beside them.
+    Shares are estimated (`measure.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
     `language` is ko or en, also where `title` is None.
     DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
     ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other
@@ -119,19 +117,16 @@ def mentions_of(explainer: Explainer, texts: list[str], words: Pairs) -> pandas.
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder unless it is new, empty, or holds only the tables of a report."""
+    present = {path.stem for path in folder.iterdir()} if folder.is_dir() else set[str]()
+    if folder.is_file() or (present and not set(ALWAYS) <= present <= set(TABLES)):
+        expected = "expected a new or empty folder for the tables, or those of a report"
+        raise ConfigError(f"{folder}: {expected}; name another --tables")
     if not folder.exists():
         require_place(folder)
-        return
-    own, always = ({f"{name}.csv" for name in names} for names in (TABLES, ALWAYS))
-    present = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
-    if not vacant(folder) and not always <= present <= own:
-        raise ConfigError(
-            f"{folder}: expected a new or empty folder for the tables, or those of a report, found "
-            f"{list_names(sorted(present))}; name another --tables"
-        )
 
 
 def write_tables(folder: Path, tables: Tables) -> None:
+    """Write the tables as csv into a folder, and remove those that an earlier report left and this one does not have."""
     folder.mkdir(exist_ok=True)
     for name in TABLES:
         if name in tables:
@@ -158,27 +153,27 @@ def read(
         frame["month"] = [date and date[:7] for date in frame["date"]]
         if frame["month"].isna().all():
             print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    stars = stars_of(table[stars_column], stars_column, table.where(stars_column)) if stars_column else None
-    if stars:
-        print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
+    if stars := own_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return path, frame, stars
 
 
-def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:
-    """Return {text: its `content_words`}; many texts are shared by all cores."""
-    windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
-    pooled: Any = Workers(cores()) if len(windows) > 1 and can_start_workers() else nullcontext()
-    found: list[list[tuple[int, int, str]]] = []
-    with progress_bar(total=len(texts), desc="words", unit=" reviews") as bar, pooled as pool:
-        for words in (pool.map if pool else map)(words_of, windows):
-            found += words
-            bar.update(len(words))
-    return dict(zip(texts, found))
-
-
-def words_of(texts: list[str]) -> list[list[tuple[int, int, str]]]:
-    return [content_words(text) for text in texts]
+def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optional[str]) -> Optional[Stars]:
+    """Return the stars of the column that is named, else of the one that is found and can be read, if there is one."""
+    names = [named] if named else star_columns(table, others)[0]
+    try:
+        if len(names) > 1:
+            expected = f"expected one column of stars, found {list_names(names)}"
+            raise DataError(f"{table.path}: {expected}; name it by stars_column (--stars-column)")
+        for name in names:
+            stars = stars_of(table[name], name, table.where(name))
+            print(f"{table.path}: stars in column {name!r}, {stars.in_words()}", file=sys.stderr)
+            return stars
+    except DataError as problem:
+        if named:
+            raise
+        print(f"{problem}; the report goes on without stars", file=sys.stderr)
+    return None
 
 
 def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float = 0.0) -> Tables:
@@ -190,7 +185,8 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float =
     if "month" in scored:
         tables["months"] = shares_by(scored["month"], scored, prior)
     labelled = [prediction for prediction in predictions if prediction.label]
-    words = words_by_text(list(dict.fromkeys(prediction.text for prediction in labelled)))
+    texts = list(dict.fromkeys(prediction.text for prediction in labelled))
+    words = {text: content_words(text) for text in progress_bar(texts, desc="words", unit=" reviews")}
     lists = [[word for *_, word in words[prediction.text] if word] for prediction in labelled]
     tables["words_by_log_odds"] = distinctive_words(lists, scored["label"])
     table = token_table(labelled, words.__getitem__)
