@@ -25,6 +25,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.restoration.noise import UNTRAINED
 from benchmarks.restoration.restoring import LONG, SHORT, joined
 from benchmarks.restoration.right import RIGHT, right_texts
 from nsmc_attention.corpora import nsmc, raw
@@ -35,7 +36,7 @@ from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIG
 from nsmc_attention.systems.restore.as_typed import SHORT as FEW
 from nsmc_attention.systems.restore.decisions import Decisions
 from nsmc_attention.systems.restore.junctions import Junctions, hash_of
-from nsmc_attention.systems.restore.noise import typed
+from nsmc_attention.systems.restore.noise import MOST, typed
 from nsmc_attention.systems.restore.tags import tags_of
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.text.encoding import clean
@@ -117,7 +118,7 @@ def noisy(path: Path) -> Iterator[tuple[list[str], list[str]]]:
     lines = [lines[number] for number in random.permutation(len(lines))]
     short = [line for line in lines if SHORT[0] <= len(line) <= SHORT[1]]
     for targets in (short[:SENTENCES], [text for text in joined(short[SENTENCES:]) if len(text) <= LONG[1]][:JOINED]):
-        yield [typed(text, random, unseen=bool(number % 2)) for number, text in enumerate(targets)], targets
+        yield [typed(text, random, UNTRAINED if number % 2 else MOST) for number, text in enumerate(targets)], targets
 
 
 def weights_of(right: Sequence[Change], others: Sequence[Change], kind: str) -> list[float]:

@@ -35,6 +35,7 @@ from nsmc_attention.text.encoding import clean
 from recipes.spelling import is_plain, sentences
 
 from ..classification.robustness import WAYS, two_exchanged
+from .noise import UNTRAINED
 
 SHORT, LONG = (10, 60), (90, 140)
 SEED = 1
@@ -96,7 +97,7 @@ def parts(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
         random = numpy.random.RandomState(SEED)
         yield f"{name}: trained noise", [typed(text, random) for text in targets], targets
         random = numpy.random.RandomState(SEED)
-        yield f"{name}: other noise", [typed(text, random, unseen=True) for text in targets], targets
+        yield f"{name}: other noise", [typed(text, random, UNTRAINED) for text in targets], targets
         yield f"{name}: no spaces", [WAYS["no spaces"](text) for text in targets], targets
         yield f"{name}: clean", targets, targets
 

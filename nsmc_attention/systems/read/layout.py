@@ -12,21 +12,19 @@ from ...machine.aliases import Numbers
 from .panels import AREA, BOTTOM, LEFT, NO_LETTER, NUMBER, RIGHT, TOP, USUAL, Items, Region, region_of, regions, size_of
 from .strips import Box, Gray
 
-# Shares of a letter's height: gaps between columns, strokes of one line, lines stuck together, a low line such as dots,
-# and a row around the letters that it has
-WIDE, ONE_LINE, STUCK, LOW, ROW = 1.6, 1.5, 1.9, 0.8, 1.1
+# Shares of a letter's height: gaps between columns, strokes of one line, a low line such as dots, and a row around the
+# letters that it has
+WIDE, ONE_LINE, LOW, ROW = 1.6, 1.5, 0.8, 1.1
 # Rules are longer than so many letters, and at most so thick, as a share of a letter
 RULE, THICK = 5, 0.3
 # The height of dots, as a share of a letter's, and of what they lack the part above them
 DOT, ABOVE_DOTS = 0.3, 0.85
 # The longer side of the least line, as a share of a letter's: less is a speck
 DASH = 0.5
-# A gap beside a picture or between columns, as a share of a letter's height, and the most components of a picture
-CLOSE, FEW = 0.55, 4
+# A gap between columns that are close to each other, as a share of a letter's height
+CLOSE = 0.55
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
-# A valley between lines that are stuck together has at most so much of the usual ink of a row
-VALLEY = 0.4
 
 
 def find_lines(gray: Gray) -> list[Box]:
@@ -65,7 +63,7 @@ def cut(items: Items, region: Region, usual: int) -> Iterator[Items]:
     if len(columns) > 1 and (len(rows) == 1 or side_by_side(columns, rows)):
         parts = columns
     else:
-        parts = blocks(rows, WIDE * size) if len(rows) > 1 else row_parts(items, region.ink, size)
+        parts = blocks(rows, WIDE * size) if len(rows) > 1 else row_parts(items, size)
     if len(parts) == 1:
         yield items
     else:
@@ -134,38 +132,14 @@ def spans(items: Items, gap: float) -> Items:
     return numpy.array([(*extent(group), 0, group[:, NUMBER].max()) for group in groups(items, LEFT, gap)])
 
 
-def row_parts(items: Items, ink: Gray, size: int) -> list[Items]:
-    """Return what a part without wide gaps has: panels, pictures and the rest, columns or rows close to each other, a line."""
+def row_parts(items: Items, size: int) -> list[Items]:
+    """Return what a part without wide gaps has: panels and the rest, columns of several rows, or a line."""
     panel = items[:, NUMBER] > 0
     if panel.any():
         return [part for part in (items[~panel], *numpy.split(items[panel], panel.sum())) if len(part)]
-    left, top, right, bottom = extent(items)
-    if bottom - top <= STUCK * size:
-        return [items]
     columns = groups(items, LEFT, CLOSE * size)
-    tall = [column[:, BOTTOM].max() - column[:, TOP].min() > STUCK * size for column in columns]
-    pictures = [column for column, high in zip(columns, tall) if high and len(column) <= FEW]
-    if 0 < len(pictures) < len(columns):
-        return [
-            *pictures,
-            numpy.concatenate([each for each, high in zip(columns, tall) if not high or len(each) > FEW]),
-        ]
-    if any(len(joined(groups(column, TOP), size)) > 1 for column in columns):
-        return columns
-    return stuck_rows(items, (ink[top:bottom, left:right] > 0).sum(axis=1), size)
-
-
-def stuck_rows(items: Items, profile: Numbers, size: int) -> list[Items]:
-    """Return the rows of components that touch, at the row of pixels with the least ink; `profile` has the ink of each."""
-    edge = round(size / 2)
-    valley = edge + int(profile[edge:-edge].argmin())
-    if profile[valley] > VALLEY * numpy.median(profile):
-        return [items]
-    middle = items[:, TOP].min() + valley
-    above, below = items[items[:, TOP] < middle], items[items[:, BOTTOM] > middle]
-    above[:, BOTTOM] = numpy.minimum(above[:, BOTTOM], middle)
-    below[:, TOP] = numpy.maximum(below[:, TOP], middle)
-    return [above, below]
+    lines = max(len(joined(groups(column, TOP), size)) for column in columns)
+    return columns if lines > 1 else [items]
 
 
 def heightened(items: Items, boxes: Numbers, region: Region, size: int) -> tuple[int, int, int, int]:

@@ -39,10 +39,9 @@ NEIGHBOURS = {
 # Words that are written for one another
 CONFUSED = (("않", "안"), ("되", "돼"), ("데", "대"), ("로서", "로써"), ("어떻게", "어떡해"), ("예요", "에요"))
 MISTAKES = Path(__file__).parent / "mistakes.tsv"
-# ㅢ, ㅖ and ㅟ as they are often said and typed; what a consonant becomes after a ㄹ or a stop, and a stop before a nasal
+# ㅢ, ㅖ and ㅟ as they are often said and typed; what a consonant becomes after a ㄹ or a stop
 PLAIN_VOWELS = {"ㅢ": "ㅣ", "ㅖ": "ㅔ", "ㅟ": "ㅣ", "ㅝ": "ㅓ", "ㅘ": "ㅏ"}
 TENSING, TENSE = "ㄹㄱㅂㅅㅆㄷㅈ", dict(zip("ㄱㄷㅂㅅㅈ", "ㄲㄸㅃㅆㅉ"))
-NASAL = {"ㅂ": "ㅁ", "ㅄ": "ㅁ", "ㄱ": "ㅇ", "ㄲ": "ㅇ", "ㅅ": "ㄴ", "ㅆ": "ㄴ", "ㄷ": "ㄴ", "ㅈ": "ㄴ"}
 
 
 class Edit(NamedTuple):
@@ -112,14 +111,6 @@ def tensed(text: str, position: int) -> list[Edit]:
     return []
 
 
-def assimilated(text: str, position: int) -> list[Edit]:
-    """합니다 as 함니다, 작년 as 장년: a stop before a nasal is said as one."""
-    (initial, vowel, final), following = parts(text[position]), parts(text[position + 1 : position + 2])[0]
-    if final in NASAL and following in ("ㄴ", "ㅁ"):
-        return [Edit(position, position + 1, joined(initial, vowel, NASAL[final]))]
-    return []
-
-
 def liaison(text: str, position: int) -> list[Edit]:
     """좋아 as 조아, 재밌어 as 재미써, 굳이 as 구지: as it is heard."""
     (initial, vowel, final), (begins, second, last) = parts(text[position]), parts(text[position + 1 : position + 2])
@@ -178,7 +169,7 @@ def other_letters(initials: Letters = NONE, vowels: Letters = NONE, finals: Lett
     return lambda text, position: [Edit(position, position + 1, other) for other in other_syllables(text[position])]
 
 
-# What is typed by hand; the last two are kept from training, so that there is a noise that was not trained on
+# What is typed by hand; the last one is kept from training
 KINDS: dict[str, Kind] = {
     "lost_spaces": lost_spaces,
     "added_spaces": added_spaces,
@@ -198,7 +189,6 @@ KINDS: dict[str, Kind] = {
     "tensed": tensed,
     # 희망 as 히망, 계속 as 게속: a diphthong without its glide
     "plain_vowels": other_letters(vowels=PLAIN_VOWELS),
-    "assimilated": assimilated,
 }
 
 # Of the texts of `typed`: the share that is left as it is, is misspelt, has other spaces; of the misspelt ones the share
@@ -218,7 +208,6 @@ MOST = {
     "neighbouring_keys": 0.1,
     "exchanged_syllables": 0.3,
 }
-UNSEEN = {"plain_vowels": 1.0, "assimilated": 1.0}
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
@@ -249,22 +238,21 @@ def noisy(text: str, rates: dict[str, float], random: numpy.random.RandomState) 
     return text
 
 
-def typed(text: str, random: numpy.random.RandomState, unseen: bool = False) -> str:
+def typed(text: str, random: numpy.random.RandomState, most: Mapping[str, float] = MOST) -> str:
     """Return the text as somebody may have typed it: one in ten as it is, others without their spaces or misspelt.
 
     Spaces are lost, added and moved in most; three in four texts have misspellings too, of a few kinds each, rare or
-    everywhere. With `unseen` all of these are of the kinds of UNSEEN, which are not trained on.
+    everywhere. Of kinds other than MOST all texts but the untouched have some.
     """
     drawn = random.random_sample(4)
     if drawn[0] < UNTOUCHED:
         return text
     rates = {}
-    if drawn[1] < MISSPELT or unseen:
-        most = UNSEEN if unseen else MOST
+    if drawn[1] < MISSPELT or most is not MOST:
         chosen = [name for name in most if random.random_sample() < KIND_SHARE]
         for name in chosen or [str(random.choice(list(most)))]:
             rates[name] = most[name] * random.random_sample() ** 2
-        if not unseen:
+        if most is MOST:
             rates["mistakes"] = MISTAKEN
     if drawn[2] < SPACED or not rates:
         rates["lost_spaces"] = 1.0 if drawn[3] < ALL_LOST else random.random_sample()

@@ -55,28 +55,28 @@ def search(
     `source` and `state` have a row for each of N reviews, `longest` (N,) is the most steps that each may take, its end
     being one. Every search ends: after these steps, what has been written is returned as truncated.
     """
-    return Search(decoder, source, state, (begin, end), longest, beam, alpha).run()
+    return Search(decoder, source, state, begin, end, longest, beam, alpha).run()
 
 
+@dataclass(eq=False)
 class Search:
     """The hypotheses of N reviews side by side: what was written at each step, after which, and who has ended."""
 
-    def __init__(
-        self,
-        decoder: Decoder,
-        source: State,
-        state: State,
-        marks: tuple[int, int],
-        longest: Sequence[int],
-        beam: int,
-        alpha: float,
-    ):
-        self.decoder, (begin, self.end), self.longest, self.beam, self.alpha = decoder, marks, longest, beam, alpha
-        self.reviews = len(longest)
-        self.source, self.state = (self.repeated(arrays) for arrays in (source, state))
-        self.ids = numpy.full((self.reviews, beam), begin)
+    decoder: Decoder
+    source: State
+    state: State
+    begin: int
+    end: int
+    longest: Sequence[int]
+    beam: int
+    alpha: float
+
+    def __post_init__(self) -> None:
+        self.reviews = len(self.longest)
+        self.source, self.state = (self.repeated(arrays) for arrays in (self.source, self.state))
+        self.ids = numpy.full((self.reviews, self.beam), self.begin)
         # all hypotheses of a review are the same before the first step: only one of them counts
-        self.scores = numpy.full((self.reviews, beam), -numpy.inf)
+        self.scores = numpy.full((self.reviews, self.beam), -numpy.inf)
         self.scores[:, 0] = 0
         # of each step: the characters, the hypotheses that they were added to, and the weights before choosing
         self.steps: list[tuple[Numbers, Numbers, Numbers]] = []
@@ -103,9 +103,8 @@ class Search:
         log_probability, weights, state = self.decoder(self.ids.reshape(-1), self.source, self.state)
         self.state = list(state)
         size = log_probability.shape[1]
-        totals = (self.scores[:, :, None] + log_probability.reshape(self.reviews, self.beam, size)).reshape(
-            self.reviews, -1
-        )
+        totals = self.scores[:, :, None] + log_probability.reshape(self.reviews, self.beam, size)
+        totals = totals.reshape(self.reviews, -1)
         count = min(2 * self.beam, totals.shape[1])
         best = numpy.argpartition(-totals, count - 1, axis=1)[:, :count]
         # by score; equal ones by their number, so that the result does not depend on the batch
@@ -117,10 +116,8 @@ class Search:
         """Keep the hypotheses of a review that end with this step, among its best B."""
         for place in range(min(self.beam, len(chosen))):
             if chosen[place] == self.end and numpy.isfinite(totals[place]):
-                length = len(self.steps) + 1
-                score = float(totals[place]) / length_penalty(length, self.alpha)
-                ids, rows = self.path(review, int(parents[place]))
-                self.ended[review].append(Hypothesis(ids, score, rows, False))
+                total, length = float(totals[place]), len(self.steps) + 1
+                self.ended[review].append(self.hypothesis(review, int(parents[place]), total, length, False))
 
     def continue_with(self, parents: Any, chosen: Any, totals: Any, weights: Any) -> None:
         """Go on with the best B hypotheses of each review that have not ended."""
@@ -148,16 +145,16 @@ class Search:
             return False
         for place in range(self.beam):
             if numpy.isfinite(self.scores[review, place]) and len(ended) < self.beam:
-                ids, rows = self.path(review, place)
-                score = float(self.scores[review, place]) / length_penalty(len(ids), self.alpha)
-                ended.append(Hypothesis(ids, score, rows, True))
+                total = float(self.scores[review, place])
+                ended.append(self.hypothesis(review, place, total, len(self.steps), True))
         return True
 
-    def path(self, review: int, place: int) -> tuple[tuple[int, ...], Numbers]:
-        """Return the characters of a hypothesis after the last step, and the weights that each was written by."""
+    def hypothesis(self, review: int, place: int, total: float, length: int, truncated: bool) -> Hypothesis:
+        """Return a hypothesis after the last step: its characters, and the weights that each was written by."""
         ids, rows = [], []
         for chosen, parents, weights in reversed(self.steps):
             ids.append(int(chosen[review, place]))
             place = int(parents[review, place])
             rows.append(weights[review, place])
-        return tuple(ids[::-1]), numpy.array(rows[::-1])
+        score = total / length_penalty(length, self.alpha)
+        return Hypothesis(tuple(ids[::-1]), score, numpy.array(rows[::-1]), truncated)

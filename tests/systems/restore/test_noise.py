@@ -56,7 +56,6 @@ def test_the_parts_of_every_syllable_are_those_of_unicode():
         ("exchanged_syllables", "영화 좋다", {"화영 좋다", "영화 다좋"}),
         ("tensed", "할게 볼 것 하게", {"할께 볼 것 하게", "할게 볼 껏 하게"}),
         ("plain_vowels", "희망 계속", {"히망 계속", "희망 게속"}),
-        ("assimilated", "합니다 작년", {"함니다 작년", "합니다 장년"}),
     ],
 )
 def test_each_kind_makes_what_people_type(kind, text, found):
