@@ -40,8 +40,8 @@ from .objectives import (
     ngram_evidence,
     predict_batches,
 )
+from .origins import gates_of, unmarked, with_sentences
 from .predictor import TokenScorer
-from .sentences import with_gates, with_unmarked
 from .settings import Config
 
 # Share of the importance that the attention is taught which comes from gradients
@@ -78,7 +78,8 @@ class ClassifierTrainer:
         if stars:
             self.fit(network, "stars", self.batches(*self.beside(stars, sentences)), dev_batches)
         progress = self.fit(network, "labels", self.batches(*self.beside(train, sentences)), dev_batches)
-        known = with_unmarked(train, sentences, self.encoder) if sentences else train
+        known = replace(train, taught=None)
+        known = with_sentences(known, unmarked(sentences.frame), self.encoder) if sentences else known
         ngrams = self.fit_ngrams(network, stars, known, len(dev.labels)) if self.config.text.ngram_buckets else None
         network, dev_batches = self.inference_network(network, ngrams), self.batches(dev, with_ngrams=True)
         figures = self.calibrate(network, dev_batches, ngrams)
@@ -100,8 +101,8 @@ class ClassifierTrainer:
         """Return a part with the sentences, if there are some, and the gates that their marks teach."""
         if sentences is None:
             return examples, None
-        joined, gates = with_gates(examples, sentences, self.encoder)
-        return joined, gates if any(sentences.frame["signs"]) else None
+        joined = with_sentences(examples, sentences.frame, self.encoder)
+        return joined, gates_of(joined) if any(sentences.frame["signs"]) else None
 
     def fit(
         self,
