@@ -52,8 +52,7 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
 
     Returns `measure.faithfulness.faithfulness` plus data, bundle and seconds. The best hop is measured where there
-    are hops, contributions where the classifier has them. Gradients and replaced attention are left out where MXNet is
-    missing, the latter also for the original article's network.
+    are hops, contributions where the classifier has them. Gradients are left out where MXNet is missing.
     """
     from ..measure.faithfulness import faithfulness as measure
     from .explain import Explainer
@@ -65,19 +64,16 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     predictions = [one if has_hops else one.averaged() for one in classifier.predict_encoded(encoded)]
     orders: Record = {"attention": [prediction.token_weights for prediction in predictions]}
     hops = list(zip(*(prediction.weights for prediction in predictions))) if has_hops else None
-    explainer, replaced = Explainer(classifier), None
+    explainer = Explainer(classifier)
     try:
         orders["gradient"] = explainer.gradients(encoded)
-        # the network of a fixed length reads its weights by position: other ones have no meaning
-        if classifier.bundle.config.fixed_length is None:
-            replaced = {how: explainer.replaced(encoded, how, seed) for how in ("uniform", "permuted")}
     except MissingPackage as problem:
         print(f"no gradients: {problem}", file=sys.stderr)
     if explainer.has_contributions:
         orders["contribution"] = explainer.contributions(encoded)
     bar = partial(progress_bar, desc="erasing words")
     return {
-        **measure(classifier.score, encoded, orders, hops, replaced, seed, bar),
+        **measure(classifier.score, encoded, orders, hops, seed, bar),
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "seconds": round(time.perf_counter() - started, 3),

@@ -90,11 +90,6 @@ def faithfulness_table(result: Record) -> str:
         lines.append(f"the log-odds are a bias and the sum of the contributions, to {result['gap']:.1g}")
     if "best_hop" in result:
         lines.append(f"best hop: hop {result['best_hop']}, which agrees most with erasure here; attention: their mean")
-    for name, effect in result.get("replaced", {}).items():
-        lines.append(
-            f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "
-            f"{100 * effect['flipped']:.1f} % of the labels change"
-        )
     return "\n".join([*lines, f"{result['data']}, {result['bundle']}, {result['seconds']} s"])
 
 

@@ -51,7 +51,6 @@ def test_faithfulness_measures_every_order_and_tells(command, request, fixture, 
     found = json.loads(command("faithfulness", *options, "--json").stdout)
     orders = ["attention", *own, "gradient", "erasure", "random"]
     assert found["reviews"] <= 20 and set(found["orders"]) == set(orders)
-    assert set(found["replaced"]) == {"uniform", "permuted"}
     for order in ("attention", *own):
         for tau in (found["tau"][order][measure] for measure in ("erasure", "gradient")):
             assert -1 <= tau["low"] <= tau["mean"] <= tau["high"] <= 1

@@ -102,16 +102,6 @@ def test_the_best_hop_is_the_one_that_agrees_most_with_erasure(perfect):
     assert found["orders"]["best hop"] == perfect["orders"]["attention"]
 
 
-def test_what_other_weights_lead_to_is_compared_with_the_answer():
-    whole = linear(REVIEWS)
-    found = measure(
-        REVIEWS, [[1] * len(tokens) for tokens in REVIEWS], replaced={"same": whole, "opposite": 1 - whole}
-    )["replaced"]
-    assert found["same"] == {"change": 0, "flipped": 0}
-    assert found["opposite"]["flipped"] == 1
-    assert found["opposite"]["change"] == pytest.approx(numpy.abs(2 * whole - 1).mean())
-
-
 def test_reviews_too_short_for_an_order_are_left_out():
     reviews = encoded(["t1"], ["t1", "t2"], ["t1", "t2", "t3"], ["t4", "t5", "t6"])
     assert measure(reviews, [numpy.arange(len(tokens)) for tokens in reviews])["reviews"] == 2
