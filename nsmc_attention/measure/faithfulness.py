@@ -39,7 +39,6 @@ def faithfulness(
     score: Scorer,
     reviews: Sequence[Encoded],
     orders: Mapping[str, Weights],
-    hops: Optional[Sequence[Weights]] = None,
     seed: int = 0,
     progress: ProgressCallback = iter,
 ) -> Record:
@@ -55,16 +54,13 @@ def faithfulness(
         "attention", and others to compare it with; only `correlation` and `gap` use the signs. "gradient", the gradient
         x input of the log-odds (`classifier.engines`), is also a measure of importance, as erasure is;
         "contribution" is what each token adds to the log-odds.
-    hops : list of lists of (T,) arrays, or None
-        The weights of each hop, of which those of attention are the mean.
 
     Returns
     -------
     dict
         reviews; tau: the `agreement` of each order with each measure of importance (erasure, gradient); orders: the
-        `aopc` of each order and of erasure's. With hops one more order, best hop: the one that agrees most with erasure
-        on these reviews; and best_hop, its number from 1. With some of SIGNED, correlation: the `correlation` of these
-        with the changes by erasure, and of attention with the absolute ones. With contributions, gap: see `gap`.
+        `aopc` of each order and of erasure's. With some of SIGNED, correlation: the `correlation` of these with the
+        changes by erasure, and of attention with the absolute ones. With contributions, gap: see `gap`.
     """
     kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
     if len(kept) < 2:
@@ -78,17 +74,11 @@ def faithfulness(
     changes = leave_one_out(score, reviews, progress)
     erased = [numpy.abs(change) for change in changes]
     measures = {"erasure": erased, **({"gradient": ranked["gradient"]} if "gradient" in ranked else {})}
-    best = {}
-    if hops is not None:
-        chosen = [[hop[number] for number in kept] for hop in hops]
-        best["best_hop"] = best_hop(chosen, erased) + 1
-        ranked["best hop"] = chosen[best["best_hop"] - 1]
     whole = score(reviews)
     signed = {name: [orders[name][number] for number in kept] for name in SIGNED if name in orders}
     correlations = {name: correlation(values, changes) for name, values in signed.items()}
     return {
         "reviews": len(kept),
-        **best,
         "tau": {
             name: {measure: agreement(order, values) for measure, values in measures.items() if measure != name}
             for name, order in ranked.items()
@@ -122,12 +112,6 @@ def shares(changes: Floats) -> Floats:
     importance = numpy.abs(changes)
     total = importance.sum()
     return importance / total if total > 0 else numpy.full(len(importance), 1 / len(importance))
-
-
-def best_hop(hops: Sequence[Weights], erased: Weights) -> int:
-    """Return the index of the hop whose weights agree most with the effect of erasing each word."""
-    taus = [agreement(hop, erased)["mean"] for hop in hops]
-    return int(numpy.argmax([-math.inf if tau is None else tau for tau in taus]))
 
 
 def agreement(ones: Weights, others: Weights) -> dict[str, Optional[float]]:
