@@ -24,9 +24,9 @@ from nsmc_attention import load_classifier, train
 from nsmc_attention.classifier import network
 from nsmc_attention.classifier.engines import embed_batch, gluon_graph
 from nsmc_attention.classifier.evaluation import evaluate, faithfulness
-from nsmc_attention.classifier.objectives import LabelsObjective, as_inputs
 from nsmc_attention.classifier.predictor import Classifier, TokenScorer
 from nsmc_attention.classifier.settings import preset
+from nsmc_attention.classifier.stages import LabelsObjective, as_inputs
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.machine.gluon import HybridBlock, nn, rnn

@@ -23,6 +23,7 @@ from nsmc_attention.classifier.predictor import TokenScorer, load_classifier
 from nsmc_attention.classifier.settings import Config
 from nsmc_attention.classifier.train import train
 from nsmc_attention.corpora.labelled import load_reviews
+from nsmc_attention.machine.aliases import Numbers
 from nsmc_attention.measure.faithfulness import SHORTEST
 
 ALONE = {"ngram_buckets": 0, "erasure_reviews": 0, "epochs": 3}
@@ -37,12 +38,13 @@ class ReplacedAttention:
     (arXiv:1902.10186), section 4.2.1, for permuted ones, drawn by the seed. Of hops, each hop's own are replaced.
     """
 
-    name, batch_size, axes = "replaced", BATCH, ("keys",)
+    name, batch_size = "replaced", BATCH
+    axes: tuple[str, ...] = ("keys",)
 
     def __init__(self, graph, how, seed=0):
         self.graph, self.how, self.random = graph, how, numpy.random.RandomState(seed)
 
-    def __call__(self, *arrays):
+    def __call__(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
         """Return the probability of positive (N,) and the weights that it was predicted with (N, T)."""
         nd, network, valid_length = self.graph.mxnet.nd, self.graph.block, arrays[1]
         rows, mask, lengths = embed_batch(self.graph, arrays)

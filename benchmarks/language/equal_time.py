@@ -25,9 +25,8 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy
 
 from nsmc_attention.classifier.batches import Batches, encode
-from nsmc_attention.classifier.objectives import LabelsObjective, predict_batches
 from nsmc_attention.classifier.settings import PRESETS, Config
-from nsmc_attention.classifier.stages import ClassifierTrainer
+from nsmc_attention.classifier.stages import ClassifierTrainer, LabelsObjective, predict_batches
 from nsmc_attention.classifier.train import read_inputs, tokenized
 from nsmc_attention.corpora import labelled, nsmc
 from nsmc_attention.machine.mxnet_shim import import_mxnet

@@ -6,7 +6,6 @@
 ['positive', None]
 """
 
-from collections.abc import Mapping
 from typing import Any, Optional, Union
 
 import pandas
@@ -24,13 +23,8 @@ from .predictor import Classifier, packaged
 # A column, or a table that has one
 Texts = Union[pandas.Series, pandas.DataFrame, list[Any]]
 
-
-def spark_schema(types: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in types.items())
-
-
 # What score_column returns, as Spark's pandas_udf wants it
-SPARK_SCHEMA = spark_schema(TYPES)
+SPARK_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 
 
 def score_column(

@@ -4,25 +4,48 @@
 
 The arrays are those of `ReviewEncoder.batch`: token_ids, valid_length and, for a model with n-grams, ngram_ids. Other
 engines return contributions or gradients, (N, T), in place of the weights.
+
+The compiled kernels of `nsmc_attention.native` need neither MXNet nor ONNX Runtime. They compute the architecture of the
+packaged bundle alone: an embedding, a bidirectional GRU, additive attention, with or without n-grams, all of any size.
 """
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import repeat
 from typing import Any, Optional, Protocol
 
 import numpy
 from numpy.typing import NDArray
 
 from ..engines.graphs import PRECISIONS, GluonGraph, RunnableGraph, chosen_engine, load_graphs
-from ..machine.aliases import Array, Numbers
-from ..machine.processes import cores
-from ..network.graphs import CONTEXTS, CONTRIBUTIONS, HEADS
-from . import native
+from ..errors import ConfigError
+from ..machine.aliases import Array, Network, Numbers, Record
+from ..machine.processes import cores, thread_pool
+from ..native.kernels import (
+    BLOCK,
+    DIRECTIONS,
+    GATES,
+    LARGEST_TABLE,
+    PIECE,
+    gates_of,
+    import_network,
+    in_blocks,
+    is_built,
+    kernel_name,
+    other_kind,
+)
+from ..network.graphs import AXES, CONTEXTS, CONTRIBUTIONS, HEADS
+from ..network.parameters import EVIDENCE, NGRAM_TABLE, SCALE, Arrays, loaded
 from .system import ClassifierBundle
 
 # Reviews of a batch of the engines that need the network itself
 BATCH = 64
 Ids = NDArray[numpy.int32]
 Floats = NDArray[numpy.float32]
+# Reviews of a batch that are worth a thread
+WORTH_A_THREAD = 8
+EMBEDDING = "embedding.weight"
+GRU = "encoder.{direction}_gru._unfused.0.{part}"
 
 
 class Engine(Protocol):
@@ -92,19 +115,14 @@ class GradientEngine:
         """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
         nd, network = self.mxnet.nd, self.network
         rows, mask, lengths = embed_batch(self.graph, arrays)
-        products = sum(map(sum_by_token, rows, self.gradients(rows, mask, lengths)))
-        probability = network.forward_embedded(nd, rows, mask, lengths)[0].softmax()[:, 1]
-        return probability.asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
-
-    def gradients(self, rows: Sequence[Array], mask: Array, lengths: Array) -> list[Array]:
-        """Return the gradients of the log-odds of positive with respect to the rows."""
         for row in rows:
             row.attach_grad()
         with self.mxnet.autograd.record(train_mode=False):
-            logits = self.network.forward_embedded(self.mxnet.nd, rows, mask, lengths)[0]
+            logits = network.forward_embedded(nd, rows, mask, lengths)[0]
             odds = logits[:, 1] - logits[:, 0]
         odds.backward()
-        return [row.grad for row in rows]
+        products = sum(sum_by_token(row, row.grad) for row in rows)
+        return logits.softmax()[:, 1].asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
 
 
 def embed_batch(graph: GluonGraph, arrays: Sequence[Ids]) -> tuple[list[Array], Array, Array]:
@@ -122,6 +140,160 @@ def sum_by_token(rows: Array, gradients: Array) -> Array:
     return products.sum(axis=2).transpose() if len(rows.shape) == 3 else products.sum(axis=(2, 3))
 
 
+def misfit(bundle: ClassifierBundle) -> Optional[str]:
+    """Say why the kernels do not compute a classifier's bundle: "expected ..., found ..."; None where they do."""
+    # of the kinds that are compared here
+    model: Any = bundle.config.model
+    if problem := other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
+        return problem
+    table = (
+        len(bundle.codec) * 4 * (in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES + value_numbers(model))
+    )
+    if table > LARGEST_TABLE:
+        return f"expected a table of words times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
+    return None
+
+
+def value_numbers(model: Any) -> int:
+    """Return how many numbers of a word the table has for values near the token."""
+    if model.values.kind == "states":
+        return 0
+    # an embedding as it is adds one number
+    window, units = (model.values.window, model.values.units) if model.values.kind == "convolution" else (1, 1)
+    return in_blocks(window * in_blocks(units), GATES * BLOCK)
+
+
+def runs_natively(bundle: ClassifierBundle) -> bool:
+    """Return whether there is the extension, and it computes a classifier's bundle."""
+    return is_built() and misfit(bundle) is None
+
+
+class NativeEngine:
+    """Runs a network that `_network.load` returned; safe to call from several threads.
+
+    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
+    and however many threads there are. `name` is one of PRECISIONS; `read` are the units of what `contexts` are made
+    of: of the states in both directions, before them of values near the token.
+    """
+
+    axes: tuple[str, ...] = AXES
+
+    def __init__(self, network: Network, name: str = "native", threads: Optional[int] = None, read: Sequence[int] = ()):
+        self.name, self.threads, self.read = name, threads or cores(), read
+        self.batch_size = PIECE * self.threads
+        self.run = partial(import_network().run, network)
+
+    def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = ()) -> tuple[Floats, Floats]:
+        """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
+        reviews, length = arrays[0].shape
+        probability = numpy.empty(reviews, dtype="float32")
+        weights = numpy.empty((reviews, length, length), dtype="float32")
+        parts = min(self.threads, reviews // WORTH_A_THREAD)
+        whole = (*arrays, probability, weights, *beside)
+        if parts < 2:
+            self.run(*whole)
+        else:
+            split = (repeat(None) if array is None else numpy.array_split(array, parts) for array in whole)
+            list(thread_pool(self.threads).map(self.run, *split))
+        return probability, weights
+
+    def contexts(self, *arrays: Ids) -> tuple[Floats, Floats]:
+        """Return the input of a network above (N, F), and the probability of positive (N,).
+
+        Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
+        the mean of the states, and the n-grams' log-odds.
+        """
+        starts = numpy.cumsum([0, *map(in_blocks, self.read)]).tolist()
+        columns = [start + unit for start, units in zip(starts, self.read) for unit in range(units)]
+        near = len(self.read) > len(DIRECTIONS)
+        # the n-grams' ids come third
+        columns += [starts[-1]] * (not near and len(arrays) == 3)
+        contexts = numpy.empty((len(arrays[0]), starts[-1] + (not near)), dtype="float32")
+        probability, _ = self(*arrays, beside=[contexts])
+        return contexts[:, columns], probability
+
+    def contributions(self, *arrays: Ids) -> tuple[Floats, Floats]:
+        """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
+        contributions = numpy.zeros(arrays[0].shape, dtype="float32")
+        return self(*arrays, beside=[None, contributions])[0], contributions
+
+
+def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:
+    """Load the bundle's parameters into the kernel of one of PRECISIONS.
+
+    ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
+    was not built.
+    """
+    network, kernel = import_network(), kernel_name(PRECISIONS[name])
+    if problem := misfit(bundle):
+        raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
+    model: Any = bundle.config.model
+    hidden = model.encoder.hidden_size
+    loadable = kernel_arrays(bundle.parameters(), hidden, model.values.near)
+    values = [model.values.width(model.embedding_size, hidden)] if model.values.near else []
+    read = [*values, *[hidden] * len(DIRECTIONS)]
+    return NativeEngine(network.load(kernel=kernel, **loadable), name, threads, read)
+
+
+def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> Record:
+    """Return the arguments of `_network.load` but the kernel, from {name: array} as the file holds them.
+
+    What only ever occurs as a sum or a product is added and multiplied here: the biases outside the reset gate, the two rows of
+    the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are. `near`
+    says that values are near the token: an embedding as it is adds one number.
+    """
+    rest = dict(stored)
+    ngrams, embedding = rest.pop(NGRAM_TABLE, None), rest.pop(EMBEDDING)
+    scale = as_floats(embedding_scale=rest.pop(EMBEDDING + SCALE)[:, 0])
+    arrays = loaded(rest)
+    last = last_layer(arrays, ngrams is not None, embedding.shape[1] if near else None)
+    tables = {"ngrams": ngrams, "embedding": embedding, **scale}
+    return {
+        **tables,
+        **as_floats(**dict(zip(("input_weights", "input_bias", "recurrent", "hidden_bias"), gates_of(arrays, GRU)))),
+        **attention_arrays(arrays, hidden),
+        **last,
+        **gate_arrays(arrays, hidden),
+    }
+
+
+def as_floats(**arrays: Numbers) -> Arrays:
+    return {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in arrays.items()}
+
+
+def attention_arrays(arrays: Arrays, hidden: int) -> Arrays:
+    projection = numpy.stack([arrays[f"attention._{side}_mid_layer.weight"] for side in ("query", "key")])
+    evidence = arrays.get("evidence.weight", numpy.zeros((len(DIRECTIONS) * hidden, EVIDENCE), dtype="float32"))
+    query_bias = arrays["attention._query_mid_layer.bias"]
+    return as_floats(
+        projection=projection.reshape(2, -1, 2, hidden),
+        projection_bias=numpy.stack([query_bias, numpy.zeros_like(query_bias)]),
+        # (2, A, D) (D, 2) -> (2, 2, A): of the token itself and the one before, to query and key
+        evidence=(projection.astype("float64") @ evidence).transpose(2, 0, 1),
+        score=arrays["attention._attention_score.weight"][0],
+    )
+
+
+def last_layer(arrays: Arrays, has_ngrams: bool, units: Optional[int]) -> Record:
+    """Return the last layer's difference of its two rows, and the values if they are of embeddings of so many units."""
+    output = arrays["output.weight"][1] - arrays["output.weight"][0]
+    read = len(output) - has_ngrams
+    output, wide = output[:read], float(output[read:].sum())
+    values, value_bias = None, arrays.get("values.dense.bias")
+    if units is not None:
+        window = arrays.get("values.dense.weight", output[None])
+        values = numpy.ascontiguousarray(window.reshape(len(window), -1, units))
+        output = output if value_bias is not None else numpy.ones(1)
+    bias = float(arrays["output.bias"][1] - arrays["output.bias"][0])
+    return {**as_floats(output=output), "output_bias": bias, "wide": wide, "values": values, "value_bias": value_bias}
+
+
+def gate_arrays(arrays: Arrays, hidden: int) -> Record:
+    gate = arrays.get("gate.weight")
+    sign = gate if gate is None else gate.reshape(2, hidden)
+    return {"sign": sign, "sign_bias": float(arrays.get("gate.bias", [0])[0])}
+
+
 def gluon_graph(bundle: ClassifierBundle, device: str) -> GluonGraph:
     """Return the classifier's network on an MXNet device."""
     graph = load_graphs(bundle, "gluon", device)["model.onnx"]
@@ -137,10 +309,10 @@ def load_engine(
     "auto" is native where the extension was built and the bundle fits it, else onnx where the bundle has a model.onnx,
     else gluon; on a GPU gluon.
     """
-    if name == "auto" and device != "gpu" and native.runs(bundle):
+    if name == "auto" and device != "gpu" and runs_natively(bundle):
         name = "native"
     known = (*PRECISIONS, "onnx", "gluon")
     chosen = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"], known)
     if chosen in PRECISIONS:
-        return native.native_engine(bundle, threads, chosen)
+        return native_engine(bundle, threads, chosen)
     return GraphEngine(load_graphs(bundle, chosen, device, threads or cores())["model.onnx"])

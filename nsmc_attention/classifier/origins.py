@@ -8,7 +8,6 @@ be several, with spaces between, or none.
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -30,8 +29,7 @@ from ..tables.table import columns_of
 from ..text.encoding import ReviewEncoder, clean
 from ..training.initial import Beginning, check_sizes, first_bundle, sizes_of
 from .batches import EncodedPart, Tokenized, TrainingPart
-from .long_reviews import NEAREST
-from .predictor import Classifier
+from .predictor import NEAREST, Classifier
 from .settings import PRESETS, ClassifierConfig, Config
 from .system import LAYOUT, ClassifierBundle
 
@@ -166,17 +164,12 @@ def read_sentences(path: Path) -> Reviews:
     if not documents:
         raise DataError(f"{path}: the file has no sentences")
     signs = [marks_of(text, cell, f"{path} row {row}") for row, text, cell in zip(rows, documents, cells)]
-    frame = pandas.DataFrame({"document": documents, "label": label_probabilities(labels, rows, path), "signs": signs})
-    return Reviews(frame, path.name, sha256(read_bytes(path)))
-
-
-def label_probabilities(labels: Sequence[str], rows: Sequence[int], path: Path) -> NDArray[numpy.float64]:
-    """Return labels, which are numbers from 0 to 1, as probabilities of positive."""
-    numbers = pandas.to_numeric(pandas.Series(labels), errors="coerce").to_numpy(dtype="float64")
-    for place in numpy.flatnonzero(~((numbers >= 0) & (numbers <= 1)))[:1]:
+    frame = pandas.DataFrame({"document": documents, "signs": signs})
+    frame["label"] = pandas.to_numeric(pandas.Series(labels), errors="coerce").astype("float64")
+    for place in numpy.flatnonzero(~frame["label"].between(0, 1))[:1]:
         expected = f"expected a label from 0 to 1, found {labels[place][:30]!r}"
         raise DataError(f"{path} row {rows[place]}: {expected}")
-    return numbers
+    return Reviews(frame, path.name, sha256(read_bytes(path)))
 
 
 def marks_of(document: str, cell: str, where: str) -> list[tuple[int, int, float]]:
