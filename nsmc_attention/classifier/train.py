@@ -227,13 +227,7 @@ def finish(
     valid = dev_reviews and dev_reviews.name
     again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.names())
     best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-    manifest = {
-        "labels": list(LABELS),
-        "tokenizer_version": tokenizer_version(config.text.tokenizer),
-        "vocabulary": len(inputs.encoder),
-        **manifest_of(config, data, best, again, origins.first),
-        "calibration": calibration,
-    }
+    manifest = {**manifest_of(config, data, best, again, origins.first), "calibration": calibration}
     codec = inputs.vocabulary, inputs.encoder
     bundle = write_classifier(run, network, config, codec, manifest, reviews.documents)
     run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
@@ -259,8 +253,14 @@ def write_classifier(
     contents = {"vocab.json": vocabulary, **network_files(network, config)}
     engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
     whole = lower(network, config.graphs)["model.onnx"]
-    manifest["parity"] = parity(engine, whole, encoder, config, documents)
-    if problem := disagreement(manifest["parity"]):
+    manifest = {
+        "labels": list(LABELS),
+        "tokenizer_version": tokenizer_version(config.text.tokenizer),
+        "vocabulary": len(encoder),
+        **manifest,
+        "parity": (figures := parity(engine, whole, encoder, config, documents)),
+    }
+    if problem := disagreement(figures):
         run.say(f"the ONNX model is left out, because it is not Gluon's network: {problem}")
         del contents["model.onnx"]
     return run.write(LAYOUT, manifest, contents)

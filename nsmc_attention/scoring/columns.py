@@ -1,6 +1,5 @@
 """A pandas column, or a table that has one, as texts and with what is made of them."""
 
-from collections.abc import Mapping
 from typing import Any, Optional, Union
 
 import pandas
@@ -12,10 +11,6 @@ from .reference import Scorer, text_column_of
 
 # A column, or a table that has one
 Texts = Union[pandas.Series, pandas.DataFrame, list[Any]]
-
-
-def spark_schema(types: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in types.items())
 
 
 def with_index(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> pandas.DataFrame:
