@@ -33,13 +33,12 @@ import numpy
 import pandas
 from scipy import stats
 
+from benchmarks.classification.compare import tfidf_regression
 from docs.make.pictures import named, save_figure
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.adapt import adapting
+from nsmc_attention.classifier.adapt import adapting, balanced_accuracy
 from nsmc_attention.classifier.batches import EncodedPart, encode
-from nsmc_attention.classifier.comparison import balanced_accuracy
-from nsmc_attention.classifier.cross_validation import fine_tune, odds_of, tfidf_regression
 from nsmc_attention.classifier.origins import continuing
 from nsmc_attention.classifier.stages import ClassifierTrainer
 from nsmc_attention.classifier.system import LAYOUT, ClassifierBundle
@@ -273,8 +272,8 @@ def tuned_accuracy(
     """Return the accuracy, in percent, of the bundle's network fine-tuned on a part."""
     network = trainer.network_of(parameters_of(first)[1])
     known, dev = (trainer.batches(each, with_ngrams=True) for each in (part, judged))
-    fine_tune(trainer, network, known, dev, lambda progress, record=None: None)
-    odds = odds_of(network, dev, trainer.run.context)
+    trainer.fine_tune(network, known, dev, lambda progress, record=None: None)
+    odds = trainer.odds(network, dev)
     return 100 * float(numpy.mean((odds > 0) == (judged.labels > 0.5)))
 
 

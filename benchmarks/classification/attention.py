@@ -12,17 +12,19 @@ from collections import Counter, defaultdict
 import numpy
 import pandas
 
+from benchmarks.classification.replaced import replaced
 from docs.make.pictures import named, save_figure
+from nsmc_attention.apps.evaluation import evaluate, faithfulness
 from nsmc_attention.classifier.engines import embed_batch
-from nsmc_attention.classifier.evaluation import evaluate, faithfulness
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.colors import LIGHT, as_hex
 from nsmc_attention.drawing.figure import new_figure, printable
-from nsmc_attention.measure.attention_statistics import by_word, entropy, evenness, mean_weight, token_table
 from nsmc_attention.measure.faithfulness import SHORTEST, agreement, aopc, leave_one_out
+from nsmc_attention.measure.metrics import entropy, evenness
 from nsmc_attention.text.tokenizers import mecab_tags
+from nsmc_attention.views.attention_statistics import by_word, mean_weight, token_table
 from nsmc_attention.views.terminal import interval
 
 REVIEWS, CORPUS = 1000, 5000
@@ -44,7 +46,10 @@ def main(arguments):
         "packaged": load_classifier(),
         **{name: load_classifier(folder) for name, folder in (each.split("=") for each in arguments)},
     }
-    results = {name: faithfulness(classifier, reviews, REVIEWS) for name, classifier in classifiers.items()}
+    results = {
+        name: {**faithfulness(classifier, reviews, REVIEWS), **replaced(classifier, reviews, REVIEWS)}
+        for name, classifier in classifiers.items()
+    }
     accuracy = {name: evaluate(classifier, reviews)["accuracy"] for name, classifier in classifiers.items()}
     print_bundles(results, accuracy)
     save_figure(draw_results(results), named("faithfulness"))
@@ -63,7 +68,7 @@ def print_bundles(results, accuracy):
     print("|---|---|---|---|---|---|---|---|---|")
     for name, found in results.items():
         tau, orders = found["tau"]["attention"], found["orders"]
-        uniform = found["replaced"]["uniform"]
+        uniform = found["uniform"]
         cells = [name, f"{100 * accuracy[name]:.2f}"]
         for measure in ("erasure", "gradient"):
             cells += [interval(tau[measure]), f"{100 * tau[measure]['significant']:.0f} %"]

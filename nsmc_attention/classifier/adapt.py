@@ -7,8 +7,9 @@ The predictions of held-out folds are what the accuracy, the calibration and the
 
 import shlex
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING, NamedTuple, Optional, Union
 
 import numpy
 import pandas
@@ -16,25 +17,25 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ..bundle import load_bundle
-from ..corpora import nsmc
-from ..corpora.corpus import Reviews, read_bytes, sha256
+from ..corpora.corpus import Reviews
 from ..corpora.data import Labelled
 from ..corpora.labelled import labelled_rows
-from ..corpora.raw import folded
 from ..engines.graphs import DeviceName, parameters_of
-from ..errors import ConfigError
+from ..errors import ConfigError, DataError
 from ..machine.aliases import Record
-from ..machine.atomic import write_text
-from ..measure.calibration import calibrated
-from ..network.parameters import Arrays, round_tables, wide_scale
+from ..machine.files import write_text
+from ..machine.progress import progress_bar
+from ..measure.calibration import calibrated, temperature
+from ..measure.metrics import headline, share_interval
+from ..network.parameters import NGRAM_TABLE, Arrays, round_tables, set_parameters, snapshot, wide_scale
 from ..tables.writers import as_csv
 from ..text.encoding import ReviewEncoder
 from ..training.description import manifest_of, options
 from ..training.runs import Run
 from .batches import Batches, EncodedPart, Tokenized, encode
-from .comparison import Comparison, check_counts, held_out_calibration
+from .ngrams import continue_table
 from .predictor import Classifier
-from .settings import LABELS, Config
+from .settings import KEPT_ODDS, LABELS, Config
 from .system import LAYOUT, ClassifierBundle
 from .train import tokenized, write_classifier
 
@@ -47,8 +48,15 @@ STEPS, BATCH, PASSES = 600, 16, (6, 30)
 RATE = 2e-3
 # A label whose probability is smaller is listed
 SURPRISING = 0.1
-# A larger share of reviews that were trained on before is said: of them the packaged classifier gets 94 % right, not 90 %
-SEEN = 0.1
+# Fewest labelled reviews, and of each label: each fold has one
+FEWEST_LABELLED, FEWEST_OF_LABEL = 40, 5
+# The probability by chance below which something is shown, and that of a loss by which a bundle is refused
+CHANCE, LOSS = 0.025, 0.05
+# A rarer label with fewer reviews says little
+ENOUGH_OF_LABEL = 20
+FOLDS = 5
+Odds = NDArray[numpy.float64]
+Labels = NDArray[numpy.int64]
 
 
 def adapt(
@@ -65,9 +73,9 @@ def adapt(
 ) -> Classifier:
     """Continue a classifier on labelled reviews, and return it loaded from out/bundle.
 
-    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, the balanced
-    ones, and that of a `baseline`, all of reviews that the judged model has not seen; but for those that the first bundle was
-    trained on, whose number is `seen` where they are known and many. `positive` is the share of the labels.
+    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and the balanced
+    ones, all of reviews that the adapted networks have not seen. With reviews that the first bundle was trained on, `before`
+    is too good. `positive` is the share of the labels.
 
     Parameters
     ----------
@@ -126,7 +134,6 @@ def adapt_classifier(
     for line in table.in_words():
         run.say(line)
     # imports MXNet
-    from .cross_validation import baseline_accuracy, cross_validated, odds_of
     from .stages import ClassifierTrainer
 
     encoded, (_, arrays) = encode(examples, first.codec), parameters_of(first)
@@ -137,10 +144,8 @@ def adapt_classifier(
     comparison = Comparison(
         labels,
         adapted=calibration["scale"] * adapted.held_out + calibration["bias"],
-        unchanged=odds_of(trainer.network_of(arrays), trainer.batches(encoded, with_ngrams=True), run.context),
-        baseline=baseline_accuracy(examples, trainer.config),
+        unchanged=trainer.odds(trainer.network_of(arrays), trainer.batches(encoded, with_ngrams=True)),
         shift=calibration["bias"],
-        seen=seen_before(examples, rows.sha256, first),
     )
     surprising = surprising_labels(examples, adapted.held_out)
     for line in [*comparison.in_words(), *in_words(surprising)]:
@@ -163,19 +168,60 @@ def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed
     return config.with_fields(**stages, batch_size=BATCH, seed=seed)
 
 
-def seen_before(examples: Tokenized, sha256_of_data: str, first: ClassifierBundle) -> int:
-    """Return how many reviews the bundle was trained on, 0 where these are at most SEEN of them or not known.
+class Adapted(NamedTuple):
+    """The parameters of a network, and the log-odds (N,) of reviews by folds that have not seen them."""
 
-    Known are those of its training file, if that is the user's, or NSMC's and at its place; nothing is downloaded.
+    arrays: Arrays
+    held_out: NDArray[numpy.float64]
+
+
+def cross_validated(trainer: "ClassifierTrainer", examples: EncodedPart, arrays: Arrays, mix: float = 1.0) -> Adapted:
+    """Fine-tune the network of {name: array} on all folds but one, for each; return the mean of the networks.
+
+    The mean of networks that began with the same parameters is one network, and mostly better than each (Wortsman et al.
+    2022, arXiv:2203.05482). Of what training changes in a network, the share `mix` is kept (Wortsman et al. 2022,
+    arXiv:2109.01903). A fold takes seconds, so there are no checkpoints.
     """
-    learnt, official = first.manifest["data"]["train"]["sha256"], nsmc.present("train")
-    if learnt == sha256_of_data:
-        return len(examples.labels)
-    if official is None or sha256(read_bytes(official)) != learnt:
-        return 0
-    known = set(map(folded, nsmc.read(official).documents))
-    seen = sum(folded(text) in known for text in examples.frame["document"])
-    return seen if seen > SEEN * len(examples.labels) else 0
+    from sklearn.model_selection import StratifiedKFold
+
+    labels, settings = examples.labels, trainer.config.training
+    held_out_odds, sums = numpy.zeros(len(labels)), {name: numpy.zeros(one.shape) for name, one in arrays.items()}
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=settings.seed)
+    shown, total = False if trainer.run.quiet else None, FOLDS * settings.labels.epochs
+    with progress_bar(shown=shown, total=total, desc="folds") as bar:
+        for members, held_out in folds.split(labels, labels):
+            known, other = (
+                trainer.batches(examples.take(places.tolist()), with_ngrams=True) for places in (members, held_out)
+            )
+            network = trainer.network_of(arrays)
+            trainer.fine_tune(network, known, other, lambda progress, record=None: bar.update(record is not None))
+            for name, array in snapshot(network).items():
+                # exact for what was not trained
+                change = mix * (array - arrays[name].astype("float64"))
+                sums[name] += change
+                set_parameters(network, {name: (arrays[name] + change).astype("float32")})
+            held_out_odds[held_out] = trainer.odds(network, other)
+    mean = {name: (arrays[name] + sums[name] / FOLDS).astype("float32") for name in arrays}
+    return with_continued_ngrams(trainer, examples, Adapted(mean, held_out_odds))
+
+
+def with_continued_ngrams(trainer: "ClassifierTrainer", examples: EncodedPart, adapted: Adapted) -> Adapted:
+    """Continue the table of n-grams beside the log-odds of held-out reviews, where these become better by it."""
+    from sklearn.metrics import log_loss
+
+    arrays, odds = adapted
+    if not wide_scale(arrays):
+        return adapted
+    labels, token_lists = examples.labels.astype(int), [review.tokens for review in examples.reviews]
+    factors = trainer.factors(trainer.network_of(arrays, dropout=False), examples)
+    change, scale, bias, together = continue_table(arrays[NGRAM_TABLE], token_lists, labels, odds, factors)
+    # labels of noise can reverse the network's log-odds
+    if scale <= 0 or log_loss(labels, expit(together)) >= log_loss(labels, expit(odds / temperature(odds, labels))):
+        return adapted
+    fitted = {"scale": scale, "bias": bias, "wide_scale": scale * wide_scale(arrays)}
+    table = arrays[NGRAM_TABLE].copy()
+    table[:, 0] += change / fitted["wide_scale"]
+    return Adapted({**calibrated(arrays, fitted), NGRAM_TABLE: table}, together)
 
 
 def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pandas.DataFrame:
@@ -193,6 +239,127 @@ def in_words(surprising: pandas.DataFrame) -> list[str]:
     rows = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
     plural = "s" * (len(surprising) > 1)
     return [f"labels that are mistakes or hard, {len(surprising)}: row{plural} {rows}"] if rows else []
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Log-odds (N,) of labelled reviews: `adapted`, by networks that have not seen them, and by the bundle as it was.
+
+    `shift` is the `threshold_shift` in `adapted`. Accuracy alone misleads where most labels are the same.
+    """
+
+    labels: Labels
+    adapted: Odds
+    unchanged: Odds
+    shift: float = 0.0
+
+    @property
+    def figures(self) -> Record:
+        """The values of `adapted` in the manifest, with the 95 % interval of `after`."""
+        after = accuracy(self.adapted, self.labels)
+        return {
+            "before": accuracy(self.unchanged, self.labels),
+            "after": after,
+            "interval": share_interval(after, len(self.labels)),
+            "balanced_before": balanced_accuracy(self.unchanged, self.labels),
+            "balanced_after": balanced_accuracy(self.adapted, self.labels),
+            "positive": float(self.labels.mean()),
+        }
+
+    def in_words(self) -> list[str]:
+        figures = self.figures
+        low, high = (f"{100 * bound:.1f}" for bound in figures["interval"])
+        after, before, balanced, balanced_before = (
+            f"{100 * figures[name]:.1f} %" for name in ("after", "before", "balanced_after", "balanced_before")
+        )
+        return [
+            f"accuracy, each review predicted by networks that have not seen it: adapted {after} ({low} to {high}), "
+            f"as it was {before}",
+            f"balanced accuracy, the mean of the shares of both labels: adapted {balanced}, as it was {balanced_before}",
+        ]
+
+    @property
+    def rarer(self) -> tuple[str, int]:
+        """The rarer label and how many reviews have it."""
+        counts = numpy.bincount(self.labels, minlength=2)
+        return LABELS[int(counts.argmin())], int(counts.min())
+
+    def objection(self) -> Optional[str]:
+        """Say why the adapted bundle should not be used; None if it should.
+
+        Its log-odds have to be higher for positive reviews than for negative ones (Mann-Whitney, one-sided), and its log
+        loss, before the threshold is shifted, must not be larger than that of the bundle as it was, whose temperature is
+        fitted too (paired t test, one-sided).
+        """
+        from scipy.stats import mannwhitneyu
+
+        sides = (self.adapted[self.labels == side] for side in (1, 0))
+        if mannwhitneyu(*sides, alternative="greater").pvalue >= CHANCE:
+            label, count = self.rarer
+            return f"no better than chance with {count} {label} reviews: check the labels, or label more"
+        if self.larger_loss < LOSS:
+            return "worse than the bundle as it was: use that, or label more"
+        return None
+
+    @property
+    def larger_loss(self) -> float:
+        """The probability of a gain of log loss as small as this one by chance, if there were neither gain nor loss."""
+        from scipy.stats import ttest_1samp
+
+        unchanged = self.unchanged / temperature(self.unchanged, self.labels)
+        gains = losses(unchanged, self.labels) - losses(self.adapted - self.shift, self.labels)
+        return float(ttest_1samp(gains, 0, alternative="less").pvalue) if gains.std() else 0.0
+
+    def warning(self) -> Optional[str]:
+        """Say what to do where the gain is not shown yet; None where it is."""
+        (label, count), figures = self.rarer, self.figures
+        found_less = figures["balanced_after"] < figures["balanced_before"]
+        if found_less and figures["after"] >= figures["before"] and count < ENOUGH_OF_LABEL:
+            return f"there are few {label} reviews, {count}: label more of them to find them as often as before"
+        if self.larger_loss < 1 - LOSS or (found_less and figures["after"] < figures["before"]):
+            return "the gain may be chance: label more to be sure of it"
+        return None
+
+
+def accuracy(odds: Odds, labels: Labels) -> float:
+    return float(numpy.mean((odds > 0) == labels))
+
+
+def balanced_accuracy(odds: Odds, labels: Labels) -> float:
+    """Return the mean of the shares that are right of the negative reviews and of the positive ones."""
+    return float(numpy.mean([accuracy(odds[chosen], labels[chosen]) for chosen in (labels == 0, labels == 1)]))
+
+
+def losses(odds: Odds, labels: Labels) -> Odds:
+    """Return the log loss of each review, nats."""
+    return numpy.logaddexp(0, numpy.where(labels == 1, -odds, odds))
+
+
+def threshold_shift(labels: Labels, mix: float = 1.0) -> float:
+    """The shift of a model's log-odds that leaves at most KEPT_ODDS of the odds of the labels, which it learnt.
+
+    A model that learns that 90 % are positive finds few of the others. Of what it learnt, the share `mix` was kept.
+    """
+    positive = numpy.sum(labels == 1)
+    learnt = mix * numpy.log((positive + 0.5) / (len(labels) - positive + 0.5))
+    return float(-numpy.sign(learnt) * max(abs(learnt) - numpy.log(KEPT_ODDS), 0))
+
+
+def held_out_calibration(odds: Odds, labels: Labels, mix: float = 1.0) -> Record:
+    """Return the `calibration` of held-out log-odds (N,): a temperature, then `threshold_shift` as the bias."""
+    scale, bias = 1 / temperature(odds, labels), threshold_shift(labels, mix)
+    before, after = (headline(labels, expit(logit)) for logit in (odds, scale * odds + bias))
+    return {"scale": scale, "wide_scale": 0.0, "bias": bias, "before": before, "after": after}
+
+
+def check_counts(labels: NDArray[numpy.float64], name: str) -> None:
+    """Raise DataError where labels (N,) are too few."""
+    negative, positive = numpy.bincount(labels.astype(int), minlength=2).tolist()
+    if len(labels) < FEWEST_LABELLED or min(negative, positive) < FEWEST_OF_LABEL:
+        raise DataError(
+            f"{name}: expected {FEWEST_LABELLED} labelled reviews that differ, and {FEWEST_OF_LABEL} of each label, found "
+            f"{negative} negative and {positive} positive ones; label more"
+        )
 
 
 def write(
@@ -223,9 +390,6 @@ def write(
     command = shlex.join(["nsmc-attention", "adapt", rows.name, *words])
     data = {"train": {**rows.describe(), "used": len(comparison.labels)}, "dev": {"split_off": rows.name, "used": 0}}
     manifest = {
-        "labels": list(LABELS),
-        "tokenizer_version": first.manifest["tokenizer_version"],
-        "vocabulary": len(first.codec),
         **manifest_of(trainer.config, data, calibration["after"], command, first),
         "calibration": calibration,
         "adapted": comparison.figures,

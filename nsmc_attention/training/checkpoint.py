@@ -16,7 +16,7 @@ from safetensors.numpy import save as pack
 
 from ..errors import BundleError
 from ..machine.aliases import Network, Trainer
-from ..machine.atomic import replaced_file
+from ..machine.files import replaced_file
 from ..network.parameters import Arrays, set_parameters, snapshot
 
 # Steps between two updates of the average: one over thousands of steps does not need each of them

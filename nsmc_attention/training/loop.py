@@ -6,7 +6,7 @@ Knows nothing of text, files or what is trained for: the stage brings an objecti
 import math
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Optional
 
 import numpy
 
@@ -16,8 +16,8 @@ from ..machine.gluon import mxnet
 from ..machine.mxnet_shim import stderr_closed
 from ..network.operators import FastAdam
 from ..network.parameters import snapshot
+from ..schema import FLAGS, LoopConfig
 from .checkpoint import Average, Checkpoint, Progress
-from .config import FLAGS, LoopConfig
 from .stage import Objective, Stage
 
 # Beyond any training that learns; the largest parameter that a bundle can hold is 8e6
@@ -25,15 +25,16 @@ LARGEST_LOSS, LARGEST_PARAMETER = 1e4, 1e6
 
 
 def fit(
-    network: Network, stage: Stage, config: LoopConfig, checkpoint: Checkpoint, report: Callable[..., None]
+    network: Network, stage: Stage, config: LoopConfig, checkpoint: Optional[Checkpoint], report: Callable[..., None]
 ) -> Progress:
     """Train an initialized network, after its last whole epoch; leave the parameters of the selected epoch in it.
 
+    Without a checkpoint, nothing is saved, and the parameters of the last epoch stay in the network.
     `report` is called with Progress after each step and, with the epoch's record as second argument, after each epoch:
     epoch, steps, train_loss, dev_* by the objective's figures, and seconds.
     """
     trainer, average = make_trainer(network, stage.learning_rate), Average(network, config.average)
-    progress = checkpoint.load(network, trainer, average)
+    progress = checkpoint.load(network, trainer, average) if checkpoint else Progress()
     total_steps, metric = stage.epochs * len(stage.batches), f"dev_{stage.objective.metric}"
     patience = math.inf if stage.patience is None else stage.patience
     if not progress.step:
@@ -63,11 +64,14 @@ def fit(
             progress.history.append(record)
             if stage.patience is None or record[metric] < progress.best:
                 progress.best, progress.best_epoch = record[metric], progress.epoch
-                checkpoint.save_best(network)
+                if checkpoint:
+                    checkpoint.save_best(network)
         progress.epoch += 1
-        checkpoint.save(network, trainer, average, progress)
+        if checkpoint:
+            checkpoint.save(network, trainer, average, progress)
         report(progress, record)
-    checkpoint.load_best(network)
+    if checkpoint:
+        checkpoint.load_best(network)
     return progress
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import shutil
 from contextlib import redirect_stderr, redirect_stdout
 
@@ -13,12 +12,9 @@ import pytest
 from nsmc_attention import adapt, load_classifier
 from nsmc_attention.apps.report.build import report
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.adapt import SURPRISING, seen_before
-from nsmc_attention.classifier.batches import TrainingPart
-from nsmc_attention.classifier.comparison import threshold_shift
+from nsmc_attention.classifier.adapt import SURPRISING, threshold_shift
 from nsmc_attention.classifier.system import LAYOUT
 from nsmc_attention.cli import run
-from nsmc_attention.corpora import nsmc
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import ConfigError, DataError
 
@@ -45,15 +41,12 @@ def adapted(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def starred(tmp_path_factory, bundle_folder):
-    """A tiny bundle adapted by the command to a table of stars that its manifest names as its own training data."""
+    """A tiny bundle adapted by the command to a table of stars."""
     folder, stars = tmp_path_factory.mktemp("starred"), {"1": ["5점", "★★★★★", "4/5"], "0": ["1/5", "★☆☆☆☆", "2점"]}
     rows = [(text, stars[label][i % 3]) for i, (text, label) in enumerate(ROWS)][:44]
     left_out = [("보통", "3"), ("글쎄", "3"), ("양말", ""), ("장화", "평가 없음"), ("", ""), (" \u200b", "5")]
     table = written(folder / "in.csv", [*left_out, rows[0], rows[0], rows[1], *rows], ("review", "별점"))
     first = shutil.copytree(bundle_folder, folder / "first")
-    manifest = json.loads((first / "manifest.json").read_text("utf-8"))
-    manifest["data"]["train"]["sha256"] = nsmc.sha256(table.read_bytes())
-    (first / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
     before = {path.name: path.read_bytes() for path in first.iterdir()}
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
@@ -152,17 +145,7 @@ def test_a_folder_that_is_taken_is_not_replaced(starred, command):
     assert done.returncode == 2 and "run: the run folder exists; name another with --out\n" in done.stderr
 
 
-@pytest.mark.parametrize(("share", "seen"), [(1, 60), (2, 30), (20, 0)])
-def test_reviews_that_were_trained_on_are_known(bundle_folder, monkeypatch, share, seen):
-    """Where the bundle's training file is at NSMC's place; white space differs."""
-    monkeypatch.setenv("NSMC_ATTENTION_DATA", str(nsmc.sample_folder()))
-    texts = nsmc.load("sample", "train").frame["document"].drop_duplicates().str.replace(" ", "  ")[:60]
-    frame = pandas.DataFrame({"document": [text + "그래" * (i % share > 0) for i, text in enumerate(texts)]})
-    part, first = TrainingPart([[]] * 60, numpy.zeros(60), frame), load_bundle(bundle_folder, LAYOUT)
-    assert seen_before(part, "of another file", first) == seen
-
-
-def test_rows_that_are_left_out_are_counted_and_known_ones_said(starred):
+def test_rows_that_are_left_out_are_counted(starred):
     folder, bundle, said = starred
     assert said[:3] == [
         "data: in.csv, 44 labelled reviews, 32 positive",
@@ -176,9 +159,6 @@ def test_rows_that_are_left_out_are_counted_and_known_ones_said(starred):
     assert f"the balanced accuracy is {figures['balanced_after']:.1%}" in bundle.read("README.md").decode()
     # so that the rarer label is still found
     assert bundle.manifest["calibration"]["bias"] == threshold_shift(numpy.repeat([1, 0], [32, 12])) < 0
-    assert figures["seen"] == 44
-    known = "44 of 44 reviews are in the training data of the bundle it began with: these accuracies are too good"
-    assert known in "\n".join(said)
 
 
 @pytest.mark.parametrize(

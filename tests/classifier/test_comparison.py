@@ -3,7 +3,7 @@
 import numpy
 import pytest
 
-from nsmc_attention.classifier.comparison import (
+from nsmc_attention.classifier.adapt import (
     KEPT_ODDS,
     Comparison,
     balanced_accuracy,
@@ -27,7 +27,7 @@ def informed(labels, strength, seed=0):
 @pytest.mark.parametrize("seed", range(3))
 def test_a_gain_is_not_refused_however_skewed_the_labels_are(negative, seed):
     labels = sides(negative, 100 - negative)
-    comparison = Comparison(labels, informed(labels, 3, seed), informed(labels, 1, seed + 10), 0.5)
+    comparison = Comparison(labels, informed(labels, 3, seed), informed(labels, 1, seed + 10))
     assert comparison.objection() is None and comparison.larger_loss > 0.5
     figures = comparison.figures
     assert figures["after"] > figures["before"] and figures["balanced_after"] > figures["balanced_before"]
@@ -40,33 +40,33 @@ def test_labels_of_noise_are_refused_whatever_is_learnt_of_their_shares(negative
     for seed in range(40):
         random = numpy.random.RandomState(seed)
         odds = random.standard_normal(100) + numpy.log((100 - negative) / negative)
-        objection = Comparison(labels, odds, random.standard_normal(100), 0.5).objection()
+        objection = Comparison(labels, odds, random.standard_normal(100)).objection()
         refused += objection is not None and "no better than chance" in objection
     assert refused >= 36
 
 
 def test_the_reason_fits():
     labels = sides(12, 88)
-    objection = Comparison(labels, numpy.zeros(100), informed(labels, 3), 0.5).objection()
+    objection = Comparison(labels, numpy.zeros(100), informed(labels, 3)).objection()
     assert objection == "no better than chance with 12 negative reviews: check the labels, or label more"
     labels = sides(40, 60)
-    worse = Comparison(labels, informed(labels, 1), informed(labels, 4), 0.5)
+    worse = Comparison(labels, informed(labels, 1), informed(labels, 4))
     assert worse.objection() == "worse than the bundle as it was: use that, or label more"
 
 
 def test_a_gain_that_may_be_chance_is_said():
     labels = sides(50, 50)
     same = informed(labels, 2)
-    assert Comparison(labels, same / 1.01, same, 0.5).warning() == "the gain may be chance: label more to be sure of it"
-    assert Comparison(labels, informed(labels, 4), informed(labels, 1), 0.5).warning() is None
+    assert Comparison(labels, same / 1.01, same).warning() == "the gain may be chance: label more to be sure of it"
+    assert Comparison(labels, informed(labels, 4), informed(labels, 1)).warning() is None
     # one more is wrong, and the others are a little surer
     right = numpy.flatnonzero((same > 0) == labels)
     nearly = right[numpy.argmin(abs(same[right]))]
-    lower = Comparison(labels, numpy.where(numpy.arange(100) == nearly, -same, 1.01 * same), same, 0.5)
+    lower = Comparison(labels, numpy.where(numpy.arange(100) == nearly, -same, 1.01 * same), same)
     assert lower.objection() is None and lower.figures["after"] < lower.figures["before"]
     assert lower.warning() == "the gain may be chance: label more to be sure of it"
     few = sides(6, 94)
-    warning = Comparison(few, numpy.full(100, 1.0), informed(few, 3), 0.5).warning()
+    warning = Comparison(few, numpy.full(100, 1.0), informed(few, 3)).warning()
     assert warning is not None and warning.startswith("there are few negative reviews, 6: label more")
 
 

@@ -14,8 +14,7 @@ from safetensors.numpy import save
 
 from nsmc_attention import load_classifier, native
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
-from nsmc_attention.classifier.engines import load_engine
-from nsmc_attention.classifier.native import PRECISIONS, NativeEngine, native_engine
+from nsmc_attention.classifier.engines import PRECISIONS, NativeEngine, load_engine, native_engine
 from nsmc_attention.classifier.predictor import TokenScorer
 from nsmc_attention.classifier.system import LAYOUT
 from nsmc_attention.corpora import labelled
@@ -370,9 +369,7 @@ def test_bf16_is_refused_where_the_processor_has_none(monkeypatch):
 def test_it_runs_on_no_gpu_and_no_other_task(engine):
     with pytest.raises(ConfigError, match=f"the {engine} engine runs on the CPU"):
         load_classifier(engine=engine, device="gpu")
-    with pytest.raises(
-        ConfigError, match=f"the {engine} engine runs classifiers and editors: expected --engine auto, onnx or gluon"
-    ):
+    with pytest.raises(ConfigError, match=f"unknown engine '{engine}'; known: auto, gluon, onnx"):
         load_language_model(engine=engine)
 
 

@@ -7,7 +7,7 @@ from itertools import count, islice
 import numpy
 import pytest
 
-from nsmc_attention.classifier import native
+from nsmc_attention.classifier.engines import runs_natively
 from nsmc_attention.classifier.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
 from nsmc_attention.classifier.settings import preset
 from nsmc_attention.corpora import nsmc
@@ -143,7 +143,7 @@ def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
     write_bundle(tmp_path / "b", bundle.manifest, contents)
     with pytest.raises(BundleError, match="has no model.onnx; write it with `nsmc-attention export"):
         load_classifier(tmp_path / "b", "onnx")
-    expected = "native" if native.runs(bundle) else "gluon"
+    expected = "native" if runs_natively(bundle) else "gluon"
     assert load_classifier(tmp_path / "b").engine.name == expected
     shutil.rmtree(tmp_path / "b")
 

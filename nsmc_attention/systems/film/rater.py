@@ -14,8 +14,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ...bundle import load_bundle
-from ...classifier import native
-from ...classifier.engines import GraphEngine
+from ...classifier.engines import GraphEngine, NativeEngine, native_engine, runs_natively
 from ...classifier.predictor import WINDOW, Classifier, TokenScorer
 from ...classifier.system import LAYOUT as CLASSIFIER
 from ...classifier.system import ClassifierBundle
@@ -65,15 +64,15 @@ class ReviewReader:
         return vectors
 
 
-def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[native.NativeEngine, GraphEngine]:
+def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[NativeEngine, GraphEngine]:
     """Load a classifier's engine that has `contexts`: native where it was built and has those of the bundle, else onnx.
 
     BundleError where neither has them.
     """
     # of embeddings as they are it computes only what they add to the log-odds
     model: Any = bundle.config.model
-    if native.runs(bundle) and model.values.kind != "embedding":
-        return native.native_engine(bundle, threads)
+    if runs_natively(bundle) and model.values.kind != "embedding":
+        return native_engine(bundle, threads)
     if CONTEXTS not in bundle.config.graphs["model.onnx"].outputs:
         raise BundleError(
             f"{bundle.folder}: film: expected a classifier with values near the token (--values convolution); to read one of "

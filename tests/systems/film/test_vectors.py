@@ -4,8 +4,7 @@ import numpy
 import pytest
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.engines import embed_batch, gluon_graph, load_engine
-from nsmc_attention.classifier.native import is_built
+from nsmc_attention.classifier.engines import embed_batch, gluon_graph, is_built, load_engine
 from nsmc_attention.classifier.system import LAYOUT
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import BundleError
