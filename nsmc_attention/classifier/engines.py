@@ -17,7 +17,7 @@ from typing import Any, Optional, Protocol
 import numpy
 from numpy.typing import NDArray
 
-from ..engines.graphs import PRECISIONS, GluonGraph, RunnableGraph, chosen_engine, load_graphs
+from ..engines.graphs import PRECISIONS, WORTH_A_THREAD, GluonGraph, RunnableGraph, chosen_engine, load_graphs
 from ..errors import ConfigError
 from ..machine.aliases import Array, Network, Numbers, Record
 from ..machine.processes import cores, thread_pool
@@ -42,8 +42,6 @@ from .system import ClassifierBundle
 BATCH = 64
 Ids = NDArray[numpy.int32]
 Floats = NDArray[numpy.float32]
-# Reviews of a batch that are worth a thread
-WORTH_A_THREAD = 8
 EMBEDDING = "embedding.weight"
 GRU = "encoder.{direction}_gru._unfused.0.{part}"
 
@@ -115,14 +113,19 @@ class GradientEngine:
         """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
         nd, network = self.mxnet.nd, self.network
         rows, mask, lengths = embed_batch(self.graph, arrays)
+        products = sum(map(sum_by_token, rows, self.gradients(rows, mask, lengths)))
+        probability = network.forward_embedded(nd, rows, mask, lengths)[0].softmax()[:, 1]
+        return probability.asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
+
+    def gradients(self, rows: Sequence[Array], mask: Array, lengths: Array) -> list[Array]:
+        """Return the gradients of the log-odds of positive with respect to the rows."""
         for row in rows:
             row.attach_grad()
         with self.mxnet.autograd.record(train_mode=False):
-            logits = network.forward_embedded(nd, rows, mask, lengths)[0]
+            logits = self.network.forward_embedded(self.mxnet.nd, rows, mask, lengths)[0]
             odds = logits[:, 1] - logits[:, 0]
         odds.backward()
-        products = sum(sum_by_token(row, row.grad) for row in rows)
-        return logits.softmax()[:, 1].asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
+        return [row.grad for row in rows]
 
 
 def embed_batch(graph: GluonGraph, arrays: Sequence[Ids]) -> tuple[list[Array], Array, Array]:
