@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 
 from nsmc_attention.corpora.data import Texts
+from nsmc_attention.machine.gluon import mxnet
 from nsmc_attention.machine.mxnet_shim import choose_device
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.systems.language.train import train_language
@@ -52,6 +53,20 @@ def trained(train, dev, build=None, **settings):
     with tempfile.TemporaryDirectory() as folder:
         train_network(network, config, characters, Run(Path(folder) / "run", device="cpu", quiet=True), train, dev)
     return network, WriterObjective(Pairs([], []), device, characters, batch_size=100)
+
+
+def attention(writer, source_ids, source_length, previous_ids):
+    """Return the weights of all layers and heads of a Transformer's decoder, whose rows sum to 1, given what was written before.
+
+    "decoder", how each place attends to what was written (N, L, K, T, T), 0 above the diagonal; "cross", to the source
+    (N, L, K, T, S).
+    """
+    nd, positions = mxnet.nd, writer.step.positions.data(previous_ids.context)
+    (memory, keys, mask), state = writer.begin(source_ids, source_length)
+    _, weights, _ = writer.step.decode(nd, previous_ids, memory, keys, mask, state, positions)
+    own, of_source = (nd.stack(*layers, axis=1) for layers in zip(*weights))
+    # the first place is none
+    return {"decoder": own[..., 1:], "cross": of_source}
 
 
 def made_up(random, count):

@@ -7,12 +7,12 @@
 Public names are imported on first use, and nothing before it; type checkers read them from `__init__.pyi`.
 """
 
-# {module: its public names}, of the core
+# {module: its public names}
 MODULES = {
     "classifier.predictor": "predict load_classifier Classifier",
     "classifier.prediction": "Prediction",
     "registry": "load",
-    "classifier.columns": "score_column",
+    "apps.columns": "score_column",
     "classifier.positive_share": "positive_share",
     "measure.share": "Share",
     "classifier.settings": "Config preset",
@@ -20,34 +20,38 @@ MODULES = {
     "classifier.adapt": "adapt",
     "corpora.corpus": "Reviews",
     "corpora.labelled": "load_reviews",
-    "classifier.evaluation": "evaluate faithfulness hops",
+    "apps.evaluation": "evaluate faithfulness hops",
     "classifier.explain": "explain",
     "classifier.estimator": "SentimentEstimator",
     "classifier.attribution": "Attribution",
     "views.heatmap": "draw_heatmap save_heatmap",
     "views.pictures": "save_attributions save_heads",
+    "systems.restore.restorer": "restore load_restorer Restorer restore_column",
+    "systems.restore.restoration": "Restoration",
+    "systems.restore.pictures": "save_restoration",
+    "systems.language.model": "fill load_language_model LanguageModel Candidate Filling",
+    "systems.film.rater": "film load_film FilmRater",
+    "systems.film.rating": "Rating",
+    "systems.read.reader": "read load_reader PictureReader",
+    "systems.read.reading": "Reading Line",
+    "systems.read.pictures": "save_reading",
+    "apps.aspects.aspects": "aspects Aspect",
     "errors": "NsmcError",
     "version": "__version__",
 }
-
-
-def exports() -> dict[str, str]:
-    """Return {public name: its module}, of the core and of the wings."""
-    from .registry import public_names
-
-    return {name: module for module, names in MODULES.items() for name in names.split()} | public_names()
+EXPORTS = {name: module for module, names in MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> object:
     """Import a public name on first use (PEP 562)."""
     if name == "__all__":
         return __dir__()
-    if name not in exports():
+    if name not in EXPORTS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f".{exports()[name]}", __name__), name)
+    return getattr(import_module(f".{EXPORTS[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(exports())
+    return sorted(EXPORTS)

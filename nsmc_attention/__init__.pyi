@@ -1,13 +1,13 @@
 # What type checkers see of __init__.py, whose names are imported on first use; tests/test_types.py compares the two.
 from .apps.aspects.aspects import Aspect as Aspect
 from .apps.aspects.aspects import aspects as aspects
+from .apps.columns import score_column as score_column
+from .apps.evaluation import evaluate as evaluate
+from .apps.evaluation import faithfulness as faithfulness
+from .apps.evaluation import hops as hops
 from .classifier.adapt import adapt as adapt
 from .classifier.attribution import Attribution as Attribution
-from .classifier.columns import score_column as score_column
 from .classifier.estimator import SentimentEstimator as SentimentEstimator
-from .classifier.evaluation import evaluate as evaluate
-from .classifier.evaluation import faithfulness as faithfulness
-from .classifier.evaluation import hops as hops
 from .classifier.explain import explain as explain
 from .classifier.positive_share import positive_share as positive_share
 from .classifier.prediction import Prediction as Prediction
@@ -51,4 +51,4 @@ from .views.pictures import save_heads as save_heads
 
 __all__: list[str]
 
-def exports() -> dict[str, str]: ...
+EXPORTS: dict[str, str]

@@ -19,13 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Optional, Protocol, TypeVar, Union
 
 from .errors import BundleError, ConfigError, WrongTask, list_names
-from .machine.atomic import replaced_folder
-from .machine.reading import read_json
+from .machine.files import read_json, replaced_folder
 
 if TYPE_CHECKING:
+    from .schema import TaskConfig
     from .text.encoding import ReviewEncoder
     from .text.settings import WordSettings
-    from .training.config import TaskConfig
 
 SCHEMA = 5
 MANIFEST, PARAMETERS, CARD = "manifest.json", "model.safetensors", "README.md"

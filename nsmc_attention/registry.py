@@ -1,93 +1,46 @@
-"""The list of the systems and of the apps. Nothing else in the core names one of them.
+"""The systems, by the task of their bundles. To remove one, delete its folder, its line here, its names in `__init__`, and its
+files in `cli` and `apps/serve`, with their lines there."""
 
-A folder's `__init__` has COMMANDS, the names of the commands in its `commands.py`, NAMES, {module: its public names}, if any, and,
-of a system, OPTIONS, the names of the classes in its `options.py`; a system's `system.py` has its SYSTEM. To remove a system, delete its folder and its line here.
-"""
-
-from collections.abc import Iterator
 from functools import lru_cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 if TYPE_CHECKING:
     from .engines.graphs import DeviceName, EngineName
-    from .system import System
 
-# {system: its folder}, the default first
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+from .bundle import Layout
+from .errors import ConfigError, did_you_mean
+
+if TYPE_CHECKING:
+    from .bundle import AnyBundle
+    from .schema import TaskConfig
+    from .scoring.reference import Predictor
+
+# {task: the module that has its SYSTEM}, the default first
 SYSTEMS = {
-    "classify": "classification",
+    "classify": "classifier",
     "restore": "systems.restore",
     "language": "systems.language",
     "film": "systems.film",
     "read": "systems.read",
 }
-# Apps that take part in what others do, as systems
-PARTS = {"aspects": "apps.aspects"}
-APPS = (*PARTS.values(), "apps.report", "apps.bulk", "apps.serve")
-# Without the classifier, which the core consists of
-WINGS = (*[*SYSTEMS.values()][1:], *APPS)
-
-
-def module(folder: str, name: str = "") -> ModuleType:
-    return import_module(f".{folder}.{name}".rstrip("."), __package__)
 
 
 @lru_cache(maxsize=None)
-def system(name: str) -> "System":
-    """Return the System of a name in SYSTEMS."""
-    found: System = module(SYSTEMS[name], "system").SYSTEM
+def system(task: str) -> "System":
+    """Return the System of a task in SYSTEMS."""
+    found: System = import_module(f".{SYSTEMS[task]}.system", __package__).SYSTEM
     return found
 
 
 def systems() -> "list[System]":
     return [system(name) for name in SYSTEMS]
-
-
-def public_names() -> dict[str, str]:
-    """Return {public name: its module} of the wings."""
-    return {
-        name: f"{folder}.{where}"
-        for folder in WINGS
-        for where, names in getattr(module(folder), "NAMES", {}).items()
-        for name in names.split()
-    }
-
-
-def commands(folders: tuple[str, ...]) -> dict[str, str]:
-    """Return {command: its module} of these folders."""
-    return {name: f"{folder}.commands" for folder in folders for name in module(folder).COMMANDS}
-
-
-def options(kind: str) -> dict[str, type]:
-    """Return {system: what it adds to other commands}, its class of this name, as TrainOptions or ScoringOptions."""
-    folders = {
-        name: folder for name, folder in {**SYSTEMS, **PARTS}.items() if kind in getattr(module(folder), "OPTIONS", ())
-    }
-    return {name: getattr(module(folder, "options"), kind) for name, folder in folders.items()}
-
-
-def modules(name: str) -> Iterator[tuple[str, ModuleType]]:
-    """Yield each system that has a module of this name, with the module.
-
-    By these modules a system takes part in what the core and the apps do, without being named there:
-
-    lending      what a classifier may begin with of its bundles: `sizes` and `init`
-    corrections  classifies corrected texts: `over` and `reference`
-    rater        rates groups of reviews: `rater_of`
-    service      its part of the page and of the HTTP API
-    aspects      says what reviews praise and what they blame
-    """
-    for known, folder in {**SYSTEMS, **PARTS}.items():
-        if find_spec(f".{folder}.{name}", __package__):
-            yield known, module(folder, name)
-
-
-def ability(name: str) -> Optional[ModuleType]:
-    """Return the first module that `modules` yields, None if there is none."""
-    return next((found for _, found in modules(name)), None)
 
 
 def load(
@@ -101,3 +54,57 @@ def load(
 
     verified = load_any(bundle, [one.layout for one in systems()])
     return system(verified.layout.task).load(verified, engine, device)
+
+
+@dataclass(frozen=True)
+class System:
+    """A system as a value.
+
+    Attributes
+    ----------
+    layout : Layout
+        Its bundles, their settings and their codec.
+    presets : mapping
+        The settings of its trainings by name, the default first.
+    command : str
+        The command that uses its bundles.
+    load : callable
+        Loads the predictor of a bundle: (bundle, engine, device) -> Predictor.
+    train : callable
+        Trains: (Texts or Labelled, config, Run, **options) -> bundle.
+    options : collection of str
+        What its training takes of the options that not all take, as init_from and label_column.
+    continuing : callable or None
+        Fits the settings of a training to the bundle that it begins with: (config, init_from) -> config.
+    """
+
+    layout: "Layout[TaskConfig, Any]"
+    presets: "Mapping[str, TaskConfig]"
+    command: str
+    load: "Callable[..., Predictor]"
+    train: "Callable[..., AnyBundle]"
+    options: "Collection[str]" = ("init_from",)
+    continuing: "Optional[Callable[..., TaskConfig]]" = None
+
+    @property
+    def name(self) -> str:
+        return self.layout.task
+
+    def preset(self, name: Optional[str] = None) -> "TaskConfig":
+        """Return the settings called name, None for the default; ConfigError where there are none of that name."""
+        name = name or next(iter(self.presets))
+        if name not in self.presets:
+            raise ConfigError(f"--task {self.name}: unknown preset {name!r}{did_you_mean(name, self.presets)}")
+        return self.presets[name]
+
+
+def later(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that calls the one of that name, as "Classifier.from_bundle", of a module of the package.
+
+    The module is imported by the call: `--help` imports neither numpy nor a network.
+    """
+
+    def call(*values: object, **named: Any) -> Any:
+        return attrgetter(name)(import_module(f".{module}", __package__))(*values, **named)
+
+    return call

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nsmc_attention.corpora.data import Texts
-from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.machine.files import read_rows
 from nsmc_attention.systems.restore.noise import KINDS, edited, known_mistakes
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.hangul import FINALS

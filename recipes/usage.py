@@ -28,7 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.restoration.restoring import LONG, SHORT, joined
 from benchmarks.restoration.right import RIGHT, right_texts
 from nsmc_attention.corpora import nsmc, raw
-from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.machine.files import read_rows
 from nsmc_attention.systems.restore import as_typed as weighing
 from nsmc_attention.systems.restore import restorer as restoring
 from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, evidence

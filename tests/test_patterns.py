@@ -15,7 +15,8 @@ import nsmc_attention
 from nsmc_attention.corpora import labels, stars
 from nsmc_attention.machine.messages import korean
 from nsmc_attention.systems.restore import as_typed, restoration
-from nsmc_attention.tables import columns, not_reviews
+from nsmc_attention.tables import columns
+from nsmc_attention.tables import table as not_reviews
 from nsmc_attention.text import encoding
 
 FOLDER = Path(nsmc_attention.__file__).parent

@@ -19,8 +19,7 @@ import pytest
 import nsmc_attention
 from nsmc_attention import preset
 from nsmc_attention.cli import commands
-from nsmc_attention.schema import paths
-from nsmc_attention.training.config import SHORT_NAMES
+from nsmc_attention.schema import SHORT_NAMES, paths
 
 ROOT = Path(__file__).parent.parent
 READMES = [ROOT / "README.md", ROOT / "README.ko.md"]

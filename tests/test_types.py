@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import nsmc_attention
-from nsmc_attention.training.config import SHORT_NAMES
+from nsmc_attention.schema import SHORT_NAMES
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,8 +22,8 @@ def stub_names():
 
 
 def test_the_stub_has_the_names_that_are_imported_on_first_use():
-    assert stub_names() == nsmc_attention.exports()
-    assert dir(nsmc_attention) == sorted(nsmc_attention.exports()) == nsmc_attention.__all__
+    assert stub_names() == nsmc_attention.EXPORTS
+    assert dir(nsmc_attention) == sorted(nsmc_attention.EXPORTS) == nsmc_attention.__all__
 
 
 def test_the_estimator_has_a_parameter_for_each_short_name():

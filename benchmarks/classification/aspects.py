@@ -22,7 +22,7 @@ from nsmc_attention import Classifier, load_classifier
 from nsmc_attention.apps.aspects.aspects import GOODS_WEIGHTS, AspectReader, by_name
 from nsmc_attention.apps.aspects.clauses import read_words
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.machine.files import read_rows
 from nsmc_attention.measure.calibration import log_odds
 
 FOLDER = Path(__file__).parent

@@ -18,7 +18,7 @@ import pandas
 from numpy.typing import NDArray
 
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.machine.files import read_rows
 
 SENTENCES = Path(__file__).with_suffix(".tsv")
 # By how much the probability may move against the expected direction (CheckList's own margin)

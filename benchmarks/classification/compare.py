@@ -22,8 +22,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline, make_union
 
+from nsmc_attention.apps.evaluation import evaluate
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.evaluation import evaluate
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import PRESETS, Config
 from nsmc_attention.classifier.system import LAYOUT
@@ -33,8 +33,7 @@ from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.corpora.labelled import read_reviews
 from nsmc_attention.corpora.nsmc import CORPORA
 from nsmc_attention.errors import ConfigError, did_you_mean, list_names
-from nsmc_attention.machine.atomic import replaced_file, write_text
-from nsmc_attention.machine.reading import read_json
+from nsmc_attention.machine.files import read_json, replaced_file, write_text
 from nsmc_attention.measure.metrics import HEADLINE, headline
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import tokenizer

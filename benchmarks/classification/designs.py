@@ -21,9 +21,9 @@ import numpy
 import pandas
 
 from nsmc_attention import load_classifier, train
+from nsmc_attention.apps.evaluation import evaluate, faithfulness
 from nsmc_attention.classifier import network
 from nsmc_attention.classifier.engines import embed_batch, gluon_graph
-from nsmc_attention.classifier.evaluation import evaluate, faithfulness
 from nsmc_attention.classifier.predictor import Classifier, TokenScorer
 from nsmc_attention.classifier.settings import preset
 from nsmc_attention.classifier.stages import LabelsObjective, as_inputs

@@ -22,8 +22,7 @@ from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import Config
 from nsmc_attention.classifier.train import train
 from nsmc_attention.corpora.labelled import load_reviews
-from nsmc_attention.measure.attention_statistics import overlap
-from nsmc_attention.measure.metrics import headline
+from nsmc_attention.measure.metrics import headline, overlap
 
 TRAIN, DEV = 30_000, 10_000
 ALONE = {"ngram_buckets": 0, "erasure_reviews": 0, "epochs": 4}

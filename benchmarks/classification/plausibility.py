@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nsmc_attention import load_classifier
 from nsmc_attention.classifier.explain import Explainer
-from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.machine.files import read_rows
 from nsmc_attention.measure.faithfulness import SIGNED
 from nsmc_attention.text.encoding import Encoded
 

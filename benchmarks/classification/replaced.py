@@ -16,8 +16,8 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy
 
 from nsmc_attention import Classifier, Reviews
+from nsmc_attention.apps.evaluation import evaluate
 from nsmc_attention.classifier.engines import BATCH, embed_batch, gluon_graph
-from nsmc_attention.classifier.evaluation import evaluate
 from nsmc_attention.classifier.network import HeadPooling
 from nsmc_attention.classifier.predictor import TokenScorer, load_classifier
 from nsmc_attention.classifier.settings import Config

@@ -34,7 +34,7 @@ import pandas
 from mutations import generator, mutated, mutated_json
 
 import nsmc_attention.machine.mxnet_shim  # noqa: F401
-from nsmc_attention.apps.bulk.run import check_plan
+from nsmc_attention.apps.bulk import check_plan
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import preset
 from nsmc_attention.corpora import nsmc, raw

@@ -1,6 +1,6 @@
 """Run a command with the compiled parts under AddressSanitizer and UndefinedBehaviorSanitizer.
 
-    python benchmarks/fuzz/sanitized.py FOLDER python -m pytest -n 0 tests/native tests/inference/test_native.py tests/model/test_operators.py
+    python benchmarks/fuzz/sanitized.py FOLDER python -m pytest -n 0 tests/native tests/classifier/test_native.py tests/network/test_operators.py
     python benchmarks/fuzz/sanitized.py FOLDER python benchmarks/fuzz/tokens.py 1000000 7 mutated
     python benchmarks/fuzz/sanitized.py FOLDER python benchmarks/fuzz/native.py 300 3000
     python benchmarks/fuzz/sanitized.py FOLDER python benchmarks/fuzz/files.py 2500

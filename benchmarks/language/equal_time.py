@@ -25,6 +25,7 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy
 
 from nsmc_attention.classifier.batches import Batches, encode
+from nsmc_attention.classifier.origins import init_encoder as init_from_language_model
 from nsmc_attention.classifier.settings import PRESETS, Config
 from nsmc_attention.classifier.stages import ClassifierTrainer, LabelsObjective, predict_batches
 from nsmc_attention.classifier.train import read_inputs, tokenized
@@ -32,7 +33,6 @@ from nsmc_attention.corpora import labelled, nsmc
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.measure.metrics import headline
 from nsmc_attention.network.parameters import snapshot
-from nsmc_attention.systems.language.lending import init as init_from_language_model
 from nsmc_attention.systems.language.masking import MASK, Masker, Tokens
 from nsmc_attention.systems.language.objective import HiddenBatches, MaskedObjective, new_network
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS

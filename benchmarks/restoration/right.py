@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 from nsmc_attention.corpora import nsmc, raw
-from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.machine.files import read_rows
 from nsmc_attention.systems.restore.restorer import load_restorer
 from nsmc_attention.text.encoding import clean
 

@@ -37,7 +37,7 @@ PARTS = {
         [f"tests/text/test_{name}.py" for name in ("marks", "noise", "ngrams", "encoding", "tokenizers", "vocabulary")],
     ),
     "bundle": ("bundle.py", ["tests/test_bundle.py"]),
-    "faithfulness": ("measure/faithfulness.py", ["tests/evaluation/test_faithfulness.py"]),
+    "faithfulness": ("measure/faithfulness.py", ["tests/measure/test_faithfulness.py"]),
 }
 # Minutes of Java for tokenizers that the changes do not touch; a fact of the data, not of the code
 LEFT_OUT = "not java_taggers and not no_raw_review_of_the_archive"

@@ -17,14 +17,23 @@ SYLLABLE, LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 # Laughing, crying and sighing mean something by themselves; other letters alone do where the vocabulary has them together
 EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]")
 WORD, NUMBERS = re.compile(r"[^\W\d_]+"), re.compile(r"(?<!\.)(?:\.*\d)+")
-# A page, an address of mail
+# The whole of goodgoodgood, no part of a word (banana)
+REPEATED = re.compile(r"^(\w{2,}?)\1+$")
+# A page, an address of mail; a place by its districts, street and number
 ADDRESS = re.compile(
     r"(?:https?://|www\.)\S+|(?<!\S)\S[^\s@]*@\S+\.\w+|(?<![\w-])[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE
 )
+PROVINCES = frozenset(
+    "서울 부산 대구 인천 광주 대전 울산 세종 경기 강원 충청 충북 충남 전라 전북 전남 경상 경북 경남 제주".split()
+)
 # Tokens of a text that is soon seen to be Korean, at least
 PLAIN = 4
+PLACE = re.compile(
+    f"(?:{'|'.join(sorted(PROVINCES))})[가-힣]* "
+    r"[가-힣]+(?:시|군|구|읍|면|동|로|길)\b.*\d[\d-]*(?:번지|번길|층|호|동|로|가|길)?"
+)
 HEARTS = "♥♡乃"
-# Characters that are looked at
+# Characters that are looked at: REPEATED takes the square of their number
 LOOKED_AT = 1000
 # Syllables may stand beside so many times as many other letters; a text in Latin letters has so many words at most
 FOREIGN, LATIN_WORDS = 12, 4
@@ -54,9 +63,9 @@ class Abstention:
         return None if self.has_evidence(review) else NO_EVIDENCE
 
     def is_plain(self, review: Encoded) -> bool:
-        """Return whether most tokens of a review are Korean words or signs: what is soon seen."""
+        """Return whether most tokens of a review are Korean words or signs, and it is no address: what is soon seen."""
         doubts = sum(map(self.doubtful.__contains__, review.ids))
-        if len(review) < PLAIN or 2 * doubts > len(review):
+        if len(review) < PLAIN or 2 * doubts > len(review) or review.text[:2] in PROVINCES:
             return False
         return SYLLABLE.search(review.text) is not None
 
@@ -83,6 +92,8 @@ class Abstention:
         if not self.symbols.isdisjoint(review.ids):
             return True
         text = ADDRESS.sub(" ", review.text[:LOOKED_AT])
+        if PLACE.match(text.strip()):
+            return False
         if syllables := len(SYLLABLE.findall(text)):
             others = len(LETTER.findall(LONG.sub(r"\1", EXPRESSIVE.sub("", text)))) - syllables
             return others <= FOREIGN * syllables
@@ -102,7 +113,7 @@ class Abstention:
 
     def known_forms(self, word: str) -> set[str]:
         """Return the forms of a word that the vocabulary has, in small letters: as written, and with repeated letters removed."""
-        plain = word.lower()
+        plain = REPEATED.sub(r"\1", word.lower())
         forms = {plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)} if len(word) > 1 else set()
         known = self.encoder.token_to_idx
         return {form for form in forms if form in known or form.title() in known or (form == plain and word in known)}

@@ -23,12 +23,12 @@ from ..corpora.labelled import labelled_rows
 from ..engines.graphs import DeviceName, parameters_of
 from ..errors import ConfigError, DataError
 from ..machine.aliases import Record
-from ..machine.atomic import write_text
+from ..machine.files import write_text
 from ..machine.progress import progress_bar
 from ..measure.calibration import calibrated, temperature
 from ..measure.metrics import headline, share_interval
 from ..network.parameters import NGRAM_TABLE, Arrays, round_tables, set_parameters, snapshot, wide_scale
-from ..tables.writers import as_csv
+from ..scoring.columns import as_csv
 from ..text.encoding import ReviewEncoder
 from ..training.description import manifest_of, options
 from ..training.runs import Run

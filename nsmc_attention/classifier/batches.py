@@ -9,7 +9,7 @@ import pandas
 from numpy.typing import ArrayLike, NDArray
 
 from ..machine.aliases import Numbers, Record
-from ..system import later
+from ..registry import later
 from ..text.encoding import Encoded, ReviewEncoder
 from ..text.ngrams import ngram_ids
 

@@ -21,8 +21,8 @@ from ..corpora.labels import plain_label, sides_of
 from ..engines.graphs import DeviceName
 from ..errors import ConfigError, did_you_mean
 from ..machine.aliases import Numbers
+from ..schema import SHORT_NAMES
 from ..scoring.reference import check_texts, predictor_of
-from ..training.config import SHORT_NAMES
 from .predictor import Classifier
 from .settings import Config, PresetName
 from .settings import preset as named_preset
@@ -34,7 +34,7 @@ NAMED = tuple(name for name in SHORT_NAMES if name != "seed")
 class SentimentEstimator(ClassifierMixin, BaseEstimator):
     """A scikit-learn estimator that trains and predicts with the functions of the command line.
 
-    Every setting with a short name in `training.config.SHORT_NAMES` is a parameter, for GridSearchCV too:
+    Every setting with a short name in `schema.SHORT_NAMES` is a parameter, for GridSearchCV too:
     SentimentEstimator(hidden_size=64, epochs=3).
 
     Parameters

@@ -15,7 +15,7 @@ from ..engines.graphs import OnnxGraph, gluon_network
 from ..engines.onnx.graph import lower, with_parameters_in
 from ..errors import BundleError, ConfigError
 from ..machine.aliases import Record
-from ..machine.atomic import replaced_file
+from ..machine.files import replaced_file
 from ..machine.processes import cores
 from ..text.encoding import ReviewEncoder
 from .engines import GraphEngine, load_engine

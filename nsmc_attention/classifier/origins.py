@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 
 from ..bundle import AnyBundle
 from ..corpora.corpus import Reviews, read_bytes, sha256
+from ..corpora.data import columns_of
 from ..errors import ConfigError, DataError
 from ..machine.aliases import Network, Record
 from ..measure.calibration import log_odds
 from ..network.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot
-from ..registry import modules, system
+from ..registry import SYSTEMS, system
 from ..schema import paths
-from ..tables.table import columns_of
 from ..text.encoding import ReviewEncoder, clean
 from ..training.initial import Beginning, check_sizes, first_bundle, sizes_of
 from .batches import EncodedPart, Tokenized, TrainingPart
@@ -34,6 +34,7 @@ from .settings import PRESETS, ClassifierConfig, Config
 from .system import LAYOUT, ClassifierBundle
 
 PathLike = Union[str, Path]
+EMBEDDING = "embedding.weight"
 COLUMNS = ("document", "label", "signs")
 # So often a sentence without marks counts in the table of n-grams, however often the file has it
 TIMES = 3
@@ -111,10 +112,23 @@ class Origins:
 
 def lenders() -> dict[Any, tuple[Any, Any]]:
     """Return the settings and the parameters that a classifier takes from a bundle to begin with, by the bundle's layout."""
-    return {
-        LAYOUT: (sizes, init),
-        **{system(name).layout: (each.sizes, each.init) for name, each in modules("lending")},
-    }
+    taken = {"classify": (sizes, init), "language": (sizes_of_encoder, init_encoder)}
+    return {system(task).layout: functions for task, functions in taken.items() if task in SYSTEMS}
+
+
+def sizes_of_encoder(config: Any) -> dict[str, object]:
+    """Return the settings that a classifier shares with a language model of a config, {path: value}."""
+    return {**sizes_of(config), "model.kind": "classifier"}
+
+
+def init_encoder(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:
+    """Give a classifier the encoder of a language model, {name: array}, and the embeddings of the tokens that it knows."""
+    encoder = {name: array for name, array in arrays.items() if name.startswith("encoder.")}
+    embedding = snapshot(network)[EMBEDDING].copy()
+    for token, index in token_to_idx.items():
+        if token in codec.token_to_idx:
+            embedding[index] = arrays["embedding"][codec.token_to_idx[token]]
+    set_parameters(network, {**encoder, EMBEDDING: embedding})
 
 
 def sizes(config: Config) -> dict[str, object]:

@@ -9,9 +9,8 @@ from ..network.attention import ATTENTIONS, Additive, Attention
 from ..network.encoders import ENCODERS, GRU, EncoderSettings
 from ..network.graphs import AXES, Axes, Graphs, Interface, classified, review_inputs
 from ..network.values import VALUES, States, Values
-from ..schema import Settings, kinds, section, setting
+from ..schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
 from ..text.settings import TextConfig
-from ..training.config import LoopConfig, TaskConfig, check_scores
 
 LABELS = ("negative", "positive")
 # Of the odds of the labels that `adapt` learns, so much is kept: at more, the rarer label is found less often than before

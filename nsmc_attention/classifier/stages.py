@@ -22,10 +22,9 @@ from ..machine.aliases import Array, Device, Network, Record
 from ..machine.gluon import mxnet
 from ..machine.processes import cores
 from ..machine.progress import progress_bar
-from ..measure.attention_statistics import evenness
 from ..measure.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
 from ..measure.faithfulness import leave_one_out, shares
-from ..measure.metrics import headline
+from ..measure.metrics import evenness, headline
 from ..network import parameters
 from ..network.parameters import set_parameters, snapshot
 from ..text.encoding import ReviewEncoder

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..bundle import Bundle, Layout, Manifest, in_yaml, packaged, read_encoder
 from ..errors import BundleError
-from ..system import System, later
+from ..registry import System, later
 from .settings import LABELS, PRESETS, Config
 
 if TYPE_CHECKING:
@@ -52,6 +52,6 @@ SYSTEM = System(
     "predict",
     load=later("classifier.predictor", "Classifier.from_bundle"),
     train=later("classifier.train", "train_classifier"),
-    labels=("label_column", "stars_column", "positive"),
+    options=("valid", "init_from", "teacher", "sentences", "label_column", "stars_column", "positive"),
     continuing=later("classifier.origins", "continuing"),
 )

@@ -20,7 +20,7 @@ from ..engines.graphs import DeviceName
 from ..errors import DataError
 from ..machine.aliases import Network, Numbers, Record
 from ..text.encoding import ReviewEncoder
-from ..text.token_cache import cached_tokens
+from ..text.tokenize import tokenize_many
 from ..text.tokenizers import tokenizer, tokenizer_version
 from ..training.checkpoint import Progress
 from ..training.description import command, in_words, manifest_of, nearest_preset, options
@@ -188,8 +188,7 @@ def tokenized(reviews: Reviews, config: Config) -> Tokenized:
 
 
 def tokenized_part(frame: pandas.DataFrame, labels: Numbers, config: Config) -> Tokenized:
-    text, cache = config.text, nsmc.cache_folder() / "prepared"
-    token_lists = cached_tokens(frame["document"].tolist(), text.tokenizer, cache, text.symbols)
+    token_lists = tokenize_many(frame["document"].tolist(), config.text.tokenizer, symbols=config.text.symbols)
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
 
 

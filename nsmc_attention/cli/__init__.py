@@ -21,7 +21,7 @@ def main(arguments: "list[str] | None" = None) -> None:
 
 def end(number: int, frame: object) -> None:
     """Remove what is unfinished, and exit."""
-    atomic = sys.modules.get("nsmc_attention.machine.atomic")
+    atomic = sys.modules.get("nsmc_attention.machine.files")
     try:
         for ending in list(getattr(atomic, "endings", ())):
             ending()

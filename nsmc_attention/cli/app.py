@@ -11,16 +11,17 @@ import re
 import signal
 import sys
 from contextlib import suppress
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NoReturn, Optional
 
 import click
 
-from .. import registry
 from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
 from ..machine import messages
-from ..machine.atomic import NO_ROOM, remedy
+from ..machine.files import NO_ROOM, remedy
 from ..machine.processes import collect_seldom
+from ..registry import SYSTEMS, system
 from ..version import __version__
 
 # Mode, encoding and what is done about errors, whatever the locale says
@@ -76,8 +77,8 @@ def run(arguments: Optional[list[str]] = None) -> int:
 
 def complaint(problem: Exception, command: str) -> Optional[str]:
     """Return what is wrong with the input or the machine, and what to do; None for a bug."""
-    if isinstance(problem, WrongTask) and problem.task in registry.SYSTEMS:
-        return f"{problem}; use it with `nsmc-attention {registry.system(problem.task).command}`"
+    if isinstance(problem, WrongTask) and problem.task in SYSTEMS:
+        return f"{problem}; use it with `nsmc-attention {system(problem.task).command}`"
     if isinstance(problem, NsmcError):
         return str(problem)
     if isinstance(problem, click.NoSuchOption) and not problem.possibilities:
@@ -102,15 +103,20 @@ def missing_package(problem: ModuleNotFoundError, command: str) -> Optional[str]
 
 
 # {command: the module that holds it}, in the order in which they are used
-TRAINING = dict.fromkeys(("fetch", "train", "adapt"), "cli.training")
-EVALUATION = dict.fromkeys(("evaluate", "faithfulness", "hops", "explain", "export"), "cli.evaluation")
+TRAINING = dict.fromkeys(("fetch", "train", "adapt"), "training")
+EVALUATION = dict.fromkeys(("evaluate", "faithfulness", "hops", "explain", "export"), "evaluation")
 COMMANDS = {
     **TRAINING,
     **{name: EVALUATION[name] for name in ("evaluate", "faithfulness", "hops")},
-    "predict": "cli.prediction",
-    **registry.commands(registry.WINGS[: -len(registry.APPS)]),
+    "predict": "prediction",
+    "restore": "restore",
+    "fill": "fill",
+    "film": "film",
+    "read": "read",
     "explain": EVALUATION["explain"],
-    **registry.commands(registry.APPS),
+    "report": "report",
+    "bulk": "bulk",
+    "serve": "serve",
     "export": EVALUATION["export"],
 }
 
@@ -122,7 +128,7 @@ class WorkflowGroup(click.Group):
         return list(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
-        return getattr(registry.module(COMMANDS[name]), name) if name in COMMANDS else None
+        return getattr(import_module(f".{COMMANDS[name]}", __package__), name) if name in COMMANDS else None
 
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}

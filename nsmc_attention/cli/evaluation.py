@@ -10,7 +10,7 @@ import click
 from ..corpora.data import Labelled
 from ..errors import ConfigError
 from .declare import choices, command, option, text_argument
-from .options import BUNDLE, DATA_DIR, ENCODING, HEADS, JSON, TEXT_COLUMN, Added, Model, labelled, of_systems
+from .options import BUNDLE, DATA_DIR, ENCODING, HEADS, JSON, TEXT_COLUMN, Corrections, Model, labelled
 
 
 @command()
@@ -20,7 +20,7 @@ def evaluate(
     model: Model,
     as_json: bool = JSON,
     record: bool = option("write the metrics into the bundle's manifest and model card"),
-    corrections: Added = of_systems("ScoringOptions"),
+    corrections: Corrections,
 ) -> None:
     """Score a bundle on labelled reviews.
 
@@ -31,17 +31,15 @@ def evaluate(
     nsmc-attention evaluate --data nsmc --restore
     nsmc-attention evaluate --data nsmc --bundle runs/first/bundle --json
     """
-    from ..classifier import evaluation
+    from ..apps import evaluation
     from ..corpora.labelled import read_reviews
 
     if record and not model.bundle:
         raise ConfigError("--record: expected --bundle too, found the packaged model, a part of the installation")
-    chosen = [correction for correction in corrections.values() if correction.bundle]
-    if record and chosen:
+    if record and corrections.bundle:
         raise ConfigError("--record: the figures of restored reviews are not the bundle's own; leave --restore out")
     classifier, test = model.load(), read_reviews(reviews, "test")
-    restorer = chosen[0].load(model) if chosen else False
-    figures = evaluation.evaluate(classifier, test, restorer)
+    figures = evaluation.evaluate(classifier, test, corrections.load(model))
     print(json.dumps(figures) if as_json else "\n".join(f"{name:10} {value}" for name, value in figures.items()))
     if record:
         evaluation.record(classifier.bundle, figures, test)
@@ -64,7 +62,7 @@ def faithfulness(
     nsmc-attention faithfulness --data nsmc
     nsmc-attention faithfulness --data nsmc --bundle runs/first/bundle --json
     """
-    from ..classifier import evaluation
+    from ..apps import evaluation
     from ..corpora.labelled import read_reviews
     from ..views.terminal import faithfulness_table
 
@@ -93,7 +91,7 @@ def hops(
     nsmc-attention hops --data nsmc --bundle runs/structured/bundle
     nsmc-attention hops --data reviews.csv --bundle runs/structured/bundle --fewest 5 --json
     """
-    from ..classifier import evaluation
+    from ..apps import evaluation
     from ..corpora.data import Texts
 
     texts = Texts(data, data_dir, text_column=text_column, encoding=encoding).read()[1]

@@ -4,23 +4,24 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
 
 import click
 
-from .. import registry
 from ..corpora.data import Labelled, Texts
 from ..errors import ConfigError
 from ..tables.source import ENCODINGS
-from .declare import Declared, Group, argument, choices, group_of, option
+from .declare import Group, argument, choices, option
 
 if TYPE_CHECKING:
     from ..classifier.predictor import Classifier
     from ..scoring.reference import Scorer
+    from ..systems.restore.restorer import Restorer
     from ..tables.parts import Source
 
 # Texts that something may be remarked on
 REMEMBERED = 1000
+CLASSIFIER = option("for film: bundle whose encoder reads the reviews  [default: the packaged one]")
 BUNDLE = option("bundle or run folder  [default: the packaged one]")
 ENGINE = option(default="auto", metavar=choices(["auto", "native", "native-bf16", "onnx", "gluon"]))
 DEVICE = option("device of MXNet", default="auto", type=click.Choice(["auto", "cpu", "gpu"]))
@@ -95,10 +96,6 @@ def labelled_table() -> Any:
     return Group(Labelled, {"data": (argument(metavar="FILE"), str), **LABELS})
 
 
-# {system: an instance of the options that it adds to a command}
-Added = dict[str, Any]
-
-
 class Model(NamedTuple):
     """The bundle of a classifier, or of a restorer, and what runs it."""
 
@@ -120,35 +117,56 @@ class TaskModel(NamedTuple):
     device: str = DEVICE
 
 
-class Beginning(NamedTuple):
-    """The bundle that a training begins with."""
+class Corrections(NamedTuple):
+    """The choice to restore texts before they are classified, and the bundle that does."""
 
-    init_from: Optional[Path] = INIT_FROM
+    restore: bool = option("correct spacing and spelling if the classifier is unsure, and classify the corrected text")
+    restorer: Optional[Path] = option(
+        "bundle that restores; implies --restore  [default: the packaged editor]", "--restore-bundle"
+    )
+
+    @property
+    def bundle(self) -> Union[bool, Path]:
+        """False, True for the packaged restorer, or a bundle."""
+        return self.restorer or self.restore
+
+    def over(self, classifier: "Classifier", model: Model) -> "Scorer":
+        """Return the classifier of a model, of restored texts where texts are to be restored."""
+        restorer = self.load(model)
+        if not restorer:
+            return classifier
+        from ..systems.restore.corrections import over
+
+        return over(classifier, restorer)
+
+    def load(self, model: Model) -> Union[Literal[False], "Restorer"]:
+        """Return the restorer on the engine and device of a model, False where texts are not to be restored."""
+        if not self.bundle:
+            return False
+        from ..bundle import load_bundle
+        from ..systems.restore.engines import engine_beside
+        from ..systems.restore.restorer import Restorer
+
+        bundle = load_bundle(self.restorer, Restorer.layout)
+        return Restorer.from_bundle(bundle, engine_beside(bundle, model.engine), model.device)
 
 
-def of_systems(kind: str, **own: type) -> Any:
-    """Declare what systems add to a command: the fields of the class `kind` in each one's `options.py`, and before
-    these `own` of the core.
+class Aspects(NamedTuple):
+    """Columns of what a review praises and what it blames."""
 
-    The command gets {system: its instance}. An option that several declare is one, and all of them get its value.
-    """
-    groups = {name: group_of(each) for name, each in {**own, **registry.options(kind)}.items()}
-    declared: dict[str, tuple[Declared, Any]] = {}
-    for group in groups.values():
-        declared.update((name, each) for name, each in group.options.items() if name not in declared)
+    aspects: bool = option("add a column for each aspect (praised or criticised): 연기, 이야기, 연출, ...")
+    words: Optional[Path] = option(
+        "the same for your own words: a table with the columns word and aspect", "--aspects-file"
+    )
 
-    def instances(**values: object) -> Added:
-        return {name: group.make(**{key: values[key] for key in group.options}) for name, group in groups.items()}
+    def over(self, scorer: "Scorer") -> "Scorer":
+        """Return the scorer, with aspects where they are asked for."""
+        if not (self.aspects or self.words):
+            return scorer
+        from ..apps.aspects.aspects import AspectReader
+        from ..apps.aspects.clauses import read_words
 
-    return Group(instances, declared)
-
-
-def corrected(classifier: "Classifier", corrections: Added, model: Model) -> "Scorer":
-    """Return the classifier of a model, of corrected texts where the ScoringOptions of a system say so."""
-    scorer: Scorer = classifier
-    for correction in corrections.values():
-        scorer = correction.over(scorer, model)
-    return scorer
+        return AspectReader(scorer, read_words(self.words))
 
 
 class Scoring(NamedTuple):
@@ -239,16 +257,3 @@ def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:
         if len(first) < REMEMBERED:
             first.append(line)
         yield line
-
-
-def values_of(options: Added) -> dict[str, Any]:
-    """Return {name: value} of all options of `of_systems`."""
-    return {name: value for each in options.values() for name, value in each._asdict().items()}
-
-
-def refuse_all_without(options: Added, other: str, needed: Any) -> None:
-    """Raise ConfigError for an option that has no effect without another."""
-    for name, value in options.items():
-        if value and not needed:
-            flag = f"--{name.replace('_', '-')}"
-            raise ConfigError(f"{flag}: expected {other} too, found none; add it, or leave {flag} out")

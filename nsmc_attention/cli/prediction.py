@@ -4,7 +4,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Optional
 
 from .declare import command, option, text_argument
-from .options import Added, Model, Scoring, corrected, of_systems
+from .options import Aspects, Corrections, Model, Scoring
 
 if TYPE_CHECKING:
     from ..scoring.reference import Scorer
@@ -20,8 +20,8 @@ def predict(
         "add labels that favour the more common label: table (the estimated share of positive reviews), or a share",
         metavar="[table|0..1]",
     ),
-    corrections: Added = of_systems("ScoringOptions"),
-    added: Added = of_systems("ColumnOptions"),
+    corrections: Corrections,
+    aspects: Aspects,
     model: Model,
 ) -> None:
     """Classify reviews as positive or negative, and estimate the share of positive reviews in --input.
@@ -38,7 +38,7 @@ def predict(
     from ..classifier.domain_shift import domain_warning
 
     classifier = model.load()
-    scorer = corrected(classifier, {**corrections, **added}, model)
+    scorer = aspects.over(corrections.over(classifier, model))
     if share:
         scorer = leaning(scorer, share, scoring)
     scoring.score(scorer, text, weights, partial(domain_warning, classifier))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Union
 
 from ..errors import ConfigError, MissingPackage, did_you_mean
-from ..machine.atomic import replaced_file
+from ..machine.files import replaced_file
 
 SUFFIXES = (".png", ".svg", ".pdf")
 # text as outlines in SVG and embedded TrueType in PDF: both show Hangul where no font is installed

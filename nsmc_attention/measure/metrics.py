@@ -1,5 +1,8 @@
 """Classification metrics by scikit-learn; takes arrays, knows nothing of networks or files."""
 
+from collections.abc import Iterable
+from itertools import combinations
+
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
@@ -62,3 +65,32 @@ def expected_calibration_error(
     weight = numpy.bincount(bin_of, minlength=bins)
     gap = numpy.bincount(bin_of, correct - confidence, minlength=bins)
     return float(numpy.abs(gap).sum() / weight.sum())
+
+
+def evenness(token_weights: Iterable[ArrayLike]) -> float:
+    """Return how evenly (T,) weights are spread: their entropy divided by that of equal ones, averaged over reviews.
+
+    0 (all on one token) to 1 (all tokens equal); reviews of one token are left out.
+    """
+    arrays = [numpy.asarray(weights, dtype="float64") for weights in token_weights]
+    shares = [entropy(weights) / numpy.log(len(weights)) for weights in arrays if len(weights) > 1]
+    # float32 weights sum to 1 only nearly
+    return float(numpy.clip(shares, 0, 1).mean()) if shares else 1.0
+
+
+def entropy(weights: ArrayLike) -> float:
+    """Return the entropy, in nats, of weights that sum to 1."""
+    weights = numpy.asarray(weights, dtype="float64")
+    inside = weights[weights > 0]
+    return float(-(inside * numpy.log(inside)).sum())
+
+
+def overlap(weights: Iterable[ArrayLike]) -> float:
+    """Return how far the hops (R, T) of a review attend to the same tokens, averaged over reviews of several tokens.
+
+    The mean over all pairs of hops of the sum over the tokens of the smaller of their weights: the histogram intersection
+    of Swain & Ballard 1991. 0 (no token in common, or a single hop) to 1 (all hops equal).
+    """
+    reviews = [numpy.asarray(hops, dtype="float64") for hops in weights]
+    shared = [numpy.minimum(a, b).sum() for hops in reviews if hops.shape[1] > 1 for a, b in combinations(hops, 2)]
+    return float(numpy.mean(shared)) if shared else 0.0

@@ -54,7 +54,7 @@ def gather_rows(F: Operators, sequences: Array, rows: Array) -> Array:
 class AdditiveAttention(gluonnlp.model.MLPAttentionCell):
     """GluonNLP's additive cell, with a backward pass that takes a third less time (benchmarks/speed/README.md).
 
-    MLPAttentionCell is its reference: tests/model/test_attention.py compares contexts, weights and gradients. The sum of
+    MLPAttentionCell is its reference: tests/network/test_attention.py compares contexts, weights and gradients. The sum of
     each query with each key is a matrix product with 0 and 1, not a broadcast, whose gradient MXNet reduces slowly.
     """
 

@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
 from ..corpora.data import File, open_file
 from ..errors import ConfigError, DataError, NsmcError, did_you_mean
-from ..machine.atomic import NO_ROOM, replaced_file
+from ..machine.files import NO_ROOM, replaced_file
 from ..machine.processes import can_start_workers, cores
 from ..machine.progress import progress_bar
 from ..measure.share import Tally

@@ -1,1 +1,1 @@
-"""The systems beside the classifier, each in a folder that can be deleted with its line in the registry."""
+"""The systems beside the classifier, each in a folder that can be deleted, see `registry`."""

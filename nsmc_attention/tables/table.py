@@ -10,12 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 from ..errors import DataError, list_names
-from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values, require_column
-from .not_reviews import remark
-from .parts import PART_ROWS, Source, TablePart, as_text, cells_of
+from .columns import NAMED, TEXT_COLUMNS, choose_text, is_printed, is_value, known_in, refuse_values, require_column
+from .parts import PART_ROWS, Source, TablePart, as_text
 from .rows import parts_of
 from .source import announce, find_source
 
@@ -126,11 +125,32 @@ def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator
         yield part
 
 
-def columns_of(path: Path, columns: Sequence[str]) -> list[list[Any]]:
-    """Return the numbers of all rows, and the cells of columns as text; DataError as `open_table`, and for a missing column."""
-    announce(source := find_source(path))
-    parts = list(parts_of(source, text_column="lines of text"))
-    for column in columns:
-        require_column(dict.fromkeys(chain.from_iterable(parts)), column, path, "")
-    numbers = list(chain.from_iterable(part.numbers for part in parts))
-    return [numbers, *(list(map(as_text, cells_of(parts, column))) for column in columns)]
+# What lines of KakaoTalk's exports have
+JOINED = ("님이 들어왔습니다", "님이 나갔습니다", "님을 초대했습니다", "님과 카카오톡 대화")
+# Lines by which it is judged, and of them the least that are said
+LEAST, SHARE = 2, 0.1
+
+
+def is_chat(line: str) -> bool:
+    """Return whether a line is one of KakaoTalk's exports, of a computer and of phones.
+
+    >>> [is_chat(line) for line in ("[하늘] [오후 3:12] 재밌다", "2024. 1. 3. 오후 3:12, 하늘 : 재밌다", "[스포] 재밌다")]
+    [True, True, False]
+    """
+    if line.startswith("[") and "] [" in line[:60]:
+        return is_value(line.partition("] [")[2].partition("]")[0].replace(" ", "") + "0")
+    if line.startswith(("---", "저장한 날짜")) or line.rstrip(".").endswith(JOINED):
+        return "년" in line or ":" in line or not line.startswith("---")
+    when, _, said = line.partition(",")
+    return " : " in said and is_value(when)
+
+
+def remark(texts: Sequence[str]) -> Optional[str]:
+    """Return what to say of texts that are no reviews, where there are many; None for nothing."""
+    lines = [text for text in map(str.strip, texts) if text]
+    chat = sum(map(is_chat, lines))
+    odd = sum(is_chat(line) or is_value(line) or is_printed(line) for line in lines)
+    if odd < LEAST or odd < SHARE * len(lines):
+        return None
+    kind = "lines of an exported chat" if chat * 2 >= odd else "numbers, dates, codes, links or lists"
+    return f"{odd:,} of the first {len(lines):,} texts are {kind}, no reviews; their labels mean nothing"

@@ -6,9 +6,8 @@ from hashlib import sha256
 from typing import Any, Optional
 
 from ..bundle import AnyBundle, Manifest
-from ..schema import KIND, leaves, paths
+from ..schema import FLAGS, KIND, TaskConfig, leaves, paths
 from ..version import __version__
-from .config import FLAGS, TaskConfig
 
 
 def in_words(counts: Mapping[str, int]) -> str:
@@ -53,12 +52,6 @@ def command(config: TaskConfig, presets: Mapping[str, TaskConfig], first: Mappin
 def options(values: Mapping[str, object]) -> list[str]:
     named = ((f"--{name.replace('_', '-')}", str(value)) for name, value in values.items() if value is not None)
     return [word for option in named for word in option]
-
-
-def run_settings(config: TaskConfig, data: str, first: Optional[AnyBundle], **digests: str) -> dict[str, Any]:
-    """Return what a run's settings.json holds: digests of what is read, and of the bundle that it begins with."""
-    begun = first and first.fingerprint
-    return {"task": config.task, "data": data, **digests, "config": config.to_dict(), "init_from": begun}
 
 
 def manifest_of(

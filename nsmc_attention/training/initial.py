@@ -9,8 +9,7 @@ from ..bundle import AnyBundle, Layout, load_any
 from ..errors import ConfigError
 from ..machine.aliases import Device, Network
 from ..machine.mxnet_shim import import_mxnet
-from ..schema import paths
-from .config import TaskConfig
+from ..schema import TaskConfig, paths
 from .description import flags, nearest_preset
 
 Beginning = Callable[[Network], None]

@@ -16,8 +16,8 @@ from ..machine.gluon import mxnet
 from ..machine.mxnet_shim import stderr_closed
 from ..network.operators import FastAdam
 from ..network.parameters import snapshot
+from ..schema import FLAGS, LoopConfig
 from .checkpoint import Average, Checkpoint, Progress
-from .config import FLAGS, LoopConfig
 from .stage import Objective, Stage
 
 # Beyond any training that learns; the largest parameter that a bundle can hold is 8e6

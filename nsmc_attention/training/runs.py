@@ -14,14 +14,12 @@ from typing import Optional, TypeVar, Union
 from ..bundle import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, model_card, write_bundle
 from ..errors import ConfigError
 from ..machine.aliases import Device, Network, Record
-from ..machine.atomic import vacant, write_text
+from ..machine.files import read_json, vacant, write_text
 from ..machine.mxnet_shim import choose_device
 from ..machine.progress import progress_bar
-from ..machine.reading import read_json
 from ..measure.calibration import FEW_DEV
-from ..schema import difference
+from ..schema import LoopConfig, TaskConfig, difference
 from .checkpoint import Checkpoint, Progress
-from .config import LoopConfig, TaskConfig
 from .stage import Stage
 
 ConfigT = TypeVar("ConfigT", bound=TaskConfig)

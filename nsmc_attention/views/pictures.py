@@ -8,7 +8,7 @@ from ..drawing.figure import SUFFIXES, check_suffix, save_figure
 from ..drawing.matrices import NO_HEADS, matrices
 from ..errors import ConfigError, DataError, check_kind
 from ..machine.aliases import Numbers
-from ..machine.atomic import write_text
+from ..machine.files import write_text
 from ..network.graphs import AXES
 from .heatmap import caption, draw_heads, draw_matrices, draw_words
 from .page import page

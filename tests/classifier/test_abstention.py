@@ -11,13 +11,13 @@ from nsmc_attention.scoring.files import tally_of
 
 UNKNOWN = (
     "What was this all about and who is it for|つまらない映画でした|这部电影太无聊了|Это ужасный фильм|"
-    "https://www.example.com/watch?v=12|someone@example.com|"
+    "서울특별시 강남구 테헤란로 123|https://www.example.com/watch?v=12|someone@example.com|"
     "010-1234-5678|1234567|ㅁㄴㅇㄹ|asdfghjkl|dkssudgktpdy|You spin me right round baby|"
     "It is not a good movie at all|2014.11.10|ㅋㅇ ㄲㅇ"
 ).split("|")
 KNOWN = (
     "재밌다|good|ㅋㅋㅋ|ㅠㅠ|^^|...|♥♥|MCU 영화 중 최고|ㄹㅇ 노잼|007 시리즈 재밌네|별점 10점|10 10 10|ㅆㄹㄱ|ㅅㅂ ㅋㅋㅋ|"
-    "乃|good good good movie, the best|굳bbbbbbbbbbbbbbbbbbbbbbbb"
+    "乃|good good good movie, the best|goodgoodgood|굳bbbbbbbbbbbbbbbbbbbbbbbb"
 ).split("|")
 
 

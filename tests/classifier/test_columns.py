@@ -3,7 +3,7 @@ import pandas
 import pytest
 
 from nsmc_attention import score_column
-from nsmc_attention.classifier.columns import SPARK_SCHEMA
+from nsmc_attention.apps.columns import SPARK_SCHEMA
 from nsmc_attention.classifier.prediction import COLUMNS
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.errors import DataError

@@ -16,7 +16,7 @@ from nsmc_attention.classifier.stages import (
     redundancy,
 )
 from nsmc_attention.machine.mxnet_shim import import_mxnet
-from nsmc_attention.measure.attention_statistics import overlap
+from nsmc_attention.measure.metrics import overlap
 from nsmc_attention.network.parameters import snapshot
 
 mxnet = import_mxnet()

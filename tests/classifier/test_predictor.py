@@ -155,7 +155,7 @@ import sys
 for name in ("mxnet", "gluonnlp", "onnx"):
     sys.modules[name] = None
 from nsmc_attention import load_classifier, evaluate, save_heatmap
-from nsmc_attention.tables import labelled
+from nsmc_attention.corpora import labelled
 classifier = load_classifier(None if {packaged} else {str(bundle_folder)!r}, "onnx")
 save_heatmap(classifier.predict("정말 재미있는 영화"), {str(tmp_path / "a.png")!r})
 print(evaluate(classifier, labelled.load_reviews("sample", "test"))["n"])

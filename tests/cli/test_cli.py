@@ -135,7 +135,7 @@ def test_words_are_shaded_only_where_the_terminal_says_so():
 
 def test_help_names_every_command_and_every_setting(command):
     top, training = command("--help").stdout, command("train", "--help").stdout
-    from nsmc_attention.training.config import SHORT_NAMES
+    from nsmc_attention.schema import SHORT_NAMES
 
     assert all(f"--{name.replace('_', '-')}" in training for name in SHORT_NAMES)
     order = (

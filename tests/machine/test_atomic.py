@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.machine.atomic import endings, replaced_file, replaced_folder, vacant, write_text
-from nsmc_attention.machine.reading import read_json
+from nsmc_attention.machine.files import endings, read_json, replaced_file, replaced_folder, vacant, write_text
 
 
 def test_of_many_writers_of_one_file_each_writes_it_whole(tmp_path):

@@ -1,7 +1,7 @@
 import numpy
 import pytest
 
-from nsmc_attention.classifier.evaluation import evaluate
+from nsmc_attention.apps.evaluation import evaluate
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.measure.metrics import expected_calibration_error, metrics

@@ -17,7 +17,7 @@ PAGE = (PACKAGE.parent / "docs" / "changing-attention.md").read_text(encoding="u
 def test_the_printed_scoring_function_trains(tmp_path):
     added, names = (dedent(code) for code in re.findall(r"^ +```py\n(.*?)^ +```", PAGE, re.M | re.S))
     shutil.copytree(PACKAGE, tmp_path / "nsmc_attention", ignore=shutil.ignore_patterns("__pycache__"))
-    file = tmp_path / "nsmc_attention" / "model" / "attention.py"
+    file = tmp_path / "nsmc_attention" / "network" / "attention.py"
     code = file.read_text(encoding="utf-8")
     before = names.strip().replace(", Projected", "")
     assert code.count(before) == 1

@@ -1,4 +1,4 @@
-"""The Transformer: places, masks and sizes; what padding changes is in tests/test_networks.py."""
+"""The Transformer: places, masks and sizes; what padding changes is in tests/systems/test_networks.py."""
 
 import numpy
 

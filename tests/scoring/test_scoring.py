@@ -257,7 +257,7 @@ def test_equal_predictions_have_a_mark_where_a_spreadsheet_program_wrote_the_tab
     one = classifier.predict(frame["리뷰"][0])
     assert content.removeprefix(b"\xef\xbb\xbf").decode().splitlines() == [
         "번호,리뷰,label,score,probability,error",
-        f"0,정말 재미있는 영화였어요,{one.label},{one.score:.6g},{one.probability:.6g},",
+        f"0,정말 재미있는 영화였어요,{one.label},{one.score:.6f},{one.probability:.6f},",
         "1,,,,,blank: no word to score",
     ]
     score_table(classifier, path, tmp_path / "out.csv", excel=True)

@@ -8,9 +8,8 @@ from nsmc_attention.classifier.settings import PRESETS, Config, StarsConfig, Tra
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.network.attention import ATTENTIONS, Dot, General
 from nsmc_attention.registry import system
-from nsmc_attention.schema import paths
+from nsmc_attention.schema import SHORT_NAMES, paths
 from nsmc_attention.systems.restore.settings import RESTORE_PRESETS, RestoreConfig
-from nsmc_attention.training.config import SHORT_NAMES
 from nsmc_attention.training.description import nearest_preset
 
 

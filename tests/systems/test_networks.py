@@ -120,7 +120,7 @@ def writer(norm, positions):
 
 
 def reader():
-    """Its convolutions see the margin behind a line; see tests/reading/test_network.py."""
+    """Its convolutions see the margin behind a line; see tests/systems/read/test_network.py."""
     settings = ReaderConfig(
         hidden_size=4, attention=Location(units=5), decoder_size=6, embedding_size=3, output_units=4
     )

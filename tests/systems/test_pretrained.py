@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.restoration.alignment import readability
 from nsmc_attention import film, load_film, load_reader
+from nsmc_attention.apps.evaluation import evaluate
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.evaluation import evaluate
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.system import LAYOUT
 from nsmc_attention.corpora import nsmc

@@ -56,7 +56,7 @@ def test_all_engines_answer_alike(request, fixture):
     native = find_spec("nsmc_attention.native._network") and fixture in ("bundle_folder", "tiny_editor", None)
     assert models[2].engine.name == ("native" if native else "onnx")
     if fixture == "tiny_editor":
-        # in 8 bits: tests/systems/restoration/test_native.py
+        # in 8 bits: tests/systems/restore/test_native.py
         del models[2]
     expected, *others = map(ANSWERS[task], models)
     for found in others:

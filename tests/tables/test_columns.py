@@ -5,8 +5,7 @@ import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.columns import LESSER_COLUMNS, TEXT_COLUMNS, require_column
-from nsmc_attention.tables.not_reviews import remark
-from nsmc_attention.tables.table import open_table
+from nsmc_attention.tables.table import open_table, remark
 from nsmc_attention.text.encoding import clean
 
 TEXTS = ["배우 연기가 참 좋았어요", "지루해서 중간에 나왔다", "음악이 정말 마음에 듭니다"]

@@ -14,7 +14,7 @@ from typing import NamedTuple, Union
 from ...classifier.prediction import TYPES
 from ...corpora.data import read_pairs
 from ...errors import DataError, list_names
-from ...machine.reading import read_rows
+from ...machine.files import read_rows
 from ...text.encoding import clean
 from ...text.marks import composed
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes

@@ -1,3 +1,1 @@
 """`report`: one page about the reviews of a table."""
-
-COMMANDS = ("report",)

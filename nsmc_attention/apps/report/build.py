@@ -2,30 +2,30 @@
 
 import math
 import sys
-from contextlib import nullcontext
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 import pandas
 
 from ...classifier.domain_shift import domain_shift, domain_warning
 from ...classifier.explain import Explainer
 from ...classifier.prediction import Prediction
-from ...classifier.predictor import WINDOW, Classifier
+from ...classifier.predictor import Classifier
 from ...corpora.data import File, open_file
 from ...corpora.labelled import WholeTable
-from ...corpora.stars import Stars, stars_of
+from ...corpora.stars import Stars, star_columns, stars_of
 from ...errors import ConfigError, DataError, did_you_mean, list_names
-from ...machine.atomic import require_place, vacant, write_text
-from ...machine.processes import can_start_workers, cores
+from ...machine.files import require_place, write_text
 from ...machine.progress import progress_bar
-from ...machine.workers import Workers
-from ...measure.attention_statistics import by_word, token_table
 from ...measure.share import Tally
-from ...registry import ability
+from ...scoring.columns import as_csv
+from ...systems.film.rater import rater_of
 from ...tables.columns import require_column
 from ...tables.parts import as_text, cells_of
-from ...tables.writers import as_csv
+from ...views.attention_statistics import by_word, token_table
+from ..aspects.aspects import AspectReader, by_name
+from ..aspects.clauses import Pairs, read_words
 from .content import Content, Tables, rate_groups
 from .page import LANGUAGES, phrases, report_page
 from .statistics import content_words, date_of, distinctive_words, extreme_reviews, shares_by
@@ -52,8 +52,8 @@ def report(
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
     Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
-    tables as csv, which the page offers too. Groups have stars where a system rates groups (`registry.modules`).
-    Shares are estimated (`measure.share`). `stars_column` has the table's own stars, shown beside them.
+    tables as csv, which the page offers too. Groups have stars where the film network reads the classifier.
+    Shares are estimated (`measure.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
     `language` is ko or en, also where `title` is None.
     DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
     ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other
@@ -66,9 +66,7 @@ def report(
     require_place(Path(output))
     if tables_to:
         check_folder(Path(tables_to))
-    views, rating = ability("aspects"), ability("rater") if group_by else None
-    words = views.read_words(aspects_file) if views else ()
-    rater = rating.rater_of(classifier.bundle, film_bundle) if rating else None
+    words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     path, frame, stars = read(source, group_by, date_column, stars_column)
     stream = classifier.predict_stream(frame["text"])
     bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
@@ -91,7 +89,7 @@ def report(
     rater = None if other else rater
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
     explainer = Explainer(classifier)
-    named = mentions_of(views, explainer, [each.text for each in predictions], words)
+    named = mentions_of(explainer, [each.text for each in predictions], words)
     if len(named):
         tables["aspects"] = shares_by(named["aspect"], named, classifier.prior).sort_values("count", ascending=False)
         if group_by:
@@ -105,11 +103,13 @@ def report(
     return tables
 
 
-def mentions_of(views: Any, explainer: Explainer, texts: list[str], words: Any) -> pandas.DataFrame:
+def mentions_of(explainer: Explainer, texts: list[str], words: Pairs) -> pandas.DataFrame:
     """Return a row for each aspect of each text that has a side, with the place of its clearest clause, if they can be found."""
-    rows, able = [], views and explainer.has_contributions
-    for row, judged in enumerate(views.AspectReader(explainer.classifier, words)(texts) if able else ()):
-        for name, odds in views.by_name(judged).items():
+    rows = []
+    for row, judged in enumerate(
+        AspectReader(explainer.classifier, words)(texts) if explainer.has_contributions else ()
+    ):
+        for name, odds in by_name(judged).items():
             best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
             rows.append((row, name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end))
     return pandas.DataFrame(rows, columns=["row", "aspect", "odds", "label", "probability", "start", "end"])
@@ -117,19 +117,16 @@ def mentions_of(views: Any, explainer: Explainer, texts: list[str], words: Any) 
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder unless it is new, empty, or holds only the tables of a report."""
+    present = {path.stem for path in folder.iterdir()} if folder.is_dir() else set[str]()
+    if folder.is_file() or (present and not set(ALWAYS) <= present <= set(TABLES)):
+        expected = "expected a new or empty folder for the tables, or those of a report"
+        raise ConfigError(f"{folder}: {expected}; name another --tables")
     if not folder.exists():
         require_place(folder)
-        return
-    own, always = ({f"{name}.csv" for name in names} for names in (TABLES, ALWAYS))
-    present = {path.name for path in folder.iterdir()} if folder.is_dir() else {folder.name}
-    if not vacant(folder) and not always <= present <= own:
-        raise ConfigError(
-            f"{folder}: expected a new or empty folder for the tables, or those of a report, found "
-            f"{list_names(sorted(present))}; name another --tables"
-        )
 
 
 def write_tables(folder: Path, tables: Tables) -> None:
+    """Write the tables as csv into a folder, and remove those that an earlier report left and this one does not have."""
     folder.mkdir(exist_ok=True)
     for name in TABLES:
         if name in tables:
@@ -156,27 +153,27 @@ def read(
         frame["month"] = [date and date[:7] for date in frame["date"]]
         if frame["month"].isna().all():
             print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
-    stars = stars_of(table[stars_column], stars_column, table.where(stars_column)) if stars_column else None
-    if stars:
-        print(f"{path}: stars in column {stars_column!r}, {stars.in_words()}", file=sys.stderr)
+    if stars := own_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return path, frame, stars
 
 
-def words_by_text(texts: list[str]) -> dict[str, list[tuple[int, int, str]]]:
-    """Return {text: its `content_words`}; many texts are shared by all cores."""
-    windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
-    pooled: Any = Workers(cores()) if len(windows) > 1 and can_start_workers() else nullcontext()
-    found: list[list[tuple[int, int, str]]] = []
-    with progress_bar(total=len(texts), desc="words", unit=" reviews") as bar, pooled as pool:
-        for words in (pool.map if pool else map)(words_of, windows):
-            found += words
-            bar.update(len(words))
-    return dict(zip(texts, found))
-
-
-def words_of(texts: list[str]) -> list[list[tuple[int, int, str]]]:
-    return [content_words(text) for text in texts]
+def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optional[str]) -> Optional[Stars]:
+    """Return the stars of the column that is named, else of the one that is found and can be read, if there is one."""
+    names = [named] if named else star_columns(table, others)[0]
+    try:
+        if len(names) > 1:
+            expected = f"expected one column of stars, found {list_names(names)}"
+            raise DataError(f"{table.path}: {expected}; name it by stars_column (--stars-column)")
+        for name in names:
+            stars = stars_of(table[name], name, table.where(name))
+            print(f"{table.path}: stars in column {name!r}, {stars.in_words()}", file=sys.stderr)
+            return stars
+    except DataError as problem:
+        if named:
+            raise
+        print(f"{problem}; the report goes on without stars", file=sys.stderr)
+    return None
 
 
 def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float = 0.0) -> Tables:
@@ -188,7 +185,8 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float =
     if "month" in scored:
         tables["months"] = shares_by(scored["month"], scored, prior)
     labelled = [prediction for prediction in predictions if prediction.label]
-    words = words_by_text(list(dict.fromkeys(prediction.text for prediction in labelled)))
+    texts = list(dict.fromkeys(prediction.text for prediction in labelled))
+    words = {text: content_words(text) for text in progress_bar(texts, desc="words", unit=" reviews")}
     lists = [[word for *_, word in words[prediction.text] if word] for prediction in labelled]
     tables["words_by_log_odds"] = distinctive_words(lists, scored["label"])
     table = token_table(labelled, words.__getitem__)

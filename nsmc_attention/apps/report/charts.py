@@ -87,39 +87,25 @@ def pair(left: str, right: str) -> str:
     return f'<div class="pair">{left}{right}</div>'
 
 
-def columns(label: str, names: Sequence[str], marks: Sequence[str], whole: str = "") -> str:
-    """Return marks side by side, from left to right, at most LABELS of them with their name below."""
-    width, step = 100 / len(marks), -(-len(marks) // LABELS)
-    drawn = [f'<i class="column" {style(left=width * k, width=width)}>{mark}</i>' for k, mark in enumerate(marks)]
-    places = [(width * (k + 0.5), names[k]) for k in range(0, len(names), step)]
-    # the last may be at the edge
-    ticks = [
-        f"<b {style(left=100)} class=end>{name}</b>" if middle > EDGE else f"<b {style(left=middle)}>{name}</b>"
-        for middle, name in places
-    ]
-    axis = f'<div class="ticks" aria-hidden="true">{"".join(ticks)}</div>'
-    return f'<div class="columns" role="img" aria-label="{html.escape(label)}">{whole}{"".join(drawn)}</div>{axis}'
-
-
 def interval_columns(rows: pandas.DataFrame, whole: float, label: str) -> str:
-    """Return `shares_by` over time, one column a row; a share that is not known has its interval alone."""
-    marks = []
-    for _, row in rows.iterrows():
+    """Return `shares_by` over time, one column a row, at most LABELS of them with their name below.
+
+    A share that is not known has its interval alone.
+    """
+    width, step = 100 / len(rows), -(-len(rows) // LABELS)
+    drawn = ticks = ""
+    for number, (name, row) in enumerate(rows.iterrows()):
         mark = f'<i class="range" {style(bottom=100 * row["low"], height=100 * (row["high"] - row["low"]))}></i>'
         if row["share"] == row["share"]:
             mark += dot(row["outlier"], bottom=100 * row["share"])
-        marks.append(mark)
+        drawn += f'<i class="column" {style(left=width * number, width=width)}>{mark}</i>'
+        if number % step == 0:
+            middle = width * (number + 0.5)
+            # the last may be at the edge
+            ticks += (
+                f"<b {style(left=100)} class=end>{name}</b>" if middle > EDGE else f"<b {style(left=middle)}>{name}</b>"
+            )
     scale = "".join(f'<b class="scale" {style(bottom=at)}>{at}</b>' for at in (0, 50, 100))
     line_of_all = f'<i class="mean" {style(bottom=100 * whole)}></i>' if whole == whole else ""
-    return columns(label, list(rows.index), marks, scale + line_of_all)
-
-
-def histogram(counts: Sequence[int], label: str) -> str:
-    """Return the numbers of reviews in equal parts of 0 to 100 %, from blame to praise."""
-    top, middle = max(counts) or 1, len(counts) / 2
-    marks = [
-        f'<i class="fill {"praise" if k >= middle else "blame"}" {style(height=100 * count / top)}></i>'
-        for k, count in enumerate(counts)
-    ]
-    ends = '<div class="axis"><b>0</b><b>50</b><b>100 %</b></div>'
-    return columns(label, [], marks) + ends
+    axis = f'<div class="ticks" aria-hidden="true">{ticks}</div>'
+    return f'<div class="columns" role="img" aria-label="{html.escape(label)}">{scale}{line_of_all}{drawn}</div>{axis}'

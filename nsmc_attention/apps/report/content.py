@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple, Optional
 
-import numpy
 import pandas
 
 from ...classifier.attribution import Attribution
@@ -16,11 +15,11 @@ from ...corpora.stars import FEW, MANY, Stars
 from ...machine.progress import progress_bar
 from ...measure.share import Tally
 from ...version import __version__
-from .charts import bars, histogram, interval_columns, interval_rows, pair, star_rows
+from .charts import bars, interval_columns, interval_rows, pair, star_rows
 from .statistics import Z95, shares_by
 
 # Groups and words of a figure; the tables have all. More months than these are drawn as years
-GROUPS, WORDS, MONTHS, BINS = 20, 12, 48, 20
+GROUPS, WORDS, MONTHS = 20, 12, 48
 # Reviews of a group on the page, and the kinds of reviews at its end
 SHOWN, KINDS = 3, ("positive", "negative", "uncertain")
 STARS = ["stars", "stars_low", "stars_high"]
@@ -176,9 +175,6 @@ class Content:
             yield self.aspects(self.mentions)
         if not len(self.mentions) or len(self.tables["words_by_attention"]):
             yield Section("attention", pair(*self.attended_words(most)))
-        counts, _ = numpy.histogram(scored["probability"].astype(float), BINS, (0, 1))
-        chart = f'<div class="bins">{histogram(counts.tolist(), self.say["certainty"])}</div>'
-        yield Section("certainty", chart, {"top": int(counts.max())})
         shades = {"shades": self.say[f"shades_{self.explainer.default}"]}
         yield Section("reviews", "", shades, self.examples())
 

@@ -1,3 +1,1 @@
 """`serve`: an interactive page and an HTTP API."""
-
-COMMANDS = ("serve",)

@@ -138,7 +138,8 @@ def serve(
     # before any process starts
     read_contents(load_bundle(bundles.bundle, LAYOUT))
     for name, other in bundles.others.items():
-        read_contents(load_bundle(other, system(name).layout))
+        if other:
+            read_contents(load_bundle(other, system(name).layout))
     for number in (signal.SIGINT, signal.SIGTERM):
         # after a graceful shutdown uvicorn raises the signal again
         signal.signal(number, lambda *_: sys.exit(0))

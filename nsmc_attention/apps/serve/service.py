@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from functools import lru_cache, partial
-from importlib import resources
-from typing import Annotated, Any, Optional
+from importlib import import_module, resources
+from typing import Annotated, Any, NamedTuple, Optional
 
 from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
@@ -15,15 +15,14 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
-from ... import registry
 from ...classifier.display import AUTO, METHODS
 from ...classifier.explain import Explainer
 from ...classifier.positive_share import share_given
 from ...classifier.prediction import Prediction
 from ...classifier.predictor import Classifier
 from ...machine.batching import Batcher, cost_of, one_by_one
-from ...registry import ability
 from ...views.page import file, filled, font_of, panel, with_words
+from ..aspects.aspects import aspects as aspects_of
 from .fence import Fence
 from .guard import Counters, Limits
 from .plug import (
@@ -43,6 +42,8 @@ from .plug import (
 )
 from .uploads import FORM, MEDIA_TYPES, Upload, load_scorer, read_table, score, stored, table_response, upload_kind
 
+# {system: the module of its requests}; what it adds to the page is in pages/
+SERVICES = {"restore": "restore", "language": "fill", "film": "film", "read": "read"}
 # Those of systems come before the last one
 SCRIPTS = ("texts.js", "heads.js", "page.js", "start.js")
 # Where systems add to the page
@@ -94,15 +95,20 @@ def hangul() -> bytes:
     return font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
 
 
-class Bundles:
-    """The bundles of a server and its engine; None is the packaged bundle, where there is one.
+class Bundles(NamedTuple):
+    """The bundles of a server and its engine; None is the packaged bundle, where there is one."""
 
-    `others`, as restore_bundle=DIR, are those of systems, by their names.
-    """
+    bundle: BundlePath = None
+    engine: str = "auto"
+    restore_bundle: BundlePath = None
+    language_bundle: BundlePath = None
+    film_bundle: BundlePath = None
+    read_bundle: BundlePath = None
 
-    def __init__(self, bundle: BundlePath = None, engine: str = "auto", **others: BundlePath) -> None:
-        self.bundle, self.engine = bundle, engine
-        self.others = {name.removesuffix("_bundle"): other for name, other in others.items() if other}
+    @property
+    def others(self) -> dict[str, BundlePath]:
+        """{system: its bundle}."""
+        return {name: getattr(self, f"{name}_bundle") for name in SERVICES}
 
 
 class Server:
@@ -116,7 +122,8 @@ class Server:
     def __init__(self, bundles: Bundles, limits: Limits) -> None:
         self.bundles, self.limits, self.counters, self.thread = bundles, limits, Counters(), ThreadPoolExecutor(1)
         self.services: dict[str, Any] = {
-            name: found.Service(self, bundles.others.get(name)) for name, found in registry.modules("service")
+            name: import_module(f".{module}", __package__).Service(self, bundles.others[name])
+            for name, module in SERVICES.items()
         }
         self.html = with_words(filled(file("page.html", __package__), **self.fillings()))
 
@@ -177,9 +184,9 @@ class Server:
         css, *scripts = (file(name, __package__) for name in ("page.css", *SCRIPTS))
         slots = dict.fromkeys(SLOTS, "")
         # the last one's section is the first on the page
-        for service in reversed(self.services.values()):
-            files = {path.name: path for path in resources.files(type(service).__module__.rpartition(".")[0]).iterdir()}
-            added = {name: files[name].read_text("utf-8") for name in files if name.endswith((".html", ".css", ".js"))}
+        for name, service in reversed(self.services.items()):
+            files = resources.files(__package__).joinpath("pages", name).iterdir()
+            added = {path.name: path.read_text("utf-8") for path in files}
             css += added.get("page.css", "")
             scripts.insert(-1, added.get("page.js", ""))
             for slot in SLOTS:
@@ -310,7 +317,6 @@ def explanation_json(explainer: Explainer, question: Question) -> str:
     attribution = attribution.by_word() if question.by_word else attribution
     heads = {"heads": head_values(attribution.heads)} if question.heads else {}
     drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
-    beside = ability("aspects") if explainer.has_contributions else None
-    found = beside.aspects(attribution.text, classifier=explainer.classifier) if beside else []
+    found = aspects_of(attribution.text, classifier=explainer.classifier) if explainer.has_contributions else []
     aspects = [[each.start, each.end, each.name, each.label] for each in found]
     return encode({**panel(drawn), **heads, "aspects": aspects})

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...errors import BundleError
 from ...machine.aliases import Numbers
-from ...machine.reading import read_json
+from ...machine.files import read_json
 
 # Numbers of reviews given for which a margin is found; between them it is interpolated
 COUNTS = (1, 2, 3, 5, 8, 12, 20, 32, 64)

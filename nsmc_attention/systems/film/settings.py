@@ -5,8 +5,7 @@ from typing import ClassVar
 from ...machine.aliases import Network
 from ...network.attention import Additive, Attention, Uniform
 from ...network.graphs import Graphs, Interface
-from ...schema import Settings, kinds, section, setting
-from ...training.config import LoopConfig, TaskConfig
+from ...schema import LoopConfig, Settings, TaskConfig, kinds, section, setting
 
 # How the reviews of a film are weighed
 POOLINGS: dict[str, type[Attention]] = {kind.kind: kind for kind in (Additive, Uniform)}

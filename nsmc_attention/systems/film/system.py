@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ...bundle import Bundle, Layout, Manifest, packaged
-from ...system import System, later
+from ...registry import System, later
 from .settings import FILM_PRESETS, FilmConfig
 
 if TYPE_CHECKING:
@@ -28,5 +28,5 @@ SYSTEM = System(
     "film",
     load=later("systems.film.rater", "FilmRater.from_bundle"),
     train=later("systems.film.train", "train_films"),
-    labels=("stars_column",),
+    options=("group_by", "classifier", "stars_column"),
 )

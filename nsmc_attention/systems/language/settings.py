@@ -5,9 +5,8 @@ from typing import Any, ClassVar
 from ...machine.aliases import Array, Network, Operators
 from ...network.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
 from ...network.graphs import Axes, Graphs, Interface
-from ...schema import Settings, kinds, section, setting
+from ...schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
 from ...text.settings import WordsConfig
-from ...training.config import LoopConfig, TaskConfig, check_scores
 
 
 def guessed(F: Operators, logits: Array, *heads: Any) -> tuple[Any, ...]:

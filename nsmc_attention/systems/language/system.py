@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ...bundle import Bundle, Layout, Manifest, packaged, read_encoder
-from ...system import System, later
+from ...registry import System, later
 from .settings import LANGUAGE_PRESETS, LanguageConfig
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from PIL import Image, ImageOps, ImageStat, UnidentifiedImageError
 
 from ...errors import DataError
 from ...machine.aliases import Numbers
-from ...machine.reading import read_file
+from ...machine.files import read_file
 
 # A path, the bytes of a file, a picture of PIL, or an array (height, width) or (height, width, 3 or 4) of uint8
 Picture = Union[str, "PathLike[str]", bytes, Image.Image, NDArray[numpy.uint8]]

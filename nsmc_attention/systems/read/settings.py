@@ -6,8 +6,7 @@ from typing import ClassVar
 from ...machine.aliases import Network
 from ...network.attention import Additive
 from ...network.graphs import Graphs
-from ...schema import Settings, kinds, section, setting
-from ...training.config import LoopConfig, TaskConfig
+from ...schema import LoopConfig, Settings, TaskConfig, kinds, section, setting
 from .graphs import READER_GRAPHS
 
 

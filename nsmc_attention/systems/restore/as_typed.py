@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy
 from numpy.typing import NDArray
 
-from ...machine.reading import read_rows
+from ...machine.files import read_rows
 from ...text.hangul import FINALS, FIRST, parts
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of

@@ -1,4 +1,4 @@
-"""Reviews classified, and those in doubt restored and classified again: two predictors as one; see `registry.modules`."""
+"""Reviews classified, and those in doubt restored and classified again: two predictors as one."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ a decoder's state, K heads of U / K units each, L layers, V characters of the vo
 from typing import Any
 
 from ...machine.aliases import Array, Arrays, Operators
-from ...machine.gluon import Block, HybridBlock, mxnet, nn
+from ...machine.gluon import Block, HybridBlock, nn
 from ...network.blocks import MASKED_SCORE, Bidirectional
 from ...network.transformer import Layered, LayerNorm, Sublayers
 
@@ -227,16 +227,3 @@ class Writer(Block):
         source, state = self.begin(source_ids, source_length)
         logits, weights, *_ = self.step(previous_ids, *source, *state)
         return tuple(array.reshape((*previous_ids.shape, -1)) for array in (logits, weights))
-
-    def attention(self, source_ids: Array, source_length: Array, previous_ids: Array) -> dict[str, Any]:
-        """Return the weights of all layers and heads, whose rows sum to 1, for the inputs of `forward`.
-
-        "decoder", how each place attends to what was written (N, L, K, T, T), 0 above the diagonal; "cross", to the source
-        (N, L, K, T, S).
-        """
-        (memory, keys, mask), state = self.begin(source_ids, source_length)
-        positions = self.step.positions.data(previous_ids.context)
-        _, weights, _ = self.step.decode(mxnet.nd, previous_ids, memory, keys, mask, state, positions)
-        own, of_source = (mxnet.nd.stack(*layers, axis=1) for layers in zip(*weights))
-        # the first place is none
-        return {"decoder": own[..., 1:], "cross": of_source}

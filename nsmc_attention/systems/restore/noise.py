@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy
 
-from ...machine.reading import read_rows
+from ...machine.files import read_rows
 from ...text.hangul import FINALS, joined, parts
 
 # Finals and vowels that are often confused: 있 for 잇, 재 for 제

@@ -37,7 +37,7 @@ from .tags import most_changed, tagged, within_bound, written
 if TYPE_CHECKING:
     import pandas
 
-    from ...classifier.columns import Texts
+    from ...scoring.columns import Texts
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
@@ -275,6 +275,6 @@ def restore_column(
     column's index: `frame.join(restore_column(frame["review"]))`. Of a DataFrame, `text_column` and errors are those of
     `score_column`.
     """
-    from ...classifier.columns import with_index
+    from ...scoring.columns import with_index
 
     return with_index(restorer or packaged_restorer(), column, text_column)

@@ -5,8 +5,7 @@ from typing import Any, ClassVar, Union
 from ...machine.aliases import Array, Network, Operators
 from ...network.encoders import TransformerSettings
 from ...network.graphs import Axes, Graphs, Interface, second_of_two
-from ...schema import Settings, check_all, kinds, section, setting
-from ...training.config import LoopConfig, TaskConfig, check_scores
+from ...schema import LoopConfig, Settings, TaskConfig, check_all, check_scores, kinds, section, setting
 from ..sequences import ROWS
 
 SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ...bundle import Bundle, Layout, Manifest, packaged
-from ...system import System, later
+from ...registry import System, later
 from .settings import RESTORE_PRESETS, RestoreConfig
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import Any, Iterator, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ...training.config import LoopConfig
+from ...schema import LoopConfig
 
 # Which of the random numbers of a seed are drawn for the dev part: no epoch has this number
 DEV_STREAM = 2**31 - 1

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ...bundle import Manifest, check_count
 from ...errors import BundleError
 from ...machine.aliases import Record
-from ...machine.reading import read_json
+from ...machine.files import read_json
 from ...text.hangul import FINALS, FIRST, INITIALS, VOWELS, parts
 from . import ROWS
 

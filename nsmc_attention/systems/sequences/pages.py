@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ...machine.atomic import write_text
+from ...machine.files import write_text
 from ...views.page import OWN_CHARACTERS, file, filled, font_of, in_base64
 
 

@@ -13,7 +13,7 @@ from nsmc_attention.apps.aspects.clauses import FILMS, FOLDER, FORMS, GOODS, cla
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.machine.reading import read_rows
+from nsmc_attention.machine.files import read_rows
 from nsmc_attention.measure.calibration import log_odds
 from nsmc_attention.text.encoding import clean
 
@@ -154,13 +154,14 @@ def test_words_of_ones_own_replace_those_of_films(write):
 @pytest.mark.parametrize(
     "name, text, message",
     [
-        ([("word", "aspect"), ("배송", "배송"), ("배송", "가격")], "row 3: expected .* word once, found '배송' again"),
-        ([("word", "aspect"), ("배송", "배송"), ("가격", "")], "row 3: .*, found '가격' alone"),
-        ([("word", "aspect"), ("배송", "label")], "expected aspects that are no output columns, found label"),
-        ([("word", "aspect")], "expected aspects that are no output columns, found nothing"),
-        ([], "the file is empty; expected .*; expected a table with the columns word and aspect"),
-        ([("word", "topic"), ("배송", "배송")], "expected a column 'aspect', found word, topic"),
-        ([("단어", "aspect"), ("배송", "배송")], "expected a column 'word', found 단어, aspect"),
+        ("a.csv", "word,aspect\n배송,배송\n배송,가격", "row 3: expected .* word once, found '배송' again"),
+        ("a.csv", "word,aspect\n배송,배송\n가격,", "row 3: .*, found '가격' alone"),
+        ("a.csv", "word,aspect\n배송,label", "expected aspects that are no output columns, found label"),
+        ("a.csv", "word,aspect\n", "expected aspects that are no output columns, found nothing"),
+        ("a.csv", "", "the file is empty; expected .*; expected a table with the columns word and aspect"),
+        ("a.csv", "word,topic\n배송,배송", "expected a column 'aspect', found word, topic"),
+        ("a.csv", "단어,aspect\n배송,배송", "expected a column 'word', found 단어, aspect"),
+        ("a.txt", "배송\n가격\n", "expected a column 'word', found lines of text"),
     ],
 )
 def test_a_wrong_list_is_refused_in_one_line(write, name, text, message):

@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.apps.serve.guard import Limits
 from nsmc_attention.apps.serve.plug import LARGEST_MATRIX
+from nsmc_attention.apps.serve.restore import MOST_ALIGNED
 from nsmc_attention.apps.serve.service import Bundles
 from nsmc_attention.classifier.display import METHODS
 from nsmc_attention.classifier.explain import explain
@@ -18,7 +19,6 @@ from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.systems.language.model import load_language_model
 from nsmc_attention.systems.language.system import LAYOUT as LANGUAGE_MODEL
 from nsmc_attention.systems.restore.restorer import load_restorer
-from nsmc_attention.systems.restore.service import MOST_ALIGNED
 
 TEXT, BLANK, SENTENCE = "배우는 좋은데 영화는 별로", "주인공의 [MASK]에 소름이 돋았다", "이영화 정말조타 가나"
 
@@ -171,7 +171,7 @@ def test_weights_are_those_of_the_writer_or_beside_an_editor_of_the_packaged_one
         assert ask(client, "/restore", {"inputs": " ", "weights": True}).json()[0]["weights"] == []
         assert ask(client, "/restore", {"inputs": "가" * MOST_ALIGNED, "weights": True}).status_code == 200
     for folder in ("nowhere", "bundle"):
-        monkeypatch.setattr("nsmc_attention.systems.restore.service.WRITER", tiny_writer.with_name(folder))
+        monkeypatch.setattr("nsmc_attention.apps.serve.restore.WRITER", tiny_writer.with_name(folder))
         with ready(create_app(Bundles(restore_bundle=tiny_editor))) as client:
             done = ask(client, "/restore", {"inputs": SENTENCE, "weights": True})
             if folder == "nowhere":
@@ -216,9 +216,9 @@ def test_before_the_models_are_loaded_it_is_alive_and_not_ready():
 
 def test_where_there_are_none_all_else_is_served_and_the_page_hides_them(ready, monkeypatch, tmp_path, bundle_folder):
     nowhere = tmp_path / "nowhere"
-    monkeypatch.setattr("nsmc_attention.systems.restore.service.EDITOR", nowhere)
-    monkeypatch.setattr("nsmc_attention.systems.read.service.READER", nowhere)
-    monkeypatch.setattr("nsmc_attention.systems.language.service.LAYOUT", replace(LANGUAGE_MODEL, packaged=(nowhere,)))
+    monkeypatch.setattr("nsmc_attention.apps.serve.restore.EDITOR", nowhere)
+    monkeypatch.setattr("nsmc_attention.apps.serve.read.READER", nowhere)
+    monkeypatch.setattr("nsmc_attention.apps.serve.fill.LAYOUT", replace(LANGUAGE_MODEL, packaged=(nowhere,)))
     with ready(create_app(Bundles(bundle_folder))) as client:
         state = client.get("/readyz").json()
         for name, (path, body) in REQUESTS.items():

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from nsmc_attention.apps.serve.guard import Limits
-from nsmc_attention.systems.read.service import MOST_BYTES
+from nsmc_attention.apps.serve.read import MOST_BYTES
 
 CONFIGURATION = Path(__file__).parents[3] / "docs/serving/nginx.conf"
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")

@@ -7,8 +7,8 @@ import json
 import pandas
 import pytest
 
+from nsmc_attention.apps.serve.film import MOST_FILMS
 from nsmc_attention.systems.film.rater import load_film
-from nsmc_attention.systems.film.service import MOST_FILMS
 from nsmc_attention.tables.writers import as_cell
 
 expect = pytest.importorskip("playwright.sync_api").expect

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from nsmc_attention.apps.serve import read as service
 from nsmc_attention.apps.serve.app import create_app
+from nsmc_attention.apps.serve.read import MEDIA_TYPES, MOST_BYTES
 from nsmc_attention.apps.serve.service import Bundles
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.systems.read import service
 from nsmc_attention.systems.read.reader import load_reader
-from nsmc_attention.systems.read.service import MEDIA_TYPES, MOST_BYTES
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("schemathesis")
 
 from nsmc_attention.apps.serve.guard import Limits
-from nsmc_attention.systems.restore.service import MOST_ALIGNED, MOST_CHARACTERS
+from nsmc_attention.apps.serve.restore import MOST_ALIGNED, MOST_CHARACTERS
 
 MANY, LONG = ["a"] * (Limits.reviews + 1), "a" * (Limits.characters + 1)
 STRING = "Input should be a valid string"

@@ -17,9 +17,9 @@ import pytest
 
 from nsmc_attention.apps.serve.app import listen
 from nsmc_attention.apps.serve.guard import SHARED, Limits
+from nsmc_attention.apps.serve.read import MOST_BYTES
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.errors import ConfigError
-from nsmc_attention.systems.read.service import MOST_BYTES
 
 QUESTION = {"inputs": "최고의 영화"}
 

@@ -1,4 +1,4 @@
-"""Graphs of networks that no system has; those of every system are compared in tests/test_networks.py."""
+"""Graphs of networks that no system has; those of every system are compared in tests/systems/test_networks.py."""
 
 import numpy
 import pytest

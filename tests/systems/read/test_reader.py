@@ -1,4 +1,4 @@
-"""From a picture to a Reading, whatever the network has learnt; what the packaged one reads is in tests/test_pretrained.py."""
+"""From a picture to a Reading, whatever the network has learnt; what the packaged one reads is in tests/systems/test_pretrained.py."""
 
 import json
 import pickle

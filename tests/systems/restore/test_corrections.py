@@ -7,8 +7,8 @@ import pandas
 import pytest
 
 from nsmc_attention import load_classifier, load_restorer, restore_column, score_column
-from nsmc_attention.apps.bulk.run import bulk
-from nsmc_attention.classifier import evaluation as judgement
+from nsmc_attention.apps import evaluation as judgement
+from nsmc_attention.apps.bulk import bulk
 from nsmc_attention.corpora import labelled, nsmc
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.scoring.files import row_stream, score_lines, score_table

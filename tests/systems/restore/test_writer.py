@@ -83,12 +83,16 @@ def test_the_weights_of_all_layers_are_those_that_the_network_uses(settings):
     built, given, decoder = network(settings), inputs(SOURCE + 2), settings.decoder
     _, used = run(built, *given)
     built.hybridize()
-    weights = {name: array.asnumpy() for name, array in built.attention(*given).items()}
-    own, of_source = weights.values()
+    nd, (*source, target) = mxnet.nd, given
+    arrays, state = built.begin(*source)
+    _, weights, _ = built.step.decode(nd, target, *arrays, state, built.step.positions.data())
+    own, of_source = (nd.stack(*layers, axis=1).asnumpy() for layers in zip(*weights))
+    # the first place is none
+    own = own[..., 1:]
     assert own.shape == (3, decoder.layers, decoder.heads, TARGET, TARGET)
     assert of_source.shape == (3, decoder.layers, decoder.heads, TARGET, SOURCE + 2)
     close(of_source[:, -1].mean(axis=1), used)
-    for array in weights.values():
+    for array in (own, of_source):
         close(array.sum(axis=-1), 1)
     assert all((of_source[row][..., length:] == 0).all() for row, length in enumerate(LENGTHS))
     assert (numpy.triu(own, 1) == 0).all() and (own[..., numpy.tri(TARGET) > 0] > 0).all()

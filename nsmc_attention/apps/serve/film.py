@@ -10,14 +10,14 @@ from typing import Annotated, Any
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from ...apps.serve.plug import LoadedModel, Route, SystemService, TableQuery
-from ...apps.serve.uploads import Upload
 from ...errors import DataError
 from ...machine.aliases import Record
 from ...scoring.reference import Reference
-from .rater import FilmRater, Pools, rater_of
-from .rating import Rating
-from .rows import Rated, named
+from ...systems.film.rater import FilmRater, Pools, rater_of
+from ...systems.film.rating import Rating
+from ...systems.film.rows import Rated, named
+from .plug import LoadedModel, Route, SystemService, TableQuery
+from .uploads import Upload
 
 GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]
 # Films of a table, of each of which some reviews are kept

@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import Field, StrictBool, StrictInt
 
-from ...apps.serve.plug import TEXTS, Body, LoadedModel, Route, SystemService, encode, head_values, present
 from ...machine.batching import Batcher, one_by_one
-from .model import MOST_MASKS, LanguageModel
-from .system import LAYOUT
+from ...systems.language.model import MOST_MASKS, LanguageModel
+from ...systems.language.system import LAYOUT
+from .plug import TEXTS, Body, LoadedModel, Route, SystemService, encode, head_values, present
 
 # Blanks that may wait
 BLANKS = 512

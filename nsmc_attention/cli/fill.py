@@ -6,9 +6,9 @@ from typing import Optional
 
 import click
 
-from ...cli.declare import command, option, text_argument
-from ...cli.options import HEADS, TaskModel
-from ...errors import ConfigError
+from ..errors import ConfigError
+from .declare import command, option, text_argument
+from .options import HEADS, TaskModel
 
 
 @command()
@@ -29,14 +29,14 @@ def fill(
     """
     if len(text) > 1:
         raise ConfigError(f"fill: expected one TEXT, found {len(text)}; put it in quotes")
-    from ...drawing.figure import check_suffix
-    from .model import LanguageModel
+    from ..drawing.figure import check_suffix
+    from ..systems.language.model import LanguageModel
 
     if heads:
         check_suffix(heads)
     filling = LanguageModel.load(*model)(text[0], top)
     if heads:
-        from ...views.pictures import save_heads
+        from ..views.pictures import save_heads
 
         save_heads(filling, heads)
     if as_json:

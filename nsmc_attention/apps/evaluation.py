@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy
 
+from ..classifier.predictor import Classifier
+from ..classifier.system import ClassifierBundle
 from ..corpora.corpus import Reviews
 from ..corpora.nsmc import CORPORA
 from ..errors import ConfigError, MissingPackage, check_kind
 from ..machine.aliases import Record
 from ..machine.progress import progress_bar
 from ..measure.metrics import metrics
-from .columns import corrected
-from .predictor import Classifier
-from .system import ClassifierBundle
+from ..systems.restore.corrections import Restore, over
 
 
-def evaluate(classifier: Classifier, reviews: Reviews, restore: object = False) -> Record:
+def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> Record:
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
     With `restore`, True or a Restorer, reviews in doubt are restored first. Returns `metrics.metrics`
@@ -29,7 +29,7 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: object = False) 
     `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
     """
     check_kind("evaluate", reviews, Reviews, advice="; read them with load_reviews()")
-    scorer: Any = corrected(classifier, restore)
+    scorer: Any = over(classifier, restore)
     started = time.perf_counter()
     rows = scorer.rows(reviews.documents)
     seconds = time.perf_counter() - started
@@ -54,8 +54,8 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     Returns `measure.faithfulness.faithfulness` plus data, bundle and seconds. Contributions are measured where the
     classifier has them. Gradients are left out where MXNet is missing.
     """
+    from ..classifier.explain import Explainer
     from ..measure.faithfulness import faithfulness as measure
-    from .explain import Explainer
 
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
@@ -83,7 +83,8 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
     Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight,
     as `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
     """
-    from ..measure.attention_statistics import by_hop, overlap
+    from ..measure.metrics import overlap
+    from ..views.attention_statistics import by_hop
 
     if "hops" not in classifier.engine.axes:
         raise ConfigError(

@@ -9,15 +9,15 @@ from typing import Annotated, Any, Optional
 from fastapi import Query, Request
 from fastapi.responses import Response
 
-from ...apps.serve.plug import LoadedModel, Route, SystemService, encode, labels_of, present, unless_gone
-from ...apps.serve.uploads import load_scorer, stored
 from ...errors import DataError
 from ...machine.aliases import Record
 from ...scoring.reference import Reference
-from .opening import FORMATS
-from .reader import PictureReader
-from .reading import Line
-from .system import READER
+from ...systems.read.opening import FORMATS
+from ...systems.read.reader import PictureReader
+from ...systems.read.reading import Line
+from ...systems.read.system import READER
+from .plug import LoadedModel, Route, SystemService, encode, labels_of, present, unless_gone
+from .uploads import load_scorer, stored
 
 Labelled = Annotated[bool, Query(description="classify each line")]
 LineWeights = Annotated[bool, Query(description="add to each line weights (letters x strips) and edges of the strips")]

@@ -4,13 +4,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from ...cli import options
-from ...cli.declare import argument, command, option
-from ...cli.options import Added, Model, TaskModel, corrected, of_systems
-from ...errors import ConfigError
+from ..errors import ConfigError
+from . import options
+from .declare import argument, command, option
+from .options import Corrections, Model, TaskModel
 
 if TYPE_CHECKING:
-    from ...scoring.reference import Scorer
+    from ..scoring.reference import Scorer
 
 
 @command()
@@ -19,7 +19,7 @@ def read(
     pictures: tuple[str, ...] = argument(nargs=-1, required=True, metavar="PICTURE..."),
     predict: bool = option("classify each line"),
     paragraphs: bool = option("join lines that follow each other closely, such as a wrapped review"),
-    corrections: Added = of_systems("ScoringOptions"),
+    corrections: Corrections,
     output: Path = options.OUTPUT,
     style: Optional[str] = options.FORMAT,
     picture: Optional[Path] = option(
@@ -40,20 +40,18 @@ def read(
     nsmc-attention read screenshot.png --explain where.html
     """
     if picture:
-        from ...views.pictures import check_picture
+        from ..views.pictures import check_picture
 
         check_picture(picture)
         if len(pictures) > 1:
             raise ConfigError(f"read --explain: expected one PICTURE, found {len(pictures)}")
-    from ...machine.progress import progress_bar
-    from .opening import LARGEST_FILE
-    from .reader import PictureReader
-    from .rows import write_readings
+    from ..machine.progress import progress_bar
+    from ..systems.read.opening import LARGEST_FILE
+    from ..systems.read.reader import PictureReader
+    from ..systems.read.rows import write_readings
 
     reader, other = PictureReader.load(*model), Model(None, "auto", model.device)
-    scorer: Optional[Scorer] = next((step.load(other) for step in corrections.values() if step.bundle), None)
-    if predict:
-        scorer = corrected(other.load(), corrections, other)
+    scorer: Optional[Scorer] = corrections.over(other.load(), other) if predict else corrections.load(other) or None
     # of stdin, one byte more than a picture may have
     given = ((name, sys.stdin.buffer.read(LARGEST_FILE + 1) if name == "-" else name) for name in pictures)
     shown = ((name, reader(one)) for name, one in progress_bar(given, total=len(pictures), unit="picture", delay=2))
@@ -61,6 +59,6 @@ def read(
     drawn = list(shown) if picture else []
     write_readings(drawn or shown, scorer, output, style, weights, paragraphs)
     if picture:
-        from .pictures import save_reading
+        from ..systems.read.pictures import save_reading
 
         save_reading(drawn[0][1], picture, language)

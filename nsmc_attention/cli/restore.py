@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from ...cli.declare import command, option, text_argument
-from ...cli.options import Model, Scoring
-from ...errors import ConfigError
+from ..errors import ConfigError
+from .declare import command, option, text_argument
+from .options import Model, Scoring
 
 if TYPE_CHECKING:
-    from .restorer import Restorer
+    from ..systems.restore.restorer import Restorer
 
 
 @command()
@@ -42,7 +42,7 @@ def restore(
     """
     scoring.check("restore", text)
     check_extras(text, scoring, n_best, picture)
-    from .restorer import TableRestorer
+    from ..systems.restore.restorer import TableRestorer
 
     # of the packaged restorers, one is loaded that searches
     beam = 4 if n_best and (beam, model.bundle) == (None, None) else beam
@@ -51,7 +51,7 @@ def restore(
         return print_hypotheses(restorer, text, scoring.style == "jsonl")
     scoring.score(restorer, text)
     if picture:
-        from .pictures import save_restoration
+        from ..systems.restore.pictures import save_restoration
 
         save_restoration(restorer(text[0]), picture)
 
@@ -64,7 +64,7 @@ def check_extras(text: tuple[str, ...], scoring: Scoring, n_best: bool, picture:
     if n_best and (picture or str(scoring.output) != "-" or scoring.style not in (None, "text", "jsonl")):
         raise ConfigError("restore --n-best: prints text or jsonl; leave --output, --explain and other formats out")
     if picture:
-        from ...drawing.figure import check_suffix
+        from ..drawing.figure import check_suffix
 
         check_suffix(picture)
         if len(text) > 1:

@@ -9,9 +9,9 @@ from typing import NoReturn, Optional
 
 import click
 
-from ...cli import end, options
-from ...cli.declare import argument, choices, command, option
-from ...cli.options import Added, of_systems
+from . import end, options
+from .declare import argument, choices, command, option
+from .options import Corrections
 
 
 @command()
@@ -28,7 +28,7 @@ def bulk(
     rows: int = option("rows per partition", type=click.IntRange(1), default=50_000),
     encoding: Optional[str] = options.ENCODING,
     verbatim: bool = options.VERBATIM,
-    corrections: Added = of_systems("ScoringOptions"),
+    corrections: Corrections,
     bundle: Optional[Path] = options.BUNDLE,
     engine: str = options.ENGINE,
 ) -> None:
@@ -40,12 +40,12 @@ def bulk(
     nsmc-attention bulk "reviews/*.parquet" --output scored
     nsmc-attention bulk reviews/ --output scored --scheduler tcp://host:8786
     """
-    from . import run as dask
+    from ..apps import bulk as dask
 
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is end:
             signal.signal(number, end_workers)
-    restore = next((each.bundle for each in corrections.values() if each.bundle), False)
+    restore = corrections.bundle
     given = (text_column, bundle, engine, scheduler, workers, rows, verbatim, encoding, restore, sheet, header)
     counts = dask.bulk(sources, output, style, *given)
     print(

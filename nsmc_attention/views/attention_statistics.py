@@ -4,46 +4,15 @@ Takes Predictions or weights, never a network. The weights of a review sum to 1,
 compared here is a token's weight times the review's number of tokens, T: 1 is the average of its review.
 """
 
-from itertools import combinations
 from typing import TYPE_CHECKING, Callable, Iterable, Optional, Sequence, Union
 
 import numpy
 import pandas
-from numpy.typing import ArrayLike
 
 if TYPE_CHECKING:
     from ..classifier.prediction import Prediction
 
 Tagger = Callable[[str], list[tuple[int, int, str]]]
-
-
-def evenness(token_weights: Iterable[ArrayLike]) -> float:
-    """Return how evenly (T,) weights are spread: their entropy divided by that of equal ones, averaged over reviews.
-
-    0 (all on one token) to 1 (all tokens equal); reviews of one token are left out.
-    """
-    arrays = [numpy.asarray(weights, dtype="float64") for weights in token_weights]
-    shares = [entropy(weights) / numpy.log(len(weights)) for weights in arrays if len(weights) > 1]
-    # float32 weights sum to 1 only nearly
-    return float(numpy.clip(shares, 0, 1).mean()) if shares else 1.0
-
-
-def entropy(weights: ArrayLike) -> float:
-    """Return the entropy, in nats, of weights that sum to 1."""
-    weights = numpy.asarray(weights, dtype="float64")
-    inside = weights[weights > 0]
-    return float(-(inside * numpy.log(inside)).sum())
-
-
-def overlap(weights: Iterable[ArrayLike]) -> float:
-    """Return how far the hops (R, T) of a review attend to the same tokens, averaged over reviews of several tokens.
-
-    The mean over all pairs of hops of the sum over the tokens of the smaller of their weights: the histogram intersection
-    of Swain & Ballard 1991. 0 (no token in common, or a single hop) to 1 (all hops equal).
-    """
-    reviews = [numpy.asarray(hops, dtype="float64") for hops in weights]
-    shared = [numpy.minimum(a, b).sum() for hops in reviews if hops.shape[1] > 1 for a, b in combinations(hops, 2)]
-    return float(numpy.mean(shared)) if shared else 0.0
 
 
 def token_table(predictions: Iterable["Prediction"], tag: Optional[Tagger] = None) -> pandas.DataFrame:

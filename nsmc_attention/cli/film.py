@@ -4,12 +4,11 @@ import sys
 from pathlib import Path
 from typing import Optional
 
-from ...cli import options
-from ...cli.declare import command, option
-from ...cli.options import TaskModel, table
-from ...corpora.data import Texts
-from ...errors import ConfigError
-from .options import CLASSIFIER
+from ..corpora.data import Texts
+from ..errors import ConfigError
+from . import options
+from .declare import command, option
+from .options import TaskModel, table
 
 
 @command()
@@ -21,7 +20,7 @@ def film(
     page: Optional[Path] = option(".html: the films' reviews and words, shaded by their weights", "--explain"),
     language: str = options.PAGE_LANGUAGE,
     source: Texts = table(allow_dash=True),
-    classifier: Optional[Path] = CLASSIFIER,
+    classifier: Optional[Path] = options.CLASSIFIER,
     model: TaskModel,
 ) -> None:
     """Predict the mean rating of each film of a table from the texts of its reviews, with an interval.
@@ -35,13 +34,13 @@ def film(
     """
     if page and page.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"{page}: expected a name that ends with .html, found {page.suffix!r}")
-    from .rater import FilmRater
-    from .rows import rate_table
+    from ..systems.film.rater import FilmRater
+    from ..systems.film.rows import rate_table
 
     rater = FilmRater.load(*model, classifier=classifier)
     rated = rate_table(rater, source, group_by, output=output, style=style, draw=bool(page))
     if page:
-        from .rating import save_ratings
+        from ..systems.film.rating import save_ratings
 
         save_ratings(rated.drawn, page, rated.films, language)
     print(f"{source.data}: {rated}", file=sys.stderr)

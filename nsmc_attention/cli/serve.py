@@ -6,10 +6,9 @@ from typing import Optional
 
 import click
 
-from ...cli import options
-from ...cli.declare import command, option
-from ...cli.options import Added, of_systems, values_of
-from ...errors import MissingPackage
+from ..errors import MissingPackage
+from . import options
+from .declare import command, option
 
 NEEDED = "fastapi fastapi_offline prometheus_client python_multipart uvicorn".split()
 
@@ -22,7 +21,14 @@ def serve(
     workers: int = option("number of processes", type=click.IntRange(1, 64), default=1),
     bundle: Optional[Path] = options.BUNDLE,
     engine: str = options.ENGINE,
-    bundles: Added = of_systems("ServeOptions"),
+    restore_bundle: Optional[Path] = option(
+        "bundle that corrects spacing and spelling  [default: the packaged editor]"
+    ),
+    language_bundle: Optional[Path] = option("bundle that fills blanks  [default: the packaged language model]"),
+    film_bundle: Optional[Path] = option(
+        "bundle that rates films, trained with the same classifier  [default: the packaged one]"
+    ),
+    read_bundle: Optional[Path] = option("bundle that reads screenshots  [default: the packaged reader]"),
 ) -> None:
     """Run a web page and an HTTP API.
 
@@ -31,10 +37,11 @@ def serve(
     curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
     """
     require_packages()
-    from .app import serve as run_server
-    from .service import Bundles
+    from ..apps.serve.app import serve as run_server
+    from ..apps.serve.service import Bundles
 
-    run_server(host, port, workers=workers, bundles=Bundles(bundle, engine, **values_of(bundles)))
+    bundles = Bundles(bundle, engine, restore_bundle, language_bundle, film_bundle, read_bundle)
+    run_server(host, port, workers=workers, bundles=bundles)
 
 
 def require_packages() -> None:

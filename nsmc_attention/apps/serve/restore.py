@@ -7,14 +7,14 @@ from typing import Any
 from pydantic import Field, StrictBool
 from starlette.exceptions import HTTPException
 
-from ...apps.serve.plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, present
 from ...drawing.matrices import rounded
 from ...engines.graphs import companion_engine
 from ...errors import NsmcError
 from ...machine.batching import Batcher, cost_of, one_by_one
-from .restoration import Restoration
-from .restorer import Restorer
-from .system import EDITOR, WRITER
+from ...systems.restore.restoration import Restoration
+from ...systems.restore.restorer import Restorer
+from ...systems.restore.system import EDITOR, WRITER
+from .plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, present
 
 # What a batch of texts to restore costs, some tenths of a second
 RESTORED = 4096

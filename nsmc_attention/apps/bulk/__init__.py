@@ -1,3 +1,0 @@
-"""`bulk`: files of any size on Dask."""
-
-COMMANDS = ("bulk",)
