@@ -17,7 +17,7 @@ from typing import Any, Optional, Protocol
 import numpy
 from numpy.typing import NDArray
 
-from ..engines.graphs import PRECISIONS, GluonGraph, RunnableGraph, chosen_engine, load_graphs
+from ..engines.graphs import PRECISIONS, WORTH_A_THREAD, GluonGraph, RunnableGraph, chosen_engine, load_graphs
 from ..errors import ConfigError
 from ..machine.aliases import Array, Network, Numbers, Record
 from ..machine.processes import cores, thread_pool
@@ -42,8 +42,6 @@ from .system import ClassifierBundle
 BATCH = 64
 Ids = NDArray[numpy.int32]
 Floats = NDArray[numpy.float32]
-# Reviews of a batch that are worth a thread
-WORTH_A_THREAD = 8
 EMBEDDING = "embedding.weight"
 GRU = "encoder.{direction}_gru._unfused.0.{part}"
 

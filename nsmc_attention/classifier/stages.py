@@ -238,11 +238,15 @@ class ClassifierTrainer:
         kind: type[LabelsObjective] = LabelsObjective,
     ) -> Progress:
         """Train a stage; if that is done, load its result."""
-        training, settings = self.config.training, getattr(self.config.training, name)
-        objective = kind(dev_batches, self.run.context, self.config.model.attention.penalty)
-        patience = settings.patience if name == "labels" else None
-        stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
-        return self.run.fit(network, stage, training, STAGES[name])
+        stage = self.stage(name, batches, dev_batches, kind)
+        patience = self.config.training.labels.patience if name == "labels" else None
+        return self.run.fit(network, replace(stage, patience=patience), self.config.training, STAGES[name])
+
+    def stage(self, name: str, batches: Batches, dev: Batches, kind: type[LabelsObjective] = LabelsObjective) -> Stage:
+        """Return a stage of all epochs of its settings."""
+        settings = getattr(self.config.training, name)
+        objective = kind(dev, self.run.context, self.config.model.attention.penalty)
+        return Stage(name, objective, batches, settings.epochs, settings.learning_rate)
 
     def teach_attention(self, network: Network, examples: EncodedPart, dev_batches: Batches) -> None:
         """Train the attention to highlight the tokens whose erasure changes the prediction.
@@ -366,8 +370,5 @@ class ClassifierTrainer:
 
     def fine_tune(self, network: Network, known: Batches, dev: Batches, report: Callable[..., None]) -> None:
         """Train a network on all its batches, for as many epochs as the settings say, without checkpoints."""
-        settings, penalty = self.config.training, self.config.model.attention.penalty
         network.explains = False
-        objective = LabelsObjective(dev, self.run.context, penalty)
-        stage = Stage("labels", objective, known, settings.labels.epochs, settings.labels.learning_rate)
-        fit(network, stage, settings, None, report)
+        fit(network, self.stage("labels", known, dev), self.config.training, None, report)

@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, effect, faithfulness, gap, largest
+from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, faithfulness, gap, largest
 from nsmc_attention.text.encoding import Encoded
 
 RANDOM = numpy.random.RandomState(0)
@@ -151,10 +151,6 @@ def test_nothing_left_says_nothing():
         whole,
     )
     assert found["comprehensiveness"]["mean"] == pytest.approx((0.4 + 0.3) / 2)
-
-
-def test_a_probability_of_one_half_is_an_answer_of_positive():
-    assert effect(numpy.array([0.5, 0.5]), numpy.array([0.4, 0.5])) == {"change": pytest.approx(0.05), "flipped": 0.5}
 
 
 @pytest.mark.parametrize("reviews", [[], [["t1", "t2", "t3"]], [["t1", "t2", "t3"], ["t1", "t2"]]])
