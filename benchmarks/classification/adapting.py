@@ -40,8 +40,8 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.adapt import adapting, balanced_accuracy
 from nsmc_attention.classifier.batches import EncodedPart, encode
 from nsmc_attention.classifier.origins import continuing
+from nsmc_attention.classifier.settings import LAYOUT, ClassifierBundle
 from nsmc_attention.classifier.stages import ClassifierTrainer
-from nsmc_attention.classifier.system import LAYOUT, ClassifierBundle
 from nsmc_attention.classifier.train import tokenized_part
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import new_figure

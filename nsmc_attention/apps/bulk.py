@@ -21,7 +21,7 @@ from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
 from ..bundle import load_bundle
 from ..classifier.predictor import Classifier
-from ..classifier.system import LAYOUT
+from ..classifier.settings import LAYOUT
 from ..errors import ConfigError, DataError, MissingPackage
 from ..machine.files import PREFIX, read_json, remove, vacant, write_text
 from ..machine.processes import cores

@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from ..classifier.predictor import Classifier
-from ..classifier.system import ClassifierBundle
+from ..classifier.settings import ClassifierBundle
 from ..corpora.corpus import Reviews
 from ..corpora.nsmc import CORPORA
 from ..errors import ConfigError, MissingPackage, check_kind

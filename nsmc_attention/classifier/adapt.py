@@ -35,8 +35,7 @@ from ..training.runs import Run
 from .batches import Batches, EncodedPart, Tokenized, encode
 from .ngrams import continue_table
 from .predictor import Classifier
-from .settings import KEPT_ODDS, LABELS, Config
-from .system import LAYOUT, ClassifierBundle
+from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
 from .train import tokenized, write_classifier
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ from ..native.kernels import (
 )
 from ..network.graphs import AXES, CONTEXTS, CONTRIBUTIONS, HEADS
 from ..network.parameters import EVIDENCE, NGRAM_TABLE, SCALE, Arrays, loaded
-from .system import ClassifierBundle
+from .settings import ClassifierBundle
 
 # Reviews of a batch of the engines that need the network itself
 BATCH = 64

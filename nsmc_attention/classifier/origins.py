@@ -30,8 +30,7 @@ from ..text.encoding import ReviewEncoder, clean
 from ..training.initial import Beginning, check_sizes, first_bundle, sizes_of
 from .batches import EncodedPart, Tokenized, TrainingPart
 from .predictor import NEAREST, Classifier
-from .settings import PRESETS, ClassifierConfig, Config
-from .system import LAYOUT, ClassifierBundle
+from .settings import LAYOUT, PRESETS, ClassifierBundle, ClassifierConfig, Config
 
 PathLike = Union[str, Path]
 EMBEDDING = "embedding.weight"

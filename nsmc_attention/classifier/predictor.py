@@ -29,8 +29,7 @@ from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
 from .engines import Engine, load_engine
 from .prediction import TYPES, Prediction, output_row
-from .settings import KEPT_ODDS, LABELS, Config
-from .system import LAYOUT, ClassifierBundle
+from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
 
 # Reviews, and bytes of their texts, that are encoded at a time
 WINDOW, TEXT = 4096, 2**21

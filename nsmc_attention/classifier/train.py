@@ -27,8 +27,7 @@ from ..training.description import command, in_words, manifest_of, nearest_prese
 from ..training.runs import Run, network_files, warn_if_small
 from .batches import Tokenized, TrainingPart
 from .origins import Origins
-from .settings import LABELS, PRESETS, Config, TrainingConfig
-from .system import LAYOUT, ClassifierBundle
+from .settings import LABELS, LAYOUT, PRESETS, ClassifierBundle, Config, TrainingConfig
 
 # The option of each column, and the name that the command need not say
 USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label"), "stars": ("stars_column", None)}

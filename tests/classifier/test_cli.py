@@ -8,7 +8,7 @@ import pytest
 from nsmc_attention.bundle import load_bundle, model_card
 from nsmc_attention.classifier.explain import explain
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.views.terminal import faithfulness_table
 

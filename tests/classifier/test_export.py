@@ -6,7 +6,7 @@ import pytest
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classifier.engines import load_engine
 from nsmc_attention.classifier.export import disagreement, export_bundle, parity, parity_texts
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.engines.graphs import OnnxGraph
 from nsmc_attention.engines.onnx.graph import lower
 from nsmc_attention.errors import BundleError, ConfigError, DataError

@@ -16,7 +16,7 @@ from nsmc_attention import load_classifier, native
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classifier.engines import PRECISIONS, NativeEngine, load_engine, native_engine
 from nsmc_attention.classifier.predictor import TokenScorer
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import labelled
 from nsmc_attention.errors import BundleError, ConfigError, MissingPackage
 from nsmc_attention.native.kernels import VARIABLE
@@ -224,7 +224,7 @@ import os, signal, sys, time
 from nsmc_attention.classifier.engines import load_engine
 from nsmc_attention.classifier.predictor import Classifier
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 
 bundle = load_bundle(None, LAYOUT)
 classifier = Classifier(bundle, load_engine(bundle, sys.argv[1], threads=2))

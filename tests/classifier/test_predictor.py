@@ -132,7 +132,7 @@ def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
     import shutil
 
     from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
-    from nsmc_attention.classifier.system import LAYOUT
+    from nsmc_attention.classifier.settings import LAYOUT
 
     bundle = load_bundle(bundle_folder, LAYOUT)
     write_bundle(tmp_path / "b", bundle.manifest, {**read_contents(bundle), "model.onnx": b"no onnx"})

@@ -11,8 +11,8 @@ from nsmc_attention.classifier import ngrams
 from nsmc_attention.classifier.batches import Batch, TrainingPart
 from nsmc_attention.classifier.engines import embed_batch, gluon_graph
 from nsmc_attention.classifier.origins import gates_of, read_sentences, with_sentences
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.classifier.stages import GATES, ClassifierTrainer, LabelsObjective, as_inputs, ngram_evidence
-from nsmc_attention.classifier.system import LAYOUT
 from nsmc_attention.classifier.train import train
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.engines.graphs import parameters_of

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.machine.processes import cores

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ...bundle import load_bundle
 from ...classifier.engines import GraphEngine, NativeEngine, native_engine, runs_natively
 from ...classifier.predictor import WINDOW, Classifier, TokenScorer
-from ...classifier.system import LAYOUT as CLASSIFIER
-from ...classifier.system import ClassifierBundle
+from ...classifier.settings import LAYOUT as CLASSIFIER
+from ...classifier.settings import ClassifierBundle
 from ...corpora.data import File, open_file
 from ...engines.graphs import DeviceName, EngineName, chosen_engine, load_graphs
 from ...errors import BundleError, DataError
@@ -36,7 +36,7 @@ from ...tables.writers import WRITERS, ScoredRows
 from ...text.encoding import Encoded
 from .pooling import Pool
 from .rating import Rating, Representative
-from .system import LAYOUT, FilmBundle
+from .settings import LAYOUT, FilmBundle
 
 Vectors = NDArray[numpy.float32]
 Pair = tuple[Hashable, str]

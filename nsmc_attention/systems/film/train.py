@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...bundle import load_bundle
 from ...classifier.predictor import WINDOW
-from ...classifier.system import LAYOUT as CLASSIFIER
+from ...classifier.settings import LAYOUT as CLASSIFIER
 from ...corpora import nsmc, raw
 from ...corpora.data import Labelled
 from ...corpora.labelled import WholeTable
@@ -30,8 +30,7 @@ from ...training.runs import Run, warn_if_small
 from ...training.task import TaskTraining
 from .pooling import COUNTS, Scale
 from .rater import ReviewReader
-from .settings import FILM_PRESETS, FilmConfig, FilmTrainingConfig
-from .system import LAYOUT, FilmBundle
+from .settings import FILM_PRESETS, LAYOUT, FilmBundle, FilmConfig, FilmTrainingConfig
 
 if TYPE_CHECKING:
     from .objective import FilmObjective, FilmVectors

@@ -19,8 +19,7 @@ from ...training.runs import Run, warn_if_small
 from ...training.task import TaskTraining
 from ..sequences.batches import hold_out
 from .masking import MASK, Masker, Tokens
-from .settings import LANGUAGE_PRESETS, LanguageConfig
-from .system import LAYOUT, LanguageBundle
+from .settings import LANGUAGE_PRESETS, LAYOUT, LanguageBundle, LanguageConfig
 
 # Most reviews that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST = 5000, 100

@@ -12,8 +12,7 @@ from ...training.task import TaskTraining
 from ..sequences.batches import hold_out
 from .decoding import Letters
 from .drawing import korean_faces
-from .settings import READ_PRESETS, ReadConfig
-from .system import LAYOUT, ReaderBundle
+from .settings import LAYOUT, READ_PRESETS, ReadConfig, ReaderBundle
 from .texts import ASCII, common_syllables
 
 # Most reviews that the epoch is chosen by, and fewest to train on

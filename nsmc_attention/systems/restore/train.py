@@ -14,8 +14,7 @@ from ...training.runs import Run, warn, warn_if_small
 from ...training.task import TaskTraining
 from ..sequences.batches import hold_out
 from .junctions import RestorerCharacters
-from .settings import RESTORE_PRESETS, RestoreConfig
-from .system import EDITOR, LAYOUT, RestorerBundle
+from .settings import EDITOR, LAYOUT, RESTORE_PRESETS, RestoreConfig, RestorerBundle
 from .tags import character_error
 
 # Most sentences that the epoch is chosen by, and fewest to train on

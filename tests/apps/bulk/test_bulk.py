@@ -17,7 +17,7 @@ distributed = pytest.importorskip("distributed")
 from nsmc_attention.apps.bulk import Partition, check_plan, connected, expand, score_partition  # noqa: E402
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.classifier.predictor import Classifier, load_classifier  # noqa: E402
-from nsmc_attention.classifier.system import LAYOUT  # noqa: E402
+from nsmc_attention.classifier.settings import LAYOUT  # noqa: E402
 from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.corpora import nsmc  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
