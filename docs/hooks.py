@@ -18,19 +18,20 @@ CODE = re.compile(r"(<pre\b.*?</pre>|<code\b.*?</code>)", re.DOTALL)
 CELL = '<div class="jp-Cell '
 # Code that fits a phone's line, as `--method attention`, would be broken after a hyphen
 SHORT = re.compile("<code>(?=[^<]{1,30}</code>)")
-README = "readme.ko.md"
+# Pages of which each is a file of the source folder, and links to other files there, which are no pages
+SOURCES = {"readme.ko.md": "README.ko.md", "changelog.md": "CHANGELOG.md"}
+OUTSIDE = re.compile(
+    r"\[([^\]]+)\]\("
+    r"(?:(?!http|notebooks/)(?:[^)]*/)?(?:README|NOTICE|CHANGELOG|CONTRIBUTING)\.md|\.\./nsmc_attention/[^)]*)\)"
+)
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Let the links of README.ko.md, a page of the site too, lead to other pages."""
-    if page.file.src_uri != README:
-        return markdown
-    text = (Path(config["docs_dir"]).parent / "README.ko.md").read_text(encoding="utf-8")
-    text = re.sub(r"\]\(docs/", "](", text)
-    # other files of the source folder are no pages
-    return re.sub(
-        r"\[([^\]]+)\]\(((?!http|notebooks/)[^)]*/)?(?:README|NOTICE|CHANGELOG|CONTRIBUTING)\.md\)", r"\1", text
-    )
+    """Let the links of pages that are files of the source folder lead to other pages."""
+    if source := SOURCES.get(page.file.src_uri):
+        text = (Path(config["docs_dir"]).parent / source).read_text(encoding="utf-8")
+        markdown = re.sub(r"\]\(docs/", "](", text)
+    return OUTSIDE.sub(r"\1", markdown)
 
 
 def on_page_content(html, page, config, files):

@@ -35,7 +35,7 @@ SYSTEMS = {
 @lru_cache(maxsize=None)
 def system(task: str) -> "System":
     """Return the System of a task in SYSTEMS."""
-    found: System = import_module(f".{SYSTEMS[task]}.system", __package__).SYSTEM
+    found: System = import_module(f".{SYSTEMS[task]}.settings", __package__).SYSTEM
     return found
 
 

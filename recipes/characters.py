@@ -16,7 +16,7 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.machine.mxnet_shim import choose_device
 from nsmc_attention.network.parameters import initialize_from
-from nsmc_attention.systems.restore.system import LAYOUT
+from nsmc_attention.systems.restore.settings import LAYOUT
 from nsmc_attention.systems.sequences.characters import END, UNKNOWN
 from nsmc_attention.training.runs import network_files
 

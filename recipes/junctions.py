@@ -36,8 +36,7 @@ from nsmc_attention.systems.restore.junctions import (
     hash_of,
     keys_of,
 )
-from nsmc_attention.systems.restore.settings import RestoreConfig
-from nsmc_attention.systems.restore.system import LAYOUT
+from nsmc_attention.systems.restore.settings import LAYOUT, RestoreConfig
 from nsmc_attention.systems.restore.train import MOST_DEV, sentences_of
 from nsmc_attention.systems.sequences.batches import hold_out
 from nsmc_attention.systems.sequences.characters import split_spaces

@@ -28,7 +28,7 @@ from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.corpus import Reviews
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.hangul import parts
-from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
+from nsmc_attention.text.tokenize import tokenize_many
 from nsmc_attention.text.tokenizers import align
 
 TOKENIZER, TRIES, SHARED, IDIOM = "mecab", 200, 7, 5
@@ -135,7 +135,7 @@ class Vocabulary:
         """Return the words of reviews without a negator; those of the suite's negations are left out."""
         sides: tuple[Counter[str], Counter[str]] = (Counter(), Counter())
         pairs: Counter[tuple[str, str]] = Counter()
-        token_lists = cached_tokens(reviews.documents, TOKENIZER, nsmc.cache_folder() / "prepared")
+        token_lists = tokenize_many(reviews.documents, TOKENIZER)
         for tokens, label in zip(token_lists, reviews.labels.tolist()):
             if not any(map(NEGATOR.match, tokens)):
                 sides[label].update(set(tokens))

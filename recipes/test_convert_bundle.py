@@ -42,7 +42,9 @@ def test_a_converted_bundle_has_the_same_files(tmp_path, folder):
     main(tmp_path / "old", tmp_path / "new")
     converted = load_any(tmp_path / "new", LAYOUTS)
     assert read_contents(converted) == read_contents(bundle)
-    expected = {name: value for name, value in bundle.manifest.items() if name != "converted_from"}
+    kept = {name: value for name, value in bundle.manifest.items() if name != "converted_from"}
+    # without the settings that are retired
+    expected = {**kept, "config": bundle.config.to_dict()}
     assert {name: converted.manifest[name] for name in expected} == expected
 
 

@@ -8,7 +8,7 @@ from onnx.external_data_helper import set_external_data
 from nsmc_attention import registry
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.errors import BundleError
 
 FILES = ["manifest.json", "vocab.json", "model.safetensors", "model.onnx", "README.md"]

@@ -24,9 +24,10 @@ from nsmc_attention.apps.report.build import report
 from nsmc_attention.classifier.attribution import Attribution
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.drawing.figure import save_figure
+from nsmc_attention.scoring.columns import as_csv
 from nsmc_attention.scoring.files import score_table
 from nsmc_attention.tables.columns import is_number
-from nsmc_attention.tables.writers import as_cell, as_cells, as_csv
+from nsmc_attention.tables.writers import as_cell, as_cells
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import LONGEST, tokenizer
 from nsmc_attention.views.heatmap import draw_heatmap, draw_words

@@ -39,10 +39,9 @@ from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.adapt import adapting, balanced_accuracy
 from nsmc_attention.classifier.batches import EncodedPart, encode
-from nsmc_attention.classifier.cross_validation import fine_tune, odds_of
 from nsmc_attention.classifier.origins import continuing
+from nsmc_attention.classifier.settings import LAYOUT, ClassifierBundle
 from nsmc_attention.classifier.stages import ClassifierTrainer
-from nsmc_attention.classifier.system import LAYOUT, ClassifierBundle
 from nsmc_attention.classifier.train import tokenized_part
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import new_figure
@@ -273,8 +272,8 @@ def tuned_accuracy(
     """Return the accuracy, in percent, of the bundle's network fine-tuned on a part."""
     network = trainer.network_of(parameters_of(first)[1])
     known, dev = (trainer.batches(each, with_ngrams=True) for each in (part, judged))
-    fine_tune(trainer, network, known, dev, lambda progress, record=None: None)
-    odds = odds_of(network, dev, trainer.run.context)
+    trainer.fine_tune(network, known, dev, lambda progress, record=None: None)
+    odds = trainer.odds(network, dev)
     return 100 * float(numpy.mean((odds > 0) == (judged.labels > 0.5)))
 
 

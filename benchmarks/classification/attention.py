@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 import numpy
 import pandas
 
+from benchmarks.classification.replaced import replaced
 from docs.make.pictures import named, save_figure
 from nsmc_attention.apps.evaluation import evaluate, faithfulness
 from nsmc_attention.classifier.engines import embed_batch
@@ -45,7 +46,10 @@ def main(arguments):
         "packaged": load_classifier(),
         **{name: load_classifier(folder) for name, folder in (each.split("=") for each in arguments)},
     }
-    results = {name: faithfulness(classifier, reviews, REVIEWS) for name, classifier in classifiers.items()}
+    results = {
+        name: {**faithfulness(classifier, reviews, REVIEWS), **replaced(classifier, reviews, REVIEWS)}
+        for name, classifier in classifiers.items()
+    }
     accuracy = {name: evaluate(classifier, reviews)["accuracy"] for name, classifier in classifiers.items()}
     print_bundles(results, accuracy)
     save_figure(draw_results(results), named("faithfulness"))
@@ -64,7 +68,7 @@ def print_bundles(results, accuracy):
     print("|---|---|---|---|---|---|---|---|---|")
     for name, found in results.items():
         tau, orders = found["tau"]["attention"], found["orders"]
-        uniform = found["replaced"]["uniform"]
+        uniform = found["uniform"]
         cells = [name, f"{100 * accuracy[name]:.2f}"]
         for measure in ("erasure", "gradient"):
             cells += [interval(tau[measure]), f"{100 * tau[measure]['significant']:.0f} %"]

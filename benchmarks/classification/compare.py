@@ -25,8 +25,7 @@ from sklearn.pipeline import Pipeline, make_pipeline, make_union
 from nsmc_attention.apps.evaluation import evaluate
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.classifier.settings import PRESETS, Config
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT, PRESETS, Config
 from nsmc_attention.classifier.train import split, tokenized, train_classifier
 from nsmc_attention.corpora.corpus import Reviews
 from nsmc_attention.corpora.data import Labelled

@@ -24,9 +24,9 @@ from nsmc_attention import load_classifier, train
 from nsmc_attention.apps.evaluation import evaluate, faithfulness
 from nsmc_attention.classifier import network
 from nsmc_attention.classifier.engines import embed_batch, gluon_graph
-from nsmc_attention.classifier.objectives import LabelsObjective, as_inputs
 from nsmc_attention.classifier.predictor import Classifier, TokenScorer
 from nsmc_attention.classifier.settings import preset
+from nsmc_attention.classifier.stages import LabelsObjective, as_inputs
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.machine.gluon import HybridBlock, nn, rnn
@@ -36,6 +36,7 @@ from nsmc_attention.text.encoding import Encoded
 
 from ..contest.contestants import NativeScoring, Workload
 from ..contest.rounds import processor_times
+from .replaced import replaced
 
 SMALL = preset("extended").with_fields(pretrain_epochs=0, epochs=2, ngram_buckets=0, erasure_reviews=0, hidden_size=32)
 DESIGNS: dict[str, dict[str, Any]] = {
@@ -174,7 +175,7 @@ def judge(folder: Path, name: str, reviews: Path) -> dict[str, object]:
         "accuracy": round(100 * evaluate(classifier, judged)["accuracy"], 2),
         **{f"tau {measure}": round(tau["mean"], 3) for measure, tau in faithful["tau"]["attention"].items()},
         **{f"correlation {order}": round(found, 3) for order, found in faithful.get("correlation", {}).items()},
-        **{how: round(100 * effect["flipped"], 1) for how, effect in faithful["replaced"].items()},
+        **{how: round(100 * effect["flipped"], 1) for how, effect in replaced(classifier, judged, REVIEWS).items()},
         "conicity": round(float(numpy.mean([*map(conicity, values)])), 3),
     }
 

@@ -82,7 +82,7 @@ class GluonTraining:
 
     def __init__(self, workload, native=True):
         from nsmc_attention.classifier.batches import Batch
-        from nsmc_attention.classifier.objectives import LabelsObjective
+        from nsmc_attention.classifier.stages import LabelsObjective
         from nsmc_attention.network import operators
         from nsmc_attention.training.loop import make_trainer, train_step
 
@@ -137,7 +137,7 @@ class NativeScoring:
     """The same parameters in the native engine called `name`."""
 
     def __init__(self, workload, name):
-        from nsmc_attention.classifier.native import NativeEngine, kernel_arrays
+        from nsmc_attention.classifier.engines import NativeEngine, kernel_arrays
         from nsmc_attention.native.kernels import import_network, kernel_name
         from nsmc_attention.network.parameters import all_stored
 

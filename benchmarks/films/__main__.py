@@ -32,8 +32,7 @@ from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.scoring.files import score_table
 from nsmc_attention.systems.film.objective import MIN_OTHERS_EVAL, Case, FilmVectors
 from nsmc_attention.systems.film.pooling import Pool
-from nsmc_attention.systems.film.rater import FilmRater, load_film
-from nsmc_attention.systems.film.rows import rate_table
+from nsmc_attention.systems.film.rater import FilmRater, load_film, rate_table
 from nsmc_attention.systems.film.settings import FilmConfig
 from nsmc_attention.systems.film.train import SEVERAL, FilmReviews, reviews_by_film, split, train_films, vectors_of
 from nsmc_attention.text.encoding import clean

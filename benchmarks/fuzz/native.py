@@ -23,9 +23,9 @@ from tokens import mutated as mutated_text
 
 import nsmc_attention
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.native import NativeEngine, native_engine
+from nsmc_attention.classifier.engines import NativeEngine, native_engine
 from nsmc_attention.classifier.predictor import TokenScorer
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.native import _network, _text, dictionary
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.text.encoding import clean

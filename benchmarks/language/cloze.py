@@ -23,7 +23,7 @@ from nsmc_attention.systems.language.masking import MASK
 from nsmc_attention.systems.language.model import LanguageModel, load_language_model
 from nsmc_attention.systems.language.train import read_reviews
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.token_cache import cached_tokens
+from nsmc_attention.text.tokenize import tokenize_many
 
 # Places of the context, from the most particular to the most general
 CONTEXTS = ((-2, -1, 1, 2), (-2, -1, 1), (-1, 1, 2), (-1, 1), (-2, -1), (1, 2), (-1,), (1,), ())
@@ -116,11 +116,8 @@ def pairs_found(model: LanguageModel, ids: Sequence[list[int]], places: Sequence
 def ngrams(model: LanguageModel, ids: Sequence[list[int]], places: Sequence[int]) -> Iterator[numpy.ndarray]:
     """Yield the n-gram model's probabilities (V,) at each place."""
     encoder = model.encoder
-    words = cached_tokens(
-        list(dict.fromkeys(filter(None, map(clean, read_reviews(Texts("nsmc"))[1])))),
-        encoder.tokenizer_name,
-        nsmc.cache_folder() / "prepared",
-    )
+    texts = list(dict.fromkeys(filter(None, map(clean, read_reviews(Texts("nsmc"))[1]))))
+    words = tokenize_many(texts, encoder.tokenizer_name)
     edge = [EDGE, EDGE]
     text = numpy.array([each for row in words for each in (*encoder.encode_words(row).ids, *edge)], dtype="int64")
     text = numpy.concatenate([edge, text])

@@ -25,10 +25,9 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy
 
 from nsmc_attention.classifier.batches import Batches, encode
-from nsmc_attention.classifier.lending_encoder import init as init_from_language_model
-from nsmc_attention.classifier.objectives import LabelsObjective, predict_batches
+from nsmc_attention.classifier.origins import init_encoder as init_from_language_model
 from nsmc_attention.classifier.settings import PRESETS, Config
-from nsmc_attention.classifier.stages import ClassifierTrainer
+from nsmc_attention.classifier.stages import ClassifierTrainer, LabelsObjective, predict_batches
 from nsmc_attention.classifier.train import read_inputs, tokenized
 from nsmc_attention.corpora import labelled, nsmc
 from nsmc_attention.machine.mxnet_shim import import_mxnet

@@ -35,8 +35,8 @@ from nsmc_attention.systems.read.decoding import ctc_path
 from nsmc_attention.systems.read.drawing import Degradation, Style, degraded, draw, ink_box, korean_faces
 from nsmc_attention.systems.read.reader import PictureReader
 from nsmc_attention.systems.read.reading import Line
+from nsmc_attention.systems.read.settings import LAYOUT, READER
 from nsmc_attention.systems.read.strips import Box, Gray, cut_out, padded, strips
-from nsmc_attention.systems.read.system import LAYOUT, READER
 from nsmc_attention.systems.read.texts import lines_of, review_line
 from nsmc_attention.systems.read.train import MOST_DEV
 from nsmc_attention.systems.sequences.batches import hold_out

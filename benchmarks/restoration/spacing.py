@@ -23,7 +23,7 @@ from typing import Optional, Union
 os.environ["OMP_NUM_THREADS"] = "1"
 
 from nsmc_attention.systems.restore.restorer import load_restorer
-from nsmc_attention.systems.restore.system import EDITOR, WRITER
+from nsmc_attention.systems.restore.settings import EDITOR, WRITER
 from nsmc_attention.systems.sequences.characters import aligned, split_spaces
 
 SENTENCES = Path(__file__).with_suffix(".tsv")

@@ -18,7 +18,7 @@ from kiwipiepy import Kiwi
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.systems.restore.restorer import Restorer
-from nsmc_attention.systems.restore.system import EDITOR, LAYOUT
+from nsmc_attention.systems.restore.settings import EDITOR, LAYOUT
 from nsmc_attention.text.encoding import clean
 
 from ..classification.robustness import WAYS

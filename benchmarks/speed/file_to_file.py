@@ -21,7 +21,7 @@ from typing import Any
 
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.predictor import WINDOW, Classifier
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import labelled
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.machine.processes import cores

@@ -17,7 +17,7 @@ import numpy
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.engines import load_engine
 from nsmc_attention.classifier.predictor import TokenScorer
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import labelled
 
 from ..contest import comparisons

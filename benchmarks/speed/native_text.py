@@ -8,7 +8,7 @@ import statistics
 import time
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.native import SWITCH
 from nsmc_attention.native.dictionary import installed_decoder

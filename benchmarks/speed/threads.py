@@ -26,8 +26,8 @@ def steps() -> float:
     import numpy
 
     from nsmc_attention.classifier.batches import Batch
-    from nsmc_attention.classifier.objectives import LabelsObjective, as_inputs
     from nsmc_attention.classifier.settings import Config
+    from nsmc_attention.classifier.stages import LabelsObjective, as_inputs
     from nsmc_attention.machine.gluon import mxnet
     from nsmc_attention.training.loop import make_trainer, train_step
 

@@ -27,15 +27,9 @@ from cosmic_ray.plugins import get_operator
 ROOT = Path(__file__).resolve().parents[2]
 # Of each part its modules and the tests that are to notice, the quick ones first
 PARTS = {
-    "reviews": (
-        "reviews",
-        [f"tests/tables/test_{name}.py" for name in ("damaged", "tables", "nsmc", "raw")]
-        + ["tests/test_strangers_files.py"],
-    ),
-    "text": (
-        "text",
-        [f"tests/text/test_{name}.py" for name in ("marks", "noise", "ngrams", "encoding", "tokenizers", "vocabulary")],
-    ),
+    "tables": ("tables", ["tests/tables", "tests/test_strangers_files.py"]),
+    "corpora": ("corpora", ["tests/corpora"]),
+    "text": ("text", ["tests/text"]),
     "bundle": ("bundle.py", ["tests/test_bundle.py"]),
     "faithfulness": ("measure/faithfulness.py", ["tests/measure/test_faithfulness.py"]),
 }

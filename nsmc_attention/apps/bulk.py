@@ -9,23 +9,22 @@ are not used: `dask.dataframe.read_csv` cannot split at line breaks within quote
 
 import glob
 import json
-import multiprocessing
 import signal
 import warnings
 from collections import deque
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
+from typing import Any, Callable, Iterable, Iterator, Optional, Union
 
 from ..bundle import load_bundle
 from ..classifier.predictor import Classifier
-from ..classifier.system import LAYOUT
+from ..classifier.settings import LAYOUT
 from ..errors import ConfigError, DataError, MissingPackage
 from ..machine.files import PREFIX, read_json, remove, vacant, write_text
-from ..machine.processes import can_start_workers, cores
+from ..machine.processes import cores
 from ..machine.progress import progress_bar
 from ..measure.share import Tally
 from ..scoring.files import MARK, marks, open_output, table_parts
@@ -46,8 +45,6 @@ PLAN = "_plan.json"
 PARTITION_ROWS = 50_000
 PARTITION_STYLES = ("csv", "tsv", "jsonl", "parquet")
 CHANGED = " (or they were written or copied since: their size or modification time differs)"
-# Open files of Dask, and of each worker process
-FILES, FILES_EACH = 40, 12
 # Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
 OWN_MACHINE = {
     "threads_per_worker": 1,
@@ -106,24 +103,24 @@ def bulk(
     restore : bool or path
         Restore what is in doubt, and classify that: True, or the bundle of a restorer.
 
-    DataError, BundleError or ConfigError where a source or the bundle is damaged or was replaced meanwhile, or the folder is
-    of another plan.
+    DataError, BundleError or ConfigError where a source is damaged, the bundle is or was replaced meanwhile, or the folder
+    is of another plan.
     """
     if style not in PARTITION_STYLES:
         raise ConfigError(f"bulk: expected one of {', '.join(PARTITION_STYLES)}, found {style!r}")
     folder, files = Path(output), expand(sources)
     model = model_of(bundle, engine, restore)
     # before they are read, so that a later modification makes another plan
-    states = {path: state_of(path) for path in files}
+    states = [[str(path), *state_of(path)] for path in files]
     how = {"text_column": text_column, "encoding": encoding, "sheet": sheet, "header": header}
     # a file that is refused is so before any is scored
-    tables = {path: opened(path, **how) for path in files}
-    plan = {"sources": [[str(path), *state] for path, state in states.items()], "rows": rows, "style": style, **how}
+    tables = [opened(path, **how) for path in files]
+    plan = {"sources": states, "rows": rows, "style": style, **how}
     check_plan(folder, {**plan, "partition_bytes": PART_BYTES, "verbatim": verbatim, **fingerprints(model)})
     counts = {"partitions": 0, "scored": 0}
 
     def missing() -> Iterator[Partition]:
-        for partition in partitions_of(states, tables, rows, style):
+        for partition in partitions_of(tables, rows, style):
             counts["partitions"] += 1
             if not (folder / partition.output).exists():
                 counts["scored"] += 1
@@ -140,23 +137,15 @@ def bulk(
     return {**counts, "rows": tally.rows, "tally": tally}
 
 
-def partitions_of(
-    states: Mapping[Path, tuple[int, int]], tables: Mapping[Path, tuple[Source, str]], rows: int, style: str
-) -> Iterator[Partition]:
-    """Yield the Partitions of files, which are read on the way; DataError if one has another `state_of` than at first."""
-    for number, (path, (source, column)) in enumerate(tables.items()):
+def partitions_of(tables: Iterable[tuple[Source, str]], rows: int, style: str) -> Iterator[Partition]:
+    """Yield the Partitions of files, which are read on the way."""
+    for number, (source, column) in enumerate(tables):
         for index, part in enumerate(open_table(source, column, rows).parts):
-            if state_of(path) != states[path]:
-                raise DataError(f"{path}: was modified while bulk ran; begin again, with another --output")
-            yield Partition(source, column, part, f"{number:04d}-{path.stem}-{index:05d}.{style}")
+            yield Partition(source, column, part, f"{number:04d}-{source.path.stem}-{index:05d}.{style}")
 
 
 def results(client: Any, score: Callable[[Partition], Tally], partitions: Iterable[Partition]) -> Iterator[Tally]:
-    """Yield score(partition) of each, in order: of Dask's workers, for each of which two are read ahead, or without a
-    client of this process."""
-    if not client:
-        yield from map(score, partitions)
-        return
+    """Yield score(partition) of each, in order, by Dask's workers, for each of which two are read ahead."""
     # they stay with the scheduler, which gives them to another worker if one dies
     warnings.filterwarnings("ignore", "Sending large graph")
     futures, ahead = deque[Any](), 2 * sum(client.ncores().values())
@@ -239,27 +228,15 @@ def check_plan(folder: Path, plan: dict[str, Any]) -> None:
 
 
 def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
-    """Return a client of the scheduler at an address, or of local worker processes; None where none can be started."""
+    """Return a client of the scheduler at an address, or of local worker processes."""
     if not scheduler:
-        count = workers or cores()
-        if not (can_start_workers(FILES + FILES_EACH * count) and has_locks()):
-            return nullcontext()
         with signals_blocked():
-            return Client(silence_logs=50, n_workers=count, **OWN_MACHINE)  # type: ignore[no-untyped-call]
+            return Client(silence_logs=50, n_workers=workers or cores(), **OWN_MACHINE)  # type: ignore[no-untyped-call]
     try:
         return Client(scheduler, timeout=10)  # type: ignore[no-untyped-call]
     except (OSError, ValueError) as problem:
         hint = "no Dask scheduler answers there; give its address as tcp://host:8786"
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem
-
-
-def has_locks() -> bool:
-    """Return whether processes can share locks, for which /dev/shm has to be writable."""
-    try:
-        multiprocessing.Lock()
-    except (ImportError, OSError):
-        return False
-    return True
 
 
 @contextmanager

@@ -13,13 +13,13 @@ import pandas
 from ..classifier.positive_share import LabelsByShare, require_share, share_given
 from ..classifier.prediction import TYPES
 from ..classifier.predictor import Classifier, packaged
-from ..scoring.columns import Texts, spark_schema, texts_in, with_index
+from ..scoring.columns import Texts, texts_in, with_index
 from ..scoring.files import tally_of
 from ..scoring.reference import Scorer, text_column_of
 from ..systems.restore.corrections import over
 
 # What score_column returns, as Spark's pandas_udf wants it
-SPARK_SCHEMA = spark_schema(TYPES)
+SPARK_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 
 
 def score_column(

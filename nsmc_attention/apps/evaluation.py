@@ -11,7 +11,7 @@ from typing import Any
 import numpy
 
 from ..classifier.predictor import Classifier
-from ..classifier.system import ClassifierBundle
+from ..classifier.settings import ClassifierBundle
 from ..corpora.corpus import Reviews
 from ..corpora.nsmc import CORPORA
 from ..errors import ConfigError, MissingPackage, check_kind
@@ -51,9 +51,8 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False)
 def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> Record:
     """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
 
-    Returns `measure.faithfulness.faithfulness` plus data, bundle and seconds. The best hop is measured where there
-    are hops, contributions where the classifier has them. Gradients and replaced attention are left out where MXNet is
-    missing, the latter also for the original article's network.
+    Returns `measure.faithfulness.faithfulness` plus data, bundle and seconds. Contributions are measured where the
+    classifier has them. Gradients are left out where MXNet is missing.
     """
     from ..classifier.explain import Explainer
     from ..measure.faithfulness import faithfulness as measure
@@ -61,23 +60,17 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
     encoded = list(filter(len, map(classifier.bundle.codec.encode, reviews.frame["document"].iloc[chosen])))
-    has_hops = "hops" in classifier.engine.axes
-    predictions = [one if has_hops else one.averaged() for one in classifier.predict_encoded(encoded)]
-    orders: Record = {"attention": [prediction.token_weights for prediction in predictions]}
-    hops = list(zip(*(prediction.weights for prediction in predictions))) if has_hops else None
-    explainer, replaced = Explainer(classifier), None
+    orders: Record = {"attention": [prediction.token_weights for prediction in classifier.predict_encoded(encoded)]}
+    explainer = Explainer(classifier)
     try:
         orders["gradient"] = explainer.gradients(encoded)
-        # the network of a fixed length reads its weights by position: other ones have no meaning
-        if classifier.bundle.config.fixed_length is None:
-            replaced = {how: explainer.replaced(encoded, how, seed) for how in ("uniform", "permuted")}
     except MissingPackage as problem:
         print(f"no gradients: {problem}", file=sys.stderr)
     if explainer.has_contributions:
         orders["contribution"] = explainer.contributions(encoded)
     bar = partial(progress_bar, desc="erasing words")
     return {
-        **measure(classifier.score, encoded, orders, hops, replaced, seed, bar),
+        **measure(classifier.score, encoded, orders, seed, bar),
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "seconds": round(time.perf_counter() - started, 3),

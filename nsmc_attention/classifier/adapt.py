@@ -9,7 +9,7 @@ import shlex
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING, NamedTuple, Optional, Union
 
 import numpy
 import pandas
@@ -24,17 +24,18 @@ from ..engines.graphs import DeviceName, parameters_of
 from ..errors import ConfigError, DataError
 from ..machine.aliases import Record
 from ..machine.files import write_text
+from ..machine.progress import progress_bar
 from ..measure.calibration import calibrated, temperature
 from ..measure.metrics import headline, share_interval
-from ..network.parameters import Arrays, round_tables, wide_scale
-from ..tables.writers import as_csv
+from ..network.parameters import NGRAM_TABLE, Arrays, round_tables, set_parameters, snapshot, wide_scale
+from ..scoring.columns import as_csv
 from ..text.encoding import ReviewEncoder
 from ..training.description import manifest_of, options
 from ..training.runs import Run
 from .batches import Batches, EncodedPart, Tokenized, encode
+from .ngrams import continue_table
 from .predictor import Classifier
-from .settings import KEPT_ODDS, LABELS, Config
-from .system import LAYOUT, ClassifierBundle
+from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
 from .train import tokenized, write_classifier
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ FEWEST_LABELLED, FEWEST_OF_LABEL = 40, 5
 CHANCE, LOSS = 0.025, 0.05
 # A rarer label with fewer reviews says little
 ENOUGH_OF_LABEL = 20
+FOLDS = 5
 Odds = NDArray[numpy.float64]
 Labels = NDArray[numpy.int64]
 
@@ -131,7 +133,6 @@ def adapt_classifier(
     for line in table.in_words():
         run.say(line)
     # imports MXNet
-    from .cross_validation import cross_validated, odds_of
     from .stages import ClassifierTrainer
 
     encoded, (_, arrays) = encode(examples, first.codec), parameters_of(first)
@@ -142,7 +143,7 @@ def adapt_classifier(
     comparison = Comparison(
         labels,
         adapted=calibration["scale"] * adapted.held_out + calibration["bias"],
-        unchanged=odds_of(trainer.network_of(arrays), trainer.batches(encoded, with_ngrams=True), run.context),
+        unchanged=trainer.odds(trainer.network_of(arrays), trainer.batches(encoded, with_ngrams=True)),
         shift=calibration["bias"],
     )
     surprising = surprising_labels(examples, adapted.held_out)
@@ -164,6 +165,62 @@ def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed
     passes = min(max(-(-STEPS // batches), PASSES[0]), PASSES[1])
     stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": passes, "learning_rate": RATE, "average": 0.0}
     return config.with_fields(**stages, batch_size=BATCH, seed=seed)
+
+
+class Adapted(NamedTuple):
+    """The parameters of a network, and the log-odds (N,) of reviews by folds that have not seen them."""
+
+    arrays: Arrays
+    held_out: NDArray[numpy.float64]
+
+
+def cross_validated(trainer: "ClassifierTrainer", examples: EncodedPart, arrays: Arrays, mix: float = 1.0) -> Adapted:
+    """Fine-tune the network of {name: array} on all folds but one, for each; return the mean of the networks.
+
+    The mean of networks that began with the same parameters is one network, and mostly better than each (Wortsman et al.
+    2022, arXiv:2203.05482). Of what training changes in a network, the share `mix` is kept (Wortsman et al. 2022,
+    arXiv:2109.01903). A fold takes seconds, so there are no checkpoints.
+    """
+    from sklearn.model_selection import StratifiedKFold
+
+    labels, settings = examples.labels, trainer.config.training
+    held_out_odds, sums = numpy.zeros(len(labels)), {name: numpy.zeros(one.shape) for name, one in arrays.items()}
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=settings.seed)
+    shown, total = False if trainer.run.quiet else None, FOLDS * settings.labels.epochs
+    with progress_bar(shown=shown, total=total, desc="folds") as bar:
+        for members, held_out in folds.split(labels, labels):
+            known, other = (
+                trainer.batches(examples.take(places.tolist()), with_ngrams=True) for places in (members, held_out)
+            )
+            network = trainer.network_of(arrays)
+            trainer.fine_tune(network, known, other, lambda progress, record=None: bar.update(record is not None))
+            for name, array in snapshot(network).items():
+                # exact for what was not trained
+                change = mix * (array - arrays[name].astype("float64"))
+                sums[name] += change
+                set_parameters(network, {name: (arrays[name] + change).astype("float32")})
+            held_out_odds[held_out] = trainer.odds(network, other)
+    mean = {name: (arrays[name] + sums[name] / FOLDS).astype("float32") for name in arrays}
+    return with_continued_ngrams(trainer, examples, Adapted(mean, held_out_odds))
+
+
+def with_continued_ngrams(trainer: "ClassifierTrainer", examples: EncodedPart, adapted: Adapted) -> Adapted:
+    """Continue the table of n-grams beside the log-odds of held-out reviews, where these become better by it."""
+    from sklearn.metrics import log_loss
+
+    arrays, odds = adapted
+    if not wide_scale(arrays):
+        return adapted
+    labels, token_lists = examples.labels.astype(int), [review.tokens for review in examples.reviews]
+    factors = trainer.factors(trainer.network_of(arrays, dropout=False), examples)
+    change, scale, bias, together = continue_table(arrays[NGRAM_TABLE], token_lists, labels, odds, factors)
+    # labels of noise can reverse the network's log-odds
+    if scale <= 0 or log_loss(labels, expit(together)) >= log_loss(labels, expit(odds / temperature(odds, labels))):
+        return adapted
+    fitted = {"scale": scale, "bias": bias, "wide_scale": scale * wide_scale(arrays)}
+    table = arrays[NGRAM_TABLE].copy()
+    table[:, 0] += change / fitted["wide_scale"]
+    return Adapted({**calibrated(arrays, fitted), NGRAM_TABLE: table}, together)
 
 
 def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pandas.DataFrame:
@@ -233,7 +290,10 @@ class Comparison:
         loss, before the threshold is shifted, must not be larger than that of the bundle as it was, whose temperature is
         fitted too (paired t test, one-sided).
         """
-        if not above_chance(self.adapted, self.labels):
+        from scipy.stats import mannwhitneyu
+
+        sides = (self.adapted[self.labels == side] for side in (1, 0))
+        if mannwhitneyu(*sides, alternative="greater").pvalue >= CHANCE:
             label, count = self.rarer
             return f"no better than chance with {count} {label} reviews: check the labels, or label more"
         if self.larger_loss < LOSS:
@@ -272,12 +332,6 @@ def balanced_accuracy(odds: Odds, labels: Labels) -> float:
 def losses(odds: Odds, labels: Labels) -> Odds:
     """Return the log loss of each review, nats."""
     return numpy.logaddexp(0, numpy.where(labels == 1, -odds, odds))
-
-
-def above_chance(odds: Odds, labels: Labels) -> bool:
-    from scipy.stats import mannwhitneyu
-
-    return bool(mannwhitneyu(odds[labels == 1], odds[labels == 0], alternative="greater").pvalue < CHANCE)
 
 
 def threshold_shift(labels: Labels, mix: float = 1.0) -> float:
@@ -335,9 +389,6 @@ def write(
     command = shlex.join(["nsmc-attention", "adapt", rows.name, *words])
     data = {"train": {**rows.describe(), "used": len(comparison.labels)}, "dev": {"split_off": rows.name, "used": 0}}
     manifest = {
-        "labels": list(LABELS),
-        "tokenizer_version": first.manifest["tokenizer_version"],
-        "vocabulary": len(first.codec),
         **manifest_of(trainer.config, data, calibration["after"], command, first),
         "calibration": calibration,
         "adapted": comparison.figures,

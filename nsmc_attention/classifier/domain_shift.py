@@ -70,10 +70,8 @@ def domain_shift(classifier: Classifier, texts: Sequence[str]) -> Optional[Domai
 
     None too for fewer than FEWEST_TEXTS with a word, and for another classifier than the packaged one.
     """
-    if not classifier.bundle.packaged or len(texts) < FEWEST_TEXTS:
-        return None
-    encoder = classifier.bundle.codec
-    reviews = [review for review in encoder.encode_many(texts[:MOST_TEXTS]) if len(review)]
+    encoder, looked_at = classifier.bundle.codec, texts[:MOST_TEXTS] if classifier.bundle.packaged else []
+    reviews = [review for review in encoder.encode_many(looked_at) if len(review)]
     if len(reviews) < FEWEST_TEXTS:
         return None
     ranks = word_ranks(encoder)[numpy.concatenate([review.ids for review in reviews])]

@@ -3,26 +3,47 @@
     engine(*arrays) -> probability (N,), weights (N, *axes)
 
 The arrays are those of `ReviewEncoder.batch`: token_ids, valid_length and, for a model with n-grams, ngram_ids. Other
-engines return contributions or gradients, (N, T), in place of the weights, or predict with other weights.
+engines return contributions or gradients, (N, T), in place of the weights.
+
+The compiled kernels of `nsmc_attention.native` need neither MXNet nor ONNX Runtime. They compute the architecture of the
+packaged bundle alone: an embedding, a bidirectional GRU, additive attention, with or without n-grams, all of any size.
 """
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import repeat
 from typing import Any, Optional, Protocol
 
 import numpy
 from numpy.typing import NDArray
 
-from ..engines.graphs import PRECISIONS, GluonGraph, RunnableGraph, chosen_engine, load_graphs
-from ..machine.aliases import Array, Numbers
-from ..machine.processes import cores
-from ..network.graphs import CONTEXTS, CONTRIBUTIONS, HEADS
-from . import native
-from .system import ClassifierBundle
+from ..engines.graphs import PRECISIONS, WORTH_A_THREAD, GluonGraph, RunnableGraph, chosen_engine, load_graphs
+from ..errors import ConfigError
+from ..machine.aliases import Array, Network, Numbers, Record
+from ..machine.processes import cores, thread_pool
+from ..native.kernels import (
+    BLOCK,
+    DIRECTIONS,
+    GATES,
+    LARGEST_TABLE,
+    PIECE,
+    gates_of,
+    import_network,
+    in_blocks,
+    is_built,
+    kernel_name,
+    other_kind,
+)
+from ..network.graphs import AXES, CONTEXTS, CONTRIBUTIONS, HEADS
+from ..network.parameters import EVIDENCE, NGRAM_TABLE, SCALE, Arrays, loaded
+from .settings import ClassifierBundle
 
 # Reviews of a batch of the engines that need the network itself
 BATCH = 64
 Ids = NDArray[numpy.int32]
 Floats = NDArray[numpy.float32]
+EMBEDDING = "embedding.weight"
+GRU = "encoder.{direction}_gru._unfused.0.{part}"
 
 
 class Engine(Protocol):
@@ -107,33 +128,6 @@ class GradientEngine:
         return [row.grad for row in rows]
 
 
-class ReplacedAttention:
-    """Predicts with other attention weights of a `SelfAttentionClassifier`.
-
-    Wiegreffe & Pinter 2019 (arXiv:1908.04626), section 3.1, for uniform weights; Jain & Wallace 2019
-    (arXiv:1902.10186), section 4.2.1, for permuted ones, drawn by the seed. Of hops, each hop's own are replaced.
-    """
-
-    name, batch_size = "replaced", BATCH
-    axes: tuple[str, ...] = ("keys",)
-
-    def __init__(self, graph: GluonGraph, how: str, seed: int = 0):
-        self.graph, self.how, self.random = graph, how, numpy.random.RandomState(seed)
-
-    def __call__(self, *arrays: Ids) -> tuple[Floats, Floats]:
-        """Return the probability of positive (N,) and the weights that it was predicted with (N, T)."""
-        nd, network, valid_length = self.graph.mxnet.nd, self.graph.block, arrays[1]
-        rows, mask, lengths = embed_batch(self.graph, arrays)
-        weights = network.forward_embedded(nd, rows, mask, lengths)[1].asnumpy()
-        if "queries" in network.axes:
-            weights = weights.sum(axis=1, keepdims=True) / valid_length[:, None, None]
-        for review, length in zip(weights, valid_length):
-            for row in review:
-                row[:length] = 1 / length if self.how == "uniform" else self.random.permutation(row[:length])
-        logits = network.forward_with_weights(nd, rows, nd.array(weights, ctx=self.graph.device), mask, lengths)
-        return logits.softmax()[:, 1].asnumpy(), weights.mean(axis=1)
-
-
 def embed_batch(graph: GluonGraph, arrays: Sequence[Ids]) -> tuple[list[Array], Array, Array]:
     """Return (rows, mask, lengths) of a batch's arrays, as `forward_embedded` of the graph's network takes them."""
     from .network import token_mask
@@ -147,6 +141,160 @@ def sum_by_token(rows: Array, gradients: Array) -> Array:
     """Rows and their gradients, (T, N, E) or (N, T, NGRAMS, 2) -> the sum of their products, (N, T)."""
     products = rows * gradients
     return products.sum(axis=2).transpose() if len(rows.shape) == 3 else products.sum(axis=(2, 3))
+
+
+def misfit(bundle: ClassifierBundle) -> Optional[str]:
+    """Say why the kernels do not compute a classifier's bundle: "expected ..., found ..."; None where they do."""
+    # of the kinds that are compared here
+    model: Any = bundle.config.model
+    if problem := other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
+        return problem
+    table = (
+        len(bundle.codec) * 4 * (in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES + value_numbers(model))
+    )
+    if table > LARGEST_TABLE:
+        return f"expected a table of words times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
+    return None
+
+
+def value_numbers(model: Any) -> int:
+    """Return how many numbers of a word the table has for values near the token."""
+    if model.values.kind == "states":
+        return 0
+    # an embedding as it is adds one number
+    window, units = (model.values.window, model.values.units) if model.values.kind == "convolution" else (1, 1)
+    return in_blocks(window * in_blocks(units), GATES * BLOCK)
+
+
+def runs_natively(bundle: ClassifierBundle) -> bool:
+    """Return whether there is the extension, and it computes a classifier's bundle."""
+    return is_built() and misfit(bundle) is None
+
+
+class NativeEngine:
+    """Runs a network that `_network.load` returned; safe to call from several threads.
+
+    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
+    and however many threads there are. `name` is one of PRECISIONS; `read` are the units of what `contexts` are made
+    of: of the states in both directions, before them of values near the token.
+    """
+
+    axes: tuple[str, ...] = AXES
+
+    def __init__(self, network: Network, name: str = "native", threads: Optional[int] = None, read: Sequence[int] = ()):
+        self.name, self.threads, self.read = name, threads or cores(), read
+        self.batch_size = PIECE * self.threads
+        self.run = partial(import_network().run, network)
+
+    def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = ()) -> tuple[Floats, Floats]:
+        """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
+        reviews, length = arrays[0].shape
+        probability = numpy.empty(reviews, dtype="float32")
+        weights = numpy.empty((reviews, length, length), dtype="float32")
+        parts = min(self.threads, reviews // WORTH_A_THREAD)
+        whole = (*arrays, probability, weights, *beside)
+        if parts < 2:
+            self.run(*whole)
+        else:
+            split = (repeat(None) if array is None else numpy.array_split(array, parts) for array in whole)
+            list(thread_pool(self.threads).map(self.run, *split))
+        return probability, weights
+
+    def contexts(self, *arrays: Ids) -> tuple[Floats, Floats]:
+        """Return the input of a network above (N, F), and the probability of positive (N,).
+
+        Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
+        the mean of the states, and the n-grams' log-odds.
+        """
+        starts = numpy.cumsum([0, *map(in_blocks, self.read)]).tolist()
+        columns = [start + unit for start, units in zip(starts, self.read) for unit in range(units)]
+        near = len(self.read) > len(DIRECTIONS)
+        # the n-grams' ids come third
+        columns += [starts[-1]] * (not near and len(arrays) == 3)
+        contexts = numpy.empty((len(arrays[0]), starts[-1] + (not near)), dtype="float32")
+        probability, _ = self(*arrays, beside=[contexts])
+        return contexts[:, columns], probability
+
+    def contributions(self, *arrays: Ids) -> tuple[Floats, Floats]:
+        """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
+        contributions = numpy.zeros(arrays[0].shape, dtype="float32")
+        return self(*arrays, beside=[None, contributions])[0], contributions
+
+
+def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:
+    """Load the bundle's parameters into the kernel of one of PRECISIONS.
+
+    ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
+    was not built.
+    """
+    network, kernel = import_network(), kernel_name(PRECISIONS[name])
+    if problem := misfit(bundle):
+        raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
+    model: Any = bundle.config.model
+    hidden = model.encoder.hidden_size
+    loadable = kernel_arrays(bundle.parameters(), hidden, model.values.near)
+    values = [model.values.width(model.embedding_size, hidden)] if model.values.near else []
+    read = [*values, *[hidden] * len(DIRECTIONS)]
+    return NativeEngine(network.load(kernel=kernel, **loadable), name, threads, read)
+
+
+def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> Record:
+    """Return the arguments of `_network.load` but the kernel, from {name: array} as the file holds them.
+
+    What only ever occurs as a sum or a product is added and multiplied here: the biases outside the reset gate, the two rows of
+    the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are. `near`
+    says that values are near the token: an embedding as it is adds one number.
+    """
+    rest = dict(stored)
+    ngrams, embedding = rest.pop(NGRAM_TABLE, None), rest.pop(EMBEDDING)
+    scale = as_floats(embedding_scale=rest.pop(EMBEDDING + SCALE)[:, 0])
+    arrays = loaded(rest)
+    last = last_layer(arrays, ngrams is not None, embedding.shape[1] if near else None)
+    tables = {"ngrams": ngrams, "embedding": embedding, **scale}
+    return {
+        **tables,
+        **as_floats(**dict(zip(("input_weights", "input_bias", "recurrent", "hidden_bias"), gates_of(arrays, GRU)))),
+        **attention_arrays(arrays, hidden),
+        **last,
+        **gate_arrays(arrays, hidden),
+    }
+
+
+def as_floats(**arrays: Numbers) -> Arrays:
+    return {name: numpy.ascontiguousarray(array, dtype="float32") for name, array in arrays.items()}
+
+
+def attention_arrays(arrays: Arrays, hidden: int) -> Arrays:
+    projection = numpy.stack([arrays[f"attention._{side}_mid_layer.weight"] for side in ("query", "key")])
+    evidence = arrays.get("evidence.weight", numpy.zeros((len(DIRECTIONS) * hidden, EVIDENCE), dtype="float32"))
+    query_bias = arrays["attention._query_mid_layer.bias"]
+    return as_floats(
+        projection=projection.reshape(2, -1, 2, hidden),
+        projection_bias=numpy.stack([query_bias, numpy.zeros_like(query_bias)]),
+        # (2, A, D) (D, 2) -> (2, 2, A): of the token itself and the one before, to query and key
+        evidence=(projection.astype("float64") @ evidence).transpose(2, 0, 1),
+        score=arrays["attention._attention_score.weight"][0],
+    )
+
+
+def last_layer(arrays: Arrays, has_ngrams: bool, units: Optional[int]) -> Record:
+    """Return the last layer's difference of its two rows, and the values if they are of embeddings of so many units."""
+    output = arrays["output.weight"][1] - arrays["output.weight"][0]
+    read = len(output) - has_ngrams
+    output, wide = output[:read], float(output[read:].sum())
+    values, value_bias = None, arrays.get("values.dense.bias")
+    if units is not None:
+        window = arrays.get("values.dense.weight", output[None])
+        values = numpy.ascontiguousarray(window.reshape(len(window), -1, units))
+        output = output if value_bias is not None else numpy.ones(1)
+    bias = float(arrays["output.bias"][1] - arrays["output.bias"][0])
+    return {**as_floats(output=output), "output_bias": bias, "wide": wide, "values": values, "value_bias": value_bias}
+
+
+def gate_arrays(arrays: Arrays, hidden: int) -> Record:
+    gate = arrays.get("gate.weight")
+    sign = gate if gate is None else gate.reshape(2, hidden)
+    return {"sign": sign, "sign_bias": float(arrays.get("gate.bias", [0])[0])}
 
 
 def gluon_graph(bundle: ClassifierBundle, device: str) -> GluonGraph:
@@ -164,10 +312,10 @@ def load_engine(
     "auto" is native where the extension was built and the bundle fits it, else onnx where the bundle has a model.onnx,
     else gluon; on a GPU gluon.
     """
-    if name == "auto" and device != "gpu" and native.runs(bundle):
+    if name == "auto" and device != "gpu" and runs_natively(bundle):
         name = "native"
     known = (*PRECISIONS, "onnx", "gluon")
     chosen = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"], known)
     if chosen in PRECISIONS:
-        return native.native_engine(bundle, threads, chosen)
+        return native_engine(bundle, threads, chosen)
     return GraphEngine(load_graphs(bundle, chosen, device, threads or cores())["model.onnx"])

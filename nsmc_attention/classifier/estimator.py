@@ -6,7 +6,6 @@
 
 import inspect
 import tempfile
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Union
@@ -45,9 +44,6 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     seed : int
     device : str
         "auto", "cpu" or "gpu".
-    positive : label, optional
-        The label that means positive. By default 긍정 of 긍정 and 부정, and so for other known words; else the second of
-        the sorted labels, with a warning if they are words.
     init_from : path or "pretrained", optional
         A bundle that every fit begins with, as of `train`; of a classifier ("pretrained": the packaged one) its sizes
         and text settings replace the preset's.
@@ -59,7 +55,7 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     classes_ : (2,) array
         The two labels, sorted.
     positive_ : label
-        The one of them that is the bundle's positive.
+        The one of them that is the bundle's positive: 긍정 of 긍정 and 부정, and so for other known words, else the second.
     classifier_ : Classifier
         The trained classifier, which also has the attention weights. Its pickle holds the bundle's files.
     """
@@ -69,13 +65,12 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         preset: PresetName = "default",
         seed: int = 0,
         device: DeviceName = "auto",
-        positive: object = None,
         init_from: Union[str, Path, None] = None,
         **named: Union[int, float, str, None],
     ):
         if unknown := next((name for name in named if name not in NAMED), None):
             raise ConfigError(f"SentimentEstimator: unknown setting {unknown!r}{did_you_mean(unknown, NAMED)}")
-        self.preset, self.seed, self.device, self.positive, self.init_from = preset, seed, device, positive, init_from
+        self.preset, self.seed, self.device, self.init_from = preset, seed, device, init_from
         self.__dict__.update({name: named.get(name) for name in NAMED})
 
     # scikit-learn reads the parameters from here
@@ -99,11 +94,14 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         """Train on reviews X (sequence of N str) and their labels y (N, two different values of one type)."""
         from .train import train
 
-        texts, labels = as_texts(X), numpy.asarray(y)
-        if labels.shape != (len(texts),):
-            raise ValueError(f"fit: expected one label for each of {len(texts)} reviews, found {labels.shape}")
-        self.classes_ = two_classes(labels)
-        self.positive_ = positive_label(self.classes_, self.positive)
+        texts, labels = list_of(X), numpy.asarray(y)
+        self.classes_ = numpy.unique(labels[~pandas.isna(labels)])
+        if labels.shape != (len(texts),) or pandas.isna(labels).any() or len(self.classes_) != 2:
+            found = f"{labels.shape} with {pandas.isna(labels).sum()} missing and classes {self.classes_.tolist()}"
+            raise ValueError(f"fit: expected one of two labels for each of {len(texts)} reviews, found {found}")
+        sides = sides_of(self.classes_, None)
+        named = [label for label in self.classes_ if sides and sides[plain_label(label)]]
+        self.positive_ = named[0] if named else self.classes_[1]
         config, numbers = self.config, (labels == self.positive_).astype(int)
         with tempfile.TemporaryDirectory() as folder:
             table, run = Path(folder) / "reviews.csv", Path(folder) / "run"
@@ -115,17 +113,13 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Sequence[str]) -> NDArray[numpy.float64]:
         """Return (N, 2): the probability of each of `classes_`; 0.5 for a review without a word."""
         check_is_fitted(self, "classifier_")
-        positive = numpy.nan_to_num(self.classifier_.probabilities(as_texts(X)), nan=0.5)
+        positive = numpy.nan_to_num(self.classifier_.probabilities(list_of(X)), nan=0.5)
         return numpy.stack([positive if label == self.positive_ else 1 - positive for label in self.classes_], axis=1)
 
     def predict(self, X: Sequence[str]) -> Numbers:
         """Return (N,) of `classes_`."""
         proba, column = self.predict_proba(X), self.classes_.tolist().index(self.positive_)
         return self.classes_[numpy.where(proba[:, column] >= 0.5, column, 1 - column)]
-
-    def classifier(self) -> Classifier:
-        """Return `classifier_`."""
-        return self.classifier_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -134,27 +128,5 @@ class SentimentEstimator(ClassifierMixin, BaseEstimator):
         return tags
 
 
-def two_classes(labels: Numbers) -> Numbers:
-    """Return the two labels, sorted; ValueError if there are more or fewer, or some are missing."""
-    if pandas.isna(labels).any():
-        raise ValueError("fit: expected a label for every review, found none for some; leave these out")
-    classes = numpy.unique(labels)
-    if len(classes) != 2:
-        plural = "es" if len(classes) > 1 else ""
-        raise ValueError(f"fit: expected labels of two classes, found {len(classes)} class{plural}")
-    return classes
-
-
-def positive_label(classes: Numbers, positive: object = None) -> object:
-    """Return the one of two sorted labels that means positive: the one asked for, else by its name, else the second."""
-    if sides := sides_of(classes, positive):
-        return next((label for label in classes if sides[plain_label(label)]), classes[1])
-    if positive is not None:
-        raise ValueError(f"fit: positive={positive!r}: expected one of the labels {classes.tolist()}")
-    if isinstance(classes[1], str):
-        warnings.warn(f"took {str(classes[1])!r} for positive; pass positive= to say which label is", stacklevel=3)
-    return classes[1]
-
-
-def as_texts(X: Sequence[str]) -> list[str]:
+def list_of(X: Sequence[str]) -> list[str]:
     return list(check_texts(X, "reviews", "put it into a list"))

@@ -17,7 +17,7 @@ from ..scoring.reference import check_text
 from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
 from .display import AUTO, METHODS, Method
-from .engines import ContributionEngine, Engine, GradientEngine, ReplacedAttention, gluon_graph
+from .engines import ContributionEngine, Engine, GradientEngine, gluon_graph
 from .prediction import Prediction
 from .predictor import Classifier, TokenScorer
 
@@ -90,10 +90,6 @@ class Explainer:
     def gradients(self, reviews: Sequence[Encoded]) -> list[NDArray[numpy.float32]]:
         """Return gradient x input of the tokens of each review, (T,) each (`engines.GradientEngine`)."""
         return self.scorer(GradientEngine(self.gluon)).predict_with_weights(reviews)[1]
-
-    def replaced(self, reviews: Sequence[Encoded], how: str, seed: int = 0) -> NDArray[numpy.float64]:
-        """Return (N,), the probabilities with other attention weights (`engines.ReplacedAttention`)."""
-        return self.scorer(ReplacedAttention(self.gluon, how, seed))(reviews)
 
     def scorer(self, engine: Engine) -> TokenScorer:
         return TokenScorer(self.classifier.encoder, engine, self.bundle.config)

@@ -83,10 +83,6 @@ class QueryPooling:
         """Return the mean of the weights over the queries, (N, 1, T)."""
         return F.batch_dot(even_shares(F, mask, valid_length), weights, transpose_a=True)
 
-    def mean(self, F: Operators, rows: Array, values: Array) -> Array:
-        """Return the mean of values by rows of weights (N, R, T), (N, R, V)."""
-        return F.batch_dot(rows, values)
-
     def by_token(self, F: Operators, rows: Array, values: Array) -> tuple[Array, Array]:
         """Return each token's term of the mean, (N, T, R V), and its mean weight (N, T, 1)."""
         weights = F.transpose(rows, axes=(0, 2, 1))
@@ -100,9 +96,6 @@ class HeadPooling(QueryPooling):
         contexts, weights = self.attention(keys, keys, values, F.batch_dot(mask, mask, transpose_b=True))
         mean = F.batch_dot(even_shares(F, mask, valid_length), contexts, transpose_a=True)
         return mean, F.mean(weights, axis=1)
-
-    def mean(self, F: Operators, rows: Array, values: Array) -> Array:
-        return F.batch_dot(rows, self.attention.proj_value(values))
 
 
 class HopPooling(QueryPooling):
@@ -203,12 +196,6 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         features = self.output_dropout(F.reshape(pooled, shape=(0, 1, -1)) if "hops" in self.axes else pooled)
         return F.concat(features, by_review, dim=2) if self.has_ngrams else features
 
-    def forward_with_weights(self, F: Operators, rows: Array, weights: Array, mask: Array, lengths: Array) -> Array:
-        """Return the logits with given weights (N, 1, T), of hops (N, R, T), in place of the attention's own."""
-        tokens = self.encode(F, rows, mask, lengths)
-        pooled = self.pooling.mean(F, weights, tokens.values)
-        return self.classify(F, self.features(F, pooled, self.by_review(F, tokens.by_token)))
-
 
 class WordValueClassifier(SelfAttentionClassifier):
     """A classifier whose values are near the token: the log-odds of a review are a sum over its tokens.
@@ -266,10 +253,6 @@ class WordValueClassifier(SelfAttentionClassifier):
         zeros = 0 * F.slice_axis(terms, axis=1, begin=0, end=1)
         negative, positive = F.split(F.broadcast_sub(self.output(terms), self.output(zeros)), axis=2, num_outputs=2)
         return F.reshape(positive - negative, shape=(0, -1))
-
-    def forward_with_weights(self, F: Operators, rows: Array, weights: Array, mask: Array, lengths: Array) -> Array:
-        terms = self.terms(F, weights, self.encode(F, rows, mask, lengths), lengths)
-        return self.classify(F, F.sum(terms, axis=1, keepdims=True))
 
 
 def gate_of(width: int) -> Network:

@@ -1,30 +1,43 @@
-"""Origins of a classifier besides labels: an initial bundle, teachers, written sentences."""
+"""What a training begins with besides labels: an initial bundle, teachers, sentences written to be learnt.
 
-from collections.abc import Sequence
+    document,label,signs        재미있지 않다,0,0:2:-1        characters 0 and 1 are negated
+                                호불호가 갈릴 영화,0.5,       half positive, no gate is known
+
+A sentence's label is 0, 1 or a probability of positive. A mark is start:end:sign, of characters of the document; there may
+be several, with spaces between, or none.
+"""
+
+import re
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Optional, Union
 
 import numpy
+import pandas
+from numpy.typing import NDArray
 
 from ..bundle import AnyBundle
-from ..corpora.corpus import Reviews
-from ..errors import ConfigError
-from ..machine.aliases import Record
+from ..corpora.corpus import Reviews, read_bytes, sha256
+from ..corpora.data import columns_of
+from ..errors import ConfigError, DataError
+from ..machine.aliases import Network, Record
 from ..measure.calibration import log_odds
+from ..network.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot
 from ..registry import SYSTEMS, system
-from ..text.encoding import ReviewEncoder
-from ..training.initial import Beginning, check_sizes, first_bundle
-from . import lending, lending_encoder
-from .batches import Tokenized
-from .long_reviews import NEAREST
-from .predictor import Classifier
-from .sentences import read_sentences
-from .settings import PRESETS, ClassifierConfig, Config
-from .system import LAYOUT, ClassifierBundle
+from ..schema import paths
+from ..text.encoding import ReviewEncoder, clean
+from ..training.initial import Beginning, check_sizes, first_bundle, sizes_of
+from .batches import EncodedPart, Tokenized, TrainingPart
+from .predictor import NEAREST, Classifier
+from .settings import LAYOUT, PRESETS, ClassifierBundle, ClassifierConfig, Config
 
 PathLike = Union[str, Path]
+EMBEDDING = "embedding.weight"
+COLUMNS = ("document", "label", "signs")
+# So often a sentence without marks counts in the table of n-grams, however often the file has it
+TIMES = 3
+MARK = re.compile(r"(\d{1,9}):(\d{1,9}):(-?\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True)
@@ -41,7 +54,7 @@ class Origins:
     ) -> "Origins":
         """Open what `train` is given; BundleError, ConfigError or DataError where it is missing or does not fit."""
         if first := first_bundle(init_from, *lenders()):
-            check_sizes(config, first, PRESETS, lenders()[first.layout].sizes)
+            check_sizes(config, first, PRESETS, lenders()[first.layout][0])
         paths = str(teacher).split(",") if teacher else []
         teachers = tuple(bundle for bundle in (first_bundle(path, LAYOUT) for path in paths) if bundle)
         return cls(first, teachers, checked_sentences(config, sentences))
@@ -57,8 +70,7 @@ class Origins:
             return None
         from ..engines.graphs import parameters_of
 
-        _, arrays = parameters_of(self.first)
-        init = lenders()[self.first.layout].init
+        (_, arrays), (_, init) = parameters_of(self.first), lenders()[self.first.layout]
         return partial(init, arrays=arrays, codec=self.first.codec, token_to_idx=encoder.token_to_idx)
 
     def settings(self) -> Record:
@@ -66,7 +78,7 @@ class Origins:
         written = self.sentences
         return {
             "init_from": self.first and self.first.fingerprint,
-            "teacher": joined([each.fingerprint for each in self.teachers]),
+            "teacher": ",".join(each.fingerprint for each in self.teachers) or None,
             "sentences": written and {"name": written.name, "sha256": written.sha256},
         }
 
@@ -74,7 +86,7 @@ class Origins:
         """Return the options of `train` that name it, without whole paths."""
         return {
             "init_from": self.first.name if self.first else None,
-            "teacher": joined([each.name for each in self.teachers]),
+            "teacher": ",".join(each.name for each in self.teachers) or None,
             "sentences": self.sentences.name if self.sentences else None,
         }
 
@@ -97,14 +109,38 @@ class Origins:
         return replace(reviews, taught=1 / (1 + numpy.exp(-numpy.mean(odds, axis=0))))
 
 
-def lenders() -> dict[Any, Any]:
-    """Return {layout of the bundles that a classifier may begin with: what it takes of them}."""
-    taken = {"classify": lending, "language": lending_encoder}
-    return {system(task).layout: found for task, found in taken.items() if task in SYSTEMS}
+def lenders() -> dict[Any, tuple[Any, Any]]:
+    """Return the settings and the parameters that a classifier takes from a bundle to begin with, by the bundle's layout."""
+    taken = {"classify": (sizes, init), "language": (sizes_of_encoder, init_encoder)}
+    return {system(task).layout: functions for task, functions in taken.items() if task in SYSTEMS}
 
 
-def joined(names: Sequence[str]) -> Optional[str]:
-    return ",".join(names) or None
+def sizes_of_encoder(config: Any) -> dict[str, object]:
+    """Return the settings that a classifier shares with a language model of a config, {path: value}."""
+    return {**sizes_of(config), "model.kind": "classifier"}
+
+
+def init_encoder(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:
+    """Give a classifier the encoder of a language model, {name: array}, and the embeddings of the tokens that it knows."""
+    encoder = {name: array for name, array in arrays.items() if name.startswith("encoder.")}
+    embedding = snapshot(network)[EMBEDDING].copy()
+    for token, index in token_to_idx.items():
+        if token in codec.token_to_idx:
+            embedding[index] = arrays["embedding"][codec.token_to_idx[token]]
+    set_parameters(network, {**encoder, EMBEDDING: embedding})
+
+
+def sizes(config: Config) -> dict[str, object]:
+    """Return the settings that a classifier shares with another of a config, {path: value}: also its tokens'."""
+    text = {path: value for path, value in paths(config) if path.startswith("text.") and path != "text.ngram_buckets"}
+    return {**sizes_of(config), **text}
+
+
+def init(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:
+    """Give a classifier without n-grams all that another of the same vocabulary, {name: array}, has beside them."""
+    if NGRAM_TABLE in arrays:
+        arrays = {**arrays, "output.weight": arrays["output.weight"][:, :-1]}
+    set_parameters(network, {name: arrays[name] for name in snapshot(network)})
 
 
 def checked_sentences(config: Config, path: Optional[PathLike]) -> Optional[Reviews]:
@@ -129,4 +165,59 @@ def continuing(config: Config, init_from: Optional[PathLike], **others: Any) -> 
     first = first_bundle(init_from, *lenders())
     if first is None or first.layout is not LAYOUT or first.config.model.kind != config.model.kind:
         return config
-    return config.with_settings(lending.sizes(first.config))
+    return config.with_settings(sizes(first.config))
+
+
+def read_sentences(path: Path) -> Reviews:
+    """Read a table of sentences; `signs` of its frame are (start, end, sign) of characters of the clean text.
+
+    DataError, with the row, where a column is missing, a sentence has no text or a mark is none.
+    """
+    rows, documents, labels, cells = columns_of(path, COLUMNS)
+    if not documents:
+        raise DataError(f"{path}: the file has no sentences")
+    signs = [marks_of(text, cell, f"{path} row {row}") for row, text, cell in zip(rows, documents, cells)]
+    frame = pandas.DataFrame({"document": documents, "signs": signs})
+    frame["label"] = pandas.to_numeric(pandas.Series(labels), errors="coerce").astype("float64")
+    for place in numpy.flatnonzero(~frame["label"].between(0, 1))[:1]:
+        expected = f"expected a label from 0 to 1, found {labels[place][:30]!r}"
+        raise DataError(f"{path} row {rows[place]}: {expected}")
+    return Reviews(frame, path.name, sha256(read_bytes(path)))
+
+
+def marks_of(document: str, cell: str, where: str) -> list[tuple[int, int, float]]:
+    """Return the marks of `start:end:sign ...`; DataError, which begins with `where`, for any other."""
+    length, marks = len(clean(document)), []
+    if not length:
+        raise DataError(f"{where}: expected a sentence, found none")
+    for word in cell.split():
+        match = MARK.fullmatch(word)
+        start, end, sign = (int(match[1]), int(match[2]), float(match[3])) if match else (0, 0, 0.0)
+        if not start < end <= length or abs(sign) > 1:
+            expected = f"start:end:sign of some of the {length} characters of its document, a sign from -1 to 1"
+            raise DataError(f"{where}: expected {expected}, found {word[:30]!r}")
+        marks.append((start, end, sign))
+    return marks
+
+
+def unmarked(sentences: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the sentences that have a clear label and no mark: those from templates would only repeat n-grams."""
+    clear = sentences["label"].isin([0, 1]) & ~sentences["signs"].astype(bool)
+    return pandas.concat([sentences[clear].drop_duplicates("document")] * TIMES, ignore_index=True)
+
+
+def with_sentences(examples: EncodedPart, sentences: pandas.DataFrame, encoder: ReviewEncoder) -> EncodedPart:
+    """Return a part with sentences behind its reviews."""
+    labels, reviews = sentences["label"].to_numpy(dtype="float64"), encoder.encode_many(list(sentences["document"]))
+    frame = pandas.concat([examples.frame, sentences], ignore_index=True)
+    return TrainingPart([*examples.reviews, *reviews], numpy.concatenate([examples.targets, labels]), frame)
+
+
+def gates_of(examples: EncodedPart) -> list[NDArray[numpy.float32]]:
+    """Return the gate of each token (T,), of several marks that share a character with it the last; NaN without a mark."""
+    gates = [numpy.full(len(review), numpy.nan, dtype="float32") for review in examples.reviews]
+    for own, review, marks in zip(gates, examples.reviews, examples.frame["signs"]):
+        # reviews have none
+        for start, end, sign in marks if isinstance(marks, list) else ():
+            own[[first < end and last > start for first, last in review.offsets]] = sign
+    return gates

@@ -78,10 +78,6 @@ class LabelsByShare(AddedColumns):
     share: float
     added = LEANING
 
-    def __post_init__(self) -> None:
-        if not 0 < self.share < 1:
-            raise ConfigError(f"share (--share): expected table, or a number between 0 and 1, found {self.share:g}")
-
     def leaning(
         self, label: Optional[str], probability: Optional[float]
     ) -> tuple[Optional[str], Optional[float], Optional[float]]:

@@ -1,16 +1,22 @@
 """The settings of a classifier and of its training, and the presets. Read without MXNet."""
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, Optional, Union
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Literal, Optional, Union
 
-from ..errors import ConfigError, did_you_mean
+from ..bundle import Bundle, Layout, Manifest, in_yaml, packaged, read_encoder
+from ..errors import BundleError, ConfigError, did_you_mean
 from ..machine.aliases import Network
 from ..network.attention import ATTENTIONS, Additive, Attention
 from ..network.encoders import ENCODERS, GRU, EncoderSettings
 from ..network.graphs import AXES, Axes, Graphs, Interface, classified, review_inputs
 from ..network.values import VALUES, States, Values
+from ..registry import System, later
 from ..schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
 from ..text.settings import TextConfig
+
+if TYPE_CHECKING:
+    from ..text.encoding import ReviewEncoder
 
 LABELS = ("negative", "positive")
 # Of the odds of the labels that `adapt` learns, so much is kept: at more, the rarer label is found less often than before
@@ -223,3 +229,48 @@ def preset(name: PresetName) -> Config:
     if name not in PRESETS:
         raise ConfigError(f"unknown preset {name!r}{did_you_mean(name, PRESETS)}")
     return PRESETS[name]
+
+
+def read_codec(content: bytes, path: Path, manifest: Manifest, config: Config) -> "ReviewEncoder":
+    """Return the encoder; BundleError where the labels are others, or the vocabulary does not fit."""
+    if manifest.get("labels") != list(LABELS):
+        labels = str(manifest.get("labels"))[:60]
+        raise BundleError(f"{path.with_name('manifest.json')}: expected the labels {list(LABELS)}, found {labels}")
+    return read_encoder(content, path, manifest, config)
+
+
+def card_values(config: Config, manifest: Manifest) -> dict[str, object]:
+    data, attention, ngrams = manifest["data"], config.model.attention, config.text.ngram_buckets
+    rows = [
+        f"| {part} | {100 * figures['accuracy']:.2f} % | {figures['f1']:.4f} | {figures['log_loss']:.4f} "
+        f"| {figures['ece']:.4f} |"
+        for part, figures in manifest["metrics"].items()
+    ]
+    return {
+        "begun": "adapted" not in manifest,
+        "continued": "init_from" in data and "adapted" not in manifest,
+        "datasets": in_yaml(data["train"]["name"]),
+        "tokenizer": manifest["tokenizer_version"] or config.text.tokenizer,
+        "rows": "\n".join(rows),
+        "fixed_length": config.fixed_length,
+        "attentive": attention.kind != "uniform",
+        "pieces": config.text.rare_words == "pieces",
+        "symbols": config.text.symbols,
+        "ngrams": ngrams,
+        "last_bucket": ngrams - 1,
+        f"rows_of_{attention.rows}": True,
+        "contributions": "contributions" in config.model.outputs,
+    }
+
+
+LAYOUT = Layout(Config, "vocab.json", read_codec, packaged("pretrained"), card_values)
+ClassifierBundle = Bundle[Config, "ReviewEncoder"]
+SYSTEM = System(
+    LAYOUT,
+    PRESETS,
+    "predict",
+    load=later("classifier.predictor", "Classifier.from_bundle"),
+    train=later("classifier.train", "train_classifier"),
+    options=("valid", "init_from", "teacher", "sentences", "label_column", "stars_column", "positive"),
+    continuing=later("classifier.origins", "continuing"),
+)

@@ -3,9 +3,11 @@
     stars -> labels -> table of n-grams, calibrated on the dev part -> attention, or of values near the token their
     contributions, taught by erasure, calibrated again
 
-Each stage has a folder with its checkpoints and is trained once; `train` brings the reviews and writes the bundle.
+A stage has an objective: the loss of a batch, the evaluation on the dev part, the metric that selects the epoch. Each stage
+has a folder with its checkpoints and is trained once; `train` brings the reviews and writes the bundle.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Optional
@@ -16,38 +18,158 @@ from numpy.typing import NDArray
 from ..corpora.corpus import Reviews
 from ..engines.graphs import GluonGraph, OnnxGraph
 from ..engines.onnx.graph import lower
-from ..machine.aliases import Network, Record
+from ..machine.aliases import Array, Device, Network, Record
+from ..machine.gluon import mxnet
 from ..machine.processes import cores
 from ..machine.progress import progress_bar
 from ..measure.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
 from ..measure.faithfulness import leave_one_out, shares
+from ..measure.metrics import evenness, headline
 from ..network import parameters
 from ..network.parameters import set_parameters, snapshot
 from ..text.encoding import ReviewEncoder
 from ..text.ngrams import SHARED, SMALLEST
 from ..training.checkpoint import Progress
 from ..training.initial import Beginning, initialize
+from ..training.loop import fit
 from ..training.runs import Run
-from ..training.stage import Stage
-from .batches import Batches, EncodedPart, Tokenized, encode
+from ..training.stage import SMALLEST_WEIGHT, Objective, Stage
+from .batches import Batch, Batches, EncodedPart, Tokenized, encode
 from .engines import GradientEngine, GraphEngine
 from .ngrams import NgramTable, cross_fitted_log_odds, fit_table
-from .objectives import (
-    ContributionsObjective,
-    ErasureObjective,
-    LabelsObjective,
-    as_inputs,
-    ngram_evidence,
-    predict_batches,
-)
+from .origins import gates_of, unmarked, with_sentences
 from .predictor import TokenScorer
-from .sentences import with_gates, with_unmarked
 from .settings import Config
 
 # Share of the importance that the attention is taught which comes from gradients
 GRADIENT_SHARE = 0.25
 # The folder of each stage within the run folder
 STAGES = {"stars": "pretraining", "labels": ".", "erasure": "attention"}
+# What the errors of a contribution and of the gates weigh beside the cross entropy
+ADDITIVITY, GATES = 0.1, 0.5
+
+
+class LabelsObjective(Objective):
+    """Cross entropy with labels of 0 and 1, or with probabilities: of raw stars, of the network's own predictions.
+
+    To it is added `penalty` times the redundancy of the attention's hops, and of batches with gates their error.
+    """
+
+    metric = "log_loss"
+
+    def __init__(self, dev_batches: Optional[Batches], device: Device, penalty: float = 0.0):
+        super().__init__(dev_batches, device)
+        self.penalty = penalty
+
+    def loss(self, network: Network, batch: Batch) -> Array:
+        logits, weights, *others = network(*as_inputs(batch, self.device))
+        loss = self.loss_of(logits, weights, batch)
+        return loss if batch.gates is None else loss + GATES * gate_error(others[0], batch.gates)
+
+    def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
+        """Return the loss of what the network returned for a batch, (1,)."""
+        loss = self.cross_entropy(logits, batch)
+        return loss + self.penalty * redundancy(weights) if self.penalty else loss
+
+    def cross_entropy(self, logits: Array, batch: Batch) -> Array:
+        """(N, C) -> (1,), nats."""
+        # as Gluon's SoftmaxCELoss, in half the time
+        targets = mxnet.nd.array(numpy.stack([1 - batch.labels, batch.labels], axis=1), ctx=self.device)
+        return -(logits.log_softmax() * targets).sum(axis=1).mean()
+
+    def evaluate(self, network: Network) -> dict[str, float]:
+        """Return `measure.metrics.headline`, and how evenly the attention is spread (`evenness`, 0 to 1)."""
+        probability, token_weights = predict_batches(network, self.dev_batches, self.device)
+        labels = self.dev_batches.labels.astype(int)
+        return {**headline(labels, probability), "entropy": evenness(token_weights)}
+
+
+class ErasureObjective(LabelsObjective):
+    """Cross entropy with the network's own predictions, plus the divergence of its attention from the importance."""
+
+    def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
+        return super().loss_of(logits, weights, batch) + self.divergence(weights, batch.importance)
+
+    def divergence(self, weights: Array, wanted: Optional[NDArray[numpy.float32]]) -> Array:
+        """Return the mean over reviews of KL(importance || attention averaged over its queries or hops), (1,), nats."""
+        nd = mxnet.nd
+        importance = nd.array(wanted, ctx=self.device)  # (N, T)
+        rows = nd.ones((len(importance), 1, weights.shape[1]), ctx=self.device)
+        # rows of padding are 0
+        counts = (weights.sum(axis=2) > 0).sum(axis=1, keepdims=True)
+        attended = nd.batch_dot(rows, weights).reshape((0, -1)) / counts  # (N, T)
+        gap = nd.log(importance + SMALLEST_WEIGHT) - nd.log(attended + SMALLEST_WEIGHT)
+        return (importance * gap).sum(axis=1).mean()
+
+
+class ContributionsObjective(LabelsObjective):
+    """Cross entropy with the network's own predictions, plus the error of what a token is said to contribute.
+
+    That is the distance of its contribution from the change of the log-odds when it is erased, squared up to 1 (Huber).
+    """
+
+    def loss(self, network: Network, batch: Batch) -> Array:
+        assert batch.without is not None
+        logits, _, contributions, *_ = network(*as_inputs(batch, self.device))
+        left, *_ = network(*as_inputs(batch.without, self.device))
+        said = contributions.pick(mxnet.nd.array(batch.erased, ctx=self.device), axis=1)
+        error = odds_of(logits) - odds_of(left) - said
+        return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
+
+
+def gate_error(gates: Array, wanted: NDArray[numpy.float32]) -> Array:
+    """Return the squared error of the gates (N, T) over the tokens whose wanted one is not NaN, by review, (1,)."""
+    known, targets = (
+        mxnet.nd.array(array, ctx=gates.context) for array in (~numpy.isnan(wanted), numpy.nan_to_num(wanted))
+    )
+    return (known * (gates - targets).square()).sum() / len(wanted)
+
+
+def odds_of(logits: Array) -> Array:
+    """(N, C) -> log-odds of positive (N,)."""
+    return logits[:, 1] - logits[:, 0]
+
+
+def redundancy(weights: Array) -> Array:
+    """Return how much the rows of weights A (N, R, T) attend to the same tokens, (1,).
+
+    The mean over reviews of ||A A^T - I||_F^2, Lin et al. 2017 (arXiv:1703.03130), equation 8: 0 where each row is on
+    one token, and no two on the same.
+    """
+    gram = mxnet.nd.batch_dot(weights, weights, transpose_b=True)  # (N, R, R)
+    gap = mxnet.nd.broadcast_sub(gram, mxnet.nd.eye(weights.shape[1], ctx=weights.context).expand_dims(0))
+    return gap.square().sum(axis=(1, 2)).mean()
+
+
+def as_inputs(batch: Batch, device: Device) -> tuple[Array, ...]:
+    """Return the arrays of a batch as the network's inputs on a device."""
+    ids = [batch.token_ids] if batch.ngram_ids is None else [batch.token_ids, batch.ngram_ids]
+    token_ids, *ngram_ids = (mxnet.nd.array(array, ctx=device, dtype="int32") for array in ids)
+    return token_ids, mxnet.nd.array(batch.valid_length, ctx=device), *ngram_ids
+
+
+def predict_batches(
+    network: Network, batches: Batches, device: Device
+) -> tuple[NDArray[numpy.float64], list[NDArray[numpy.float32]]]:
+    """Return the probability of positive (N,) of the reviews, in their order, and each one's token weights (T,)."""
+    probability = numpy.zeros(len(batches.labels))
+    token_weights = [numpy.zeros(length, dtype="float32") for length in batches.lengths]
+    for members, batch in batches.in_order():
+        logits, weights, *_ = network(*as_inputs(batch, device))
+        probability[members] = logits.softmax()[:, 1].asnumpy()
+        rows = weights.sum(axis=1).asnumpy()
+        for member, row, length in zip(members, rows, batch.valid_length.astype(int)):
+            token_weights[member] = row[:length] / row[:length].sum()
+    return probability, token_weights
+
+
+def ngram_evidence(network: Network, batches: Batches, device: Device) -> NDArray[numpy.float64]:
+    """Return the n-grams' log-odds of the reviews as the last layer reads them, (N,), in their order."""
+    odds = numpy.zeros(len(batches.labels))
+    for members, batch in batches.in_order():
+        features, _ = network.read(mxnet.nd, *as_inputs(batch, device))
+        odds[members] = features[:, -1].asnumpy()
+    return odds
 
 
 @dataclass(frozen=True)
@@ -78,9 +200,13 @@ class ClassifierTrainer:
         if stars:
             self.fit(network, "stars", self.batches(*self.beside(stars, sentences)), dev_batches)
         progress = self.fit(network, "labels", self.batches(*self.beside(train, sentences)), dev_batches)
-        known = with_unmarked(train, sentences, self.encoder) if sentences else train
+        known = replace(train, taught=None)
+        known = with_sentences(known, unmarked(sentences.frame), self.encoder) if sentences else known
         ngrams = self.fit_ngrams(network, stars, known, len(dev.labels)) if self.config.text.ngram_buckets else None
-        network, dev_batches = self.inference_network(network, ngrams), self.batches(dev, with_ngrams=True)
+        arrays = snapshot(network)
+        if ngrams:
+            arrays = parameters.add_wide_part(arrays, ngrams.table, self.config.model.width)
+        network, dev_batches = self.network_of(arrays, dropout=False), self.batches(dev, with_ngrams=True)
         figures = self.calibrate(network, dev_batches, ngrams)
         if ngrams:
             before, after = (100 * figures[name]["accuracy"] for name in ("before", "after"))
@@ -100,8 +226,8 @@ class ClassifierTrainer:
         """Return a part with the sentences, if there are some, and the gates that their marks teach."""
         if sentences is None:
             return examples, None
-        joined, gates = with_gates(examples, sentences, self.encoder)
-        return joined, gates if any(sentences.frame["signs"]) else None
+        joined = with_sentences(examples, sentences.frame, self.encoder)
+        return joined, gates_of(joined) if any(sentences.frame["signs"]) else None
 
     def fit(
         self,
@@ -112,11 +238,15 @@ class ClassifierTrainer:
         kind: type[LabelsObjective] = LabelsObjective,
     ) -> Progress:
         """Train a stage; if that is done, load its result."""
-        training, settings = self.config.training, getattr(self.config.training, name)
-        objective = kind(dev_batches, self.run.context, self.config.model.attention.penalty)
-        patience = settings.patience if name == "labels" else None
-        stage = Stage(name, objective, batches, settings.epochs, settings.learning_rate, patience)
-        return self.run.fit(network, stage, training, STAGES[name])
+        stage = self.stage(name, batches, dev_batches, kind)
+        patience = self.config.training.labels.patience if name == "labels" else None
+        return self.run.fit(network, replace(stage, patience=patience), self.config.training, STAGES[name])
+
+    def stage(self, name: str, batches: Batches, dev: Batches, kind: type[LabelsObjective] = LabelsObjective) -> Stage:
+        """Return a stage of all epochs of its settings."""
+        settings = getattr(self.config.training, name)
+        objective = kind(dev, self.run.context, self.config.model.attention.penalty)
+        return Stage(name, objective, batches, settings.epochs, settings.learning_rate)
 
     def teach_attention(self, network: Network, examples: EncodedPart, dev_batches: Batches) -> None:
         """Train the attention to highlight the tokens whose erasure changes the prediction.
@@ -183,13 +313,6 @@ class ClassifierTrainer:
         network.hybridize(static_alloc=True)
         return network
 
-    def inference_network(self, network: Network, ngrams: Optional[NgramTable]) -> Network:
-        """Return the network as the bundle holds it, without dropout, and with the n-grams if there are some."""
-        arrays = snapshot(network)
-        if ngrams:
-            arrays = parameters.add_wide_part(arrays, ngrams.table, self.config.model.width)
-        return self.network_of(arrays, dropout=False)
-
     def network_of(self, arrays: parameters.Arrays, dropout: bool = True) -> Network:
         """Return the network of all its parameters, {name: array}."""
         network = (self.config if dropout else self.config.without_dropout()).network(len(self.encoder))
@@ -233,10 +356,19 @@ class ClassifierTrainer:
     def calibrate(self, network: Network, dev_batches: Batches, ngrams: Optional[NgramTable]) -> Record:
         """Calibrate the network's last layer on the dev part; return the figures."""
         arrays = snapshot(network)
-        odds, ngram_odds = log_odds(predict_batches(network, dev_batches, self.run.context)[0]), None
+        odds, ngram_odds = self.odds(network, dev_batches), None
         if ngrams:
             ngram_odds = ngram_evidence(network, dev_batches, self.run.context)
             odds = odds - parameters.wide_scale(arrays) * ngram_odds
         figures = calibration(odds, dev_batches.labels.astype(int), ngram_odds, ngrams.worth if ngrams else 1.0)
         set_parameters(network, calibrated(arrays, figures))
         return figures
+
+    def odds(self, network: Network, batches: Batches) -> NDArray[numpy.float64]:
+        """Return the log-odds (N,) of positive."""
+        return log_odds(predict_batches(network, batches, self.run.context)[0])
+
+    def fine_tune(self, network: Network, known: Batches, dev: Batches, report: Callable[..., None]) -> None:
+        """Train a network on all its batches, for as many epochs as the settings say, without checkpoints."""
+        network.explains = False
+        fit(network, self.stage("labels", known, dev), self.config.training, None, report)

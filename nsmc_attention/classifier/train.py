@@ -20,15 +20,14 @@ from ..engines.graphs import DeviceName
 from ..errors import DataError
 from ..machine.aliases import Network, Numbers, Record
 from ..text.encoding import ReviewEncoder
-from ..text.token_cache import cached_tokens
+from ..text.tokenize import tokenize_many
 from ..text.tokenizers import tokenizer, tokenizer_version
 from ..training.checkpoint import Progress
 from ..training.description import command, in_words, manifest_of, nearest_preset, options
 from ..training.runs import Run, network_files, warn_if_small
 from .batches import Tokenized, TrainingPart
 from .origins import Origins
-from .settings import LABELS, PRESETS, Config, TrainingConfig
-from .system import LAYOUT, ClassifierBundle
+from .settings import LABELS, LAYOUT, PRESETS, ClassifierBundle, Config, TrainingConfig
 
 # The option of each column, and the name that the command need not say
 USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label"), "stars": ("stars_column", None)}
@@ -188,8 +187,7 @@ def tokenized(reviews: Reviews, config: Config) -> Tokenized:
 
 
 def tokenized_part(frame: pandas.DataFrame, labels: Numbers, config: Config) -> Tokenized:
-    text, cache = config.text, nsmc.cache_folder() / "prepared"
-    token_lists = cached_tokens(frame["document"].tolist(), text.tokenizer, cache, text.symbols)
+    token_lists = tokenize_many(frame["document"].tolist(), config.text.tokenizer, symbols=config.text.symbols)
     return TrainingPart(token_lists, labels, frame).take([i for i, tokens in enumerate(token_lists) if tokens])
 
 
@@ -227,13 +225,7 @@ def finish(
     valid = dev_reviews and dev_reviews.name
     again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.names())
     best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-    manifest = {
-        "labels": list(LABELS),
-        "tokenizer_version": tokenizer_version(config.text.tokenizer),
-        "vocabulary": len(inputs.encoder),
-        **manifest_of(config, data, best, again, origins.first),
-        "calibration": calibration,
-    }
+    manifest = {**manifest_of(config, data, best, again, origins.first), "calibration": calibration}
     codec = inputs.vocabulary, inputs.encoder
     bundle = write_classifier(run, network, config, codec, manifest, reviews.documents)
     run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
@@ -259,8 +251,14 @@ def write_classifier(
     contents = {"vocab.json": vocabulary, **network_files(network, config)}
     engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
     whole = lower(network, config.graphs)["model.onnx"]
-    manifest["parity"] = parity(engine, whole, encoder, config, documents)
-    if problem := disagreement(manifest["parity"]):
+    manifest = {
+        "labels": list(LABELS),
+        "tokenizer_version": tokenizer_version(config.text.tokenizer),
+        "vocabulary": len(encoder),
+        **manifest,
+        "parity": (figures := parity(engine, whole, encoder, config, documents)),
+    }
+    if problem := disagreement(figures):
         run.say(f"the ONNX model is left out, because it is not Gluon's network: {problem}")
         del contents["model.onnx"]
     return run.write(LAYOUT, manifest, contents)

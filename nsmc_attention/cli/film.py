@@ -34,8 +34,7 @@ def film(
     """
     if page and page.suffix.lower() not in (".html", ".htm"):
         raise ConfigError(f"{page}: expected a name that ends with .html, found {page.suffix!r}")
-    from ..systems.film.rater import FilmRater
-    from ..systems.film.rows import rate_table
+    from ..systems.film.rater import FilmRater, rate_table
 
     rater = FilmRater.load(*model, classifier=classifier)
     rated = rate_table(rater, source, group_by, output=output, style=style, draw=bool(page))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
@@ -70,10 +71,23 @@ def open_file(file: File) -> "Table":
     return (file if isinstance(file, Texts) else Texts(file)).open()
 
 
+def columns_of(path: Path, columns: Sequence[str]) -> list[list[Any]]:
+    """Return the numbers of all rows, and the cells of columns as text; DataError as `open_table`, and for a missing column."""
+    from ..tables.columns import require_column
+    from ..tables.parts import as_text, cells_of
+    from ..tables.rows import parts_of
+    from ..tables.source import announce, find_source
+
+    announce(source := find_source(path))
+    parts = list(parts_of(source, text_column="lines of text"))
+    for column in columns:
+        require_column(dict.fromkeys(chain.from_iterable(parts)), column, path, "")
+    numbers = list(chain.from_iterable(part.numbers for part in parts))
+    return [numbers, *(list(map(as_text, cells_of(parts, column))) for column in columns)]
+
+
 def read_pairs(path: Path, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
     """Return {key in small letters: value} of two columns of clean cells; DataError, with the row, for a blank or repeated one."""
-    from ..tables.table import columns_of
-
     pairs: dict[str, str] = {}
     for number, *cells in zip(*columns_of(path, columns)):
         key, value = map(clean, cells)

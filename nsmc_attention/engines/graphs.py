@@ -60,10 +60,6 @@ def chosen_engine(name: str, device: str, has_graphs: bool = True, known: Collec
     """
     if name == "auto":
         return "onnx" if has_graphs and device != "gpu" else "gluon"
-    if name in PRECISIONS and name not in known:
-        kinds = "classifiers" if "native" in known else "classifiers and editors"
-        *first, last = known
-        raise ConfigError(f"the {name} engine runs {kinds}: expected --engine {', '.join(['auto', *first])} or {last}")
     if name not in known:
         raise ConfigError(f"unknown engine {name!r}{did_you_mean(name, [*known, 'auto'])}")
     if name != "gluon" and device not in ("auto", "cpu"):

@@ -1,11 +1,10 @@
 """Faithfulness of the attention: does it point at the words that the prediction depends on?
 
-Takes a scoring callable over encoded reviews and one weight a token, never a network. Four questions:
+Takes a scoring callable over encoded reviews and one weight a token, never a network. Three questions:
 - does the order of the weights agree with the order by erasure, and with that by gradients (Kendall's tau-b; Jain &
   Wallace 2019, arXiv:1902.10186, section 4.1)?
 - does the prediction change when the words with the largest weights are removed, and stay when only they are kept
   (comprehensiveness and sufficiency, DeYoung et al. 2020, arXiv:1911.03429, equations 1 to 3)?
-- does the prediction change with other attention weights?
 - of values with a sign: are they the changes of the log-odds when a word is erased (Pearson's correlation), and do those
   that are said to add up to the log-odds do so?
 """
@@ -40,8 +39,6 @@ def faithfulness(
     score: Scorer,
     reviews: Sequence[Encoded],
     orders: Mapping[str, Weights],
-    hops: Optional[Sequence[Weights]] = None,
-    replaced: Optional[Mapping[str, ArrayLike]] = None,
     seed: int = 0,
     progress: ProgressCallback = iter,
 ) -> Record:
@@ -57,19 +54,13 @@ def faithfulness(
         "attention", and others to compare it with; only `correlation` and `gap` use the signs. "gradient", the gradient
         x input of the log-odds (`classifier.engines`), is also a measure of importance, as erasure is;
         "contribution" is what each token adds to the log-odds.
-    hops : list of lists of (T,) arrays, or None
-        The weights of each hop, of which those of attention are the mean.
-    replaced : dict of name to (N,) arrays, or None
-        Probabilities of positive with other attention weights (`classifier.engines`).
 
     Returns
     -------
     dict
         reviews; tau: the `agreement` of each order with each measure of importance (erasure, gradient); orders: the
-        `aopc` of each order and of erasure's; replaced: the `effect` of each. With hops one more order, best hop: the
-        one that agrees most with erasure on these reviews; and best_hop, its number from 1. With some of SIGNED,
-        correlation: the `correlation` of these with the changes by erasure, and of attention with the absolute ones.
-        With contributions, gap: see `gap`.
+        `aopc` of each order and of erasure's. With some of SIGNED, correlation: the `correlation` of these with the
+        changes by erasure, and of attention with the absolute ones. With contributions, gap: see `gap`.
     """
     kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
     if len(kept) < 2:
@@ -83,24 +74,16 @@ def faithfulness(
     changes = leave_one_out(score, reviews, progress)
     erased = [numpy.abs(change) for change in changes]
     measures = {"erasure": erased, **({"gradient": ranked["gradient"]} if "gradient" in ranked else {})}
-    best = {}
-    if hops is not None:
-        chosen = [[hop[number] for number in kept] for hop in hops]
-        best["best_hop"] = best_hop(chosen, erased) + 1
-        ranked["best hop"] = chosen[best["best_hop"] - 1]
     whole = score(reviews)
     signed = {name: [orders[name][number] for number in kept] for name in SIGNED if name in orders}
     correlations = {name: correlation(values, changes) for name, values in signed.items()}
-    effects = {name: effect(whole, numpy.asarray(changed)[kept]) for name, changed in (replaced or {}).items()}
     return {
         "reviews": len(kept),
-        **best,
         "tau": {
             name: {measure: agreement(order, values) for measure, values in measures.items() if measure != name}
             for name, order in ranked.items()
         },
         "orders": {name: aopc(score, reviews, order, whole) for name, order in {**ranked, "erasure": erased}.items()},
-        **({"replaced": effects} if effects else {}),
         **({"correlation": {"attention": correlation(ranked["attention"], erased), **correlations}} if signed else {}),
         **({"gap": gap(whole, signed["contribution"])} if "contribution" in signed else {}),
     }
@@ -129,12 +112,6 @@ def shares(changes: Floats) -> Floats:
     importance = numpy.abs(changes)
     total = importance.sum()
     return importance / total if total > 0 else numpy.full(len(importance), 1 / len(importance))
-
-
-def best_hop(hops: Sequence[Weights], erased: Weights) -> int:
-    """Return the index of the hop whose weights agree most with the effect of erasing each word."""
-    taus = [agreement(hop, erased)["mean"] for hop in hops]
-    return int(numpy.argmax([-math.inf if tau is None else tau for tau in taus]))
 
 
 def agreement(ones: Weights, others: Weights) -> dict[str, Optional[float]]:
@@ -200,12 +177,6 @@ def aopc(
             probability = numpy.nan_to_num(score(changed), nan=0.5)
             drops[name].append(numpy.where(whole >= 0.5, whole - probability, probability - whole))
     return {name: mean_of(numpy.mean(values, axis=0)) for name, values in drops.items()}
-
-
-def effect(whole: Floats, changed: Floats) -> dict[str, float]:
-    """Return change (mean absolute change of probability) and flipped (share of changed labels)."""
-    flipped = ((whole >= 0.5) != (changed >= 0.5)).mean()
-    return {"change": float(numpy.abs(whole - changed).mean()), "flipped": float(flipped)}
 
 
 def largest(weights: ArrayLike, share: float) -> list[int]:

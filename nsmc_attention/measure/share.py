@@ -205,28 +205,21 @@ def shares() -> Floats:
 
 def normalized(logs: Floats) -> Floats:
     """Return rows of logarithms as rows that sum to 1."""
-    rows = numpy.exp(logs - logs.max(axis=1, keepdims=True))
-    return numpy.asarray(rows / rows.sum(axis=1, keepdims=True))
+    return numpy.asarray(numpy.exp(logs - numpy.logaddexp.reduce(logs, axis=1, keepdims=True)))
 
 
 def group_prior(logs: Floats) -> Floats:
     """Return (SHARES,), the logarithm of the prior by which (G, SHARES) log-likelihoods of groups are likeliest."""
     middle = float(normalized(logs.sum(axis=0)[None])[0] @ shares())
     priors = [log_beta(middle, concentration) for concentration in CONCENTRATIONS]
-    return max(priors, key=lambda prior: float(log_sum(logs + prior).sum()))
+    return max(priors, key=lambda prior: float(numpy.logaddexp.reduce(logs + prior, axis=1).sum()))
 
 
 def log_beta(mean: float, concentration: float) -> Floats:
     """Return the logarithm of a beta distribution over the shares, normalized."""
     alpha, beta = mean * concentration, (1 - mean) * concentration
     logs = (alpha - 1) * numpy.log(shares()) + (beta - 1) * numpy.log1p(-shares())
-    return numpy.asarray(logs - log_sum(logs[None]))
-
-
-def log_sum(logs: Floats) -> Floats:
-    """Return (G,), the logarithm of the sum of each row's exponentials."""
-    largest = logs.max(axis=1)
-    return numpy.asarray(largest + numpy.log(numpy.exp(logs - largest[:, None]).sum(axis=1)))
+    return numpy.asarray(logs - numpy.logaddexp.reduce(logs))
 
 
 def summary(posterior: Floats, n: int) -> Share:

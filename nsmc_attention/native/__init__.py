@@ -2,7 +2,7 @@
 
 `_text` (text.cpp) finds tokens, ids, n-grams and junctions; `dictionary` opens mecab-ko-dic for it. `_network`
 (network.cpp, editor.cpp) computes the networks of a classifier and of an editor; `kernels` loads it,
-`native` of a system runs it. `_mxnet_operators` (mxnet_operators.cpp) is a library that MXNet
+`engines` of a system runs it. `_mxnet_operators` (mxnet_operators.cpp) is a library that MXNet
 loads for training; `model.operators` asks it to.
 """
 

@@ -23,7 +23,7 @@ class Attention(Settings):
 
     @property
     def penalty(self) -> float:
-        """Weight of the `redundancy` of the rows in the loss (`classifier.objectives`)."""
+        """Weight of the `redundancy` of the rows in the loss (`classifier.stages`)."""
         return 0.0
 
     def pooled(self, width: int) -> int:

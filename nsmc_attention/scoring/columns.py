@@ -1,21 +1,17 @@
 """A pandas column, or a table that has one, as texts and with what is made of them."""
 
-from collections.abc import Mapping
+import io
 from typing import Any, Optional, Union
 
 import pandas
 
 from ..errors import DataError
 from ..tables.parts import as_text
-from ..tables.writers import output_columns, output_names
+from ..tables.writers import ShortLineEnds, as_cell, output_columns, output_names
 from .reference import Scorer, text_column_of
 
 # A column, or a table that has one
 Texts = Union[pandas.Series, pandas.DataFrame, list[Any]]
-
-
-def spark_schema(types: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in types.items())
 
 
 def with_index(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> pandas.DataFrame:
@@ -38,3 +34,20 @@ def texts_in(column: object) -> "pandas.Series[str]":
     if not isinstance(column, pandas.Series):
         raise DataError(f'expected a column as a pandas Series (frame["review"]), found {type(column).__name__}')
     return pandas.Series([as_text(value) for value in column], column.index, dtype=object)
+
+
+def as_csv(table: pandas.DataFrame) -> str:
+    """Return a DataFrame as csv for a spreadsheet: values, column names and a named index marked by `as_cell`, 6 digits.
+
+    NUL characters, which no reader of csv takes and Python 3.10 does not write, are left out.
+    """
+
+    def shown_as(value: object) -> object:
+        return as_cell(value.replace("\0", "") if isinstance(value, str) else value)
+
+    shown = table.rename(index=shown_as, columns=shown_as)
+    shown = shown.apply(lambda column: column.map(shown_as) if column.dtype == object else column)
+    text = io.StringIO(newline="")
+    lines, named = ShortLineEnds(text, "\r\n"), any(table.index.names)
+    shown.to_csv(lines, index=named, float_format="%.6g", lineterminator=lines.terminator)
+    return "\ufeff" + text.getvalue()

@@ -189,7 +189,8 @@ def encoding_of(file: BinaryIO, path: Path, given: Optional[str]) -> tuple[str, 
         bad[each] = place
     codec = max(bad, key=lambda each: bad[each][0])
     number, byte = bad[codec]
-    found = f"expected {NAMES[codec]} text, found byte 0x{byte:02x}"
+    rest = ", which the rest of the file is" if codec == "cp949" and not given else ""
+    found = f"expected {NAMES[codec]} text{rest}, found byte 0x{byte:02x}"
     advice = "save it as UTF-8 (in Excel: Save as, CSV UTF-8), or name its encoding by encoding (--encoding)"
     raise DataError(f"{path} line {number}: {found}; {advice}")
 

@@ -10,11 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Optional, Union
 
 from ..errors import DataError, list_names
 from .columns import NAMED, TEXT_COLUMNS, choose_text, is_printed, is_value, known_in, refuse_values, require_column
-from .parts import PART_ROWS, Source, TablePart, as_text, cells_of
+from .parts import PART_ROWS, Source, TablePart, as_text
 from .rows import parts_of
 from .source import announce, find_source
 
@@ -123,16 +123,6 @@ def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator
             found = f"expected a value in column {column!r}, found a formula not computed yet"
             raise DataError(f"{path} row {number}: {found}; {advice}")
         yield part
-
-
-def columns_of(path: Path, columns: Sequence[str]) -> list[list[Any]]:
-    """Return the numbers of all rows, and the cells of columns as text; DataError as `open_table`, and for a missing column."""
-    announce(source := find_source(path))
-    parts = list(parts_of(source, text_column="lines of text"))
-    for column in columns:
-        require_column(dict.fromkeys(chain.from_iterable(parts)), column, path, "")
-    numbers = list(chain.from_iterable(part.numbers for part in parts))
-    return [numbers, *(list(map(as_text, cells_of(parts, column))) for column in columns)]
 
 
 # What lines of KakaoTalk's exports have

@@ -8,7 +8,6 @@ that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unle
 """
 
 import csv
-import io
 import json
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -23,7 +22,6 @@ from .columns import is_number
 from .rows import require_parquet
 
 if TYPE_CHECKING:
-    import pandas
     import pyarrow
 
     from .parts import Source
@@ -98,23 +96,6 @@ class ShortLineEnds:
 
     def write(self, row: str) -> object:
         return self.file.write(row[: -len(self.terminator)] + self.end)
-
-
-def as_csv(table: "pandas.DataFrame") -> str:
-    """Return a DataFrame as csv for a spreadsheet: values, column names and a named index marked by `as_cell`, 6 digits.
-
-    NUL characters, which no reader of csv takes and Python 3.10 does not write, are left out.
-    """
-
-    def shown_as(value: object) -> object:
-        return as_cell(value.replace("\0", "") if isinstance(value, str) else value)
-
-    shown = table.rename(index=shown_as, columns=shown_as)
-    shown = shown.apply(lambda column: column.map(shown_as) if column.dtype == object else column)
-    text = io.StringIO(newline="")
-    lines, named = ShortLineEnds(text, "\r\n"), any(table.index.names)
-    shown.to_csv(lines, index=named, float_format="%.6g", lineterminator=lines.terminator)
-    return "\ufeff" + text.getvalue()
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from ..native.dictionary import installed_decoder
 from .marks import composed
 from .ngrams import ngram_ids
 from .settings import WordSettings
-from .symbols import ALONE, LONGEST_NUMBER, Symbol, entry, hints, surface, symbols, with_symbols
+from .symbols import ALONE, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
 from .tokenizers import LONGEST, align, tokenizer
 
 if TYPE_CHECKING:
@@ -172,26 +172,8 @@ class ReviewEncoder:
             return review
         if not (marked := symbols(text)):
             return review
-        # most symbols are whole tokens: the text is not tokenized again
-        if joined := self.joined(review, marked):
-            return joined
-        return self.encode_words(with_symbols(text, tokenizer(self.tokenizer_name)(text), marked), review.text)
-
-    def joined(self, review: Encoded, marked: Sequence[Symbol]) -> Optional[Encoded]:
-        """Return a review with each symbol in place of its tokens; None where one has a part of a token, or some are cut."""
-        spans = review.offsets
-        begins, ends = ({span[side]: place for place, span in enumerate(spans)} for side in (0, 1))
-        tokens: list[str] = []
-        ids: list[int] = []
-        at = 0
-        for start, end, name in marked:
-            first, last = begins.get(start), ends.get(end)
-            if first is None or last is None or len(review) >= self.max_length:
-                return None
-            tokens += [*review.tokens[at:first], review.text[start:end]]
-            ids += [*review.ids[at:first], self.token_to_idx.get(name, self.unknown)]
-            at = last + 1
-        return Encoded(review.text, (*tokens, *review.tokens[at:]), (*ids, *review.ids[at:]))
+        words = with_symbols(text, tokenizer(self.tokenizer_name)(text), marked)
+        return self.encode_words(words, review.text)
 
     @cached_property
     def hinting(self) -> frozenset[int]:
@@ -210,7 +192,7 @@ class ReviewEncoder:
         return {name: value for name, value in self.__dict__.items() if name != "native_vocabulary"}
 
     def encode_words(self, words: Sequence[str], text: str = "") -> Encoded:
-        """Number a review that is tokenized already, as those of `token_cache` are."""
+        """Number a review that is tokenized already, as by `tokenize_many`."""
         units, find, unknown = self.units(words)[: self.max_length], self.token_to_idx.get, self.unknown
         if self.symbols:
             ids = tuple([find(entry(unit), unknown) for unit in units])

@@ -99,11 +99,12 @@ class Checkpoint:
         if not (self.folder / STATE).exists():
             return Progress()
         arrays = read_arrays(self.folder / STATE)
-        progress = Progress(**json.loads(arrays["progress"].tobytes()))
-        set_parameters(network, in_group(arrays, "network/"))
-        restore_moments(trainer, in_group(arrays, "adam/"), progress.step)
-        for name, array in in_group(arrays, "average/").items():
-            average.arrays[name][:] = array
+        with damage_is_said(self.folder / STATE):
+            progress = Progress(**json.loads(arrays["progress"].tobytes()))
+            set_parameters(network, in_group(arrays, "network/"))
+            restore_moments(trainer, in_group(arrays, "adam/"), progress.step)
+            for name, array in in_group(arrays, "average/").items():
+                average.arrays[name][:] = array
         return progress
 
     def save_best(self, network: Network) -> None:
@@ -143,9 +144,16 @@ def write_arrays(path: Path, arrays: Arrays) -> None:
 
 def read_arrays(path: Path) -> Arrays:
     """Read what `write_arrays` wrote; BundleError if it is missing or damaged."""
-    try:
+    with damage_is_said(path):
         return unpack(path.read_bytes())
-    except (OSError, SafetensorError) as problem:
+
+
+@contextmanager
+def damage_is_said(path: Path) -> Iterator[None]:
+    """Raise BundleError for what a checkpoint's content can lead to if the file is missing or damaged."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, SafetensorError) as problem:
         raise BundleError(
             f"{path}: the checkpoint is damaged ({problem}); restore it from a copy, or delete {STATE} and --resume "
             "starts this stage again"

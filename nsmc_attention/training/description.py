@@ -54,12 +54,6 @@ def options(values: Mapping[str, object]) -> list[str]:
     return [word for option in named for word in option]
 
 
-def run_settings(config: TaskConfig, data: str, first: Optional[AnyBundle], **digests: str) -> dict[str, Any]:
-    """Return what a run's settings.json holds: digests of what is read, and of the bundle that it begins with."""
-    begun = first and first.fingerprint
-    return {"task": config.task, "data": data, **digests, "config": config.to_dict(), "init_from": begun}
-
-
 def manifest_of(
     config: TaskConfig, data: dict[str, Any], figures: dict[str, Any], command: str, first: Optional[AnyBundle] = None
 ) -> Manifest:

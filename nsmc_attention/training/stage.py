@@ -7,7 +7,7 @@ from typing import Any, Iterator, Optional, Protocol
 from ..machine.aliases import Array, Device, Network
 
 # Added to weights before their logarithm is taken
-SMALLEST = 1e-6
+SMALLEST_WEIGHT = 1e-6
 
 
 class Objective(ABC):

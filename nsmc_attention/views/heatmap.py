@@ -55,48 +55,36 @@ def draw_heatmap(
     return draw_matrices(matrices(weights, tokens, queries, axes, title))
 
 
-def draw_matrices(panels: Sequence[Matrix]) -> Any:
-    """Draw matrices beside each other, at least one, on one colour scale, as a matplotlib Figure."""
+def draw_matrices(panels: Sequence[Matrix], heads: int = 0) -> Any:
+    """Draw matrices beside each other, at least one, on one colour scale, as a matplotlib Figure.
+
+    With `heads`, a row for each so many, a layer: all are of the same tokens, which the outer axes alone name.
+    """
     down, across = max(len(panel.queries) for panel in panels), max(len(panel.keys) for panel in panels)
-    cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
-    height, width = cell * down + 1.3, cell * across + 1.9
-    columns = min(len(panels), max(1, int(ROW // width)))
-    rows = -(-len(panels) // columns)
-    with new_figure((width * columns, height * rows), rows, columns) as (figure, grid):
+    if heads:
+        columns, rows = heads, len(panels) // heads
+        cell = min(max(SMALLEST, SMALL_CELL * across), GRID / max(rows, columns)) / across
+        size = ((cell * across + 0.1) * columns + 1.9, (cell * down + 0.3) * rows + 0.9)
+    else:
+        cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
+        columns = min(len(panels), max(1, int(ROW // (cell * across + 1.9))))
+        rows = -(-len(panels) // columns)
+        size = (cell * across + 1.9) * columns, (cell * down + 1.3) * rows
+    with new_figure(size, rows, columns) as (figure, grid):
         largest = largest_of(panels)
         for plot in grid.flat[len(panels) :]:
             plot.axis("off")
-        for plot, panel in zip(grid.flat, panels):
+        for place, (plot, panel) in enumerate(zip(grid.flat, panels)):
             image = draw_weights(plot, panel, largest)
-            name_keys(plot, panel, cell)
-            name_queries(plot, panel, cell)
-            plot.set_xlabel(word("key"), **AXIS)
-            plot.set_ylabel(word(panel.rows), **AXIS)
-        figure.colorbar(image, ax=[*grid.flat], shrink=min(1.0, 3.2 / (cell * down * rows) + 0.4), label=word("weight"))
-    return figure
-
-
-def draw_heads(layers: Sequence[Sequence[Matrix]]) -> Any:
-    """Draw a row of matrices for each layer, all of the same tokens, on one colour scale, as a matplotlib Figure.
-
-    Tokens are named on the outer axes alone.
-    """
-    panels = [panel for layer in layers for panel in layer]
-    tokens, rows, columns = panels[0].keys, len(layers), len(layers[0])
-    side = min(max(SMALLEST, SMALL_CELL * len(tokens)), GRID / max(rows, columns))
-    size = ((side + 0.1) * columns + 1.9, (side + 0.3) * rows + 0.9)
-    with new_figure(size, rows, columns) as (figure, grid):
-        largest = largest_of(panels)
-        images = [draw_weights(plot, panel, largest) for plot, panel in zip(grid.flat, panels)]
-        for plot in grid.flat:
             plot.set(xticks=[], yticks=[])
-        for plot in grid[0]:
-            name_keys(plot, panels[0], side / len(tokens))
-        for plot in grid[:, 0]:
-            name_queries(plot, panels[0], side / len(tokens))
-        figure.supxlabel(word("key"), **AXIS)
-        figure.supylabel(word("query"), **AXIS)
-        figure.colorbar(images[0], ax=[*grid.flat], shrink=min(1.0, 0.4 + 0.6 / rows), label=word("weight"))
+            if not heads or place < columns:
+                name_keys(plot, panel, cell)
+            if not heads or place >= len(panels) - columns:
+                plot.set_xlabel(word("key"), **AXIS)
+            if not heads or place % columns == 0:
+                name_queries(plot, panel, cell)
+                plot.set_ylabel(word(panel.rows), **AXIS)
+        figure.colorbar(image, ax=[*grid.flat], shrink=min(1.0, 3.2 / (cell * down * rows) + 0.4), label=word("weight"))
     return figure
 
 

@@ -10,7 +10,7 @@ from ..errors import ConfigError, DataError, check_kind
 from ..machine.aliases import Numbers
 from ..machine.files import write_text
 from ..network.graphs import AXES
-from .heatmap import caption, draw_heads, draw_matrices, draw_words
+from .heatmap import caption, draw_matrices, draw_words
 from .page import page
 
 PathLike = Union[str, Path]
@@ -75,6 +75,5 @@ def save_heads(result: object, path: PathLike) -> None:
         raise DataError(f"heads: expected Attribution or Filling, {found}")
     if result.heads is None:
         raise DataError(f"{path}: {NO_HEADS}")
-    panels, heads = matrices(result.heads, result.tokens, axes=("layers", "heads", *AXES)), result.heads.shape[1]
-    layers = [panels[start : start + heads] for start in range(0, len(panels), heads)]
-    save_figure(draw_heads(layers), path)
+    panels = matrices(result.heads, result.tokens, axes=("layers", "heads", *AXES))
+    save_figure(draw_matrices(panels, result.heads.shape[1]), path)

@@ -20,7 +20,7 @@ ATTENTION, POSITIVE, NEGATIVE = (195, 152, 109, 66), (189, 153, 111, 68), (230, 
 # Share of the largest value below which a word is not shaded
 FAINT = 0.1
 # The rows of the table of faithfulness
-ORDERS = ("contribution", "attention", "best hop", "gradient", "erasure", "random")
+ORDERS = ("contribution", "attention", "gradient", "erasure", "random")
 
 
 def has_colors(stream: TextIO, variables: Mapping[str, str] = os.environ) -> bool:
@@ -88,13 +88,6 @@ def faithfulness_table(result: Record) -> str:
         lines.append("correlation: with the change of the log-odds by erasing a word; of attention with its size")
     if "gap" in result:
         lines.append(f"the log-odds are a bias and the sum of the contributions, to {result['gap']:.1g}")
-    if "best_hop" in result:
-        lines.append(f"best hop: hop {result['best_hop']}, which agrees most with erasure here; attention: their mean")
-    for name, effect in result.get("replaced", {}).items():
-        lines.append(
-            f"{name} instead of the attention's weights: probability changes by {effect['change']:.3f}, "
-            f"{100 * effect['flipped']:.1f} % of the labels change"
-        )
     return "\n".join([*lines, f"{result['data']}, {result['bundle']}, {result['seconds']} s"])
 
 

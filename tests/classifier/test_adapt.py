@@ -13,7 +13,7 @@ from nsmc_attention import adapt, load_classifier
 from nsmc_attention.apps.report.build import report
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.adapt import SURPRISING, threshold_shift
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.cli import run
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import ConfigError, DataError

@@ -15,7 +15,7 @@ from nsmc_attention.bundle import load_bundle, model_card
 from nsmc_attention.classifier.explain import Explainer, explain, explain_many
 from nsmc_attention.classifier.network import shared_with_next
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.errors import ConfigError

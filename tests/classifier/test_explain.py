@@ -72,20 +72,6 @@ def test_gradients_of_the_article_s_model_are_taken_too(post_run_folder):
     assert len(found.values) == len(found.tokens) and numpy.abs(found.values).max() > 0
 
 
-@pytest.mark.parametrize("folder", ["bundle_folder", "tiny_structured"])
-def test_its_own_weights_in_the_attention_s_place_change_nothing(request, folder, encoded, monkeypatch):
-    class Same(numpy.random.RandomState):
-        def permutation(self, values):
-            return values
-
-    explainer = Explainer(load_classifier(request.getfixturevalue(folder)))
-    encoded = list(map(explainer.bundle.codec.encode, [each.text for each in encoded]))
-    own = explainer.classifier.score(encoded)
-    assert abs(explainer.replaced(encoded, "uniform") - own).max() > 1e-5
-    monkeypatch.setattr(numpy.random, "RandomState", Same)
-    numpy.testing.assert_allclose(explainer.replaced(encoded, "permuted"), own, atol=1e-5)
-
-
 def test_reviews_of_several_models_and_methods_stay_together(classifier, post_run_folder):
     other = load_classifier(post_run_folder / "bundle")
     found = explain_many([classifier, other], [TEXT, "최고"], ["attention", "erasure"], by_word=True)

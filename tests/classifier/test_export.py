@@ -6,7 +6,7 @@ import pytest
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classifier.engines import load_engine
 from nsmc_attention.classifier.export import disagreement, export_bundle, parity, parity_texts
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.engines.graphs import OnnxGraph
 from nsmc_attention.engines.onnx.graph import lower
 from nsmc_attention.errors import BundleError, ConfigError, DataError
@@ -75,12 +75,13 @@ def large_scores(tmp_path_factory, tiny):
     from nsmc_attention.classifier.train import train
 
     out = tmp_path_factory.mktemp("runs") / "dot"
-    kept = tiny.with_fields(attention="dot", hidden_size=256, epochs=1, erasure_reviews=0, ngram_buckets=0)
-    train("sample", kept, out, quiet=True)
+    sizes = {"hidden_size": 256, "ngram_buckets": 0, "erasure_reviews": 0}
+    # states of larger steps are so steep that the engines' rounding grows within a review
+    train("sample", tiny.with_fields(attention="dot", epochs=1, learning_rate=1e-3, **sizes), out, quiet=True)
     bundle = load_bundle(out / "bundle", LAYOUT)
     gluon = load_engine(bundle, "gluon", "cpu")
     arrays = snapshot(gluon.graph.block)
-    larger = {name: array * (20 if "i2h_weight" in name else 1) for name, array in arrays.items()}
+    larger = {name: array * (200 if "i2h_weight" in name else 1) for name, array in arrays.items()}
     set_parameters(gluon.graph.block, larger)
     return bundle, gluon
 
@@ -104,7 +105,7 @@ def test_another_function_is_a_disagreement(large_scores):
     assert "probability_difference" in disagreement(found)
 
 
-@pytest.mark.parametrize("wrong", [2e-3, numpy.nan, numpy.inf])
+@pytest.mark.parametrize("wrong", [2e-4, numpy.nan, numpy.inf])
 def test_differences_that_are_large_or_no_numbers_are_disagreements(wrong):
     assert not disagreement({"probability_difference": 1e-6, "weights_difference": 1e-5})
     assert disagreement({"probability_difference": wrong, "weights_difference": 0.0})

@@ -11,16 +11,16 @@ from nsmc_attention import preset
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.engines import gluon_graph
 from nsmc_attention.classifier.origins import continuing
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.classifier.train import train, train_classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Labelled, Texts
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.network.parameters import snapshot
-from nsmc_attention.systems.language.system import LAYOUT as LANGUAGE_LAYOUT
+from nsmc_attention.systems.language.settings import LAYOUT as LANGUAGE_LAYOUT
+from nsmc_attention.systems.restore.settings import LAYOUT as RESTORATION_LAYOUT
 from nsmc_attention.systems.restore.settings import RESTORE_PRESETS, RestoreConfig
-from nsmc_attention.systems.restore.system import LAYOUT as RESTORATION_LAYOUT
 from nsmc_attention.systems.restore.train import train_restorer
 from nsmc_attention.training.initial import first_bundle
 from nsmc_attention.training.runs import Run

@@ -1,4 +1,4 @@
-"""Long reviews in pieces: `classifier.long_reviews`."""
+"""Long reviews in pieces: `classifier.predictor.Pieces`."""
 
 import numpy
 import pytest
@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.classifier.explain import Explainer
-from nsmc_attention.classifier.long_reviews import END, PIECE_TOKENS, WHOLE_TOKENS, Pieces, spans
-from nsmc_attention.classifier.predictor import PAIRED, load_classifier
+from nsmc_attention.classifier.predictor import END, PAIRED, PIECE_TOKENS, WHOLE_TOKENS, Pieces, load_classifier, spans
 from nsmc_attention.measure.calibration import log_odds
 
 TOKENS = st.lists(st.sampled_from(["영화", "좋", "다", ".", "ㅋㅋ", "요", "!"]), min_size=1, max_size=700)

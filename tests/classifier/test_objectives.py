@@ -6,15 +6,15 @@ import numpy
 import pytest
 
 from nsmc_attention.classifier.batches import Batch
-from nsmc_attention.classifier.objectives import (
+from nsmc_attention.classifier.settings import preset
+from nsmc_attention.classifier.stages import (
     ADDITIVITY,
-    SMALLEST,
+    SMALLEST_WEIGHT,
     ContributionsObjective,
     ErasureObjective,
     LabelsObjective,
     redundancy,
 )
-from nsmc_attention.classifier.settings import preset
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.measure.metrics import overlap
 from nsmc_attention.network.parameters import snapshot
@@ -78,7 +78,7 @@ def test_erasure_teaches_the_mean_of_the_hops():
     importance = hops_of(LENGTHS)[:, 0]
     objective = ErasureObjective(None, mxnet.cpu())
     hops = hops_of(LENGTHS)
-    gap = numpy.log(importance + SMALLEST) - numpy.log(hops.mean(axis=1) + SMALLEST)
+    gap = numpy.log(importance + SMALLEST_WEIGHT) - numpy.log(hops.mean(axis=1) + SMALLEST_WEIGHT)
     found = objective.divergence(nd.array(hops), importance).asscalar()
     assert found == pytest.approx((importance * gap).sum(axis=1).mean(), rel=1e-4)
     queries = numpy.zeros((len(LENGTHS), 7, 7))

@@ -92,8 +92,8 @@ def test_what_has_no_table_has_no_share_of_it(tmp_path, command):
 
 def test_a_number_is_given_as_such_or_in_percent():
     assert (share_given("0.85"), share_given("85%"), share_given("table")) == (0.85, 0.85, None)
-    with pytest.raises(ConfigError, match="found 1.2"):
-        LabelsByShare(None, 1.2)
+    with pytest.raises(ConfigError, match="found '1.2'"):
+        share_given(1.2)
 
 
 def test_tallies_of_parts_add_up_to_that_of_the_whole():

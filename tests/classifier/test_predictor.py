@@ -7,7 +7,7 @@ from itertools import count, islice
 import numpy
 import pytest
 
-from nsmc_attention.classifier import native
+from nsmc_attention.classifier.engines import runs_natively
 from nsmc_attention.classifier.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
 from nsmc_attention.classifier.settings import preset
 from nsmc_attention.corpora import nsmc
@@ -132,7 +132,7 @@ def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
     import shutil
 
     from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
-    from nsmc_attention.classifier.system import LAYOUT
+    from nsmc_attention.classifier.settings import LAYOUT
 
     bundle = load_bundle(bundle_folder, LAYOUT)
     write_bundle(tmp_path / "b", bundle.manifest, {**read_contents(bundle), "model.onnx": b"no onnx"})
@@ -143,7 +143,7 @@ def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
     write_bundle(tmp_path / "b", bundle.manifest, contents)
     with pytest.raises(BundleError, match="has no model.onnx; write it with `nsmc-attention export"):
         load_classifier(tmp_path / "b", "onnx")
-    expected = "native" if native.runs(bundle) else "gluon"
+    expected = "native" if runs_natively(bundle) else "gluon"
     assert load_classifier(tmp_path / "b").engine.name == expected
     shutil.rmtree(tmp_path / "b")
 
@@ -155,7 +155,7 @@ import sys
 for name in ("mxnet", "gluonnlp", "onnx"):
     sys.modules[name] = None
 from nsmc_attention import load_classifier, evaluate, save_heatmap
-from nsmc_attention.tables import labelled
+from nsmc_attention.corpora import labelled
 classifier = load_classifier(None if {packaged} else {str(bundle_folder)!r}, "onnx")
 save_heatmap(classifier.predict("정말 재미있는 영화"), {str(tmp_path / "a.png")!r})
 print(evaluate(classifier, labelled.load_reviews("sample", "test"))["n"])

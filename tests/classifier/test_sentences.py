@@ -10,10 +10,9 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier import ngrams
 from nsmc_attention.classifier.batches import Batch, TrainingPart
 from nsmc_attention.classifier.engines import embed_batch, gluon_graph
-from nsmc_attention.classifier.objectives import GATES, LabelsObjective, as_inputs, ngram_evidence
-from nsmc_attention.classifier.sentences import read_sentences, with_gates
-from nsmc_attention.classifier.stages import ClassifierTrainer
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.origins import gates_of, read_sentences, with_sentences
+from nsmc_attention.classifier.settings import LAYOUT
+from nsmc_attention.classifier.stages import GATES, ClassifierTrainer, LabelsObjective, as_inputs, ngram_evidence
 from nsmc_attention.classifier.train import train
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.engines.graphs import parameters_of
@@ -121,7 +120,8 @@ def test_marked_tokens_get_their_sign_and_no_others(tiny_signed, table):
     frame = nsmc.load("sample", "train").frame[:1]
     known = TrainingPart([codec.encode(frame["document"][0])], numpy.array([1]), frame)
     negations = read_sentences(table)
-    part, signs = with_gates(known, negations, codec)
+    part = with_sentences(known, negations.frame, codec)
+    signs = gates_of(part)
     assert len(part.reviews) == len(signs) == len(part.labels) == len(part.frame) == 1 + len(negations)
     assert part.labels.tolist() == [1, *negations.labels] and numpy.isnan(signs[0]).all()
     for review, own, marks in zip(part.reviews[1:], signs[1:], negations.frame["signs"]):

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.settings import TrainingConfig
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT, TrainingConfig
 from nsmc_attention.classifier.train import train
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.errors import BundleError, ConfigError, DataError

@@ -7,7 +7,7 @@ import pytest
 
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.engines import load_engine
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 
 

@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, effect, faithfulness, gap, largest
+from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, faithfulness, gap, largest
 from nsmc_attention.text.encoding import Encoded
 
 RANDOM = numpy.random.RandomState(0)
@@ -93,25 +93,6 @@ def perfect_order():
     return {"mean": 1, "low": 1, "high": 1, "sd": 0, "significant": significant}
 
 
-def test_the_best_hop_is_the_one_that_agrees_most_with_erasure(perfect):
-    worth = [[abs(WORTH[token]) for token in each.tokens] for each in REVIEWS]
-    others = [[-each for each in one] for one in worth], [RANDOM.rand(len(each)) for each in REVIEWS]
-    hops = [others[0], worth, others[1]]
-    found = measure(REVIEWS, others[1], hops=hops)
-    assert found["best_hop"] == 2 and found["tau"]["best hop"] == perfect["tau"]["attention"]
-    assert found["orders"]["best hop"] == perfect["orders"]["attention"]
-
-
-def test_what_other_weights_lead_to_is_compared_with_the_answer():
-    whole = linear(REVIEWS)
-    found = measure(
-        REVIEWS, [[1] * len(tokens) for tokens in REVIEWS], replaced={"same": whole, "opposite": 1 - whole}
-    )["replaced"]
-    assert found["same"] == {"change": 0, "flipped": 0}
-    assert found["opposite"]["flipped"] == 1
-    assert found["opposite"]["change"] == pytest.approx(numpy.abs(2 * whole - 1).mean())
-
-
 def test_reviews_too_short_for_an_order_are_left_out():
     reviews = encoded(["t1"], ["t1", "t2"], ["t1", "t2", "t3"], ["t4", "t5", "t6"])
     assert measure(reviews, [numpy.arange(len(tokens)) for tokens in reviews])["reviews"] == 2
@@ -170,10 +151,6 @@ def test_nothing_left_says_nothing():
         whole,
     )
     assert found["comprehensiveness"]["mean"] == pytest.approx((0.4 + 0.3) / 2)
-
-
-def test_a_probability_of_one_half_is_an_answer_of_positive():
-    assert effect(numpy.array([0.5, 0.5]), numpy.array([0.4, 0.5])) == {"change": pytest.approx(0.05), "flipped": 0.5}
 
 
 @pytest.mark.parametrize("reviews", [[], [["t1", "t2", "t3"]], [["t1", "t2", "t3"], ["t1", "t2"]]])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.apps.report.statistics import content_words
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.native import SWITCH, dictionary
 from nsmc_attention.text import ngrams, tokenizers

@@ -14,7 +14,7 @@ import pytest
 
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
 from nsmc_attention.scoring.files import line_parts, row_stream, score_lines, score_table, table_parts

@@ -3,10 +3,9 @@ import yaml
 
 from nsmc_attention import registry
 from nsmc_attention.bundle import load_bundle, model_card
-from nsmc_attention.classifier.settings import PRESETS
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT, PRESETS
+from nsmc_attention.systems.restore.settings import LAYOUT as RESTORER
 from nsmc_attention.systems.restore.settings import RESTORE_PRESETS
-from nsmc_attention.systems.restore.system import LAYOUT as RESTORER
 from nsmc_attention.text import ngrams
 
 

@@ -11,15 +11,15 @@ from nsmc_attention import film, load_film, load_reader
 from nsmc_attention.apps.evaluation import evaluate
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.systems.film.system import LAYOUT as FILMS_LAYOUT
+from nsmc_attention.systems.film.settings import LAYOUT as FILMS_LAYOUT
 from nsmc_attention.systems.read.drawing import Style, draw, korean_faces
-from nsmc_attention.systems.read.system import READER
+from nsmc_attention.systems.read.settings import READER
 from nsmc_attention.systems.restore.noise import typed
 from nsmc_attention.systems.restore.restorer import load_restorer
-from nsmc_attention.systems.restore.system import WRITER
+from nsmc_attention.systems.restore.settings import WRITER
 from nsmc_attention.systems.sequences.characters import edit_distance
 from nsmc_attention.text.encoding import clean
 from recipes.spelling import well_spelt

@@ -70,7 +70,7 @@ def test_a_byte_beyond_ascii_may_come_late(written, stdin):
         ("utf-16", b"", "utf-8", "line 1: expected UTF-8 text, found byte 0x"),
         ("utf-16", b"\0\xd8", None, "expected UTF-16 text"),
         ("utf-8", b"\xea\xb0", None, "line 5: expected UTF-8 text, .*byte 0xea; save it as UTF-8"),
-        ("cp949", b"\xb0\n", None, "line 5: expected CP949 text, found byte 0xb0"),
+        ("cp949", b"\xb0\n", None, "line 5: expected CP949 text, which the rest of the file is, found byte 0xb0"),
         ("utf-8", b"", "utf-9", "--encoding: unknown encoding 'utf-9'; did you mean 'utf-8'"),
     ],
 )

@@ -1,16 +1,13 @@
 """The words that get an id, and prepared tokens kept from one training to the next."""
 
-from hashlib import sha256
-
 import pytest
 
 from nsmc_attention import load_reviews
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.errors import NsmcError
 from nsmc_attention.text.encoding import ReviewEncoder, clean
 from nsmc_attention.text.preprocessing import build_vocab, numbering
 from nsmc_attention.text.settings import TextConfig
-from nsmc_attention.text.token_cache import cached_tokens, tokenize_many
+from nsmc_attention.text.tokenize import tokenize_many
 from nsmc_attention.text.tokenizers import pip_mecab
 
 SETTINGS = TextConfig(ngram_buckets=0)
@@ -69,24 +66,6 @@ def test_a_vocabulary_is_the_same_whatever_the_order_and_pieces_leave_nothing_un
     assert unknown == 0 or size == 300
 
 
-def test_prepared_tokens_are_read_back_and_prepared_again_where_they_do_not_fit(tmp_path):
-    reviews, folder = ["영화 좋다", "나쁘다", "가\ud800나", "", " "], tmp_path / "new" / "er"
-    expected = tokenize_many(reviews, "characters")
-    assert cached_tokens(reviews, "characters", folder) == expected
-    (path,) = folder.iterdir()
-    assert path.name.startswith("tokens-") and len(path.stem) == len("tokens-") + 32
-    written = path.read_bytes()
-    content = "영\x1f화\x1f좋\x1f다\n나\x1f쁘\x1f다\n가\x1f나\n\n".encode()
-    assert written == sha256(content).hexdigest().encode() + b"\n" + content
-    altered = written.replace("쁘".encode(), "뿌".encode())
-    for other in (written, b"", content, b"\xff\xfe\n\n", altered, written[:-1], written + b"\n"):
-        path.write_bytes(other)
-        assert cached_tokens(reviews, "characters", folder) == expected and path.read_bytes() == written
-    for others, tokenizer in ((reviews, "mecab"), (["ab", "c"], "characters"), (["a", "bc"], "characters")):
-        cached_tokens(others, tokenizer, folder)
-    assert len(list(folder.iterdir())) == 4, "what decides the tokens is in the name"
-
-
 @pytest.mark.slow
 def test_worker_processes_give_what_one_process_gives(documents):
     many = documents * 40
@@ -118,9 +97,3 @@ WORDS = {"가나": 5, "다라": 4, "다": 3, "바사": 2, "아": 1}
 def test_ids_go_by_falling_count_and_code_point_and_words_give_way_to_characters(counts, settings, entries):
     vocab = build_vocab([[word] * count for word, count in counts.items()], TextConfig(**settings))
     assert vocab.idx_to_token == ["<unk>", "<pad>", *entries.split()]
-
-
-def test_a_cache_that_cannot_be_written_is_told(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(NsmcError, match="cannot be written: .*set NSMC_ATTENTION_CACHE to a folder with room"):
-        cached_tokens(["가"], "characters", tmp_path / "file" / "below")

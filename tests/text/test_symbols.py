@@ -8,7 +8,7 @@ from nsmc_attention.text.encoding import ReviewEncoder, clean
 from nsmc_attention.text.preprocessing import build_vocab
 from nsmc_attention.text.settings import TextConfig
 from nsmc_attention.text.symbols import EMOJI, ENGLISH, RATINGS, SCALE, entry, rating, surface, symbols, with_symbols
-from nsmc_attention.text.token_cache import tokenize
+from nsmc_attention.text.tokenize import tokenize
 from nsmc_attention.text.tokenizers import tokenizer
 
 PIECES = st.sampled_from(

@@ -49,3 +49,13 @@ def test_a_file_that_no_training_writes_is_refused(tmp_path, state, content):
     (tmp_path / "checkpoint.safetensors").write_bytes(content)
     with pytest.raises(BundleError, match="checkpoint.safetensors: the checkpoint is damaged"):
         Checkpoint(tmp_path).load(*state)
+
+
+def test_a_damaged_position_is_damage_of_the_file(tmp_path, state):
+    (checkpoint := Checkpoint(tmp_path)).save(*state, Progress(step=5))
+    path = tmp_path / "checkpoint.safetensors"
+    for damaged in (b'"step"\xff 5', b'"stop": 5'):
+        path.write_bytes(path.read_bytes().replace(b'"step": 5', damaged))
+        with pytest.raises(BundleError, match="checkpoint.safetensors: the checkpoint is damaged"):
+            checkpoint.load(*state)
+        checkpoint.save(*state, Progress(step=5))

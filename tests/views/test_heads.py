@@ -8,7 +8,7 @@ from nsmc_attention.classifier.prediction import Prediction
 from nsmc_attention.drawing.matrices import matrices
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.language.model import Filling
-from nsmc_attention.views.heatmap import draw_heads
+from nsmc_attention.views.heatmap import draw_matrices
 from nsmc_attention.views.pictures import save_heads
 
 TOKENS = ("이", "[MASK]", "재미있", "다")
@@ -31,7 +31,7 @@ def attribution(heads):
 def test_a_grid_has_one_scale_and_names_on_its_outer_axes_alone():
     heads = weights()
     panels = matrices(heads, TOKENS, axes=("layers", "heads", "queries", "keys"))
-    figure = draw_heads([panels[:2], panels[2:4], panels[4:]])
+    figure = draw_matrices(panels, 2)
     plots = [plot for plot in figure.axes if plot.get_title()]
     assert [plot.get_title() for plot in plots] == [
         f"layer {layer}, head {head}" for layer in (1, 2, 3) for head in (1, 2)

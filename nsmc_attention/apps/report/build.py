@@ -19,10 +19,10 @@ from ...errors import ConfigError, DataError, did_you_mean, list_names
 from ...machine.files import require_place, write_text
 from ...machine.progress import progress_bar
 from ...measure.share import Tally
+from ...scoring.columns import as_csv
 from ...systems.film.rater import rater_of
 from ...tables.columns import require_column
 from ...tables.parts import as_text, cells_of
-from ...tables.writers import as_csv
 from ...views.attention_statistics import by_word, token_table
 from ..aspects.aspects import AspectReader, by_name
 from ..aspects.clauses import Pairs, read_words

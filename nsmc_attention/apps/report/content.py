@@ -10,7 +10,7 @@ from ...classifier.attribution import Attribution
 from ...classifier.domain_shift import DomainShift
 from ...classifier.explain import Explainer
 from ...classifier.prediction import Prediction
-from ...classifier.system import LAYOUT, ClassifierBundle
+from ...classifier.settings import LAYOUT, ClassifierBundle
 from ...corpora.stars import FEW, MANY, Stars
 from ...machine.progress import progress_bar
 from ...measure.share import Tally

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas
 
-from ...classifier.system import ClassifierBundle
-from ...tables.writers import as_csv
+from ...classifier.settings import ClassifierBundle
+from ...scoring.columns import as_csv
 from ...views.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 from .content import Content, Example, ExampleList, Figure, Section
 

@@ -30,7 +30,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from ...bundle import load_bundle, read_contents
-from ...classifier.system import LAYOUT
+from ...classifier.settings import LAYOUT
 from ...errors import ConfigError, NsmcError
 from ...machine.batching import Busy
 from ...machine.processes import exit_with_parent

@@ -8,7 +8,7 @@ from pydantic import Field, StrictBool, StrictInt
 
 from ...machine.batching import Batcher, one_by_one
 from ...systems.language.model import MOST_MASKS, LanguageModel
-from ...systems.language.system import LAYOUT
+from ...systems.language.settings import LAYOUT
 from .plug import TEXTS, Body, LoadedModel, Route, SystemService, encode, head_values, present
 
 # Blanks that may wait

@@ -13,9 +13,8 @@ from fastapi.responses import Response
 from ...errors import DataError
 from ...machine.aliases import Record
 from ...scoring.reference import Reference
-from ...systems.film.rater import FilmRater, Pools, rater_of
+from ...systems.film.rater import FilmRater, Pools, Rated, named, rater_of
 from ...systems.film.rating import Rating
-from ...systems.film.rows import Rated, named
 from .plug import LoadedModel, Route, SystemService, TableQuery
 from .uploads import Upload
 

@@ -15,7 +15,7 @@ from ...scoring.reference import Reference
 from ...systems.read.opening import FORMATS
 from ...systems.read.reader import PictureReader
 from ...systems.read.reading import Line
-from ...systems.read.system import READER
+from ...systems.read.settings import READER
 from .plug import LoadedModel, Route, SystemService, encode, labels_of, present, unless_gone
 from .uploads import load_scorer, stored
 

@@ -13,7 +13,7 @@ from ...errors import NsmcError
 from ...machine.batching import Batcher, cost_of, one_by_one
 from ...systems.restore.restoration import Restoration
 from ...systems.restore.restorer import Restorer
-from ...systems.restore.system import EDITOR, WRITER
+from ...systems.restore.settings import EDITOR, WRITER
 from .plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, present
 
 # What a batch of texts to restore costs, some tenths of a second

@@ -99,10 +99,6 @@ class Graph:
         ]
         return floats[0] if len(floats) == 1 else self.add("Mul", *floats)
 
-    def turned_weights(self, name: str, array: Numbers) -> str:
-        """Return the name of a parameter's transpose (columns, rows)."""
-        return self.add("Transpose", self.weights(name, array), perm=[1, 0])
-
     def integers(self, *values: int) -> str:
         return self.constant("int_" + "_".join(map(str, values)).replace("-", "m"), numpy.array(values, "int64"))
 

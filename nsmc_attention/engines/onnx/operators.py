@@ -130,7 +130,8 @@ def dense(graph: "Graph", node: Node) -> str:
     if node.attributes.get("flatten", True):
         rows = graph.value(source) if len(source.shape) == 2 else graph.add("Flatten", graph.value(source))
         return graph.add("Gemm", rows, *map(graph.value, (weight, *bias)), transB=1)
-    product = graph.add("MatMul", graph.value(source), graph.turned_weights(*graph.parameter(weight)))
+    columns = graph.add("Transpose", graph.weights(*graph.parameter(weight)), perm=[1, 0])
+    product = graph.add("MatMul", graph.value(source), columns)
     return graph.add("Add", product, graph.value(bias[0])) if bias else product
 
 

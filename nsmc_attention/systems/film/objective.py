@@ -153,13 +153,15 @@ class FilmObjective(Objective):
         return {"loss": sums[0] / sums[2], "absolute_error": sums[1] / sums[2]}
 
 
-def train_network(config: FilmConfig, run: Run, train: FilmVectors, dev: FilmVectors) -> tuple[Network, Progress]:
-    """Train the network; return it and the Progress."""
+def train_network(
+    config: FilmConfig, run: Run, train: FilmVectors, dev: FilmVectors
+) -> tuple[Network, Progress, FilmObjective]:
+    """Train the network; return it, the Progress and what judges it."""
     settings, network = config.training, new_network(config, train, run.context)
     batches, dev_batches = (FilmBatches(films, settings.batch_size, settings.given) for films in (train, dev))
     objective = FilmObjective(dev_batches, run.context, settings.seed)
     stage = Stage("film", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
-    return network, run.fit(network, stage, settings)
+    return network, run.fit(network, stage, settings), objective
 
 
 def new_network(config: FilmConfig, films: FilmVectors, device: Device) -> Network:

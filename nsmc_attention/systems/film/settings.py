@@ -1,11 +1,16 @@
 """The settings of a film network and of its training, and the presets. Read without MXNet."""
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from ...bundle import Bundle, Layout, Manifest, packaged
 from ...machine.aliases import Network
 from ...network.attention import Additive, Attention, Uniform
 from ...network.graphs import Graphs, Interface
+from ...registry import System, later
 from ...schema import LoopConfig, Settings, TaskConfig, kinds, section, setting
+
+if TYPE_CHECKING:
+    from .pooling import Scale
 
 # How the reviews of a film are weighed
 POOLINGS: dict[str, type[Attention]] = {kind.kind: kind for kind in (Additive, Uniform)}
@@ -71,3 +76,25 @@ class FilmConfig(TaskConfig):
 
 
 FILM_PRESETS = {"pooling": FilmConfig()}
+
+
+def card_values(config: FilmConfig, manifest: Manifest) -> dict[str, object]:
+    rows = [
+        f"| {count} | {figures['absolute_error']:.3f} | {100 * figures['inside']:.1f} % | {figures['width']:.2f} |"
+        for count, figures in manifest["metrics"]["test"].items()
+    ]
+    return {"rows": "\n".join(rows)}
+
+
+LAYOUT: "Layout[FilmConfig, Scale]" = Layout(
+    FilmConfig, "scale.json", later("systems.film.pooling", "Scale.from_json"), packaged("pretrained_film"), card_values
+)
+FilmBundle = Bundle[FilmConfig, "Scale"]
+SYSTEM = System(
+    LAYOUT,
+    FILM_PRESETS,
+    "film",
+    load=later("systems.film.rater", "FilmRater.from_bundle"),
+    train=later("systems.film.train", "train_films"),
+    options=("group_by", "classifier", "stars_column"),
+)

@@ -6,7 +6,6 @@ The words are read by a classifier whose parameters stay as they are; what is tr
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...bundle import load_bundle
 from ...classifier.predictor import WINDOW
-from ...classifier.system import LAYOUT as CLASSIFIER
+from ...classifier.settings import LAYOUT as CLASSIFIER
 from ...corpora import nsmc, raw
 from ...corpora.data import Labelled
 from ...corpora.labelled import WholeTable
@@ -26,12 +25,12 @@ from ...machine.aliases import Network, Numbers, Record
 from ...machine.progress import progress_bar
 from ...tables.columns import STAR_COLUMNS, find_column
 from ...text.encoding import clean
-from ...training.description import command, digest, manifest_of, run_settings
-from ...training.runs import Run, network_files, warn_if_small
+from ...training.description import digest
+from ...training.runs import Run, warn_if_small
+from ...training.task import TaskTraining
 from .pooling import COUNTS, Scale
 from .rater import ReviewReader
-from .settings import FILM_PRESETS, FilmConfig, FilmTrainingConfig
-from .system import LAYOUT, FilmBundle
+from .settings import FILM_PRESETS, LAYOUT, FilmBundle, FilmConfig, FilmTrainingConfig
 
 if TYPE_CHECKING:
     from .objective import FilmObjective, FilmVectors
@@ -105,43 +104,37 @@ def train_films(
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
-    first = load_bundle(classifier, CLASSIFIER)
+    training, first = TaskTraining(run, LAYOUT, config, FILM_PRESETS), load_bundle(classifier, CLASSIFIER)
     reader = ReviewReader(first)
     reviews = reviews_by_film(source, group_by)
     usable = [own for own in reviews.members.values() if len(own) >= SEVERAL]
     if len(usable) < FEWEST:
         expected = f"expected at least {FEWEST} films of {SEVERAL} reviews or more"
         raise DataError(f"{reviews.name}: {expected}, found {len(usable)}")
-    settings = run_settings(config, reviews.name, None, reviews=digest([reviews.sha256]))
-    settings["classifier"] = first.fingerprint
-    run.check(settings)
-    again = partial(command, config, FILM_PRESETS, {"task": config.task, "data": reviews.name})
-    run.say_settings(again(classifier=classifier))
+    digests = {"reviews": digest([reviews.sha256]), "classifier": first.fingerprint}
+    training.check(reviews.name, digests, classifier=classifier)
     parts = split(len(usable), config.training)
     counts = dict(zip(("train", "dev", "test"), map(len, parts)))
     run.say(f"data: {reviews.name}, {len(reviews.documents):,} reviews, {SIZES.format(**counts)}")
     vectors = vectors_of(reviews.documents, reader, run.quiet)
     # imports MXNet
-    from .objective import FilmBatches, FilmObjective, FilmVectors, train_network
+    from .objective import FilmVectors, train_network
 
     train, dev, test = map(FilmVectors(vectors, reviews.stars, usable).of, parts)
-    run.begin(settings)
-    network, progress = train_network(config, run, train, dev)
+    training.begin()
+    network, progress, objective = train_network(config, run, train, dev)
     columns = ("text_column", "stars_column", "encoding", "sheet", "header")
     named = {**{name: getattr(source, name) for name in columns}, "group_by": group_by}
     named["classifier"] = first.name if classifier else None
-    batches = FilmBatches(dev, config.training.batch_size, config.training.given)
-    objective = FilmObjective(batches, run.context, config.training.seed)
     bounds = float(reviews.stars.min()), float(reviews.stars.max())
     scale = Scale(first.name, first.fingerprint, reader.width, *bounds, calibrated(objective, network, dev))
-    best = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
     data: dict[str, Record] = {part: {"films": count} for part, count in counts.items()}
     data["train"].update(name=reviews.name, reviews=len(reviews.documents), sha256=reviews.sha256)
-    manifest = manifest_of(config, data, best, again(**named))
-    manifest["metrics"]["test"] = judged(objective, network, test, scale)
-    contents = {"scale.json": scale.to_json().encode(), **network_files(network, config)}
-    bundle = run.write(LAYOUT, manifest, contents)
-    for count, figures in manifest["metrics"]["test"].items():
+    best = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
+    metrics = {"dev": best, "test": judged(objective, network, test, scale)}
+    entries = {"metrics": metrics, "command": training.command(**named)}
+    bundle = training.write(network, progress, best, data, scale.to_json().encode(), **entries)
+    for count, figures in metrics["test"].items():
         errors = f"error {figures['absolute_error']:.3f} stars, {100 * figures['inside']:.1f} % inside the interval"
         run.say(f"test films, {count} reviews given: {errors}")
     run.say(f"bundle: {bundle.folder}")

@@ -15,7 +15,7 @@ from ...scoring.reference import Predictor, check_text
 from ...text.encoding import clean
 from ...text.tokenizers import tokenizer
 from .masking import MASK
-from .system import LAYOUT, LanguageBundle
+from .settings import LAYOUT, LanguageBundle
 
 # With as many, 50 candidates for a text of 256 tokens take 2.8 s of processor time
 MOST_MASKS = 5

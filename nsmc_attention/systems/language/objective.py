@@ -106,8 +106,8 @@ class MaskedObjective(Objective):
 
 def train_network(
     config: LanguageConfig, masker: Masker, run: Run, train: Tokens, dev: Tokens, begin: Optional[Beginning] = None
-) -> tuple[Network, Progress, MaskedObjective]:
-    """Train; return the network, the Progress and what judges it on the dev part.
+) -> tuple[Network, Progress, dict[str, float]]:
+    """Train; return the network, the Progress and the figures of the dev part.
 
     `begin` changes the network's first parameters.
     """
@@ -117,7 +117,7 @@ def train_network(
     stage = Stage("language", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
     progress = run.fit(network, stage, settings)
     round_tables(network)
-    return network, progress, objective
+    return network, progress, objective.evaluate(network)
 
 
 def new_network(config: LanguageConfig, objective: MaskedObjective, begin: Optional[Beginning] = None) -> Network:

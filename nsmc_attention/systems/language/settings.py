@@ -1,12 +1,17 @@
 """The settings of a language model and of its training, and the presets. Read without MXNet."""
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from ...bundle import Bundle, Layout, Manifest, packaged, read_encoder
 from ...machine.aliases import Array, Network, Operators
 from ...network.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
 from ...network.graphs import Axes, Graphs, Interface
+from ...registry import System, later
 from ...schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
 from ...text.settings import WordsConfig
+
+if TYPE_CHECKING:
+    from ...text.encoding import ReviewEncoder
 
 
 def guessed(F: Operators, logits: Array, *heads: Any) -> tuple[Any, ...]:
@@ -87,3 +92,22 @@ class LanguageConfig(TaskConfig):
 
 
 LANGUAGE_PRESETS = {"transformer": LanguageConfig(), "gru": LanguageConfig(model=MaskedConfig(encoder=GRU()))}
+
+
+def card_values(config: LanguageConfig, manifest: Manifest) -> dict[str, object]:
+    metrics = manifest["metrics"]["dev"]
+    shares = {name: 100 * metrics[name] for name in ("accuracy", "among_five")}
+    return {**shares, "perplexity": metrics["perplexity"], "heads": "heads" in config.graphs["model.onnx"].outputs}
+
+
+LAYOUT: "Layout[LanguageConfig, ReviewEncoder]" = Layout(
+    LanguageConfig, "vocab.json", read_encoder, packaged("pretrained_language"), card_values
+)
+LanguageBundle = Bundle[LanguageConfig, "ReviewEncoder"]
+SYSTEM = System(
+    LAYOUT,
+    LANGUAGE_PRESETS,
+    "fill",
+    load=later("systems.language.model", "LanguageModel.from_bundle"),
+    train=later("systems.language.train", "train_language"),
+)

@@ -21,7 +21,7 @@ from ...text.hangul import FINALS, INITIALS, VOWELS, parts
 from ..sequences.characters import BEGIN, END, PADDING, Characters
 from ..sequences.search import Decoder, Hypothesis, State
 from .graphs import FINAL_PARTS, LOOKED_AT, VOWEL_PARTS
-from .system import ReaderBundle
+from .settings import ReaderBundle
 
 # Strips of the longest line that is read: more than a thousand letters
 MOST_STRIPS = 2**13

@@ -17,7 +17,7 @@ from ...network.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
 from ...training.runs import Run
-from ...training.stage import SMALLEST, Objective, Stage
+from ...training.stage import SMALLEST_WEIGHT, Objective, Stage
 from ..sequences.batches import DEV_STREAM, similar_batches
 from ..sequences.characters import BEGIN, END, PADDING, edit_distance
 from .decoding import Letters, ctc_path
@@ -170,7 +170,7 @@ class ReadingObjective(Objective):
             counts += len(line.ids)
         inside = nd.array(near, ctx=self.device)
         is_letter = inside.max(axis=2)
-        return -(nd.log((weights * inside).sum(axis=2) + SMALLEST) * is_letter).sum() / counts
+        return -(nd.log((weights * inside).sum(axis=2) + SMALLEST_WEIGHT) * is_letter).sum() / counts
 
     def before(self, wanted: Numbers, batch: Lines) -> Any:
         """Return the letters that the decoder reads, (N, T): those before the wanted ones, some at random."""

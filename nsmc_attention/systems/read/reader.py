@@ -23,8 +23,8 @@ from .graphs import HEIGHT, STRIP
 from .layout import find_lines
 from .opening import Picture, open_gray
 from .reading import Line, Reading, edges_of
+from .settings import LAYOUT, ReaderBundle
 from .strips import Box, Gray, cut_out, padded, strips
-from .system import LAYOUT, ReaderBundle
 
 # Lines that are read together
 BATCH = 16

@@ -1,13 +1,18 @@
 """The settings of a reader of pictures and of its training, and the presets. Read without MXNet."""
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+from ...bundle import Bundle, Layout, Manifest, packaged
 from ...machine.aliases import Network
 from ...network.attention import Additive
 from ...network.graphs import Graphs
+from ...registry import System, later
 from ...schema import LoopConfig, Settings, TaskConfig, kinds, section, setting
 from .graphs import READER_GRAPHS
+
+if TYPE_CHECKING:
+    from .decoding import Letters
 
 
 class LineConfig(Settings):
@@ -96,3 +101,22 @@ class ReadConfig(TaskConfig):
 
 
 READ_PRESETS = {"reader": ReadConfig()}
+
+
+def card_values(config: ReadConfig, manifest: Manifest) -> dict[str, object]:
+    metrics = manifest["metrics"]["dev"]
+    return {name: 100 * metrics[name] for name in ("character_error", "ctc_error")}
+
+
+LAYOUT: "Layout[ReadConfig, Letters]" = Layout(
+    ReadConfig, "vocab.json", later("systems.read.decoding", "Letters.read"), packaged("pretrained_reader"), card_values
+)
+(READER,) = LAYOUT.packaged
+ReaderBundle = Bundle[ReadConfig, "Letters"]
+SYSTEM = System(
+    LAYOUT,
+    READ_PRESETS,
+    "read",
+    load=later("systems.read.reader", "PictureReader.from_bundle"),
+    train=later("systems.read.train", "train_reader"),
+)

@@ -1,21 +1,18 @@
 """A whole training of `read` as one function: reviews, fonts and a ReadConfig in, a run folder with a bundle out."""
 
-from functools import partial
 from pathlib import Path
 from typing import Union
 
 from ...corpora.data import Texts
 from ...errors import DataError
-from ...network.parameters import set_parameters
 from ...text.encoding import clean
-from ...training.description import command, digest, manifest_of, run_settings
-from ...training.initial import check_sizes, first_bundle
-from ...training.runs import Run, network_files, warn, warn_if_small
+from ...training.description import digest
+from ...training.runs import Run, warn, warn_if_small
+from ...training.task import TaskTraining
 from ..sequences.batches import hold_out
 from .decoding import Letters
 from .drawing import korean_faces
-from .settings import READ_PRESETS, ReadConfig
-from .system import LAYOUT, ReaderBundle
+from .settings import LAYOUT, READ_PRESETS, ReadConfig, ReaderBundle
 from .texts import ASCII, common_syllables
 
 # Most reviews that the epoch is chosen by, and fewest to train on
@@ -46,32 +43,23 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     if len(texts) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} reviews with text, found {len(texts)}")
     faces = korean_faces(config.training.fonts, config.training.unused_fonts)
-    first = first_bundle(init_from, LAYOUT)
-    if first:
-        check_sizes(config, first, READ_PRESETS)
+    training = TaskTraining(run, LAYOUT, config, READ_PRESETS, init_from)
     files = sorted({face.path.name for face in faces})
-    settings = run_settings(config, name, first, reviews=digest(texts), fonts=digest(files))
-    run.check(settings)
+    training.check(name, {"reviews": digest(texts), "fonts": digest(files)})
     train, dev = ([texts[i] for i in part] for part in hold_out(len(texts), config.training, MOST_DEV))
     everywhere = [*common_syllables(), *ASCII] * config.text.min_count
+    first = training.first
     letters = first.codec if first else Letters.of([*train, *everywhere], config.text.min_count)
-    again = partial(command, config, READ_PRESETS, {"task": config.task, "data": name})
-    run.say_settings(again(init_from=init_from))
     sizes = f"{len(train):,} reviews to draw lines of, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, {len(letters):,} letters, {len(faces)} faces of {len(files)} font files")
     # imports MXNet
-    from ...engines.graphs import parameters_of
     from .objective import train_network
 
-    begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
-    run.begin(settings)
-    network, progress, figures = train_network(config, letters, run, train, dev, faces, begin)
+    network, progress, figures = train_network(config, letters, run, train, dev, faces, training.begin())
     counts = {"train": {"name": name, "reviews": len(train), "fonts": len(files)}, "dev": {"reviews": len(dev)}}
-    best = {"best_epoch": progress.best_epoch + 1, **figures}
-    manifest = manifest_of(config, counts, best, again(init_from=first and first.name), first)
-    manifest["vocabulary"] = len(letters)
-    contents = {"vocab.json": letters.to_json().encode(), **network_files(network, config)}
-    bundle = run.write(LAYOUT, manifest, contents)
+    codec = letters.to_json().encode()
+    bundle = training.write(network, progress, figures, counts, codec, vocabulary=len(letters))
+    best = bundle.manifest["metrics"]["dev"]
     judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC"
     run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
     warn_if_small(len(dev), "review")

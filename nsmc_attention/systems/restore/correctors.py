@@ -1,6 +1,6 @@
 """Correctors of an editor's output, in the order in which they run: each sees the changes of those before it.
 
-    the editor -> listed mistakes -> words of the dictionary -> spaces at junctions -> `decisions.decide`
+    the editor -> neighbours -> listed mistakes -> words of the dictionary -> spaces at junctions -> `decisions.decide`
 
 What conventions ask for, what is not Korean and texts that are right then stay as typed (`as_typed`). Every probability by
 which one of them overrules another stands in `decisions`.
@@ -55,6 +55,19 @@ class Draft(NamedTuple):
     certainty: NDArray[numpy.float32]
     spaces: Numbers
     characters: RestorerCharacters
+
+
+def neighbours(draft: Draft) -> Draft:
+    """Give neighbours that both change the larger probability of the two.
+
+    A misspelling may be of two characters: syllables exchanged, a final that is written with the next vowel.
+    """
+    changes, certainty = draft.tags != KEEP, draft.certainty
+    both = changes[:-1] & changes[1:]
+    both[draft.ends[:-1] - 1] = False
+    larger = numpy.where(both, numpy.maximum(certainty[:-1], certainty[1:]), 0)
+    of_both = numpy.maximum(numpy.append(larger, 0), numpy.append(0, larger))
+    return draft._replace(certainty=numpy.maximum(certainty, of_both))
 
 
 def listed_mistakes(draft: Draft) -> Draft:
@@ -193,6 +206,6 @@ def added(odds: Numbers, spaced: NDArray[numpy.bool_]) -> Numbers:
 
 def corrected(draft: Draft) -> Draft:
     """Return what all correctors make of a draft, one after the other."""
-    for corrector in (listed_mistakes, dictionary_words, spaces_at_junctions):
+    for corrector in (neighbours, listed_mistakes, dictionary_words, spaces_at_junctions):
         draft = corrector(draft)
     return draft

@@ -26,8 +26,7 @@ from ...native.kernels import (
     other_kind,
 )
 from ...network.parameters import Arrays, loaded
-from .settings import RestoreConfig
-from .system import RestorerBundle
+from .settings import RestoreConfig, RestorerBundle
 
 # An editor reads texts this many times as long as those that it was trained on at once
 EDITOR_LENGTHS = 4

@@ -30,8 +30,7 @@ from .decisions import Decisions, Spaced, decide, with_spaces
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, joined, pieces_of, unchanged
-from .settings import most_written
-from .system import EDITOR, LAYOUT, WRITER, RestorerBundle
+from .settings import EDITOR, LAYOUT, WRITER, RestorerBundle, most_written
 from .tags import most_changed, tagged, within_bound, written
 
 if TYPE_CHECKING:

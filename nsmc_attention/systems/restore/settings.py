@@ -1,12 +1,17 @@
 """The settings of an editor or a writer and of its training, and the presets. Read without MXNet."""
 
-from typing import Any, ClassVar, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Union
 
+from ...bundle import Bundle, Layout, Manifest, packaged
 from ...machine.aliases import Array, Network, Operators
 from ...network.encoders import TransformerSettings
 from ...network.graphs import Axes, Graphs, Interface, second_of_two
+from ...registry import System, later
 from ...schema import LoopConfig, Settings, TaskConfig, check_all, check_scores, kinds, section, setting
 from ..sequences import ROWS
+
+if TYPE_CHECKING:
+    from .junctions import RestorerCharacters
 
 SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
 # A writer's text has at most this many characters for each of its source, and more
@@ -28,7 +33,7 @@ def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
 
 
 # Of an editor's graph: the tag of each character (`systems.restore.tags`), its probability, and the probability that a space follows
-EDITOR = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
+EDITOR_GRAPHS = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
 
 
 def most_written(length: int) -> int:
@@ -86,7 +91,7 @@ class EditorConfig(NetworkConfig):
     @property
     def graphs(self) -> Graphs:
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
-        return EDITOR
+        return EDITOR_GRAPHS
 
     def network(self, rows: int, vocab_size: int, max_length: int) -> Network:
         from .network import Editor
@@ -178,3 +183,26 @@ RESTORE_PRESETS = {
     "editor": RestoreConfig(),
     "writer": RestoreConfig(model=WriterConfig(), training=RestoreTraining(learning_rate=1e-3)),
 }
+
+
+def card_values(config: RestoreConfig, manifest: Manifest) -> dict[str, object]:
+    metrics = manifest["metrics"]["dev"]
+    return {"exact": 100 * metrics["exact"], "error": metrics["character_error"], config.model.kind: True}
+
+
+LAYOUT: "Layout[RestoreConfig, RestorerCharacters]" = Layout(
+    RestoreConfig,
+    "vocab.json",
+    later("systems.restore.junctions", "RestorerCharacters.read"),
+    packaged("pretrained_editor", "pretrained_writer"),
+    card_values,
+)
+EDITOR, WRITER = LAYOUT.packaged
+RestorerBundle = Bundle[RestoreConfig, "RestorerCharacters"]
+SYSTEM = System(
+    LAYOUT,
+    RESTORE_PRESETS,
+    "restore",
+    load=later("systems.restore.restorer", "Restorer.from_bundle"),
+    train=later("systems.restore.train", "train_restorer"),
+)

@@ -2,22 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Union
 
 from ...bundle import load_bundle
 from ...corpora.data import Texts
 from ...errors import DataError
-from ...network.parameters import set_parameters
 from ...text.encoding import clean
-from ...training.description import command, digest, manifest_of, run_settings
-from ...training.initial import check_sizes, first_bundle
-from ...training.runs import Run, network_files, warn, warn_if_small
+from ...training.description import digest
+from ...training.runs import Run, warn, warn_if_small
+from ...training.task import TaskTraining
 from ..sequences.batches import hold_out
 from .junctions import RestorerCharacters
-from .settings import RESTORE_PRESETS, RestoreConfig
-from .system import EDITOR, LAYOUT, RestorerBundle
+from .settings import EDITOR, LAYOUT, RESTORE_PRESETS, RestoreConfig, RestorerBundle
 from .tags import character_error
 
 # Most sentences that the epoch is chosen by, and fewest to train on
@@ -48,35 +45,26 @@ def train_restorer(
     if len(sentences) < FEWEST:
         expected = f"{FEWEST} different sentences of at most {config.text.max_length} characters"
         raise DataError(f"{name}: expected at least {expected}, found {len(sentences)}")
-    first = first_bundle(init_from, LAYOUT)
-    if first:
-        check_sizes(config, first, RESTORE_PRESETS)
-    settings = run_settings(config, name, first, sentences=digest(sentences))
-    run.check(settings)
+    training = TaskTraining(run, LAYOUT, config, RESTORE_PRESETS, init_from)
+    training.check(name, {"sentences": digest(sentences)})
     train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
+    first = training.first
     characters = RestorerCharacters(first.codec.known) if first else RestorerCharacters.of(train, config.text.min_count)
-    again = partial(command, config, RESTORE_PRESETS, {"task": config.task, "data": name})
-    run.say_settings(again(init_from=init_from))
     sizes = f"{len(train):,} sentences to train on, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, {len(characters):,} characters")
     # imports MXNet
-    from ...engines.graphs import parameters_of
     from .objective import dev_pairs, train_network
 
-    begin = partial(set_parameters, arrays=parameters_of(first)[1]) if first else None
-    run.begin(settings)
-    network = config.network(*characters.sizes)
+    begin, network = training.begin(), config.network(*characters.sizes)
     progress, figures = train_network(network, config, characters, run, train, dev, begin)
     if config.model.kind == "editor":
         # what the dictionary says of spaces holds of any sentences; recipes/junctions.py fits others
         packaged = first if first and first.codec.junctions else load_bundle(EDITOR, LAYOUT)
         characters = replace(characters, junctions=packaged.codec.junctions)
     counts = {"train": {"name": name, "sentences": len(train)}, "dev": {"sentences": len(dev)}}
-    best = {"best_epoch": progress.best_epoch + 1, **figures}
-    manifest = manifest_of(config, counts, best, again(init_from=first and first.name), first)
-    manifest["vocabulary"] = len(characters)
-    contents = {"vocab.json": characters.to_json().encode(), **network_files(network, config)}
-    bundle = run.write(LAYOUT, manifest, contents)
+    codec = characters.to_json().encode()
+    bundle = training.write(network, progress, figures, counts, codec, vocabulary=len(characters))
+    best = bundle.manifest["metrics"]["dev"]
     judged = f"{100 * best['exact']:.2f} % restored exactly, character error {best['character_error']:.4f}"
     run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
     warn_if_small(len(dev), "sentence", "share restored exactly", best["exact"])

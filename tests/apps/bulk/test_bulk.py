@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import time
-from contextlib import nullcontext
 
 import pandas
 import psutil
@@ -15,11 +14,10 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from nsmc_attention.apps import bulk as run_module  # noqa: E402
 from nsmc_attention.apps.bulk import Partition, check_plan, connected, expand, score_partition  # noqa: E402
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.classifier.predictor import Classifier, load_classifier  # noqa: E402
-from nsmc_attention.classifier.system import LAYOUT  # noqa: E402
+from nsmc_attention.classifier.settings import LAYOUT  # noqa: E402
 from nsmc_attention.cli import run  # noqa: E402
 from nsmc_attention.corpora import nsmc  # noqa: E402
 from nsmc_attention.errors import BundleError, ConfigError, DataError  # noqa: E402
@@ -153,21 +151,6 @@ def test_a_source_that_was_changed_since_is_another_plan(score, tmp_path):
     os.utime(source, ns=(0, source.stat().st_mtime_ns + 1))
     code, line = score(*arguments)
     assert code == 2 and "was begun with other sources (or they were written or copied" in line
-
-
-def test_a_source_that_changes_meanwhile_is_refused(score, tmp_path, monkeypatch):
-    source, done = tmp_path / "a.csv", []
-    source.write_text("document\n1번 좋다\n2번 좋다\n", encoding="utf-8")
-
-    def write_and_change(*given, **named):
-        done.append(score_partition(*given, **named))
-        os.utime(source, ns=(0, source.stat().st_mtime_ns + 1))
-        return done[-1]
-
-    monkeypatch.setattr(run_module, "connected", lambda *given: nullcontext())
-    monkeypatch.setattr(run_module, "score_partition", write_and_change)
-    code, line = score(source, "--output", tmp_path / "out", "--rows", 1)
-    assert code == 2 and "a.csv: was modified while bulk ran; begin again" in line and len(done) == 1
 
 
 def test_a_plan_without_times_of_change_is_another_plan(tmp_path):

@@ -17,7 +17,7 @@ from nsmc_attention.classifier.display import METHODS
 from nsmc_attention.classifier.explain import explain
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.systems.language.model import load_language_model
-from nsmc_attention.systems.language.system import LAYOUT as LANGUAGE_MODEL
+from nsmc_attention.systems.language.settings import LAYOUT as LANGUAGE_MODEL
 from nsmc_attention.systems.restore.restorer import load_restorer
 
 TEXT, BLANK, SENTENCE = "배우는 좋은데 영화는 별로", "주인공의 [MASK]에 소름이 돋았다", "이영화 정말조타 가나"

@@ -8,7 +8,7 @@ import pandas
 import pytest
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.system import LAYOUT
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.systems.film.rater import load_film
 
 

@@ -69,7 +69,7 @@ def test_the_loss_is_the_weighted_pinball_loss():
 
 
 def test_a_training_lowers_its_error(tmp_path):
-    network, progress = train_network(
+    network, progress, _ = train_network(
         FilmConfig().with_settings(SMALL), Run(tmp_path, device="cpu", quiet=True), FILMS, FILMS
     )
     objective = FilmObjective(FilmBatches(FILMS, 16, 16), mxnet.cpu(), 0)

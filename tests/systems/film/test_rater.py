@@ -10,7 +10,7 @@ from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classifier.predictor import WINDOW
 from nsmc_attention.errors import BundleError
 from nsmc_attention.systems.film.rating import BLANK
-from nsmc_attention.systems.film.system import LAYOUT as FILMS_LAYOUT
+from nsmc_attention.systems.film.settings import LAYOUT as FILMS_LAYOUT
 
 GOOD, BAD = "정말 재미있다", "지루하다"
 TEXTS = [GOOD, "최고의 영화", BAD, "배우들 연기가 좋다", "돈이 아깝다", GOOD]

@@ -5,7 +5,7 @@ import pytest
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.errors import DataError
-from nsmc_attention.systems.read.system import LAYOUT
+from nsmc_attention.systems.read.settings import LAYOUT
 from nsmc_attention.systems.read.train import FEWEST, train_reader
 from nsmc_attention.training.runs import Run
 

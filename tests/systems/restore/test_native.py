@@ -244,7 +244,7 @@ def test_kernels_of_classifiers_and_other_devices_run_no_editor_and_kernels_of_e
         with pytest.raises(ValueError, match="kernel: expected one of editors, found bf16"):
             editor("bf16", parameters(60, 50, config_of(4, 4, 1, 4)), 1)
     for options, message in (
-        ({"engine": "native-bf16"}, "engine runs classifiers: expected --engine auto, native, onnx or gluon"),
+        ({"engine": "native-bf16"}, "unknown engine 'native-bf16'; did you mean 'native'?"),
         ({"engine": "native", "device": "gpu"}, "the native engine runs on the CPU"),
         ({"engine": "native", "beam": 1}, "does not compute .*: expected model.kind editor, found writer"),
     ):

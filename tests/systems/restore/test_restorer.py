@@ -15,7 +15,7 @@ from nsmc_attention.errors import ConfigError
 from nsmc_attention.systems.restore import restorer as module
 from nsmc_attention.systems.restore.engines import engine_beside
 from nsmc_attention.systems.restore.restoration import BLANK, REJECTED, pieces_of
-from nsmc_attention.systems.restore.system import EDITOR, LAYOUT, WRITER
+from nsmc_attention.systems.restore.settings import EDITOR, LAYOUT, WRITER
 from nsmc_attention.text.encoding import clean
 
 SPACED = some.text("가나 다.!a😀", max_size=80).map(clean)
