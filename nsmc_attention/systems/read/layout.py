@@ -12,9 +12,9 @@ from ...machine.aliases import Numbers
 from .panels import AREA, BOTTOM, LEFT, NO_LETTER, NUMBER, RIGHT, TOP, USUAL, Items, Region, region_of, regions, size_of
 from .strips import Box, Gray
 
-# Shares of a letter's height: gaps between columns, strokes of one line, a low line such as dots, and a row around the
-# letters that it has
-WIDE, ONE_LINE, LOW, ROW = 1.6, 1.5, 0.8, 1.1
+# Shares of a letter's height: gaps between columns, strokes of one line, more than a line, a low line such as dots, and a
+# row around the letters that it has
+WIDE, ONE_LINE, HIGH, LOW, ROW = 1.6, 1.5, 1.9, 0.8, 1.1
 # Rules are longer than so many letters, and at most so thick, as a share of a letter
 RULE, THICK = 5, 0.3
 # The height of dots, as a share of a letter's, and of what they lack the part above them
@@ -137,9 +137,10 @@ def row_parts(items: Items, size: int) -> list[Items]:
     panel = items[:, NUMBER] > 0
     if panel.any():
         return [part for part in (items[~panel], *numpy.split(items[panel], panel.sum())) if len(part)]
+    _, top, _, bottom = extent(items)
     columns = groups(items, LEFT, CLOSE * size)
-    lines = max(len(joined(groups(column, TOP), size)) for column in columns)
-    return columns if lines > 1 else [items]
+    several = bottom - top > HIGH * size and any(len(joined(groups(each, TOP), size)) > 1 for each in columns)
+    return columns if several else [items]
 
 
 def heightened(items: Items, boxes: Numbers, region: Region, size: int) -> tuple[int, int, int, int]:
