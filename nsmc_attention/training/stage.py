@@ -2,12 +2,17 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Iterator, Optional, Protocol
+from typing import Any, Generic, Iterator, Optional, Protocol, TypeVar
+
+import numpy
 
 from ..machine.aliases import Array, Device, Network
 
 # Added to weights before their logarithm is taken
 SMALLEST_WEIGHT = 1e-6
+# Which of the random numbers of a seed are drawn for the dev part: no epoch has this number
+DEV_STREAM = 2**31 - 1
+BatchT = TypeVar("BatchT")
 
 
 class Objective(ABC):
@@ -36,6 +41,21 @@ class TrainingBatches(Protocol):
     def __len__(self) -> int: ...
 
     def epoch(self, seed: int, epoch: int) -> Iterator[Any]: ...
+
+
+class SeededBatches(ABC, Generic[BatchT]):
+    """Batches whose content is drawn anew in each epoch, which (seed, epoch) alone decides."""
+
+    @abstractmethod
+    def drawn(self, random: numpy.random.RandomState, shuffled: bool) -> Iterator[BatchT]:
+        """Yield the batches of a pass over all items, in a random order where they are shuffled."""
+
+    def epoch(self, seed: int, epoch: int) -> Iterator[BatchT]:
+        return self.drawn(numpy.random.RandomState([seed, epoch]), shuffled=True)
+
+    def in_order(self, seed: int) -> Iterator[BatchT]:
+        """Yield the batches of the dev part, the same at each call."""
+        return self.drawn(numpy.random.RandomState([seed, DEV_STREAM]), shuffled=False)
 
 
 @dataclass(frozen=True)

@@ -52,17 +52,14 @@ def date_of(value: object) -> Optional[str]:
     are ignored: the date is the one where the review was written.
     """
     text = str(value).strip()
-    match = next(filter(None, (pattern.match(text) for pattern in DATES)), None)
-    return iso_date(*match.groups()) if match else None
-
-
-def iso_date(y: str, m: str, d: Optional[str] = None) -> Optional[str]:
-    year = int(y) if len(y) > 2 else 2000 + int(y)
+    if not (match := next(filter(None, (pattern.match(text) for pattern in DATES)), None)):
+        return None
+    year, month, day = match.groups()
     try:
-        date = datetime.date(year, int(m), int(d or 1)).isoformat()
+        date = datetime.date(int(year) + 2000 * (len(year) == 2), int(month), int(day or 1)).isoformat()
     except ValueError:
         return None
-    return date if d else date[:7]
+    return date if day else date[:7]
 
 
 def content_words(text: str) -> list[tuple[int, int, str]]:

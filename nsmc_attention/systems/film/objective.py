@@ -17,8 +17,8 @@ from ...network.parameters import set_parameters, snapshot
 from ...training.checkpoint import Progress
 from ...training.initial import initialize
 from ...training.runs import Run
-from ...training.stage import Objective, Stage
-from ..sequences.batches import DEV_STREAM, similar_batches
+from ...training.stage import Objective, SeededBatches, Stage
+from ..sequences.batches import similar_batches
 from .settings import FilmConfig
 
 QUANTILES = (0.05, 0.5, 0.95)
@@ -83,7 +83,7 @@ class FilmVectors:
         return FilmBatch((vectors, mask.astype("float32")), stars, (others / (others + SPREAD)).astype("float32"))
 
 
-class FilmBatches:
+class FilmBatches(SeededBatches[FilmBatch]):
     """Films in batches of about as many reviews given, at most `most`."""
 
     def __init__(self, films: FilmVectors, batch_size: int, most: int):
@@ -94,28 +94,18 @@ class FilmBatches:
         """Batches in an epoch."""
         return -(-len(self.usable) // self.batch_size)
 
-    def epoch(self, seed: int, epoch: int) -> Iterator[FilmBatch]:
-        """Yield the batches of one epoch, which (seed, epoch) alone decides."""
-        random = numpy.random.RandomState([seed, epoch])
-        cases, counts = self.drawn(random)
-        keys = counts * (1 + JITTER * random.random_sample(len(cases)))
-        for members in similar_batches(keys, self.batch_size, random):
+    def drawn(self, random: numpy.random.RandomState, shuffled: bool) -> Iterator[FilmBatch]:
+        cases = [self.case(film, random) for film in self.usable]
+        counts = numpy.array([len(case.given) for case in cases])
+        keys = counts * (1 + JITTER * random.random_sample(len(cases))) if shuffled else counts
+        for members in similar_batches(keys, self.batch_size, random if shuffled else None):
             yield self.films.batch([cases[i] for i in members])
 
-    def in_order(self, seed: int) -> Iterator[FilmBatch]:
-        """Yield batches over all films once, the same at each call."""
-        cases, counts = self.drawn(numpy.random.RandomState([seed, DEV_STREAM]))
-        for members in similar_batches(counts, self.batch_size):
-            yield self.films.batch([cases[i] for i in members])
-
-    def drawn(self, random: numpy.random.RandomState) -> tuple[list[Case], NDArray[numpy.int64]]:
-        """Draw reviews of each film; return the cases and the numbers of reviews given, a power of two as often as the next."""
-        cases = []
-        for film in self.usable:
-            most = min(self.most, len(self.films.members[film]) - MIN_OTHERS_TRAIN)
-            count = max(1, int(math.exp(random.random_sample() * math.log(most + 1))))
-            cases.append(self.films.draw(count, film, random))
-        return cases, numpy.array([len(case.given) for case in cases])
+    def case(self, film: int, random: numpy.random.RandomState) -> Case:
+        """Draw reviews of a film, a power of two of them as often as the next."""
+        most = min(self.most, len(self.films.members[film]) - MIN_OTHERS_TRAIN)
+        count = max(1, int(math.exp(random.random_sample() * math.log(most + 1))))
+        return self.films.draw(count, film, random)
 
 
 class FilmObjective(Objective):

@@ -13,8 +13,8 @@ from ...network.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
 from ...training.runs import Run
-from ...training.stage import Objective, Stage
-from ..sequences.batches import DEV_STREAM, similar_batches
+from ...training.stage import Objective, SeededBatches, Stage
+from ..sequences.batches import similar_batches
 from .masking import Masker, Tokens
 from .settings import LanguageConfig
 
@@ -35,7 +35,7 @@ class Hidden:
     weights: NDArray[numpy.float32]  # (M,)
 
 
-class HiddenBatches:
+class HiddenBatches(SeededBatches[Hidden]):
     """Reviews in batches of similar length, with words hidden by a Masker."""
 
     def __init__(self, tokens: Tokens, masker: Masker, batch_size: int):
@@ -45,18 +45,10 @@ class HiddenBatches:
         """Batches in an epoch."""
         return -(-len(self.tokens.lengths) // self.batch_size)
 
-    def epoch(self, seed: int, epoch: int) -> Iterator[Hidden]:
-        """Yield the batches of one epoch, which (seed, epoch) alone decides."""
-        random = numpy.random.RandomState([seed, epoch])
+    def drawn(self, random: numpy.random.RandomState, shuffled: bool) -> Iterator[Hidden]:
         lengths = self.tokens.lengths
-        keys = lengths + random.random_sample(len(lengths)) * JITTER
-        for members in similar_batches(keys, self.batch_size, random):
-            yield self.batch(members, random)
-
-    def in_order(self, seed: int) -> Iterator[Hidden]:
-        """Yield batches over all reviews once, the same way at each call."""
-        random = numpy.random.RandomState([seed, DEV_STREAM])
-        for members in similar_batches(self.tokens.lengths, self.batch_size):
+        keys = lengths + random.random_sample(len(lengths)) * JITTER if shuffled else lengths
+        for members in similar_batches(keys, self.batch_size, random if shuffled else None):
             yield self.batch(members, random)
 
     def batch(self, members: Numbers, random: numpy.random.RandomState) -> Hidden:

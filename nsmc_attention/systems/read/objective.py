@@ -17,8 +17,8 @@ from ...network.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
 from ...training.runs import Run
-from ...training.stage import SMALLEST_WEIGHT, Objective, Stage
-from ..sequences.batches import DEV_STREAM, similar_batches
+from ...training.stage import DEV_STREAM, SMALLEST_WEIGHT, Objective, Stage
+from ..sequences.batches import similar_batches
 from ..sequences.characters import BEGIN, END, PADDING, edit_distance
 from .decoding import Letters, ctc_path
 from .drawing import Face, random_line

@@ -16,8 +16,8 @@ from ...network.parameters import round_tables
 from ...training.checkpoint import Progress
 from ...training.initial import Beginning, initialize
 from ...training.runs import Run
-from ...training.stage import Objective, Stage
-from ..sequences.batches import DEV_STREAM, similar_batches
+from ...training.stage import DEV_STREAM, Objective, Stage
+from ..sequences.batches import similar_batches
 from ..sequences.characters import BEGIN, END, KEEP, Characters, split_spaces
 from .noise import typed
 from .settings import RestoreConfig, most_written

@@ -7,9 +7,6 @@ from numpy.typing import NDArray
 
 from ...schema import LoopConfig
 
-# Which of the random numbers of a seed are drawn for the dev part: no epoch has this number
-DEV_STREAM = 2**31 - 1
-
 
 def similar_batches(
     keys: Any, size: int, random: Optional[numpy.random.RandomState] = None
