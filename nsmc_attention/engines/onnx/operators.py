@@ -130,8 +130,10 @@ def dense(graph: "Graph", node: Node) -> str:
     if node.attributes.get("flatten", True):
         rows = graph.value(source) if len(source.shape) == 2 else graph.add("Flatten", graph.value(source))
         return graph.add("Gemm", rows, *map(graph.value, (weight, *bias)), transB=1)
+    # before the weights, so that the nodes of packaged graphs are in the same order
+    rows = graph.value(source)
     columns = graph.add("Transpose", graph.weights(*graph.parameter(weight)), perm=[1, 0])
-    product = graph.add("MatMul", graph.value(source), columns)
+    product = graph.add("MatMul", rows, columns)
     return graph.add("Add", product, graph.value(bias[0])) if bias else product
 
 
