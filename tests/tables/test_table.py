@@ -16,12 +16,13 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from nsmc_attention.corpora.data import columns_of, open_table
+from nsmc_attention.corpora.data import columns_of
 from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.errors import DataError
 from nsmc_attention.tables.parts import PART_BYTES, as_text
 from nsmc_attention.tables.rows import parts_of
 from nsmc_attention.tables.source import find_source
+from nsmc_attention.tables.table import open_table
 
 ROWS = [
     {"document": '"따옴표", 쉼표; \t탭', "film": "A", "label": "1"},
