@@ -120,7 +120,7 @@ def bulk(
     counts = {"partitions": 0, "scored": 0}
 
     def missing() -> Iterator[Partition]:
-        for partition in partitions_of(tables, rows, style):
+        for partition in partitions_of(tables, states, rows, style):
             counts["partitions"] += 1
             if not (folder / partition.output).exists():
                 counts["scored"] += 1
@@ -137,10 +137,14 @@ def bulk(
     return {**counts, "rows": tally.rows, "tally": tally}
 
 
-def partitions_of(tables: Iterable[tuple[Source, str]], rows: int, style: str) -> Iterator[Partition]:
-    """Yield the Partitions of files, which are read on the way."""
+def partitions_of(
+    tables: Iterable[tuple[Source, str]], states: list[list[object]], rows: int, style: str
+) -> Iterator[Partition]:
+    """Yield the Partitions of files, which are read on the way; DataError for a file that has another state by then."""
     for number, (source, column) in enumerate(tables):
         for index, part in enumerate(open_table(source, column, rows).parts):
+            if [str(source.path), *state_of(source.path)] not in states:
+                raise DataError(f"{source.path}: was modified while bulk ran; begin again, with another --output")
             yield Partition(source, column, part, f"{number:04d}-{source.path.stem}-{index:05d}.{style}")
 
 

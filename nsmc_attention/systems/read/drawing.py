@@ -18,7 +18,6 @@ from ...machine.aliases import Numbers
 from ...text.hangul import FIRST
 from .strips import Gray, cut_out, differences
 
-SUFFIXES = (".ttf", ".otf", ".ttc")
 # Of a collection, faces of other languages draw the same Korean letters
 OTHER_LANGUAGES = (" JP", " SC", " TC", " HK")
 # Sizes of letters in pixels, and the least difference between ink and background
@@ -52,11 +51,14 @@ def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
 
     `unused` are parts of the names of files that are left out, with commas between. DataError where there are none.
     """
+    from matplotlib.font_manager import findSystemFonts
+
     # it tells of each table that it finds odd
     logging.getLogger("fontTools").setLevel(logging.ERROR)
     names = [name.strip().lower() for name in unused.split(",") if name.strip()]
-    paths = [path for path in font_files(folder) if not any(name in path.name.lower() for name in names)]
-    faces = [face for path in sorted(set(paths)) for face in faces_of(path)]
+    paths = sorted(map(Path, findSystemFonts(folder or None)))
+    used = [path for path in paths if not any(name in path.name.lower() for name in names)]
+    faces = [face for path in used for face in faces_of(path)]
     if not faces:
         place = folder or "the fonts of this system"
         raise DataError(
@@ -65,23 +67,11 @@ def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
     return faces
 
 
-def font_files(folder: str) -> list[Path]:
-    if folder:
-        return [path for path in Path(folder).rglob("*") if path.suffix.lower() in SUFFIXES]
-    from matplotlib.font_manager import findSystemFonts
-
-    return [Path(name) for name in findSystemFonts()]
-
-
 def faces_of(path: Path) -> Iterator[Face]:
     """Yield the faces of a file that draw a Korean syllable."""
     try:
-        fonts = (
-            TTCollection(str(path), lazy=True).fonts
-            if path.suffix.lower() == ".ttc"
-            else [TTFont(str(path), lazy=True)]
-        )
-        for index, font in enumerate(fonts):
+        is_collection = path.suffix.lower() == ".ttc"
+        for index, font in enumerate(TTCollection(path, lazy=True) if is_collection else [TTFont(path, lazy=True)]):
             characters = font.getBestCmap() or {}
             name = str(font["name"].getDebugName(4) or "")
             if FIRST in characters and not any(language in name for language in OTHER_LANGUAGES):

@@ -92,11 +92,10 @@ class Reading:
     def doubts(self) -> str:
         """A sentence with the numbers of doubtful and omitted lines; empty if there are none."""
         low = sum(line.score < DOUBT for line in self.lines)
-        said = (
-            [f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"] if low else []
-        )
-        said += [f"{self.left_out} more could not be read and are left out"] if self.left_out else []
-        return "; ".join(said)
+        doubtful = f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"
+        omitted = f"{self.left_out} more could not be read and are left out"
+        counts = {doubtful: low, omitted: self.left_out}
+        return "; ".join(said for said, count in counts.items() if count)
 
     @property
     def text(self) -> str:
@@ -177,13 +176,8 @@ def shades(weights: Numbers, edges: Numbers) -> str:
     stops = ["transparent 0"]
     for number in numpy.flatnonzero(weights > FAINTEST * weights.max()):
         color = f"rgba(var(--neutral),{0.7 * weights[number] / weights.max():.2f})"
-        first, last = edges[number], edges[number + 1]
-        stops += [
-            f"transparent {first:.0f}px",
-            f"{color} {first:.0f}px",
-            f"{color} {last:.0f}px",
-            f"transparent {last:.0f}px",
-        ]
+        first, last = f"{edges[number]:.0f}px", f"{edges[number + 1]:.0f}px"
+        stops += [f"transparent {first}", f"{color} {first}", f"{color} {last}", f"transparent {last}"]
     return f"linear-gradient(to right,{','.join(stops)})"
 
 

@@ -70,12 +70,10 @@ def lines_of(reviews: Sequence[str], count: int, invented: float, longest: int, 
     """Yield `count` lines drawn at random, of which `invented` for each of a review are made up."""
     share = invented / (1 + invented)
     for _ in range(count):
-        is_invented = random.random_sample() < share
-        yield (
-            invented_line(longest, random)
-            if is_invented
-            else review_line(reviews[random.randint(len(reviews))], longest, random)
-        )
+        if random.random_sample() < share:
+            yield invented_line(longest, random)
+        else:
+            yield review_line(reviews[random.randint(len(reviews))], longest, random)
 
 
 def sign_line(reviews: Sequence[str], random: RandomState) -> str:
@@ -85,12 +83,9 @@ def sign_line(reviews: Sequence[str], random: RandomState) -> str:
     kind = random.randint(6)
     if kind < 2:
         stars = random.randint(6)
-        line = "★" * stars + "☆" * (5 - stars)
-        return (
-            ("", "별점 ", word + " ")[random.randint(3)]
-            + line
-            + ("", f" {stars}점", f" {2 * stars}/10")[random.randint(3)]
-        )
+        before = ("", "별점 ", word + " ")[random.randint(3)]
+        behind = ("", f" {stars}점", f" {2 * stars}/10")[random.randint(3)]
+        return before + "★" * stars + "☆" * (5 - stars) + behind
     if kind == 2:
         return " ".join("#" + each.strip("#")[:8] for each in [word, *words[: random.randint(4)]])
     if kind == 3:

@@ -51,11 +51,14 @@ def decide(
 ) -> Decisions:
     """Return the decisions for characters (S,) by an editor's outputs; changes have at least the `least` probability.
 
-    Where None, it is CERTAIN_TAG or CERTAIN_SPACE.
+    Where None, it is CERTAIN_TAG or CERTAIN_SPACE. `spaces` (S,) are the network's probabilities of a space.
     """
     tags, of_tags = believed_tags(tags, certainty, least)
     # float32 as a change's probability is given, so that both are compared to the same least one
-    has_space, of_spaces = space_follows(had_space, spaces.astype("float32"), CERTAIN_SPACE if least is None else least)
+    spaces = spaces.astype("float32")
+    of_other = numpy.where(had_space, 1 - spaces, spaces)
+    changes = of_other.astype("float64") >= (CERTAIN_SPACE if least is None else least)
+    has_space, of_spaces = had_space ^ changes, numpy.where(changes, of_other, 1 - of_other)
     logs = [numpy.log(numpy.maximum(each, SMALLEST)) for each in (of_tags, of_spaces)]
     return Decisions(tags, had_space, has_space, of_tags, of_spaces, sum(logs))
 
@@ -64,17 +67,6 @@ def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float]) 
     """Return the tags (S,), KEEP where another has less than the least probability, and the probability of each."""
     believed = (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
     return numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
-
-
-def space_follows(had_space: Flags, spaces: Probabilities, least: float) -> tuple[Flags, Probabilities]:
-    """Return whether a space follows each character (S,), and the probability of each decision.
-
-    `spaces` (S,) are the network's probabilities of a space. One of the source stays, and one that it lacks stays out,
-    unless the other has the least probability.
-    """
-    of_other = numpy.where(had_space, 1 - spaces, spaces)
-    changes = of_other.astype("float64") >= least
-    return had_space ^ changes, numpy.where(changes, of_other, 1 - of_other)
 
 
 class Spaced(NamedTuple):

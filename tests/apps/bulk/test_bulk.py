@@ -14,7 +14,7 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from nsmc_attention.apps.bulk import Partition, check_plan, connected, expand, score_partition  # noqa: E402
+from nsmc_attention.apps.bulk import Partition, check_plan, connected, expand, partitions_of, score_partition, state_of  # noqa: E402
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.classifier.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.classifier.settings import LAYOUT  # noqa: E402
@@ -151,6 +151,17 @@ def test_a_source_that_was_changed_since_is_another_plan(score, tmp_path):
     os.utime(source, ns=(0, source.stat().st_mtime_ns + 1))
     code, line = score(*arguments)
     assert code == 2 and "was begun with other sources (or they were written or copied" in line
+
+
+def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("document\n1번 좋다\n2번 좋다\n", encoding="utf-8")
+    table = open_table(path)
+    parts = partitions_of([(table.source, table.text_column)], [[str(path), *state_of(path)]], 1, "csv")
+    assert next(parts).rows["document"] == ["1번 좋다"]
+    os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
+    with pytest.raises(DataError, match="a.csv: was modified while bulk ran; begin again"):
+        next(parts)
 
 
 def test_a_plan_without_times_of_change_is_another_plan(tmp_path):
