@@ -130,10 +130,8 @@ def dense(graph: "Graph", node: Node) -> str:
     if node.attributes.get("flatten", True):
         rows = graph.value(source) if len(source.shape) == 2 else graph.add("Flatten", graph.value(source))
         return graph.add("Gemm", rows, *map(graph.value, (weight, *bias)), transB=1)
-    # before the weights, so that the nodes of packaged graphs are in the same order
-    rows = graph.value(source)
-    columns = graph.add("Transpose", graph.weights(*graph.parameter(weight)), perm=[1, 0])
-    product = graph.add("MatMul", rows, columns)
+    rows, (name, array) = graph.value(source), graph.parameter(weight)  # in the order of packaged graphs
+    product = graph.add("MatMul", rows, graph.add("Transpose", graph.weights(name, array), perm=[1, 0]))
     return graph.add("Add", product, graph.value(bias[0])) if bias else product
 
 

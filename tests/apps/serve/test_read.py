@@ -76,7 +76,7 @@ def test_what_cannot_be_read_is_one_line_that_says_so(reading, ask, draw, body, 
 
 
 def test_the_page_refuses_what_the_server_would():
-    page = Path(service.__file__).with_name("page.js").read_text(encoding="utf-8")
+    page = Path(service.__file__).with_name("pages").joinpath("read/page.js").read_text(encoding="utf-8")
     assert f"LARGEST = {MOST_BYTES:_};" in page
 
 
