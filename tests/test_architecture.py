@@ -46,9 +46,9 @@ BOUNDS = {
     "systems/restore": 2730,
     "apps/aspects": 324,
     "apps/report": 812,
-    "apps/serve": 1491,
+    "apps/serve": 1512,
     "cli": 1444,
-    "": 26228,
+    "": 26249,
 }
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))

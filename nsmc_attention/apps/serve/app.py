@@ -27,6 +27,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse
 from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
+from starlette.middleware.exceptions import ExceptionMiddleware
 from starlette.requests import ClientDisconnect
 
 from ...bundle import load_bundle, read_contents
@@ -47,6 +48,7 @@ ABOUT.update(redoc_url=None, redirect_slashes=False, generate_unique_id_function
 SETTINGS: Any = {"factory": True, "http": "h11", "h11_max_incomplete_event_size": 65_536, "ws": "none"}
 SETTINGS.update(access_log=False, server_header=False, proxy_headers=False)
 SETTINGS.update(timeout_graceful_shutdown=15, timeout_keep_alive=20)
+EXPECTED = (HTTPException, RequestValidationError, ClientDisconnect, NsmcError)
 # Open files that are asked for, two of a connection with a table; exit code of a process whose bundle cannot be loaded
 MOST_FILES, BAD_BUNDLE = 65_536, 2
 # Options of the command line in messages, whose names are those of parameters in the address: sheet (--sheet)
@@ -74,7 +76,7 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
 
     # /docs from files of this package, not from a CDN
     application = FastAPIOffline(lifespan=lifespan, **ABOUT)
-    for kind in (HTTPException, RequestValidationError, ClientDisconnect, NsmcError, Exception):
+    for kind in (*EXPECTED, Exception):
         application.add_exception_handler(kind, respond_error)
     # the first are found the fastest
     for route in service.routes:
@@ -90,7 +92,18 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     tell("/readyz", summary="Whether the models are loaded, and which", responses=unready)(service.readyz)
     tell("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)(service.metrics)
     # outermost, so that its response to a bug has the security headers too
-    return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes})
+    handlers = {**dict.fromkeys(EXPECTED, respond_error), Exception: respond_bug}
+    short = {
+        route.path: ExceptionMiddleware(route.respond, handlers)
+        for route in application.routes
+        if isinstance(route, JsonRoute)
+    }
+    return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes}, short)
+
+
+async def respond_bug(request: Request, problem: Exception) -> JSONResponse:
+    LOG.error("%s", request.url.path, exc_info=problem)
+    return await respond_error(request, problem)
 
 
 async def respond_error(request: Request, problem: Exception) -> JSONResponse:

@@ -83,11 +83,19 @@ class Counters:
 class Guard:
     """An ASGI application around another one, whose bodies are limited and whose responses are counted.
 
-    `largest` are the most bytes of the body of each route, None the limit of JSON.
+    `largest` are the most bytes of the body of each route, None the limit of JSON; `short` are applications for POST
+    requests by their paths, which FastAPI's layers would take as long as the review.
     """
 
-    def __init__(self, application: ASGIApp, limits: Limits, counters: Counters, largest: Mapping[str, Optional[int]]):
-        self.application, self.limits, self.counters = application, limits, counters
+    def __init__(
+        self,
+        application: ASGIApp,
+        limits: Limits,
+        counters: Counters,
+        largest: Mapping[str, Optional[int]],
+        short: Mapping[str, ASGIApp],
+    ):
+        self.application, self.limits, self.counters, self.short = application, limits, counters, short
         self.largest = {path: most or limits.body for path, most in {**dict.fromkeys(PATHS), **largest}.items()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -118,7 +126,7 @@ class Guard:
                 message["headers"] = [*message["headers"], *added]
             await send(message)
 
-        application = self.application
+        application = self.short.get(path, self.application) if scope["method"] == "POST" else self.application
         # a browser says that a page of another site sends this, which could only cost time and disk here
         if scope["method"] == "POST" and headers.get(b"sec-fetch-site") == b"cross-site":
             application = JSONResponse({"error": FOREIGN}, 403)
