@@ -1,24 +1,20 @@
 """The systems, by the task of their bundles. To remove one, delete its folder, its line here, its names in `__init__`, and its
 files in `cli` and `apps/serve`, with their lines there."""
 
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-if TYPE_CHECKING:
-    from .engines.graphs import DeviceName, EngineName
-
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import TYPE_CHECKING
-
-from .bundle import Layout
+from .bundle import Layout, load_any
 from .errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from .bundle import AnyBundle
+    from .engines.graphs import DeviceName, EngineName
     from .schema import TaskConfig
     from .scoring.reference import Predictor
 
@@ -50,8 +46,6 @@ def load(
 
     Engine, device and errors are those of `load_classifier`.
     """
-    from .bundle import load_any
-
     verified = load_any(bundle, [one.layout for one in systems()])
     return system(verified.layout.task).load(verified, engine, device)
 

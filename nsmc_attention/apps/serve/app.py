@@ -91,17 +91,18 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     unready = {503: ERRORS[503]}
     tell("/readyz", summary="Whether the models are loaded, and which", responses=unready)(service.readyz)
     tell("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)(service.metrics)
-    # outermost, so that its response to a bug has the security headers too
     handlers = {**dict.fromkeys(EXPECTED, respond_error), Exception: respond_bug}
     short = {
         route.path: ExceptionMiddleware(route.respond, handlers)
         for route in application.routes
         if isinstance(route, JsonRoute)
     }
+    # outermost, so that its response to a bug has the security headers too
     return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes}, short)
 
 
 async def respond_bug(request: Request, problem: Exception) -> JSONResponse:
+    """Log what no client can have caused, and say so."""
     LOG.error("%s", request.url.path, exc_info=problem)
     return await respond_error(request, problem)
 

@@ -104,14 +104,13 @@ class Guard:
             return
         path, started, read = scope["path"], time.perf_counter(), 0
         limit, headers = self.largest.get(path, self.limits.body), dict(scope["headers"])
-        too_large = f"body: expected at most {limit} bytes, found more; send less at a time"
 
         async def limited() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
             if read > limit:
-                raise HTTPException(413, too_large)
+                raise HTTPException(413, too_large(limit))
             return message
 
         async def guarded(message: Message) -> None:
@@ -131,8 +130,11 @@ class Guard:
         if scope["method"] == "POST" and headers.get(b"sec-fetch-site") == b"cross-site":
             application = JSONResponse({"error": FOREIGN}, 403)
         elif int(headers.get(b"content-length", 0)) > limit:
-            application = JSONResponse({"error": too_large}, 413)
+            application = JSONResponse({"error": too_large(limit)}, 413)
         # of a second Ctrl-C, which ends requests without their answers
         with suppress(asyncio.CancelledError):
-            # h11 reads no more than was announced
-            await application(scope, receive if b"content-length" in headers else limited, guarded)
+            await application(scope, limited, guarded)
+
+
+def too_large(limit: int) -> str:
+    return f"body: expected at most {limit} bytes, found more; send less at a time"

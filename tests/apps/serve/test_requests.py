@@ -145,6 +145,13 @@ GARBAGE = {
     "a header without an end": (400, b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"a" * 70_000),
     "headers without an end": (400, b"GET / HTTP/1.1\r\nHost: a\r\n" + b"ab: cd\r\n" * 9_000),
     "headers behind chunks": (400, CHUNKED + b"0\r\n" + b"ab: cd\r\n" * 9_000),
+    "two lengths": (
+        413,
+        HEAD
+        + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n"
+        + b" " * 0x200000
+        + b"\r\n0\r\n\r\n",
+    ),
     "huge length": (413, HEAD + b"Content-Length: 9999999999\r\n\r\nabc"),
     "TLS": (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
     "unknown method": ((400, 405), bare(b"BREW /")),
