@@ -48,7 +48,7 @@ BOUNDS = {
     "apps/report": 812,
     "apps/serve": 1512,
     "cli": 1444,
-    "": 26249,
+    "": 26243,
 }
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -35,6 +35,7 @@ PAGE_HEADERS = [
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 ]
+TOO_LARGE = "body: expected at most {} bytes, found more; send less at a time"
 FOREIGN = "request: expected one by this server's page or by a program, found one by a page of another site"
 
 
@@ -110,7 +111,7 @@ class Guard:
             message = await receive()
             read += len(message.get("body", b""))
             if read > limit:
-                raise HTTPException(413, too_large(limit))
+                raise HTTPException(413, TOO_LARGE.format(limit))
             return message
 
         async def guarded(message: Message) -> None:
@@ -130,11 +131,7 @@ class Guard:
         if scope["method"] == "POST" and headers.get(b"sec-fetch-site") == b"cross-site":
             application = JSONResponse({"error": FOREIGN}, 403)
         elif int(headers.get(b"content-length", 0)) > limit:
-            application = JSONResponse({"error": too_large(limit)}, 413)
+            application = JSONResponse({"error": TOO_LARGE.format(limit)}, 413)
         # of a second Ctrl-C, which ends requests without their answers
         with suppress(asyncio.CancelledError):
             await application(scope, limited, guarded)
-
-
-def too_large(limit: int) -> str:
-    return f"body: expected at most {limit} bytes, found more; send less at a time"
