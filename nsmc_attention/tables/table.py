@@ -126,9 +126,9 @@ def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator
 
 
 # What lines of KakaoTalk's exports have
-JOINED = ("님이 들어왔습니다", "님이 나갔습니다", "님을 초대했습니다", "님과 카카오톡 대화")
+CHAT_NOTICES = ("님이 들어왔습니다", "님이 나갔습니다", "님을 초대했습니다", "님과 카카오톡 대화")
 # Lines by which it is judged, and of them the least that are said
-LEAST, SHARE = 2, 0.1
+FEWEST_REMARKED, SHARE_REMARKED = 2, 0.1
 
 
 def is_chat(line: str) -> bool:
@@ -139,7 +139,7 @@ def is_chat(line: str) -> bool:
     """
     if line.startswith("[") and "] [" in line[:60]:
         return is_value(line.partition("] [")[2].partition("]")[0].replace(" ", "") + "0")
-    if line.startswith(("---", "저장한 날짜")) or line.rstrip(".").endswith(JOINED):
+    if line.startswith(("---", "저장한 날짜")) or line.rstrip(".").endswith(CHAT_NOTICES):
         return "년" in line or ":" in line or not line.startswith("---")
     when, _, said = line.partition(",")
     return " : " in said and is_value(when)
@@ -150,7 +150,7 @@ def remark(texts: Sequence[str]) -> Optional[str]:
     lines = [text for text in map(str.strip, texts) if text]
     chat = sum(map(is_chat, lines))
     odd = sum(is_chat(line) or is_value(line) or is_printed(line) for line in lines)
-    if odd < LEAST or odd < SHARE * len(lines):
+    if odd < FEWEST_REMARKED or odd < SHARE_REMARKED * len(lines):
         return None
     kind = "lines of an exported chat" if chat * 2 >= odd else "numbers, dates, codes, links or lists"
     return f"{odd:,} of the first {len(lines):,} texts are {kind}, no reviews; their labels mean nothing"

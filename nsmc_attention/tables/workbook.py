@@ -27,17 +27,16 @@ KEPT = tuple(
     "xl/calcChain.xml xl/comments xl/drawings/vmlDrawing xl/drawings/commentsDrawing xl/legacyDrawing xl/printerSettings/ "
     "xl/tables/".split()
 )
-# Cells of the rectangle that a sheet fills: a row for each of Excel's, of 16 columns; and bytes of the strings in them,
-# of which each cell has its own copy, so that those of `LONG` are counted
-MOST_CELLS, MOST_BYTES, LONG = 2**24, 2**28, 2**10
+# Of a sheet: cells of the rectangle that it fills; bytes of shared strings above LONG_STRING, of which each cell has a copy
+MOST_CELLS, MOST_BYTES, LONG_STRING = 2**24, 2**28, 2**10
 STRINGS, READ, OVERLAP = "xl/sharedStrings.xml", 2**20, 2**16
 # The tag of a cell, one with a value, and a formula without one, as programs but Excel write them
 TAG = rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
 CELL = re.compile(TAG + rb"<(?:\w+:)?[vif]")
-# A cell right of the 16 columns in which even a million rows are few
+# A cell beyond the first 16 columns, without which no sheet has more than MOST_CELLS
 WIDE = re.compile(rb' r="(?:[Q-Z]|[A-Z]{2,3})[0-9]')
-SHARED = re.compile(rb'<(?:\w+:)?c\s[^<>]*\bt="s"[^<>]*><(?:\w+:)?v>([0-9]{1,9})<')
-STRING = re.compile(rb"<(?:\w+:)?si\s*(?:/>|>(.*?)</(?:\w+:)?si>)", re.DOTALL)
+# The attributes of a cell and its value, the number of a string where they have t="s"; the beginning of a shared string
+VALUE, STRING = re.compile(rb"<(?:\w+:)?c\s([^<>]*)><(?:\w+:)?v>([0-9]{1,9})<"), re.compile(rb"<(?:\w+:)?si\b")
 FORMULA = re.compile(rb'(?!<[^<>]*t="str")' + TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
 
 
@@ -147,7 +146,8 @@ def check_sheet(source: Source) -> set[tuple[int, int]]:
     uncomputed, sizes, size, wide = set[tuple[int, int]](), string_sizes(source), 0, False
     for data in blocks(source):
         wide = wide or WIDE.search(data) is not None
-        size += sum(sizes.get(int(index), 0) for index in SHARED.findall(data)) if sizes else 0
+        found = VALUE.findall(data) if sizes else ()
+        size += sum(sizes.get(int(index), 0) for attributes, index in found if b't="s"' in attributes)
         for column, number in FORMULA.findall(data) if b"<f" in data else ():
             uncomputed.add((column_number(column) - 1, int(number)))
     cells, of_sheet = cells_between(source) if wide else 0, f"of sheet {source.sheet!r}"
@@ -155,8 +155,8 @@ def check_sheet(source: Source) -> set[tuple[int, int]]:
         expected = f"expected at most {MOST_CELLS:,} cells between the first and the last {of_sheet}"
         raise DataError(f"{source.path}: {expected}, found {cells:,}; remove far ones")
     if size > MOST_BYTES:
-        expected = f"expected at most {MOST_BYTES:,} bytes of text in the cells {of_sheet}"
-        raise DataError(f"{source.path}: {expected}, found {size:,}; remove what is repeated")
+        expected = f"expected at most {MOST_BYTES:,} bytes of text in the cells {of_sheet}, found {size:,}"
+        raise DataError(f"{source.path}: {expected}; remove what is repeated")
     return uncomputed
 
 
@@ -175,10 +175,10 @@ def cells_between(source: Source) -> int:
 
 
 def string_sizes(source: Source) -> dict[int, int]:
-    """Return {index: bytes} of the long strings that cells share."""
+    """Return {index: bytes} of the long strings that cells share; -1 is what stands before the first."""
     with zipfile.ZipFile(source.stream or source.path) as archive:
         strings = archive.read(STRINGS) if STRINGS in archive.namelist() else b""
-    return {index: len(text) for index, text in enumerate(STRING.findall(strings)) if len(text) > LONG}
+    return {index: len(text) for index, text in enumerate(STRING.split(strings), -1) if len(text) > LONG_STRING}
 
 
 def last_places(data: bytes) -> Iterator[tuple[bytes, bytes]]:

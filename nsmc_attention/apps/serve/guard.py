@@ -84,8 +84,8 @@ class Counters:
 class Guard:
     """An ASGI application around another one, whose bodies are limited and whose responses are counted.
 
-    `largest` are the most bytes of the body of each route, None the limit of JSON; `short` are applications for POST
-    requests by their paths, which FastAPI's layers would take as long as the review.
+    `largest` has the most bytes of the body of each route, None for the limit of JSON. `short` has an application for the
+    JSON requests of a path, which need not pass through FastAPI: its layers take as much time as the classification.
     """
 
     def __init__(
