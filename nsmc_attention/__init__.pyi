@@ -17,8 +17,8 @@ from .classifier.predictor import predict as predict
 from .classifier.settings import Config as Config
 from .classifier.settings import preset as preset
 from .classifier.train import train as train
-from .corpora.corpus import Reviews as Reviews
 from .corpora.labelled import load_reviews as load_reviews
+from .corpora.nsmc import Reviews as Reviews
 from .errors import NsmcError as NsmcError
 from .measure.share import Share as Share
 from .registry import load as load
@@ -37,8 +37,8 @@ from .systems.read.reader import load_reader as load_reader
 from .systems.read.reader import read as read
 from .systems.read.reading import Line as Line
 from .systems.read.reading import Reading as Reading
-from .systems.restore.pictures import save_restoration as save_restoration
 from .systems.restore.restoration import Restoration as Restoration
+from .systems.restore.restoration import save_restoration as save_restoration
 from .systems.restore.restorer import Restorer as Restorer
 from .systems.restore.restorer import load_restorer as load_restorer
 from .systems.restore.restorer import restore as restore
@@ -46,8 +46,8 @@ from .systems.restore.restorer import restore_column as restore_column
 from .version import __version__ as __version__
 from .views.heatmap import draw_heatmap as draw_heatmap
 from .views.heatmap import save_heatmap as save_heatmap
-from .views.pictures import save_attributions as save_attributions
-from .views.pictures import save_heads as save_heads
+from .views.page import save_attributions as save_attributions
+from .views.page import save_heads as save_heads
 
 __all__: list[str]
 

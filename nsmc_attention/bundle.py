@@ -24,7 +24,7 @@ from .machine.files import read_json, replaced_folder
 if TYPE_CHECKING:
     from .schema import TaskConfig
     from .text.encoding import ReviewEncoder
-    from .text.settings import WordSettings
+    from .text.tokenizers import WordSettings
 
 SCHEMA = 5
 MANIFEST, PARAMETERS, CARD = "manifest.json", "model.safetensors", "README.md"

@@ -38,8 +38,8 @@ from nsmc_attention.systems.restore.junctions import (
 )
 from nsmc_attention.systems.restore.settings import LAYOUT, RestoreConfig
 from nsmc_attention.systems.restore.train import MOST_DEV, sentences_of
-from nsmc_attention.systems.sequences.batches import hold_out
 from nsmc_attention.systems.sequences.characters import split_spaces
+from nsmc_attention.training.stage import hold_out
 
 # At how many places a key must be to get a weight; smaller weights are left out
 FEWEST, SMALLEST = 20, 0.3

@@ -25,10 +25,9 @@ from numpy.random import RandomState
 
 from benchmarks.classification.behaviour import cases
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.corpora.corpus import Reviews
-from nsmc_attention.text.encoding import clean
+from nsmc_attention.corpora.nsmc import Reviews
+from nsmc_attention.text.encoding import clean, tokenize_many
 from nsmc_attention.text.hangul import parts
-from nsmc_attention.text.tokenize import tokenize_many
 from nsmc_attention.text.tokenizers import align
 
 TOKENIZER, TRIES, SHARED, IDIOM = "mecab", 200, 7, 5

@@ -34,10 +34,10 @@ from nsmc_attention.systems.restore import as_typed as weighing
 from nsmc_attention.systems.restore import restorer as restoring
 from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, evidence
 from nsmc_attention.systems.restore.as_typed import SHORT as FEW
+from nsmc_attention.systems.restore.correctors import tags_of
 from nsmc_attention.systems.restore.decisions import Decisions
 from nsmc_attention.systems.restore.junctions import Junctions, hash_of
 from nsmc_attention.systems.restore.noise import MOST, typed
-from nsmc_attention.systems.restore.tags import tags_of
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.text.encoding import clean
 

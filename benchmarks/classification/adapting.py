@@ -47,8 +47,7 @@ from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import new_figure
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.measure.calibration import log_odds
-from nsmc_attention.measure.metrics import headline
+from nsmc_attention.measure.metrics import headline, log_odds
 from nsmc_attention.systems.film.rater import ReviewReader
 from nsmc_attention.training.runs import Run
 

@@ -23,7 +23,7 @@ from nsmc_attention.apps.aspects.aspects import GOODS_WEIGHTS, AspectReader, by_
 from nsmc_attention.apps.aspects.clauses import read_words
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.machine.files import read_rows
-from nsmc_attention.measure.calibration import log_odds
+from nsmc_attention.measure.metrics import log_odds
 
 FOLDER = Path(__file__).parent
 BINS, LONGEST, SURE = (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 99.0), 40, GOODS_WEIGHTS[2]

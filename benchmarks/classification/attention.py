@@ -19,12 +19,12 @@ from nsmc_attention.classifier.engines import embed_batch
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.drawing.colors import LIGHT, as_hex
 from nsmc_attention.drawing.figure import new_figure, printable
+from nsmc_attention.drawing.html import LIGHT, as_hex
 from nsmc_attention.measure.faithfulness import SHORTEST, agreement, aopc, leave_one_out
 from nsmc_attention.measure.metrics import entropy, evenness
 from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.views.attention_statistics import by_word, mean_weight, token_table
+from nsmc_attention.views.heatmap import by_word, mean_weight, token_table
 from nsmc_attention.views.terminal import interval
 
 REVIEWS, CORPUS = 1000, 5000

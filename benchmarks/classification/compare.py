@@ -27,10 +27,9 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import LAYOUT, PRESETS, Config
 from nsmc_attention.classifier.train import split, tokenized, train_classifier
-from nsmc_attention.corpora.corpus import Reviews
 from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.corpora.labelled import read_reviews
-from nsmc_attention.corpora.nsmc import CORPORA
+from nsmc_attention.corpora.nsmc import CORPORA, Reviews
 from nsmc_attention.errors import ConfigError, did_you_mean, list_names
 from nsmc_attention.machine.files import read_json, replaced_file, write_text
 from nsmc_attention.measure.metrics import HEADLINE, headline

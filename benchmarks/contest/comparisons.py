@@ -8,9 +8,8 @@ import numpy
 
 from nsmc_attention.classifier.settings import preset
 from nsmc_attention.machine.processes import cores
-from nsmc_attention.text.encoding import ReviewEncoder
+from nsmc_attention.text.encoding import ReviewEncoder, tokenize
 from nsmc_attention.text.preprocessing import build_vocab
-from nsmc_attention.text.tokenize import tokenize
 
 from .contestants import Workload
 from .rounds import Comparison, compare

@@ -19,11 +19,9 @@ import numpy
 
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Texts
-from nsmc_attention.systems.language.masking import MASK
-from nsmc_attention.systems.language.model import LanguageModel, load_language_model
+from nsmc_attention.systems.language.model import MASK, LanguageModel, load_language_model
 from nsmc_attention.systems.language.train import read_reviews
-from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.tokenize import tokenize_many
+from nsmc_attention.text.encoding import clean, tokenize_many
 
 # Places of the context, from the most particular to the most general
 CONTEXTS = ((-2, -1, 1, 2), (-2, -1, 1), (-1, 1, 2), (-1, 1), (-2, -1), (1, 2), (-1,), (1,), ())

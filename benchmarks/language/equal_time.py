@@ -33,15 +33,15 @@ from nsmc_attention.corpora import labelled, nsmc
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.measure.metrics import headline
 from nsmc_attention.network.parameters import snapshot
-from nsmc_attention.systems.language.masking import MASK, Masker, Tokens
+from nsmc_attention.systems.language.model import MASK, Masker, Tokens
 from nsmc_attention.systems.language.objective import HiddenBatches, MaskedObjective, new_network
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.preprocessing import build_vocab
-from nsmc_attention.training.initial import Beginning
 from nsmc_attention.training.loop import make_trainer, train_step
 from nsmc_attention.training.runs import Run
 from nsmc_attention.training.stage import Stage
+from nsmc_attention.training.task import Beginning
 
 mxnet = import_mxnet()
 

@@ -32,16 +32,24 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora.nsmc import load
 from nsmc_attention.systems.read.decoding import ctc_path
-from nsmc_attention.systems.read.drawing import Degradation, Style, degraded, draw, ink_box, korean_faces
+from nsmc_attention.systems.read.drawing import (
+    Degradation,
+    Style,
+    degraded,
+    draw,
+    ink_box,
+    korean_faces,
+    lines_of,
+    review_line,
+)
 from nsmc_attention.systems.read.reader import PictureReader
 from nsmc_attention.systems.read.reading import Line
 from nsmc_attention.systems.read.settings import LAYOUT, READER
 from nsmc_attention.systems.read.strips import Box, Gray, cut_out, padded, strips
-from nsmc_attention.systems.read.texts import lines_of, review_line
 from nsmc_attention.systems.read.train import MOST_DEV
-from nsmc_attention.systems.sequences.batches import hold_out
 from nsmc_attention.systems.sequences.characters import edit_distance
 from nsmc_attention.text.encoding import clean
+from nsmc_attention.training.stage import hold_out
 
 UNSEEN = ("NotoSansCJK", "NotoSerifCJK", "gulim", "SquareRound", "Barunpen")
 ENLARGEMENTS = (1, 2, 3)

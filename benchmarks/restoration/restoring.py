@@ -27,9 +27,9 @@ import numpy
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.systems.restore.corrections import RestoringClassifier
+from nsmc_attention.systems.restore.correctors import character_error, tags_of
 from nsmc_attention.systems.restore.noise import typed
 from nsmc_attention.systems.restore.restorer import Restorer, load_restorer
-from nsmc_attention.systems.restore.tags import character_error, tags_of
 from nsmc_attention.systems.sequences.characters import KEEP, split_spaces
 from nsmc_attention.text.encoding import clean
 from recipes.spelling import is_plain, sentences

@@ -12,8 +12,7 @@ from nsmc_attention.classifier.batches import Batches
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.text.encoding import ReviewEncoder, clean
 from nsmc_attention.text.preprocessing import bucket_sampler, build_vocab
-from nsmc_attention.text.settings import TextConfig
-from nsmc_attention.text.tokenizers import pip_mecab
+from nsmc_attention.text.tokenizers import TextConfig, pip_mecab
 
 REVIEWS, TIMES, BATCH, SETTINGS = 3000, 5, 32, TextConfig(ngram_buckets=0)
 

@@ -12,8 +12,7 @@ import numpy
 
 from ..classifier.predictor import Classifier
 from ..classifier.settings import ClassifierBundle
-from ..corpora.corpus import Reviews
-from ..corpora.nsmc import CORPORA
+from ..corpora.nsmc import CORPORA, Reviews
 from ..errors import ConfigError, MissingPackage, check_kind
 from ..machine.aliases import Record
 from ..machine.progress import progress_bar
@@ -84,7 +83,7 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
     as `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
     """
     from ..measure.metrics import overlap
-    from ..views.attention_statistics import by_hop
+    from ..views.heatmap import by_hop
 
     if "hops" not in classifier.engine.axes:
         raise ConfigError(

@@ -17,21 +17,20 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from ..bundle import load_bundle
-from ..corpora.corpus import Reviews
 from ..corpora.data import Labelled
 from ..corpora.labelled import labelled_rows
+from ..corpora.nsmc import Reviews
 from ..engines.graphs import DeviceName, parameters_of
 from ..errors import ConfigError, DataError
 from ..machine.aliases import Record
 from ..machine.files import write_text
 from ..machine.progress import progress_bar
-from ..measure.calibration import calibrated, temperature
-from ..measure.metrics import headline, share_interval
+from ..measure.metrics import calibrated, headline, share_interval, temperature
 from ..network.parameters import NGRAM_TABLE, Arrays, round_tables, set_parameters, snapshot, wide_scale
 from ..scoring.columns import as_csv
 from ..text.encoding import ReviewEncoder
-from ..training.description import manifest_of, options
 from ..training.runs import Run
+from ..training.task import manifest_of, options
 from .batches import Batches, EncodedPart, Tokenized, encode
 from .ngrams import continue_table
 from .predictor import Classifier

@@ -15,7 +15,7 @@ from typing import Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..measure.calibration import log_odds
+from ..measure.metrics import log_odds
 from ..text.encoding import ReviewEncoder
 from ..text.hangul import HANGUL
 from ..text.symbols import ENTRIES

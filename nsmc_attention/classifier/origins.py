@@ -18,16 +18,16 @@ import pandas
 from numpy.typing import NDArray
 
 from ..bundle import AnyBundle
-from ..corpora.corpus import Reviews, read_bytes, sha256
 from ..corpora.data import columns_of
+from ..corpora.nsmc import Reviews, read_bytes, sha256
 from ..errors import ConfigError, DataError
 from ..machine.aliases import Network, Record
-from ..measure.calibration import log_odds
+from ..measure.metrics import log_odds
 from ..network.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot
 from ..registry import SYSTEMS, system
 from ..schema import paths
 from ..text.encoding import ReviewEncoder, clean
-from ..training.initial import Beginning, check_sizes, first_bundle, sizes_of
+from ..training.task import Beginning, check_sizes, first_bundle, sizes_of
 from .batches import EncodedPart, Tokenized, TrainingPart
 from .predictor import NEAREST, Classifier
 from .settings import LAYOUT, PRESETS, ClassifierBundle, ClassifierConfig, Config

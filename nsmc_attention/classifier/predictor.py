@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..engines.graphs import DeviceName, EngineName
 from ..errors import BundleError
 from ..machine.aliases import Record
-from ..measure.calibration import log_odds
+from ..measure.metrics import log_odds
 from ..network.graphs import AXES
 from ..scoring.reference import Predictor, Row, check_text, check_texts
 from ..tables.parts import cut

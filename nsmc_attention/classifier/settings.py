@@ -13,7 +13,7 @@ from ..network.graphs import AXES, Axes, Graphs, Interface, classified, review_i
 from ..network.values import VALUES, States, Values
 from ..registry import System, later
 from ..schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
-from ..text.settings import TextConfig
+from ..text.tokenizers import TextConfig
 
 if TYPE_CHECKING:
     from ..text.encoding import ReviewEncoder

@@ -15,25 +15,24 @@ from typing import Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..corpora.corpus import Reviews
+from ..corpora.nsmc import Reviews
 from ..engines.graphs import GluonGraph, OnnxGraph
 from ..engines.onnx.graph import lower
 from ..machine.aliases import Array, Device, Network, Record
 from ..machine.gluon import mxnet
 from ..machine.processes import cores
 from ..machine.progress import progress_bar
-from ..measure.calibration import FEW_DEV, calibrated, calibration, fit_stacking, log_odds
 from ..measure.faithfulness import leave_one_out, shares
-from ..measure.metrics import evenness, headline
+from ..measure.metrics import FEW_DEV, calibrated, calibration, evenness, fit_stacking, headline, log_odds
 from ..network import parameters
 from ..network.parameters import set_parameters, snapshot
 from ..text.encoding import ReviewEncoder
 from ..text.ngrams import SHARED, SMALLEST
 from ..training.checkpoint import Progress
-from ..training.initial import Beginning, initialize
 from ..training.loop import fit
 from ..training.runs import Run
 from ..training.stage import SMALLEST_WEIGHT, Objective, Stage
+from ..training.task import Beginning, initialize
 from .batches import Batch, Batches, EncodedPart, Tokenized, encode
 from .engines import GradientEngine, GraphEngine
 from .ngrams import NgramTable, cross_fitted_log_odds, fit_table

@@ -13,18 +13,17 @@ import pandas
 
 from ..bundle import Manifest
 from ..corpora import nsmc, raw
-from ..corpora.corpus import Reviews
 from ..corpora.data import Labelled
 from ..corpora.labelled import read_reviews
+from ..corpora.nsmc import Reviews
 from ..engines.graphs import DeviceName
 from ..errors import DataError
 from ..machine.aliases import Network, Numbers, Record
-from ..text.encoding import ReviewEncoder
-from ..text.tokenize import tokenize_many
+from ..text.encoding import ReviewEncoder, tokenize_many
 from ..text.tokenizers import tokenizer, tokenizer_version
 from ..training.checkpoint import Progress
-from ..training.description import command, in_words, manifest_of, nearest_preset, options
 from ..training.runs import Run, network_files, warn_if_small
+from ..training.task import command, in_words, manifest_of, nearest_preset, options
 from .batches import Tokenized, TrainingPart
 from .origins import Origins
 from .settings import LABELS, LAYOUT, PRESETS, ClassifierBundle, Config, TrainingConfig

@@ -144,7 +144,7 @@ def explain(
     from ..classifier.display import AUTO
     from ..classifier.explain import explain_many
     from ..drawing.figure import check_suffix
-    from ..views.pictures import check_picture, save_attributions, save_heads
+    from ..views.page import check_picture, save_attributions, save_heads
     from ..views.terminal import as_text, has_colors
 
     checked = [check_method(method) for method in methods]

@@ -36,7 +36,7 @@ def fill(
         check_suffix(heads)
     filling = LanguageModel.load(*model)(text[0], top)
     if heads:
-        from ..views.pictures import save_heads
+        from ..views.page import save_heads
 
         save_heads(filling, heads)
     if as_json:

@@ -40,7 +40,7 @@ def read(
     nsmc-attention read screenshot.png --explain where.html
     """
     if picture:
-        from ..views.pictures import check_picture
+        from ..views.page import check_picture
 
         check_picture(picture)
         if len(pictures) > 1:
@@ -48,7 +48,7 @@ def read(
     from ..machine.progress import progress_bar
     from ..systems.read.opening import LARGEST_FILE
     from ..systems.read.reader import PictureReader
-    from ..systems.read.rows import write_readings
+    from ..systems.read.reading import write_readings
 
     reader, other = PictureReader.load(*model), Model(None, "auto", model.device)
     scorer: Optional[Scorer] = corrections.over(other.load(), other) if predict else corrections.load(other) or None

@@ -51,7 +51,7 @@ def restore(
         return print_hypotheses(restorer, text, scoring.style == "jsonl")
     scoring.score(restorer, text)
     if picture:
-        from ..systems.restore.pictures import save_restoration
+        from ..systems.restore.restoration import save_restoration
 
         save_restoration(restorer(text[0]), picture)
 

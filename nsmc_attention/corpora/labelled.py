@@ -22,8 +22,8 @@ from ..tables.source import announce, find_source
 from ..tables.table import Table
 from ..text.encoding import clean
 from . import labels, nsmc, stars
-from .corpus import Reviews, read_bytes, sha256
 from .data import Labelled
+from .nsmc import Reviews, read_bytes, sha256
 
 Columns = Mapping[str, Sequence[str]]
 # {what a column has: in words, and what its rows in the middle are}

@@ -18,7 +18,7 @@ import pandas
 from numpy.typing import NDArray
 
 from ..errors import DataError
-from ..text.marks import composed
+from ..text.hangul import composed
 from . import nsmc
 
 ARCHIVE = "nsmc-raw.zip"

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import DataError
 from ..machine.aliases import Record
 from ..text.encoding import Encoded
-from .calibration import log_odds
+from .metrics import log_odds
 
 # Shares of the tokens over which ERASER averages
 SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)

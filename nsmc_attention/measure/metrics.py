@@ -1,12 +1,14 @@
 """Classification metrics by scikit-learn; takes arrays, knows nothing of networks or files."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import combinations
+from typing import Optional
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from ..machine.aliases import Record
+from ..network.parameters import NGRAM_TABLE, Arrays
 
 # Those that trainings and comparisons keep
 HEADLINE = ("accuracy", "f1", "log_loss", "ece")
@@ -94,3 +96,92 @@ def overlap(weights: Iterable[ArrayLike]) -> float:
     reviews = [numpy.asarray(hops, dtype="float64") for hops in weights]
     shared = [numpy.minimum(a, b).sum() for hops in reviews if hops.shape[1] > 1 for a, b in combinations(hops, 2)]
     return float(numpy.mean(shared)) if shared else 0.0
+
+
+Floats = NDArray[numpy.float64]
+# The last layer of either network
+LAST_WEIGHT, LAST_BIAS = ("output.weight", "dense.weight"), ("output.bias", "dense.bias")
+RANGE = (0.2, 5.0)
+# The curvature of the prior of `fit_stacking`, as that of about 40 undecided reviews with log-odds of 1
+PRIOR_STRENGTH = 10.0
+# A dev part of fewer reviews says little: n-grams are cross-fitted on the training part, and a warning tells it
+FEW_DEV = 200
+
+
+def calibration(odds: Floats, labels: ArrayLike, wide: Optional[Floats] = None, wide_alone: float = 1.0) -> Record:
+    """Fit the weights of the network's log-odds (N,) and of the n-grams' (wide), on the dev part with its labels (N,).
+
+    Without n-grams by one temperature (Guo et al. 2017, arXiv:1706.04599, section 4.2), which changes no label; with
+    them by `fit_stacking`, whose prior is the network as it is and half of what the n-grams' log-odds are worth by
+    themselves (`wide_alone`). Returns scale of the network's log-odds, wide_scale (0 without), bias; `before` (the
+    network alone) and `after`, the `headline` metrics.
+    """
+    from scipy.special import expit
+
+    if wide is None:
+        scale, wide_scale, bias = 1 / temperature(odds, labels), 0.0, 0.0
+        after = expit(scale * odds)
+    else:
+        (scale, wide_scale), bias = fit_stacking(numpy.stack([odds, wide], axis=1), labels, [1.0, wide_alone / 2])
+        after = expit(scale * odds + wide_scale * wide + bias)
+    return {
+        "scale": scale,
+        "wide_scale": wide_scale,
+        "bias": bias,
+        "before": headline(labels, expit(odds)),
+        "after": headline(labels, after),
+    }
+
+
+def fit_stacking(odds: Floats, labels: ArrayLike, prior: Sequence[float]) -> tuple[list[float], float]:
+    """Return weights of K log-odds (N, K), none below 0, and a bias, by logistic regression on the labels (N,).
+
+    A Gaussian prior of PRIOR_STRENGTH holds each weight near its `prior` and the bias near 0: a few reviews hardly move
+    them, and thousands decide. Without it, and with weights below 0, five dev reviews could reverse a model.
+    """
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
+    signs, expected = 2 * numpy.asarray(labels) - 1, numpy.array([*prior, 0.0])
+    features = numpy.column_stack([odds, numpy.ones(len(signs))])
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        margins, distance = signs * (features @ weights), weights - expected
+        value = numpy.logaddexp(0, -margins).sum() + PRIOR_STRENGTH / 2 * distance @ distance
+        return float(value), PRIOR_STRENGTH * distance - features.T @ (signs * expit(-margins))
+
+    bounds = [*((0, None) for _ in prior), (None, None)]
+    *weights, bias = minimize(loss, expected, jac=True, method="L-BFGS-B", bounds=bounds).x.tolist()
+    return weights, bias
+
+
+def calibrated(arrays: Arrays, fitted: Record) -> Arrays:
+    """Return {name: array} of a network's parameters with the `calibration` in its last layer."""
+    changed = dict(arrays)
+    halves = numpy.array([-0.5, 0.5])
+    for name in arrays:
+        if name in LAST_WEIGHT:
+            changed[name] = (arrays[name] * fitted["scale"]).astype("float32")
+            if NGRAM_TABLE in arrays:
+                changed[name][:, -1] = fitted["wide_scale"] * halves
+        elif name in LAST_BIAS:
+            changed[name] = (arrays[name] * fitted["scale"] + fitted["bias"] * halves).astype("float32")
+    return changed
+
+
+def log_odds(probability: ArrayLike, smallest: float = 1e-12) -> Floats:
+    """Return the log-odds of probabilities, which count as no less than `smallest` and as much below 1."""
+    clipped = numpy.clip(probability, smallest, 1 - smallest)
+    return numpy.asarray(numpy.log(clipped) - numpy.log1p(-clipped))
+
+
+def temperature(odds: Floats, labels: ArrayLike) -> float:
+    """Return the divisor of the log-odds (N,), within RANGE, that gives these labels (N,) the smallest log loss."""
+    from scipy.optimize import minimize_scalar
+
+    signs = 2 * numpy.asarray(labels) - 1
+
+    def loss(logarithm: float) -> float:
+        return numpy.logaddexp(0, -signs * odds / numpy.exp(logarithm)).mean()
+
+    return float(numpy.exp(minimize_scalar(loss, bounds=numpy.log(RANGE), method="bounded").x))

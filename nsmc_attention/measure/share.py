@@ -22,7 +22,7 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 
 from ..text.hangul import HANGUL
-from .calibration import log_odds
+from .metrics import log_odds
 
 Floats = NDArray[numpy.float64]
 

@@ -17,15 +17,18 @@ from numpy.typing import NDArray
 
 from ..errors import BundleError
 from ..machine.files import read_json
+from ..machine.processes import can_start_workers, cores
+from ..machine.workers import Workers
 from ..native.dictionary import installed_decoder
-from .marks import composed
+from .hangul import composed
 from .ngrams import ngram_ids
-from .settings import WordSettings
 from .symbols import ALONE, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
-from .tokenizers import LONGEST, align, tokenizer
+from .symbols import symbols as symbols_of
+from .tokenizers import LONGEST, WordSettings, align, tokenizer
 
 if TYPE_CHECKING:
     from ..native._text import Vocabulary
+
 
 # Characters; without a bound, the time for one long word grows with the cube of its length
 LONGEST_PIECE = 64
@@ -236,3 +239,26 @@ def longest_pieces(word: str, known: Container[str]) -> list[str]:
         pieces.append(word[start:end])
         start = end
     return pieces
+
+
+CHUNK, WORTH_A_PROCESS = 2000, 20000
+
+
+def tokenize(reviews: list[str], tokenizer_name: str, symbols: int = 0) -> list[list[str]]:
+    """Return the tokens of each review (cleaned first), computed in this process; with `symbols` their words."""
+    split, texts = tokenizer(tokenizer_name), map(clean, reviews)
+    return [with_symbols(text, split(text), symbols_of(text)) if symbols else split(text) for text in texts]
+
+
+def tokenize_many(
+    reviews: list[str], tokenizer_name: str, processes: Optional[int] = None, symbols: int = 0
+) -> list[list[str]]:
+    """Return the tokens of each review; WORTH_A_PROCESS reviews or more are shared by one process a core."""
+    tokenizer(tokenizer_name)
+    processes = processes or cores()
+    if processes == 1 or len(reviews) < WORTH_A_PROCESS or not can_start_workers():
+        return tokenize(reviews, tokenizer_name, symbols)
+    chunks = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
+    names, kinds = [tokenizer_name] * len(chunks), [symbols] * len(chunks)
+    with Workers(processes) as pool:
+        return [tokens for chunk in pool.map(tokenize, chunks, names, kinds) for tokens in chunk]

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ..machine.gluon import gluonnlp
 from .encoding import Encoded, ReviewEncoder
-from .settings import WordSettings
 from .symbols import ENTRIES, entry, surface
+from .tokenizers import WordSettings
 
 PADDING = "<pad>"
 # Entries that are no words: unknown and padding

@@ -17,7 +17,7 @@ from ..machine.aliases import Device, Network, Record
 from ..machine.files import read_json, vacant, write_text
 from ..machine.mxnet_shim import choose_device
 from ..machine.progress import progress_bar
-from ..measure.calibration import FEW_DEV
+from ..measure.metrics import FEW_DEV
 from ..schema import LoopConfig, TaskConfig, difference
 from .checkpoint import Checkpoint, Progress
 from .stage import Stage
@@ -75,8 +75,7 @@ class Run:
 
     def fit(self, network: Network, stage: Stage, settings: LoopConfig, folder: str = ".") -> Progress:
         """Train a stage with checkpoints, history and curves in its folder; if that is done, load its result."""
-        from ..drawing.curves import draw_curves
-        from ..drawing.figure import save_figure
+        from ..drawing.figure import draw_curves, save_figure
         from .loop import fit
 
         path = self.out / folder

@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Generic, Iterator, Optional, Protocol, TypeVar
 
 import numpy
+from numpy.typing import NDArray
 
 from ..machine.aliases import Array, Device, Network
+from ..schema import LoopConfig
 
 # Added to weights before their logarithm is taken
 SMALLEST_WEIGHT = 1e-6
@@ -72,3 +74,20 @@ class Stage:
     epochs: int
     learning_rate: float
     patience: Optional[int] = None
+
+
+def similar_batches(
+    keys: Any, size: int, random: Optional[numpy.random.RandomState] = None
+) -> Iterator[NDArray[numpy.int64]]:
+    """Yield positions of items with similar keys, `size` a batch, the batches in an order drawn at random; None: by key."""
+    order = numpy.argsort(keys, kind="stable")
+    count = -(-len(order) // size)
+    for number in (random.permutation(count) if random else numpy.arange(count)).tolist():
+        yield order[number * size : (number + 1) * size]
+
+
+def hold_out(count: int, settings: LoopConfig, most: int) -> tuple[list[int], list[int]]:
+    """Divide positions of texts into those to train on and, at most so many, the dev part; the seed alone decides."""
+    order = numpy.random.RandomState(settings.seed).permutation(count).tolist()
+    size = min(most, max(1, round(count * settings.dev_fraction)))
+    return sorted(order[size:]), order[:size]

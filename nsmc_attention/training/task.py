@@ -1,18 +1,132 @@
 """The steps that the trainings of all systems share, before the network is made and after it is trained."""
 
-from collections.abc import Mapping
+import shlex
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
-from typing import Generic, Optional, Union
+from typing import Any, Generic, Optional, Union
 
-from ..bundle import Bundle, Layout
-from ..machine.aliases import Network, Record
+from ..bundle import AnyBundle, Bundle, Layout, Manifest, load_any
+from ..errors import ConfigError
+from ..machine.aliases import Device, Network, Record
+from ..machine.mxnet_shim import import_mxnet
 from ..network.parameters import set_parameters
+from ..schema import FLAGS, KIND, TaskConfig, leaves, paths
+from ..version import __version__
 from .checkpoint import Progress
-from .description import command, manifest_of
-from .initial import Beginning, check_sizes, first_bundle
 from .runs import CodecT, ConfigT, Run, network_files
+
+Beginning = Callable[[Network], None]
+# The word for the packaged bundle of a task
+PACKAGED = "pretrained"
+
+
+def initialize(
+    network: Network, seed: int, device: Device, first_call: Callable[[], object], begin: Optional[Beginning] = None
+) -> None:
+    """Draw a network's parameters, all of which exist after `first_call`; `begin` then changes them."""
+    mxnet = import_mxnet()
+    mxnet.random.seed(seed)
+    network.initialize(mxnet.init.Xavier(), ctx=device)
+    first_call()
+    if begin:
+        begin(network)
+
+
+def first_bundle(init_from: Union[str, Path, None], *layouts: Layout[Any, Any]) -> Optional[AnyBundle]:
+    """Return the bundle of one of these tasks that a training begins with; None for None.
+
+    `init_from` is a path, or the name of a bundle that came with the package: `pretrained` is the first task's.
+    BundleError as of `load_bundle`.
+    """
+    if init_from is None:
+        return None
+    names = {path.name: path for layout in layouts for path in layout.packaged}
+    return load_any({PACKAGED: layouts[0].packaged[0], **names}.get(str(init_from), Path(init_from)), layouts)
+
+
+def sizes_of(config: Any) -> dict[str, Any]:
+    """Return {path: value} of the settings by which a network has other parameters, or makes other use of them."""
+    model = {name: value for name, value in paths(config) if name.startswith("model.") and not name.endswith("dropout")}
+    placed = any(name.endswith("positions") and value != "relative" for name, value in model.items())
+    return {**model, **({"text.max_length": config.text.max_length} if placed else {})}
+
+
+def check_sizes(
+    config: TaskConfig,
+    first: AnyBundle,
+    presets: Mapping[str, TaskConfig],
+    wanted: Callable[[Any], Mapping[str, object]] = sizes_of,
+) -> None:
+    """Raise ConfigError, with the flags to give, unless a config has the wanted settings of the bundle it begins with."""
+    other = config.with_settings(wanted(first.config))
+    if other.model.kind != config.model.kind:
+        words = ["--preset", nearest_preset(other, presets)[0]]
+    else:
+        words = flags(other, config)
+    if words:
+        raise ConfigError(f"--init-from {first.folder}: expected the sizes of that bundle; give {shlex.join(words)}")
+
+
+def in_words(counts: Mapping[str, int]) -> str:
+    """Return `540 rows, 270 positive`: what is 0 is left out."""
+    return ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count)
+
+
+def digest(texts: Iterable[str]) -> str:
+    return sha256("\n".join(texts).encode()).hexdigest()
+
+
+def nearest_preset(config: TaskConfig, presets: Mapping[str, TaskConfig]) -> tuple[str, list[str]]:
+    """Return the preset that a config differs least from, and the flags that make up the difference."""
+    same_kind = {name: known for name, known in presets.items() if known.model.kind == config.model.kind}
+    choices = [(name, flags(config, known)) for name, known in same_kind.items()]
+    return min(choices, key=lambda choice: len(choice[1]) + 2 * (choice[0] != next(iter(presets))))
+
+
+def flags(config: TaskConfig, base: TaskConfig) -> list[str]:
+    """Return the flags that make `config` of `base`, both of one kind of network."""
+    settings, known = dict(paths(config)), dict(paths(base))
+    kinds = {path: kind for path, kind in settings.items() if path.endswith(f".{KIND}") and known.get(path) != kind}
+    # a new kind begins with its defaults
+    known = dict(leaves(base.changed(kinds)))
+    changes = {**kinds, **{path: value for path, value in settings.items() if known.get(path) != value}}
+    words = []
+    for path, value in changes.items():
+        words += [FLAGS[path], str(value)] if path in FLAGS else ["--set", f"{path}={value}"]
+    return words
+
+
+def command(config: TaskConfig, presets: Mapping[str, TaskConfig], first: Mapping[str, object], **last: object) -> str:
+    """Return the command line that repeats a training: options, the nearest preset, what differs from it, last options.
+
+    Options that are None are left out.
+    """
+    name, changes = nearest_preset(config, presets)
+    preset = {"preset": None if name == "default" else name}
+    return shlex.join(["nsmc-attention", "train", *options({**first, **preset}), *changes, *options(last)])
+
+
+def options(values: Mapping[str, object]) -> list[str]:
+    named = ((f"--{name.replace('_', '-')}", str(value)) for name, value in values.items() if value is not None)
+    return [word for option in named for word in option]
+
+
+def manifest_of(
+    config: TaskConfig, data: dict[str, Any], figures: dict[str, Any], command: str, first: Optional[AnyBundle] = None
+) -> Manifest:
+    """Return the manifest of a training: its data, the figures of the dev part, and the bundle that it began with."""
+    begun = {"init_from": {"name": first.name, "fingerprint": first.fingerprint}} if first else {}
+    return {
+        "task": config.task,
+        "package_version": __version__,
+        "config": config.to_dict(),
+        "data": {**data, **begun},
+        "metrics": {"dev": figures},
+        "command": command,
+    }
 
 
 @dataclass

@@ -1,20 +1,26 @@
-"""Attributions as pictures: matrices of weights, shaded words. `page` draws for browsers."""
+"""The analysis: attributions as pictures (matrices of weights, shaded words), and statistics of the attention over many reviews.
+
+`page` draws for browsers.
+"""
 
 from pathlib import Path
-from typing import Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import ArrayLike
 
 from ..classifier.attribution import Attribution
 from ..classifier.prediction import Prediction
-from ..drawing.colors import LIGHT, as_hex
 from ..drawing.figure import drawing, families, new_figure, printable, save_figure
+from ..drawing.html import LIGHT, as_hex
 from ..drawing.matrices import Matrix, largest_of, matrices
 from ..errors import DataError, check_kind
 from ..machine.aliases import Numbers, Record
 from ..machine.messages import word
 from ..network.graphs import AXES
+
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 # The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
 RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
@@ -227,3 +233,64 @@ def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     """Save the heatmap of a Prediction as `save_figure` does; DataError if the prediction has no tokens."""
     check_kind("heatmap", prediction, Prediction, advice="; get one from predict()")
     save_figure(draw_heatmap(prediction), path)
+
+
+Tagger = Callable[[str], list[tuple[int, int, str]]]
+
+
+def token_table(predictions: Iterable[Prediction], tag: Optional[Tagger] = None) -> "DataFrame":
+    """Return one row a token of all Predictions that have a label.
+
+    token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token) and,
+    with `tag`, as `text.tokenizers.mecab_tags`, the tag of the morpheme that the token begins in.
+    """
+    from pandas import DataFrame
+
+    labelled = [prediction for prediction in predictions if prediction.label is not None]
+    sizes = [len(prediction.tokens) for prediction in labelled]
+    positions = [numpy.linspace(0, 1, size) if size > 1 else numpy.array([0.5]) for size in sizes]
+    weights = [prediction.token_weights * size for prediction, size in zip(labelled, sizes)]
+    columns = {
+        "token": [token for prediction in labelled for token in prediction.tokens],
+        "label": numpy.repeat(numpy.array([prediction.label for prediction in labelled], dtype=object), sizes),
+        "weight": numpy.concatenate([[], *weights]),
+        "position": numpy.concatenate([[], *positions]),
+    }
+    if tag:
+        columns["tag"] = [name for one in labelled for name in tags_at(one.offsets, tag(one.text))]
+    return DataFrame(columns)
+
+
+def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]]) -> list[str]:
+    """Return for each token the tag of the last of (start, end, tag) that begins no later."""
+    begins, starts = [start for start, *_ in spans], [start for start, _ in offsets]
+    return [spans[max(0, index)][2] for index in numpy.searchsorted(begins, starts, side="right") - 1]
+
+
+def mean_weight(table: "DataFrame", keys: Union[str, list[str], "Series[Any]"], names: list[str]) -> "DataFrame":
+    """Return one row a group: its keys, and the number and mean weight of its tokens, in columns `names`."""
+    rows = table.groupby(keys)["weight"].agg(["size", "mean"]).reset_index()
+    return rows.set_axis(names, axis=1)
+
+
+def by_word(table: "DataFrame", fewest: int = 20) -> "DataFrame":
+    """Return for each label its words by weight: label, token, count, weight (mean), largest first.
+
+    Words that occur fewer than `fewest` times in reviews of that label are left out.
+    """
+    rows = mean_weight(table, ["label", "token"], ["label", "token", "count", "weight"])
+    rows = rows[rows["count"] >= fewest]
+    return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
+
+
+def by_hop(predictions: Sequence[Prediction], fewest: int = 20) -> list["DataFrame"]:
+    """Return for each hop its words by weight: token, count, weight (mean, times T), largest first.
+
+    The axes of the Predictions are (hops, keys). Words that occur fewer than `fewest` times are left out.
+    """
+    tables = []
+    for hop in range(max((len(prediction.weights) for prediction in predictions), default=0)):
+        table = token_table(prediction.of_hop(hop) for prediction in predictions if prediction.label is not None)
+        rows = mean_weight(table, "token", ["token", "count", "weight"])
+        tables.append(rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True))
+    return tables

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from nsmc_attention.apps.report.build import report
-from nsmc_attention.apps.report.page import phrases
+from nsmc_attention.apps.report.build import phrases, report
 from nsmc_attention.bundle import load_bundle, model_card
 from nsmc_attention.classifier.explain import Explainer, explain, explain_many
 from nsmc_attention.classifier.network import shared_with_next
@@ -21,7 +20,7 @@ from nsmc_attention.corpora.data import Texts
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.machine.gluon import mxnet
 from nsmc_attention.text.ngrams import SHARED
-from nsmc_attention.views.pictures import save_attributions
+from nsmc_attention.views.page import save_attributions
 from nsmc_attention.views.terminal import faithfulness_table
 
 TEXT = "배우는 좋은데 영화는 정말 별로"

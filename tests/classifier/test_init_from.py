@@ -22,8 +22,8 @@ from nsmc_attention.systems.language.settings import LAYOUT as LANGUAGE_LAYOUT
 from nsmc_attention.systems.restore.settings import LAYOUT as RESTORATION_LAYOUT
 from nsmc_attention.systems.restore.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.systems.restore.train import train_restorer
-from nsmc_attention.training.initial import first_bundle
 from nsmc_attention.training.runs import Run
+from nsmc_attention.training.task import first_bundle
 
 # nothing is learnt, so that what a training ends with is what it began with
 STILL = {"epochs": 1, "learning_rate": 0.0}

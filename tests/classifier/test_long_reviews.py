@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.predictor import END, PAIRED, PIECE_TOKENS, WHOLE_TOKENS, Pieces, load_classifier, spans
-from nsmc_attention.measure.calibration import log_odds
+from nsmc_attention.measure.metrics import log_odds
 
 TOKENS = st.lists(st.sampled_from(["영화", "좋", "다", ".", "ㅋㅋ", "요", "!"]), min_size=1, max_size=700)
 GOOD, BAD = "정말 재미있고 감동적인 영화였다. ", "지루하고 최악이었다. 돈 아깝다 진짜. "

@@ -6,7 +6,7 @@ from sklearn.metrics import log_loss
 
 from nsmc_attention.classifier.ngrams import continue_table, fit_table, log_odds, presence
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.measure.calibration import temperature
+from nsmc_attention.measure.metrics import temperature
 from nsmc_attention.text.tokenizers import tokenizer
 
 BUCKETS = 2**14

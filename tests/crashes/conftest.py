@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from nsmc_attention.classifier.settings import PRESETS
-from nsmc_attention.training.description import nearest_preset
+from nsmc_attention.training.task import nearest_preset
 
 # Kills itself right before the k-th change (of one kind, or of any) that it makes in a folder
 SUICIDE = """

@@ -3,7 +3,7 @@
 import numpy
 import pytest
 
-from nsmc_attention.drawing.colors import DARK, LIGHT
+from nsmc_attention.drawing.html import DARK, LIGHT
 
 THEMES = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 # Linear RGB as people without the red or the green cones see it (Viénot, Brettel & Mollon 1999)

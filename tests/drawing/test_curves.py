@@ -2,7 +2,7 @@
 
 import pytest
 
-from nsmc_attention.drawing.curves import draw_curves
+from nsmc_attention.drawing.figure import draw_curves
 from nsmc_attention.training.checkpoint import Progress
 
 

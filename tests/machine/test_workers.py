@@ -6,7 +6,7 @@ import pytest
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.machine.workers import Workers
-from nsmc_attention.text.tokenize import tokenize
+from nsmc_attention.text.encoding import tokenize
 
 
 def test_results_come_in_the_order_of_the_tasks():

@@ -7,7 +7,7 @@ import pytest
 
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.settings import LAYOUT
-from nsmc_attention.measure.calibration import RANGE, calibrated, calibration, log_odds, temperature
+from nsmc_attention.measure.metrics import RANGE, calibrated, calibration, log_odds, temperature
 from nsmc_attention.network.parameters import add_wide_part, wide_scale, without_wide
 
 

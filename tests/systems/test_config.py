@@ -10,7 +10,7 @@ from nsmc_attention.network.attention import ATTENTIONS, Dot, General
 from nsmc_attention.registry import system
 from nsmc_attention.schema import SHORT_NAMES, paths
 from nsmc_attention.systems.restore.settings import RESTORE_PRESETS, RestoreConfig
-from nsmc_attention.training.description import nearest_preset
+from nsmc_attention.training.task import nearest_preset
 
 
 def group_of(values, path):

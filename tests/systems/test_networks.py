@@ -15,8 +15,7 @@ from nsmc_attention.classifier.settings import preset
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.systems.film.settings import FilmConfig
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
-from nsmc_attention.systems.read.graphs import PICTURE
-from nsmc_attention.systems.read.settings import Location, ReaderConfig
+from nsmc_attention.systems.read.settings import PICTURE, Location, ReaderConfig
 from nsmc_attention.systems.restore.settings import Decoder, EditorConfig, Stack, WriterConfig
 from nsmc_attention.systems.sequences import ROWS
 

@@ -12,7 +12,7 @@ from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.registry import system
-from nsmc_attention.systems.language.masking import MASK
+from nsmc_attention.systems.language.model import MASK
 from nsmc_attention.systems.read.drawing import Style, draw, korean_faces
 from nsmc_attention.training import loop
 from nsmc_attention.training.runs import Run

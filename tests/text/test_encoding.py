@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.errors import BundleError
 from nsmc_attention.text.encoding import ReviewEncoder, clean, longest_pieces
-from nsmc_attention.text.settings import TextConfig
+from nsmc_attention.text.tokenizers import TextConfig
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
 VOCABULARY = json.dumps(

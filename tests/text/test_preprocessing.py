@@ -4,11 +4,9 @@ import pytest
 
 from nsmc_attention import load_reviews
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.text.encoding import ReviewEncoder, clean
+from nsmc_attention.text.encoding import ReviewEncoder, clean, tokenize_many
 from nsmc_attention.text.preprocessing import build_vocab, numbering
-from nsmc_attention.text.settings import TextConfig
-from nsmc_attention.text.tokenize import tokenize_many
-from nsmc_attention.text.tokenizers import pip_mecab
+from nsmc_attention.text.tokenizers import TextConfig, pip_mecab
 
 SETTINGS = TextConfig(ngram_buckets=0)
 

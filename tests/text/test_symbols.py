@@ -4,12 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.text.encoding import ReviewEncoder, clean
+from nsmc_attention.text.encoding import ReviewEncoder, clean, tokenize
 from nsmc_attention.text.preprocessing import build_vocab
-from nsmc_attention.text.settings import TextConfig
 from nsmc_attention.text.symbols import EMOJI, ENGLISH, RATINGS, SCALE, entry, rating, surface, symbols, with_symbols
-from nsmc_attention.text.tokenize import tokenize
-from nsmc_attention.text.tokenizers import tokenizer
+from nsmc_attention.text.tokenizers import TextConfig, tokenizer
 
 PIECES = st.sampled_from(
     [*"★☆⭐1259/.- 점별만영", "10점", "만점에", "별점", "👍🏻", "🤦‍♀️", "❤️", "😡", "good", "Sooo", "재밌다", "ㅋㅋ"]

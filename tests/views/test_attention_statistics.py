@@ -6,7 +6,7 @@ import pytest
 from nsmc_attention.classifier.prediction import Prediction
 from nsmc_attention.measure.metrics import evenness, overlap
 from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.views.attention_statistics import by_hop, by_word, token_table
+from nsmc_attention.views.heatmap import by_hop, by_word, token_table
 
 RANDOM = numpy.random.RandomState(0)
 BLANK = Prediction("", None, None, None, (), (), numpy.zeros((0, 0), "float32"), "blank", ("hops", "keys"))

@@ -9,7 +9,7 @@ from nsmc_attention.drawing.matrices import matrices
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.language.model import Filling
 from nsmc_attention.views.heatmap import draw_matrices
-from nsmc_attention.views.pictures import save_heads
+from nsmc_attention.views.page import save_heads
 
 TOKENS = ("이", "[MASK]", "재미있", "다")
 

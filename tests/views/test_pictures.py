@@ -10,13 +10,19 @@ from fontTools.ttLib import TTFont
 
 from nsmc_attention.classifier.attribution import Attribution
 from nsmc_attention.classifier.prediction import Prediction
-from nsmc_attention.drawing.colors import DARK, LIGHT
+from nsmc_attention.drawing.html import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
-from nsmc_attention.systems.restore.pictures import LONGEST_AXIS, save_restoration
-from nsmc_attention.systems.restore.restoration import BLANK, REJECTED, Chunk, Restoration, unchanged
+from nsmc_attention.systems.restore.restoration import (
+    BLANK,
+    LONGEST_AXIS,
+    REJECTED,
+    Chunk,
+    Restoration,
+    save_restoration,
+    unchanged,
+)
 from nsmc_attention.views.heatmap import SPACE, WIDTH, draw_heatmap, draw_matrices, draw_words, layout
-from nsmc_attention.views.page import page, panel
-from nsmc_attention.views.pictures import check_picture, save_attributions
+from nsmc_attention.views.page import check_picture, page, panel, save_attributions
 
 STRANGE = '</script><script>alert("1")</script> &amp; \u2028 👍 영화 $x$ REVIEWS_AS_JSON'
 

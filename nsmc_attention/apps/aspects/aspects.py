@@ -13,7 +13,7 @@ from ...classifier.prediction import Prediction
 from ...classifier.predictor import Classifier, packaged
 from ...classifier.settings import LABELS
 from ...machine.aliases import Record
-from ...measure.calibration import log_odds
+from ...measure.metrics import log_odds
 from ...scoring.reference import AddedColumns, Row, check_text
 from ...text.encoding import Encoded, clean
 from .clauses import FILMS, NONE, PATTERNS, Clause, Pairs, Words, clauses, read_words, words_of

@@ -16,7 +16,7 @@ from ...corpora.data import read_pairs
 from ...errors import DataError, list_names
 from ...machine.files import read_rows
 from ...text.encoding import clean
-from ...text.marks import composed
+from ...text.hangul import composed
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
 
 FOLDER, NONE = Path(__file__).parent, "-"

@@ -15,10 +15,9 @@ from ...machine.aliases import Arrays, Device, Network, Numbers
 from ...machine.gluon import mxnet
 from ...network.parameters import set_parameters, snapshot
 from ...training.checkpoint import Progress
-from ...training.initial import initialize
 from ...training.runs import Run
-from ...training.stage import Objective, SeededBatches, Stage
-from ..sequences.batches import similar_batches
+from ...training.stage import Objective, SeededBatches, Stage, similar_batches
+from ...training.task import initialize
 from .settings import FilmConfig
 
 QUANTILES = (0.05, 0.5, 0.95)

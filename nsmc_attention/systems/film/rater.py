@@ -25,7 +25,7 @@ from ...errors import BundleError, DataError
 from ...machine.aliases import Numbers, Record
 from ...machine.processes import cores
 from ...machine.progress import progress_bar
-from ...measure.calibration import log_odds
+from ...measure.metrics import log_odds
 from ...network.graphs import CONTEXTS
 from ...scoring.files import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss, style_of
 from ...scoring.reference import Predictor, check_text, check_texts, is_frame, text_column_of

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 from ...classifier.attribution import Attribution
 from ...classifier.prediction import Prediction
 from ...drawing.html import color, in_frame, shaded_words
-from ..sequences.pages import write_page
+from ...views.page import write_page
 
 BLANK = "blank: no review with a word"
 # The line above a film's reviews, and what is appended to it: of the blank ones, of a film that has no others

@@ -25,9 +25,8 @@ from ...machine.aliases import Network, Numbers, Record
 from ...machine.progress import progress_bar
 from ...tables.columns import STAR_COLUMNS, find_column
 from ...text.encoding import clean
-from ...training.description import digest
 from ...training.runs import Run, warn_if_small
-from ...training.task import TaskTraining
+from ...training.task import TaskTraining, digest
 from .pooling import COUNTS, Scale
 from .rater import ReviewReader
 from .settings import FILM_PRESETS, LAYOUT, FilmBundle, FilmConfig, FilmTrainingConfig

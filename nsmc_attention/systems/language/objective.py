@@ -11,11 +11,10 @@ from ...machine.aliases import Array, Arrays, Device, Network, Numbers
 from ...machine.gluon import mxnet
 from ...network.parameters import round_tables
 from ...training.checkpoint import Progress
-from ...training.initial import Beginning, initialize
 from ...training.runs import Run
-from ...training.stage import Objective, SeededBatches, Stage
-from ..sequences.batches import similar_batches
-from .masking import Masker, Tokens
+from ...training.stage import Objective, SeededBatches, Stage, similar_batches
+from ...training.task import Beginning, initialize
+from .model import Masker, Tokens
 from .settings import LanguageConfig
 
 # Lengths in a batch differ by about so much, so that it is another batch in each epoch

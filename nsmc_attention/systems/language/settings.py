@@ -8,7 +8,7 @@ from ...network.encoders import GRU, READERS, EncoderSettings, TransformerEncode
 from ...network.graphs import Axes, Graphs, Interface
 from ...registry import System, later
 from ...schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
-from ...text.settings import WordsConfig
+from ...text.tokenizers import WordsConfig
 
 if TYPE_CHECKING:
     from ...text.encoding import ReviewEncoder

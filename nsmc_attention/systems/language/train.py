@@ -11,14 +11,12 @@ from typing import Union
 from ...corpora import nsmc, raw
 from ...corpora.data import Texts
 from ...errors import DataError
-from ...text.encoding import ReviewEncoder, clean
-from ...text.tokenize import tokenize_many
+from ...text.encoding import ReviewEncoder, clean, tokenize_many
 from ...text.tokenizers import tokenizer, tokenizer_version
-from ...training.description import digest
 from ...training.runs import Run, warn_if_small
-from ...training.task import TaskTraining
-from ..sequences.batches import hold_out
-from .masking import MASK, Masker, Tokens
+from ...training.stage import hold_out
+from ...training.task import TaskTraining, digest
+from .model import MASK, Masker, Tokens
 from .settings import LANGUAGE_PRESETS, LAYOUT, LanguageBundle, LanguageConfig
 
 # Most reviews that the epoch is chosen by, and fewest to train on

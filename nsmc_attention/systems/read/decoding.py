@@ -20,8 +20,7 @@ from ...machine.processes import cores
 from ...text.hangul import FINALS, INITIALS, VOWELS, parts
 from ..sequences.characters import BEGIN, END, PADDING, Characters
 from ..sequences.search import Decoder, Hypothesis, State
-from .graphs import FINAL_PARTS, LOOKED_AT, VOWEL_PARTS
-from .settings import ReaderBundle
+from .settings import FINAL_PARTS, LOOKED_AT, VOWEL_PARTS, ReaderBundle
 
 # Strips of the longest line that is read: more than a thousand letters
 MOST_STRIPS = 2**13

@@ -10,7 +10,6 @@ from typing import Any
 from ...machine.aliases import Array, Arrays, Operators
 from ...machine.gluon import Block, HybridBlock, mxnet, nn, rnn
 from ...network.blocks import Bidirectional, masked_softmax
-from .graphs import HEIGHT, PICTURE
 
 # Convolutions over (columns, rows): channels, kernel, stride, padding. Columns are halved twice, once for each 2 of STRIP,
 # rows until one is left
@@ -82,10 +81,9 @@ class Step(HybridBlock):
 class PictureSource(HybridBlock):
     """Reads the picture: what the decoder attends to, and the logits of what CTC spells."""
 
-    inputs = PICTURE
-
     def __init__(self, count: int, settings: Any) -> None:
         super().__init__()
+        self.inputs, self.height = settings.graphs["source.onnx"].inputs, settings.height
         with self.name_scope():
             self.convolutions = nn.HybridSequential()
             channels = 1
@@ -104,7 +102,7 @@ class PictureSource(HybridBlock):
 
     def hybrid_forward(self, F: Operators, strips: Array, source_length: Array) -> Array:
         """(N, S, HEIGHT * STRIP), (N,) -> memory (N, S, D), keys (N, S, K), mask (N, S), logits (N, S, P)."""
-        columns = F.reshape(strips, shape=(0, 1, -1, HEIGHT))
+        columns = F.reshape(strips, shape=(0, 1, -1, self.height))
         features = F.reshape(self.convolutions(columns), shape=(0, 0, -1))  # (N, channels, S)
         by_strip = self.dropout(F.transpose(features, axes=(2, 0, 1)))
         states = F.transpose(self.encoder(by_strip, source_length) + self.direct(by_strip), axes=(1, 0, 2))

@@ -15,17 +15,14 @@ from ...machine.aliases import Array, Arrays, Device, Network, Numbers
 from ...machine.gluon import mxnet
 from ...network.parameters import round_tables
 from ...training.checkpoint import Progress
-from ...training.initial import Beginning, initialize
 from ...training.runs import Run
-from ...training.stage import DEV_STREAM, SMALLEST_WEIGHT, Objective, Stage
-from ..sequences.batches import similar_batches
+from ...training.stage import DEV_STREAM, SMALLEST_WEIGHT, Objective, Stage, similar_batches
+from ...training.task import Beginning, initialize
 from ..sequences.characters import BEGIN, END, PADDING, edit_distance
 from .decoding import Letters, ctc_path
-from .drawing import Face, random_line
-from .graphs import HEIGHT, STRIP, divided, spelt
-from .settings import ReadConfig, ReadTraining
+from .drawing import Face, lines_of, random_line, sign_line
+from .settings import HEIGHT, STRIP, ReadConfig, ReadTraining, divided, spelt
 from .strips import padded, strips
-from .texts import lines_of, sign_line
 
 # The middle of a letter: so much of its width on either side of its centre, and at least so many strips
 MIDDLE, NEAREST = 0.25, 0.6

@@ -7,8 +7,8 @@ from ...drawing.figure import SUFFIXES, check_suffix, new_figure, save_figure
 from ...drawing.matrices import Matrix
 from ...errors import DataError, check_kind
 from ...views.heatmap import ROW, draw_weights, name_queries
-from ...views.pictures import PAGE as PAGE_SUFFIX
-from ..sequences.pages import write_page
+from ...views.page import PAGE as PAGE_SUFFIX
+from ...views.page import write_page
 from .reading import PAGE, Reading, reading_html
 from .strips import cut_out
 

@@ -19,11 +19,10 @@ from ...scoring.reference import Predictor
 from ..sequences.characters import BEGIN, END
 from ..sequences.search import Hypothesis, State, search
 from .decoding import MOST_STRIPS, Letters, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
-from .graphs import HEIGHT, STRIP
 from .layout import find_lines
 from .opening import Picture, open_gray
 from .reading import Line, Reading, edges_of
-from .settings import LAYOUT, ReaderBundle
+from .settings import HEIGHT, LAYOUT, STRIP, ReaderBundle
 from .strips import Box, Gray, cut_out, padded, strips
 
 # Lines that are read together

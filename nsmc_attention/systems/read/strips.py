@@ -7,7 +7,7 @@ import numpy
 from numpy.typing import NDArray
 
 from ...machine.aliases import Numbers
-from .graphs import HEIGHT, STRIP
+from .settings import HEIGHT, STRIP
 
 Gray = NDArray[numpy.uint8]
 # Space around the ink of a line, as a share of its height, that it is cut out with

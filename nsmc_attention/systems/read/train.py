@@ -6,14 +6,12 @@ from typing import Union
 from ...corpora.data import Texts
 from ...errors import DataError
 from ...text.encoding import clean
-from ...training.description import digest
 from ...training.runs import Run, warn, warn_if_small
-from ...training.task import TaskTraining
-from ..sequences.batches import hold_out
+from ...training.stage import hold_out
+from ...training.task import TaskTraining, digest
 from .decoding import Letters
-from .drawing import korean_faces
+from .drawing import ASCII, common_syllables, korean_faces
 from .settings import LAYOUT, READ_PRESETS, ReadConfig, ReaderBundle
-from .texts import ASCII, common_syllables
 
 # Most reviews that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST = 2000, 20

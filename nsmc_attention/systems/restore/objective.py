@@ -14,14 +14,13 @@ from ...machine.aliases import Array, Arrays, Device, Network, Numbers
 from ...machine.gluon import mxnet
 from ...network.parameters import round_tables
 from ...training.checkpoint import Progress
-from ...training.initial import Beginning, initialize
 from ...training.runs import Run
-from ...training.stage import DEV_STREAM, Objective, Stage
-from ..sequences.batches import similar_batches
+from ...training.stage import DEV_STREAM, Objective, Stage, similar_batches
+from ...training.task import Beginning, initialize
 from ..sequences.characters import BEGIN, END, KEEP, Characters, split_spaces
+from .correctors import character_error, tagged, tags_of, written
 from .noise import typed
 from .settings import RestoreConfig, most_written
-from .tags import character_error, tagged, tags_of, written
 
 # Sources are padded to a multiple of this: MXNet plans its memory anew for each size
 STEP = 4

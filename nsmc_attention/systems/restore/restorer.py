@@ -1,7 +1,7 @@
 """`restore`: texts in, the same with their spaces and spelling corrected out, in the order given.
 
 An editor tags each character, a writer writes the text anew by attention and a search. What they make of a text is taken
-only within an edit bound (`systems.restore.tags`): otherwise the source is returned as it is, with the reason.
+only within an edit bound (`systems.restore.correctors`): otherwise the source is returned as it is, with the reason.
 """
 
 import math
@@ -25,13 +25,12 @@ from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
 from .as_typed import KOREAN, LINE, keep_conventions, keep_foreign, keep_right_texts, keeps_foreign, read_as
-from .correctors import Draft, corrected
+from .correctors import Draft, corrected, most_changed, tagged, within_bound, written
 from .decisions import Decisions, Spaced, decide, with_spaces
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, joined, pieces_of, unchanged
 from .settings import EDITOR, LAYOUT, WRITER, RestorerBundle, most_written
-from .tags import most_changed, tagged, within_bound, written
 
 if TYPE_CHECKING:
     import pandas

@@ -32,7 +32,7 @@ def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
     return F.cast(F.argmax(tags, axis=2), dtype="int32"), certainty, second_of_two(F, spaces, 2)
 
 
-# Of an editor's graph: the tag of each character (`systems.restore.tags`), its probability, and the probability that a space follows
+# Of an editor's graph: the tag of each character (`systems.restore.correctors`), its probability, and the probability that a space follows
 EDITOR_GRAPHS = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
 
 

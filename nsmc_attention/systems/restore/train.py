@@ -9,13 +9,12 @@ from ...bundle import load_bundle
 from ...corpora.data import Texts
 from ...errors import DataError
 from ...text.encoding import clean
-from ...training.description import digest
 from ...training.runs import Run, warn, warn_if_small
-from ...training.task import TaskTraining
-from ..sequences.batches import hold_out
+from ...training.stage import hold_out
+from ...training.task import TaskTraining, digest
+from .correctors import character_error
 from .junctions import RestorerCharacters
 from .settings import EDITOR, LAYOUT, RESTORE_PRESETS, RestoreConfig, RestorerBundle
-from .tags import character_error
 
 # Most sentences that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST = 2000, 100

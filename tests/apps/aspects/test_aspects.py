@@ -14,7 +14,7 @@ from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.machine.files import read_rows
-from nsmc_attention.measure.calibration import log_odds
+from nsmc_attention.measure.metrics import log_odds
 from nsmc_attention.text.encoding import clean
 
 MARKED = Path(__file__).parents[3] / "benchmarks/classification"

@@ -5,8 +5,7 @@ from html import escape
 import pandas
 import pytest
 
-from nsmc_attention.apps.report.build import report
-from nsmc_attention.apps.report.page import phrases
+from nsmc_attention.apps.report.build import phrases, report
 from nsmc_attention.classifier.predictor import Classifier, load_classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Texts

@@ -9,7 +9,7 @@ from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import BundleError
 from nsmc_attention.machine.mxnet_shim import import_mxnet
-from nsmc_attention.measure.calibration import log_odds
+from nsmc_attention.measure.metrics import log_odds
 from nsmc_attention.native import SWITCH
 from nsmc_attention.systems.film.rater import ReviewReader, reading_engine
 

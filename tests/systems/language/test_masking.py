@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.systems.language.masking import MASK, Masker, Tokens
+from nsmc_attention.systems.language.model import MASK, Masker, Tokens
 from nsmc_attention.text.encoding import ReviewEncoder
 
 ENTRIES = ["<unk>", "<pad>", MASK, *"가나다라마바사"]

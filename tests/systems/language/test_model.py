@@ -5,7 +5,7 @@ import pytest
 
 from nsmc_attention import load_language_model
 from nsmc_attention.errors import DataError
-from nsmc_attention.systems.language.masking import MASK
+from nsmc_attention.systems.language.model import MASK
 
 TEXT = f"주인공의 {MASK}에 소름이 돋았다"
 

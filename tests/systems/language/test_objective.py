@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 from nsmc_attention.machine.mxnet_shim import import_mxnet
-from nsmc_attention.systems.language.masking import Masker, Tokens
+from nsmc_attention.systems.language.model import Masker, Tokens
 from nsmc_attention.systems.language.objective import STEP, HiddenBatches, MaskedObjective, new_network, train_network
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.training.runs import Run

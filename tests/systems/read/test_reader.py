@@ -13,8 +13,7 @@ from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.read.drawing import Style, draw, korean_faces
 from nsmc_attention.systems.read.reader import PictureReader, is_readable
-from nsmc_attention.systems.read.reading import LEAST, Line, Reading
-from nsmc_attention.systems.read.rows import COLUMNS, write_readings
+from nsmc_attention.systems.read.reading import COLUMNS, LEAST, Line, Reading, write_readings
 from nsmc_attention.systems.read.strips import Box
 from nsmc_attention.systems.sequences.characters import END, edit_distance
 from nsmc_attention.systems.sequences.search import Hypothesis

@@ -5,10 +5,20 @@ import pytest
 from numpy.random import RandomState
 
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.systems.read.drawing import Degradation, Style, degraded, draw, ink_box, korean_faces, random_line
-from nsmc_attention.systems.read.graphs import HEIGHT, STRIP
+from nsmc_attention.systems.read.drawing import (
+    Degradation,
+    Style,
+    common_syllables,
+    degraded,
+    draw,
+    ink_box,
+    invented_line,
+    korean_faces,
+    random_line,
+    review_line,
+)
+from nsmc_attention.systems.read.settings import HEIGHT, STRIP
 from nsmc_attention.systems.read.strips import MARGIN, cut_out, padded, strips
-from nsmc_attention.systems.read.texts import common_syllables, invented_line, review_line
 
 FACE = next(face for face in korean_faces(str(font_file().parent)) if face.path == font_file())
 

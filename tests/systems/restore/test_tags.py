@@ -1,8 +1,8 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from nsmc_attention.systems.restore.correctors import character_error, tagged, tags_of, within_bound
 from nsmc_attention.systems.restore.noise import KINDS, noisy
-from nsmc_attention.systems.restore.tags import character_error, tagged, tags_of, within_bound
 from nsmc_attention.systems.sequences.characters import DELETE, KEEP, Characters, aligned, edit_distance, split_spaces
 from nsmc_attention.text.encoding import clean
 
