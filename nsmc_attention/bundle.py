@@ -14,7 +14,7 @@ import inspect
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence, Sized
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Optional, Protocol, TypeVar, Union
 
@@ -59,6 +59,8 @@ class Layout(Generic[ConfigT, CodecT]):
         The bundles that came with the package, the default one first.
     card : callable
         What the model card says beside the manifest: (config, manifest) -> {name: value}.
+    presets : mapping
+        The settings of its trainings by name, the default first.
     """
 
     config: type[ConfigT]
@@ -66,6 +68,7 @@ class Layout(Generic[ConfigT, CodecT]):
     read_codec: Callable[[bytes, Path, Manifest, Any], CodecT]
     packaged: tuple[Path, ...]
     card: Callable[[Any, Manifest], Mapping[str, object]]
+    presets: Mapping[str, ConfigT] = field(hash=False)
 
     @property
     def task(self) -> str:

@@ -36,20 +36,20 @@ def read_parameters(path: Path) -> Arrays:
 
 def with_classifier(scale: bytes, folder: Path) -> bytes:
     """Return the scale of a film network with the fingerprint that its classifier has now."""
-    values, classifier = json.loads(scale), load_bundle(folder, registry.system("classify").layout)
+    values, classifier = json.loads(scale), load_bundle(folder, registry.SYSTEMS["classify"].layout)
     if classifier.manifest.get("converted_from") != values["classifier"]:
         sys.exit(f"{folder}: expected the classifier {values['name']}, with which the film network was trained")
     return (json.dumps({**values, "classifier": classifier.fingerprint}, ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def main(old: Path, new: Path, classifier: Path = registry.system("classify").layout.packaged[0]) -> None:
+def main(old: Path, new: Path, classifier: Path = registry.SYSTEMS["classify"].layout.packaged[0]) -> None:
     manifest = json.loads((old / MANIFEST).read_text(encoding="utf-8"))
     if manifest["schema"] != SCHEMA:
         sys.exit(f"{old}: expected schema {SCHEMA}, found {manifest['schema']}")
     if altered := [name for name, digest in manifest["files"].items() if sha256((old / name).read_bytes()) != digest]:
         sys.exit(f"{old}: {altered[0]} was altered; copy the bundle again")
     task = manifest.get("task", "classify")
-    layout = registry.system(task).layout
+    layout = registry.SYSTEMS[task].layout
     config: Any = layout.config.from_dict(manifest["config"])
     codec = (old / layout.codec).read_bytes()
     if task == "film":

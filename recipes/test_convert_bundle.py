@@ -12,7 +12,7 @@ from nsmc_attention.errors import BundleError
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from recipes.convert_bundle import main
 
-LAYOUTS = [one.layout for one in registry.systems()]
+LAYOUTS = [one.layout for one in registry.SYSTEMS.values()]
 
 
 def of_release_2(folder, copy):

@@ -26,7 +26,7 @@ from nsmc_attention.classifier.settings import preset
 from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.machine.processes import cores
-from nsmc_attention.registry import system
+from nsmc_attention.registry import SYSTEMS
 from nsmc_attention.text.tokenizers import pip_mecab
 from nsmc_attention.training.runs import Run
 
@@ -125,7 +125,7 @@ TINY_SYSTEMS = {
 def tiny_config(name):
     """Return the settings of one of TINY_SYSTEMS."""
     task, preset_name, settings = TINY_SYSTEMS[name]
-    return changed(system(task).preset(preset_name), settings)
+    return changed(SYSTEMS[task].preset(preset_name), settings)
 
 
 PRAISE, BLAME = ("정말 재미있다", "최고의 영화", "배우들 연기가 좋다"), ("지루하다", "돈이 아깝다", "최악의 연출")
@@ -140,7 +140,7 @@ def trained_once(tmp_path_factory, name, config, data="sample"):
     with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / name / "bundle").exists():
-            system(config.task).train(Labelled(data), config, Run(folder / name, quiet=True))
+            SYSTEMS[config.task].train(Labelled(data), config, Run(folder / name, quiet=True))
     return folder / name
 
 

@@ -134,7 +134,7 @@ from nsmc_attention.cli import run
 for name in sys.argv[1].split():
     import_module(name)
 assert run(["--help"]) == 0 and predict("정말 재미있는 영화").label == "positive"
-assert len(registry.systems()) == 4 and run(["predict", "좋다"]) == 0
+assert len(registry.SYSTEMS.values()) == 4 and run(["predict", "좋다"]) == 0
 assert run([*"%s".split(), "--out", "run"]) == 0
 import nsmc_attention
 assert all(getattr(nsmc_attention, name) for name in nsmc_attention.__all__)
@@ -157,7 +157,7 @@ def without(request, tmp_path):
     (package / "cli" / f"{command}.py").unlink()
     (package / "apps/serve" / f"{service}.py").unlink()
     entry = rf'"(?:systems\.{folder}\.\w+|{task}|{command})": "[^"]*"(?:,\s*)?'
-    names = rf"{entry}|^    {task}_bundle: .*\n|, {task}_bundle\b"
+    names = rf"{entry}|^    \"{task}\": System\((?:.*\),\n|\n(?:        .*\n)*    \),\n)|^    {task}_bundle: .*\n|, {task}_bundle\b"
     for path in ("__init__.py", "registry.py", "cli/app.py", "cli/serve.py", "apps/serve/service.py"):
         text = (package / path).read_text(encoding="utf-8")
         changed = re.sub(names, "", text, flags=re.MULTILINE)

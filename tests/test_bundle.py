@@ -12,7 +12,7 @@ from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.errors import BundleError
 
 FILES = ["manifest.json", "vocab.json", "model.safetensors", "model.onnx", "README.md"]
-PACKAGED = [(folder, one.layout) for one in registry.systems() for folder in one.layout.packaged]
+PACKAGED = [(folder, one.layout) for one in registry.SYSTEMS.values() for folder in one.layout.packaged]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import nsmc_attention
-from nsmc_attention.registry import systems
+from nsmc_attention.registry import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[1]
 WORKFLOW = ROOT / ".github/workflows/ci.yml"
@@ -131,7 +131,7 @@ def test_every_folder_of_modules_is_packaged():
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "nsmc_attention").rglob("*.py")}
     data = {
         "nsmc_attention.sample",
-        *(f"nsmc_attention.{each.name}" for task in systems() for each in task.layout.packaged),
+        *(f"nsmc_attention.{each.name}" for task in SYSTEMS.values() for each in task.layout.packaged),
     }
     assert packages - data == {".".join(each.parts) for each in folders}
 

@@ -32,12 +32,13 @@ os.environ["OMP_NUM_THREADS"] = "1"
 import numpy
 import pandas
 from scipy import stats
+from sklearn.metrics import balanced_accuracy_score
 
 from benchmarks.classification.compare import tfidf_regression
 from docs.make.pictures import named, save_figure
 from nsmc_attention import Classifier, adapt, load_classifier, preset, train
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.adapt import adapting, balanced_accuracy
+from nsmc_attention.classifier.adapt import adapting
 from nsmc_attention.classifier.batches import EncodedPart, encode
 from nsmc_attention.classifier.origins import continuing
 from nsmc_attention.classifier.settings import LAYOUT, ClassifierBundle
@@ -301,7 +302,10 @@ def adapt_to_skewed(path: Path, draws: int, shares: Sequence[float]) -> None:
             found = []
             for classifier in (packaged, adapted):
                 odds = log_odds(classifier.probabilities(hidden["review"]))
-                found += [numpy.average((odds > 0) == labels, weights=weights), balanced_accuracy(odds, labels)]
+                found += [
+                    numpy.average((odds > 0) == labels, weights=weights),
+                    balanced_accuracy_score(labels, odds > 0),
+                ]
             rows.append([100 * figure for figure in found])
             print(share, draw, counts, numpy.round(rows[-1], 1), was_refused, file=sys.stderr, flush=True)
         before, balanced_before, after, balanced = numpy.mean(rows, axis=0)

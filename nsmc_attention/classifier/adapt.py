@@ -254,15 +254,13 @@ class Comparison:
     @property
     def figures(self) -> Record:
         """The values of `adapted` in the manifest, with the 95 % interval of `after`."""
-        after = accuracy(self.adapted, self.labels)
-        return {
-            "before": accuracy(self.unchanged, self.labels),
-            "after": after,
-            "interval": share_interval(after, len(self.labels)),
-            "balanced_before": balanced_accuracy(self.unchanged, self.labels),
-            "balanced_after": balanced_accuracy(self.adapted, self.labels),
-            "positive": float(self.labels.mean()),
-        }
+        from sklearn.metrics import accuracy_score, balanced_accuracy_score
+
+        figures: Record = {"positive": float(self.labels.mean())}
+        for name, odds in {"before": self.unchanged, "after": self.adapted}.items():
+            figures[name] = float(accuracy_score(self.labels, odds > 0))
+            figures[f"balanced_{name}"] = float(balanced_accuracy_score(self.labels, odds > 0))
+        return {**figures, "interval": share_interval(figures["after"], len(self.labels))}
 
     def in_words(self) -> list[str]:
         figures = self.figures
@@ -319,15 +317,6 @@ class Comparison:
         return None
 
 
-def accuracy(odds: Odds, labels: Labels) -> float:
-    return float(numpy.mean((odds > 0) == labels))
-
-
-def balanced_accuracy(odds: Odds, labels: Labels) -> float:
-    """Return the mean of the shares that are right of the negative reviews and of the positive ones."""
-    return float(numpy.mean([accuracy(odds[chosen], labels[chosen]) for chosen in (labels == 0, labels == 1)]))
-
-
 def losses(odds: Odds, labels: Labels) -> Odds:
     """Return the log loss of each review, nats."""
     return numpy.logaddexp(0, numpy.where(labels == 1, -odds, odds))
@@ -374,18 +363,12 @@ def write(
         calibration = {**calibration, "wide_scale": calibration["scale"] * wide_scale(arrays)}
     network = trainer.network_of(calibrated(arrays, calibration), dropout=False)
     round_tables(network)
-    columns = {
+    given: Record = {
         f"{name}_column" if name in ("text", "label", "stars") else name: rows.columns[name] for name in rows.columns
     }
-    words = options(
-        {
-            **columns,
-            "bundle": None if first.folder in LAYOUT.packaged else first.name,
-            "seed": trainer.config.training.seed or None,
-            "mix": mix if mix < 1 else None,
-        }
-    )
-    command = shlex.join(["nsmc-attention", "adapt", rows.name, *words])
+    given.update(bundle=None if first.packaged else first.name, seed=trainer.config.training.seed or None)
+    given["mix"] = mix if mix < 1 else None
+    command = shlex.join(["nsmc-attention", "adapt", rows.name, *options(given)])
     data = {"train": {**rows.describe(), "used": len(comparison.labels)}, "dev": {"split_off": rows.name, "used": 0}}
     manifest = {
         **manifest_of(trainer.config, data, calibration["after"], command, first),

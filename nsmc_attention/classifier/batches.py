@@ -17,7 +17,7 @@ from ..text.ngrams import ngram_ids
 EXACT_LENGTH, LENGTH_STEP = 48, 16
 # GluonNLP is not installed where the package only predicts
 numbering, stacked, bucket_sampler = (
-    later("text.preprocessing", name) for name in ("numbering", "stacked", "bucket_sampler")
+    later(f"text.preprocessing:{name}") for name in ("numbering", "stacked", "bucket_sampler")
 )
 Review = TypeVar("Review")
 Members = Union[Sequence[int], NDArray[numpy.int64]]

@@ -24,7 +24,7 @@ from ..errors import ConfigError, DataError
 from ..machine.aliases import Network, Record
 from ..measure.metrics import log_odds
 from ..network.parameters import NGRAM_TABLE, Arrays, set_parameters, snapshot
-from ..registry import SYSTEMS, system
+from ..registry import SYSTEMS
 from ..schema import paths
 from ..text.encoding import ReviewEncoder, clean
 from ..training.task import Beginning, check_sizes, first_bundle, sizes_of
@@ -112,7 +112,7 @@ class Origins:
 def lenders() -> dict[Any, tuple[Any, Any]]:
     """Return the settings and the parameters that a classifier takes from a bundle to begin with, by the bundle's layout."""
     taken = {"classify": (sizes, init), "language": (sizes_of_encoder, init_encoder)}
-    return {system(task).layout: functions for task, functions in taken.items() if task in SYSTEMS}
+    return {SYSTEMS[task].layout: functions for task, functions in taken.items() if task in SYSTEMS}
 
 
 def sizes_of_encoder(config: Any) -> dict[str, object]:
@@ -156,7 +156,7 @@ def checked_sentences(config: Config, path: Optional[PathLike]) -> Optional[Revi
     return written
 
 
-def continuing(config: Config, init_from: Optional[PathLike], **others: Any) -> Config:
+def continuing(config: Config, init_from: Optional[PathLike]) -> Config:
     """Return a config with the settings that it must share with the classifier that it begins with.
 
     It stays as it is with another task's bundle or without one, and where the two are of different kinds, which

@@ -11,7 +11,6 @@ from ..network.attention import ATTENTIONS, Additive, Attention
 from ..network.encoders import ENCODERS, GRU, EncoderSettings
 from ..network.graphs import AXES, Axes, Graphs, Interface, classified, review_inputs
 from ..network.values import VALUES, States, Values
-from ..registry import System, later
 from ..schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
 from ..text.tokenizers import TextConfig
 
@@ -263,14 +262,5 @@ def card_values(config: Config, manifest: Manifest) -> dict[str, object]:
     }
 
 
-LAYOUT = Layout(Config, "vocab.json", read_codec, packaged("pretrained"), card_values)
+LAYOUT = Layout(Config, "vocab.json", read_codec, packaged("pretrained"), card_values, PRESETS)
 ClassifierBundle = Bundle[Config, "ReviewEncoder"]
-SYSTEM = System(
-    LAYOUT,
-    PRESETS,
-    "predict",
-    load=later("classifier.predictor", "Classifier.from_bundle"),
-    train=later("classifier.train", "train_classifier"),
-    options=("valid", "init_from", "teacher", "sentences", "label_column", "stars_column", "positive"),
-    continuing=later("classifier.origins", "continuing"),
-)

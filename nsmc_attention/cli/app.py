@@ -21,7 +21,7 @@ from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, req
 from ..machine import messages
 from ..machine.files import NO_ROOM, remedy
 from ..machine.processes import collect_seldom
-from ..registry import SYSTEMS, system
+from ..registry import SYSTEMS
 from ..version import __version__
 
 # Mode, encoding and what is done about errors, whatever the locale says
@@ -78,7 +78,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
 def complaint(problem: Exception, command: str) -> Optional[str]:
     """Return what is wrong with the input or the machine, and what to do; None for a bug."""
     if isinstance(problem, WrongTask) and problem.task in SYSTEMS:
-        return f"{problem}; use it with `nsmc-attention {system(problem.task).command}`"
+        return f"{problem}; use it with `nsmc-attention {SYSTEMS[problem.task].command}`"
     if isinstance(problem, NsmcError):
         return str(problem)
     if isinstance(problem, click.NoSuchOption) and not problem.possibilities:

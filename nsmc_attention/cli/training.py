@@ -11,7 +11,7 @@ import click
 from ..classifier.settings import PRESETS
 from ..corpora.data import Labelled
 from ..errors import ConfigError
-from ..registry import SYSTEMS, System, system, systems
+from ..registry import OF_LABELS, SYSTEMS, System
 from ..schema import FLAGS, KIND, SHORT_NAMES, Settings, descriptions, paths
 from .declare import Declared, Group, argument, choices, command, option
 from .options import BUNDLE, CLASSIFIER, DEVICE, INIT_FROM, labelled, labelled_table
@@ -30,7 +30,7 @@ SECTIONS = {
 def fields_at(path: str) -> "list[Field[Any]]":
     """Return the fields of a setting, in every system and kind that has it; for the choice of a kind, of its group."""
     items: list[Field[Any]] = []
-    classes: list[type[Settings]] = [one.layout.config for one in systems()]
+    classes: list[type[Settings]] = [one.layout.config for one in SYSTEMS.values()]
     for key in path.split("."):
         items = [item for cls in classes for item in fields(cls) if item.name == key] or items
         classes = [kind for item in items for kind in item.metadata.get("kinds", {}).values()]
@@ -85,14 +85,14 @@ class TrainCommand(click.Command):
             with formatter.section(title):
                 formatter.write_dl(records)
         classify = dict(paths(PRESETS["default"]))
-        for task in systems()[1:]:
+        for name, task in [*SYSTEMS.items()][1:]:
             settings: dict[str, tuple[str, str]] = {}
-            for config in reversed([*task.presets.values()]):
+            for config in reversed([*task.layout.presets.values()]):
                 values, about = dict(paths(config)), dict(descriptions(config))
                 for path in about:
                     if path != f"model.{KIND}" and classify.get(path) != values[path]:
                         settings[path] = FLAGS.get(path, path), f"{about[path]}  [default: {values[path]}]"
-            with formatter.section(f"With --task {task.name}; use --set for names with a dot"):
+            with formatter.section(f"With --task {name}; use --set for names with a dot"):
                 formatter.write_dl([*settings.values()])
 
 
@@ -142,8 +142,8 @@ def train(
         "what to train", type=click.Choice(list(SYSTEMS)), show_default="classify; with --resume that of the run"
     ),
     preset: Optional[str] = option(
-        metavar=choices(name for one in systems() for name in one.presets),
-        show_default=f"the task's first: {', '.join(next(iter(one.presets)) for one in systems())}; "
+        metavar=choices(name for one in SYSTEMS.values() for name in one.layout.presets),
+        show_default=f"the task's first: {', '.join(next(iter(one.layout.presets)) for one in SYSTEMS.values())}; "
         "with --resume that of the run",
     ),
     out: Path = option("run folder, new unless --resume", default=Path("runs/latest")),
@@ -166,20 +166,19 @@ def train(
     nsmc-attention train --data nsmc --encoder transformer --init-from runs/words --out runs/second
     nsmc-attention train --data reviews.csv --init-from pretrained --out runs/third
     """
+    from ..classifier.origins import continuing
     from ..training.runs import Run, read_settings
 
     run_settings = read_settings(out) if resume else {}
-    chosen = system(resumed_task(out, run_settings, task))
-    of_labels = {name: getattr(reviews, name) for name in ("label_column", "stars_column", "positive")}
+    chosen = SYSTEMS[resumed_task(out, run_settings, task)]
+    of_labels = {name: getattr(reviews, name) for name in OF_LABELS}
     own = used(chosen, options, of_labels)
-    base: Any
-    if resume and not preset:
+    base: Any = None if resume and not preset else chosen.preset(preset)
+    if base is None:
         base = chosen.layout.config.from_dict(run_settings["config"])
-    else:
-        base = chosen.preset(preset)
-        if chosen.continuing:
-            base = chosen.continuing(base, **own)
-    config: Any = base.with_fields(**settings)
+    elif "teacher" in own:
+        base = continuing(base, own["init_from"])
+    config = base.with_fields(**settings)
     chosen.train(reviews, config, Run(out, resume, device), **own)
 
 
@@ -188,8 +187,8 @@ def used(chosen: System, options: TrainOptions, of_labels: dict[str, Any]) -> di
     given = options._asdict()
     for name, value in {**given, **of_labels}.items():
         if value is not None and name not in chosen.options:
-            flag = f"--{name.replace('_', '-')}"
-            raise ConfigError(f"train --task {chosen.name}: expected no {flag}, found {value}; leave it out")
+            problem = f"expected no --{name.replace('_', '-')}, found {value}; leave it out"
+            raise ConfigError(f"train --task {chosen.layout.task}: {problem}")
     return {name: value for name, value in given.items() if name in chosen.options}
 
 

@@ -136,20 +136,19 @@ class TaskTraining(Generic[ConfigT, CodecT]):
     run: Run
     layout: Layout[ConfigT, CodecT]
     config: ConfigT
-    presets: Mapping[str, ConfigT]
     init_from: Union[str, Path, None] = None
 
     def __post_init__(self) -> None:
         self.first = first_bundle(self.init_from, self.layout)
         if self.first:
-            check_sizes(self.config, self.first, self.presets)
+            check_sizes(self.config, self.first, self.layout.presets)
 
     def check(self, data: str, digests: Mapping[str, str], **options: object) -> None:
         """Refuse a run folder of other settings, data or digests; say the command of this training, with its options."""
         config, begun = self.config, self.first and self.first.fingerprint
         self.settings = {"task": config.task, "data": data, **digests, "config": config.to_dict(), "init_from": begun}
         self.run.check(self.settings)
-        self.command = partial(command, config, self.presets, {"task": config.task, "data": data})
+        self.command = partial(command, config, self.layout.presets, {"task": config.task, "data": data})
         self.run.say_settings(self.command(init_from=self.init_from, **options))
 
     def begin(self) -> Optional[Beginning]:

@@ -147,9 +147,9 @@ def test_help_names_every_command_and_every_setting(command):
 
 def test_help_shows_choices(command):
     from nsmc_attention.classifier.display import METHODS
-    from nsmc_attention.registry import systems
+    from nsmc_attention.registry import SYSTEMS
 
-    presets = "|".join(name for task in systems() for name in task.presets)
+    presets = "|".join(name for task in SYSTEMS.values() for name in task.layout.presets)
     assert f"[{presets}]" in command("train", "--help").stdout
     explaining = command("explain", "--help").stdout
     for flag, names in (

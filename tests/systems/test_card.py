@@ -11,7 +11,7 @@ from nsmc_attention.text import ngrams
 
 @pytest.mark.parametrize("system", registry.SYSTEMS)
 def test_the_packaged_cards_are_what_their_manifests_give(system):
-    layout = registry.system(system).layout
+    layout = registry.SYSTEMS[system].layout
     for bundle in (load_bundle(folder, layout) for folder in layout.packaged):
         assert bundle.read("README.md").decode() == model_card(layout, bundle.manifest)
 

@@ -7,7 +7,7 @@ import pytest
 from nsmc_attention.classifier.settings import PRESETS, Config, StarsConfig, TrainingConfig, preset
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.network.attention import ATTENTIONS, Dot, General
-from nsmc_attention.registry import system
+from nsmc_attention.registry import SYSTEMS
 from nsmc_attention.schema import SHORT_NAMES, paths
 from nsmc_attention.systems.restore.settings import RESTORE_PRESETS, RestoreConfig
 from nsmc_attention.training.task import nearest_preset
@@ -108,7 +108,7 @@ def test_every_number_has_an_upper_bound(name):
 
 def test_settings_that_fit_only_together_can_be_changed_together():
     """The heads divide the decoder's units; those of the preset are no multiple of 5."""
-    writer = system("restore").preset("writer")
+    writer = SYSTEMS["restore"].preset("writer")
     with pytest.raises(ConfigError, match="model.decoder.heads: expected a divisor of 56"):
         writer.with_fields(**{"model.decoder.heads": 5})
     config = writer.with_fields(**{"model.decoder.heads": 5, "model.decoder.units": 60})
@@ -152,5 +152,5 @@ def test_settings_take_each_field_once_and_no_other(arguments, named):
 
 
 def test_another_kind_keeps_what_a_field_declares_unlike_others_of_its_kind():
-    language = system("language").preset("gru")
-    assert language.with_fields(encoder="transformer") == system("language").preset("transformer")
+    language = SYSTEMS["language"].preset("gru")
+    assert language.with_fields(encoder="transformer") == SYSTEMS["language"].preset("transformer")

@@ -11,7 +11,7 @@ from nsmc_attention import load
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.drawing.figure import font_file
-from nsmc_attention.registry import system
+from nsmc_attention.registry import SYSTEMS
 from nsmc_attention.systems.language.model import MASK
 from nsmc_attention.systems.read.drawing import Style, draw, korean_faces
 from nsmc_attention.training import loop
@@ -98,9 +98,9 @@ def test_a_resumed_training_ends_with_the_bytes_of_an_uninterrupted_one(
 
     monkeypatch.setattr(loop, "train_step", stopping)
     with pytest.raises(KeyboardInterrupt):
-        system(config.task).train(Labelled(data), config, Run(run, quiet=True))
+        SYSTEMS[config.task].train(Labelled(data), config, Run(run, quiet=True))
     monkeypatch.undo()
-    system(config.task).train(Labelled(data), config, Run(run, resume=True, quiet=True))
+    SYSTEMS[config.task].train(Labelled(data), config, Run(run, resume=True, quiet=True))
     assert history(run) == history(whole.parent) != []
     for path in whole.iterdir():
         if path.name not in ("manifest.json", "README.md"):

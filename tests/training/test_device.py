@@ -7,7 +7,7 @@ import pytest
 from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.errors import MissingPackage
 from nsmc_attention.machine.mxnet_shim import import_mxnet
-from nsmc_attention.registry import system
+from nsmc_attention.registry import SYSTEMS
 from nsmc_attention.training.runs import Run
 
 from ..conftest import TINY, TINY_SIGNED, TINY_SYSTEMS, tiny_config
@@ -28,7 +28,7 @@ def test_a_training_keeps_its_arrays_on_its_device(name, tmp_path, request):
     configs = {"tiny": TINY, "tiny_signed": TINY_SIGNED}
     config = configs.get(name) or tiny_config(name).with_fields(epochs=1)
     data = request.getfixturevalue(DATA[name]) if name in DATA else "sample"
-    bundle = system(config.task).train(Labelled(data), config, OtherDevice(tmp_path / "run", quiet=True))
+    bundle = SYSTEMS[config.task].train(Labelled(data), config, OtherDevice(tmp_path / "run", quiet=True))
     assert bundle.folder.is_dir()
 
 

@@ -35,7 +35,7 @@ from ...classifier.settings import LAYOUT
 from ...errors import ConfigError, NsmcError
 from ...machine.batching import Busy
 from ...machine.processes import exit_with_parent
-from ...registry import system
+from ...registry import SYSTEMS
 from .guard import SHARED, Guard, Limits
 from .plug import ERRORS, JsonRoute
 from .service import Bundles, Server
@@ -153,7 +153,7 @@ def serve(
     read_contents(load_bundle(bundles.bundle, LAYOUT))
     for name, other in bundles.others.items():
         if other:
-            read_contents(load_bundle(other, system(name).layout))
+            read_contents(load_bundle(other, SYSTEMS[name].layout))
     for number in (signal.SIGINT, signal.SIGTERM):
         # after a graceful shutdown uvicorn raises the signal again
         signal.signal(number, lambda *_: sys.exit(0))

@@ -6,7 +6,7 @@ from ...bundle import Bundle, Layout, Manifest, packaged
 from ...machine.aliases import Network
 from ...network.attention import Additive, Attention, Uniform
 from ...network.graphs import Graphs, Interface
-from ...registry import System, later
+from ...registry import later
 from ...schema import LoopConfig, Settings, TaskConfig, kinds, section, setting
 
 if TYPE_CHECKING:
@@ -87,14 +87,11 @@ def card_values(config: FilmConfig, manifest: Manifest) -> dict[str, object]:
 
 
 LAYOUT: "Layout[FilmConfig, Scale]" = Layout(
-    FilmConfig, "scale.json", later("systems.film.pooling", "Scale.from_json"), packaged("pretrained_film"), card_values
+    FilmConfig,
+    "scale.json",
+    later("systems.film.pooling:Scale.from_json"),
+    packaged("pretrained_film"),
+    card_values,
+    FILM_PRESETS,
 )
 FilmBundle = Bundle[FilmConfig, "Scale"]
-SYSTEM = System(
-    LAYOUT,
-    FILM_PRESETS,
-    "film",
-    load=later("systems.film.rater", "FilmRater.from_bundle"),
-    train=later("systems.film.train", "train_films"),
-    options=("group_by", "classifier", "stars_column"),
-)

@@ -29,7 +29,7 @@ from ...training.runs import Run, warn_if_small
 from ...training.task import TaskTraining, digest
 from .pooling import COUNTS, Scale
 from .rater import ReviewReader
-from .settings import FILM_PRESETS, LAYOUT, FilmBundle, FilmConfig, FilmTrainingConfig
+from .settings import LAYOUT, FilmBundle, FilmConfig, FilmTrainingConfig
 
 if TYPE_CHECKING:
     from .objective import FilmObjective, FilmVectors
@@ -103,7 +103,7 @@ def train_films(
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
-    training, first = TaskTraining(run, LAYOUT, config, FILM_PRESETS), load_bundle(classifier, CLASSIFIER)
+    training, first = TaskTraining(run, LAYOUT, config), load_bundle(classifier, CLASSIFIER)
     reader = ReviewReader(first)
     reviews = reviews_by_film(source, group_by)
     usable = [own for own in reviews.members.values() if len(own) >= SEVERAL]

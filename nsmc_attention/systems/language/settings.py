@@ -6,7 +6,6 @@ from ...bundle import Bundle, Layout, Manifest, packaged, read_encoder
 from ...machine.aliases import Array, Network, Operators
 from ...network.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
 from ...network.graphs import Axes, Graphs, Interface
-from ...registry import System, later
 from ...schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
 from ...text.tokenizers import WordsConfig
 
@@ -101,13 +100,6 @@ def card_values(config: LanguageConfig, manifest: Manifest) -> dict[str, object]
 
 
 LAYOUT: "Layout[LanguageConfig, ReviewEncoder]" = Layout(
-    LanguageConfig, "vocab.json", read_encoder, packaged("pretrained_language"), card_values
+    LanguageConfig, "vocab.json", read_encoder, packaged("pretrained_language"), card_values, LANGUAGE_PRESETS
 )
 LanguageBundle = Bundle[LanguageConfig, "ReviewEncoder"]
-SYSTEM = System(
-    LAYOUT,
-    LANGUAGE_PRESETS,
-    "fill",
-    load=later("systems.language.model", "LanguageModel.from_bundle"),
-    train=later("systems.language.train", "train_language"),
-)

@@ -17,7 +17,7 @@ from ...training.runs import Run, warn_if_small
 from ...training.stage import hold_out
 from ...training.task import TaskTraining, digest
 from .model import MASK, Masker, Tokens
-from .settings import LANGUAGE_PRESETS, LAYOUT, LanguageBundle, LanguageConfig
+from .settings import LAYOUT, LanguageBundle, LanguageConfig
 
 # Most reviews that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST = 5000, 100
@@ -43,7 +43,7 @@ def train_language(
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
     tokenizer(config.text.tokenizer)
-    training = TaskTraining(run, LAYOUT, config, LANGUAGE_PRESETS, init_from)
+    training = TaskTraining(run, LAYOUT, config, init_from)
     name, reviews = read_reviews(source)
     texts = list(dict.fromkeys(filter(None, map(clean, reviews))))
     if len(texts) < FEWEST:

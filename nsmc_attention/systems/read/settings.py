@@ -7,7 +7,7 @@ from ...bundle import Bundle, Layout, Manifest, packaged
 from ...machine.aliases import Array, Network, Operators
 from ...network.attention import Additive
 from ...network.graphs import Axes, Graphs, Interface
-from ...registry import System, later
+from ...registry import later
 from ...schema import LoopConfig, Settings, TaskConfig, kinds, section, setting
 from ...text.hangul import FINALS, VOWELS
 
@@ -160,14 +160,12 @@ def card_values(config: ReadConfig, manifest: Manifest) -> dict[str, object]:
 
 
 LAYOUT: "Layout[ReadConfig, Letters]" = Layout(
-    ReadConfig, "vocab.json", later("systems.read.decoding", "Letters.read"), packaged("pretrained_reader"), card_values
+    ReadConfig,
+    "vocab.json",
+    later("systems.read.decoding:Letters.read"),
+    packaged("pretrained_reader"),
+    card_values,
+    READ_PRESETS,
 )
 (READER,) = LAYOUT.packaged
 ReaderBundle = Bundle[ReadConfig, "Letters"]
-SYSTEM = System(
-    LAYOUT,
-    READ_PRESETS,
-    "read",
-    load=later("systems.read.reader", "PictureReader.from_bundle"),
-    train=later("systems.read.train", "train_reader"),
-)

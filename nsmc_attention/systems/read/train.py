@@ -11,7 +11,7 @@ from ...training.stage import hold_out
 from ...training.task import TaskTraining, digest
 from .decoding import Letters
 from .drawing import ASCII, common_syllables, korean_faces
-from .settings import LAYOUT, READ_PRESETS, ReadConfig, ReaderBundle
+from .settings import LAYOUT, ReadConfig, ReaderBundle
 
 # Most reviews that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST = 2000, 20
@@ -41,7 +41,7 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     if len(texts) < FEWEST:
         raise DataError(f"{name}: expected at least {FEWEST} reviews with text, found {len(texts)}")
     faces = korean_faces(config.training.fonts, config.training.unused_fonts)
-    training = TaskTraining(run, LAYOUT, config, READ_PRESETS, init_from)
+    training = TaskTraining(run, LAYOUT, config, init_from)
     files = sorted({face.path.name for face in faces})
     training.check(name, {"reviews": digest(texts), "fonts": digest(files)})
     train, dev = ([texts[i] for i in part] for part in hold_out(len(texts), config.training, MOST_DEV))

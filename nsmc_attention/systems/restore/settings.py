@@ -6,7 +6,7 @@ from ...bundle import Bundle, Layout, Manifest, packaged
 from ...machine.aliases import Array, Network, Operators
 from ...network.encoders import TransformerSettings
 from ...network.graphs import Axes, Graphs, Interface, second_of_two
-from ...registry import System, later
+from ...registry import later
 from ...schema import LoopConfig, Settings, TaskConfig, check_all, check_scores, kinds, section, setting
 from ..sequences import ROWS
 
@@ -193,16 +193,10 @@ def card_values(config: RestoreConfig, manifest: Manifest) -> dict[str, object]:
 LAYOUT: "Layout[RestoreConfig, RestorerCharacters]" = Layout(
     RestoreConfig,
     "vocab.json",
-    later("systems.restore.junctions", "RestorerCharacters.read"),
+    later("systems.restore.junctions:RestorerCharacters.read"),
     packaged("pretrained_editor", "pretrained_writer"),
     card_values,
+    RESTORE_PRESETS,
 )
 EDITOR, WRITER = LAYOUT.packaged
 RestorerBundle = Bundle[RestoreConfig, "RestorerCharacters"]
-SYSTEM = System(
-    LAYOUT,
-    RESTORE_PRESETS,
-    "restore",
-    load=later("systems.restore.restorer", "Restorer.from_bundle"),
-    train=later("systems.restore.train", "train_restorer"),
-)

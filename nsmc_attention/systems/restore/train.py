@@ -14,7 +14,7 @@ from ...training.stage import hold_out
 from ...training.task import TaskTraining, digest
 from .correctors import character_error
 from .junctions import RestorerCharacters
-from .settings import EDITOR, LAYOUT, RESTORE_PRESETS, RestoreConfig, RestorerBundle
+from .settings import EDITOR, LAYOUT, RestoreConfig, RestorerBundle
 
 # Most sentences that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST = 2000, 100
@@ -44,7 +44,7 @@ def train_restorer(
     if len(sentences) < FEWEST:
         expected = f"{FEWEST} different sentences of at most {config.text.max_length} characters"
         raise DataError(f"{name}: expected at least {expected}, found {len(sentences)}")
-    training = TaskTraining(run, LAYOUT, config, RESTORE_PRESETS, init_from)
+    training = TaskTraining(run, LAYOUT, config, init_from)
     training.check(name, {"sentences": digest(sentences)})
     train, dev = ([sentences[i] for i in part] for part in hold_out(len(sentences), config.training, MOST_DEV))
     first = training.first
