@@ -5,7 +5,7 @@ import re
 from typing import Iterable, Optional
 
 # Characters of a message, and of the names it lists: both may quote a file of any size
-LONGEST, LISTED = 600, 200
+LONGEST_LINE, LISTED = 600, 200
 # {module: the package that brings it}, where the names differ by more than case and underscores
 PACKAGES = {
     "sklearn": "scikit-learn",
@@ -22,8 +22,8 @@ class NsmcError(Exception):
     """A problem with the user's input, never a bug of this package; its message is one printable line."""
 
     def __init__(self, message: object) -> None:
-        line = "".join(letter if letter.isprintable() else " " for letter in str(message)[: LONGEST + 1])
-        super().__init__(line if len(line) <= LONGEST else line[:LONGEST] + "…")
+        line = "".join(letter if letter.isprintable() else " " for letter in str(message)[: LONGEST_LINE + 1])
+        super().__init__(line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE] + "…")
 
 
 class DataError(NsmcError):

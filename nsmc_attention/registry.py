@@ -8,12 +8,11 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
-from .bundle import Layout, load_any
+from .bundle import load_any
 from .errors import ConfigError, did_you_mean
 
 if TYPE_CHECKING:
     from .engines.graphs import DeviceName, EngineName
-    from .schema import TaskConfig
 
 
 @dataclass(frozen=True)
@@ -37,10 +36,9 @@ class System:
     options: tuple[str, ...] = ("init_from",)
 
     @property
-    def layout(self) -> "Layout[Any, Any]":
-        """Its bundles, their settings with the presets, and their codec."""
-        found: Layout[Any, Any] = import_module(f".{self.folder}.settings", __package__).LAYOUT
-        return found
+    def layout(self) -> Any:
+        """Its `bundle.Layout`: bundles, settings with the presets, and codec."""
+        return import_module(f".{self.folder}.settings", __package__).LAYOUT
 
     def load(self, bundle: Any, engine: "EngineName", device: "DeviceName") -> Any:
         return later(f"{self.folder}.{self.predictor}.from_bundle")(bundle, engine, device)
@@ -48,14 +46,13 @@ class System:
     def train(self, *values: Any, **named: Any) -> Any:
         return later(f"{self.folder}.{self.trainer}")(*values, **named)
 
-    def preset(self, name: Optional[str] = None) -> "TaskConfig":
-        """Return the settings called name, None for the default; ConfigError where there are none of that name."""
+    def preset(self, name: Optional[str] = None) -> Any:
+        """Return the settings (TaskConfig) called name, None for the default; ConfigError where there are none of that name."""
         presets, task = self.layout.presets, self.layout.task
         name = name or next(iter(presets))
         if name not in presets:
             raise ConfigError(f"--task {task}: unknown preset {name!r}{did_you_mean(name, presets)}")
-        found: TaskConfig = presets[name]
-        return found
+        return presets[name]
 
 
 OF_LABELS = ("label_column", "stars_column", "positive")

@@ -33,11 +33,11 @@ from nsmc_attention.machine.files import read_rows
 from nsmc_attention.systems.restore import as_typed as weighing
 from nsmc_attention.systems.restore import restorer as restoring
 from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, evidence
-from nsmc_attention.systems.restore.as_typed import SHORT as FEW
+from nsmc_attention.systems.restore.as_typed import SHORT_TEXT as FEW
 from nsmc_attention.systems.restore.correctors import tags_of
 from nsmc_attention.systems.restore.decisions import Decisions
 from nsmc_attention.systems.restore.junctions import Junctions, hash_of
-from nsmc_attention.systems.restore.noise import MOST, typed
+from nsmc_attention.systems.restore.noise import MOST_NOISE, typed
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.text.encoding import clean
 
@@ -118,7 +118,10 @@ def noisy(path: Path) -> Iterator[tuple[list[str], list[str]]]:
     lines = [lines[number] for number in random.permutation(len(lines))]
     short = [line for line in lines if SHORT[0] <= len(line) <= SHORT[1]]
     for targets in (short[:SENTENCES], [text for text in joined(short[SENTENCES:]) if len(text) <= LONG[1]][:JOINED]):
-        yield [typed(text, random, UNTRAINED if number % 2 else MOST) for number, text in enumerate(targets)], targets
+        yield (
+            [typed(text, random, UNTRAINED if number % 2 else MOST_NOISE) for number, text in enumerate(targets)],
+            targets,
+        )
 
 
 def weights_of(right: Sequence[Change], others: Sequence[Change], kind: str) -> list[float]:

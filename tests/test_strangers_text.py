@@ -29,7 +29,7 @@ from nsmc_attention.scoring.files import score_table
 from nsmc_attention.tables.columns import is_number
 from nsmc_attention.tables.writers import as_cell, as_cells
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.tokenizers import LONGEST, tokenizer
+from nsmc_attention.text.tokenizers import LONGEST_TEXT, tokenizer
 from nsmc_attention.views.heatmap import draw_heatmap, draw_words
 from nsmc_attention.views.page import page
 
@@ -64,7 +64,7 @@ def check_text(encoder, text):
     assert [cleaned[start:end] for start, end in offsets] == list(encoded.tokens)
     assert all(encoded.tokens) and offsets == tuple(sorted(offsets))
     for name in ("characters", "whitespace"):
-        assert "".join(tokenizer(name)(cleaned)) == cleaned[:LONGEST].replace(" ", "")
+        assert "".join(tokenizer(name)(cleaned)) == cleaned[:LONGEST_TEXT].replace(" ", "")
     return encoded
 
 
@@ -194,7 +194,7 @@ def test_every_code_point_goes_through_every_entry_and_some_are_drawn(classifier
 def test_of_a_long_text_the_beginning_is_read(classifier, text):
     found = classifier.predict(text)
     assert 0 <= found.probability <= 1
-    assert "".join(tokenizer("mecab")(text)) == text[:LONGEST]
+    assert "".join(tokenizer("mecab")(text)) == text[:LONGEST_TEXT]
 
 
 def test_a_column_is_marked_as_its_cells_are():

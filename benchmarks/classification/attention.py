@@ -21,7 +21,7 @@ from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import new_figure, printable
 from nsmc_attention.drawing.html import LIGHT, as_hex
-from nsmc_attention.measure.faithfulness import SHORTEST, agreement, aopc, leave_one_out
+from nsmc_attention.measure.faithfulness import MIN_TOKENS, agreement, aopc, leave_one_out
 from nsmc_attention.measure.metrics import entropy, evenness
 from nsmc_attention.text.tokenizers import mecab_tags
 from nsmc_attention.views.heatmap import by_word, mean_weight, token_table
@@ -122,7 +122,7 @@ def draw_means(axes, means, **style):
 def print_candidates(classifier, texts):
     """One weight a word by each candidate, judged as `faithfulness` judges."""
     explainer = Explainer(classifier)
-    encoded = [each for each in map(explainer.bundle.codec.encode, texts) if len(each) >= SHORTEST]
+    encoded = [each for each in map(explainer.bundle.codec.encode, texts) if len(each) >= MIN_TOKENS]
     predictions = list(classifier.predict_encoded(encoded))
     erased = [numpy.abs(change) for change in leave_one_out(classifier.score, encoded)]
     gradients = [numpy.abs(each) for each in explainer.gradients(encoded)]

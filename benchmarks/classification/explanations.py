@@ -18,7 +18,7 @@ from nsmc_attention.classifier.engines import GradientEngine
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.engines.graphs import GluonGraph
-from nsmc_attention.measure.faithfulness import SHORTEST, SIGNED, agreement, aopc, correlation, leave_one_out
+from nsmc_attention.measure.faithfulness import MIN_TOKENS, SIGNED, agreement, aopc, correlation, leave_one_out
 from nsmc_attention.text.encoding import Encoded
 from nsmc_attention.views.terminal import interval
 
@@ -99,7 +99,7 @@ def print_agreement(explainer: Explainer, limit: int) -> None:
     reviews = nsmc.load("nsmc", "test")
     chosen = numpy.random.RandomState(0).permutation(len(reviews))[:limit]
     encoded = explainer.classifier.encoder.encode_many([reviews.documents[place] for place in chosen])
-    encoded = [review for review in encoded if len(review) >= SHORTEST]
+    encoded = [review for review in encoded if len(review) >= MIN_TOKENS]
     made, score = orders(explainer, encoded), explainer.classifier.score
     sizes = {name: [numpy.abs(each) for each in values] for name, values in made.items()}
     print("| words ordered by | tau, erasing | tau, gradient | comprehensiveness | sufficiency | correlation |")

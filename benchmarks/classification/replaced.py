@@ -24,7 +24,7 @@ from nsmc_attention.classifier.settings import Config
 from nsmc_attention.classifier.train import train
 from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.machine.aliases import Numbers
-from nsmc_attention.measure.faithfulness import SHORTEST
+from nsmc_attention.measure.faithfulness import MIN_TOKENS
 
 ALONE = {"ngram_buckets": 0, "erasure_reviews": 0, "epochs": 3}
 VARIANTS = {"states": {}, "words": {"values": "convolution", "window": 1}}
@@ -81,7 +81,7 @@ def replaced(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: 
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
     encoded = classifier.bundle.codec.encode_many(list(reviews.frame["document"].iloc[chosen]))
     encoded = list(filter(len, encoded))
-    kept = numpy.array([len(review) >= SHORTEST for review in encoded])
+    kept = numpy.array([len(review) >= MIN_TOKENS for review in encoded])
     whole, effects = classifier.score(encoded)[kept], {}
     for how in WEIGHTS:
         changed = predicted_with(classifier, encoded, how, seed)[kept]

@@ -132,9 +132,9 @@ def main() -> None:
     parser.add_argument("raw")
     parser.add_argument("kote")
     parser.add_argument("--temperatures", type=float, nargs="+", default=estimation.TEMPERATURES)
-    parser.add_argument("--shift", type=float, default=estimation.SHIFT)
+    parser.add_argument("--shift", type=float, default=estimation.SHARE_SHIFT)
     given = parser.parse_args()
-    estimation.TEMPERATURES, estimation.SHIFT = tuple(given.temperatures), given.shift
+    estimation.TEMPERATURES, estimation.SHARE_SHIFT = tuple(given.temperatures), given.shift
     classifier, random = load_classifier(), numpy.random.RandomState(0)
     stars = raw.load(given.raw, [nsmc.load("nsmc", "test").frame]).frame
     stars["probability"] = classifier.probabilities(stars["document"])

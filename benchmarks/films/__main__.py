@@ -34,7 +34,14 @@ from nsmc_attention.systems.film.objective import MIN_OTHERS_EVAL, Case, FilmVec
 from nsmc_attention.systems.film.pooling import Pool
 from nsmc_attention.systems.film.rater import FilmRater, load_film, rate_table
 from nsmc_attention.systems.film.settings import FilmConfig
-from nsmc_attention.systems.film.train import SEVERAL, FilmReviews, reviews_by_film, split, train_films, vectors_of
+from nsmc_attention.systems.film.train import (
+    SEVERAL_REVIEWS,
+    FilmReviews,
+    reviews_by_film,
+    split,
+    train_films,
+    vectors_of,
+)
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.runs import Run
 
@@ -140,7 +147,7 @@ def take_alike(places: list[int], wanted: list[int], stars: Any) -> Iterator[int
 def main(bundle: Optional[Path]) -> None:
     rater, reviews = load_film(bundle), reviews_by_film(Labelled("nsmc"))
     vectors = vectors_of(reviews.documents, rater.reader, quiet=False)
-    several = [film for film, own in reviews.members.items() if len(own) >= SEVERAL]
+    several = [film for film, own in reviews.members.items() if len(own) >= SEVERAL_REVIEWS]
     whole = FilmVectors(vectors, reviews.stars, [reviews.members[film] for film in several])
     places = split(len(several), rater.bundle.config.training)
     train, test = whole.of(places[0]), whole.of(places[2])

@@ -15,7 +15,7 @@ from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.native.dictionary import installed_decoder
 from nsmc_attention.text.encoding import clean
-from nsmc_attention.text.tokenizers import LONGEST, pip_mecab
+from nsmc_attention.text.tokenizers import LONGEST_TEXT, pip_mecab
 
 # Where texts differ in kind: Hangul, half letters, old letters, marks, emoji, other scripts, control characters, edges
 RANGES = [(0xAC00, 0xD7A3), (0x3131, 0x318E), (0x1100, 0x11FF), (0xA960, 0xA97F), (0xD7B0, 0xD7FF), (0x0300, 0x036F)]
@@ -54,7 +54,7 @@ def mutated(text, other, draw):
 def long_text(text, draw):
     """Return a text of up to 10,000 characters, or one word of 5,000."""
     if draw.random() < 0.5:
-        return (text + draw.choice(["", " "])) * (LONGEST // (len(text) + 1))
+        return (text + draw.choice(["", " "])) * (LONGEST_TEXT // (len(text) + 1))
     return (characters(draw, draw.randint(1, 4)) or "가") * 5000
 
 
@@ -87,7 +87,7 @@ def main(number=1_000_000, seed=0, mutated_alone=False):
     known, count, tokens = ["", *reviews()], 0, 0
     for count, text in enumerate(texts(known, number, draw, not mutated_alone), 1):
         # every other one as a user wrote it: MeCab's answer is a line a token, so no line ends within
-        text = (clean(text) if count % 2 else text.replace("\n", " ").replace("\t", " "))[:LONGEST]
+        text = (clean(text) if count % 2 else text.replace("\n", " ").replace("\t", " "))[:LONGEST_TEXT]
         found, expected = decoder.tokens(text), pip_mecab().morphs(text)
         if found != expected or (count % 16 == 0 and decoder.morphemes(text) != analyzed(text)):
             print(f"text {count}: {text!r}: expected {expected}, found {found}")

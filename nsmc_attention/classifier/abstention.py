@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import Optional
 
 from ..text.encoding import Encoded, ReviewEncoder
-from ..text.symbols import ENGLISH, ENTRIES, LONG
+from ..text.symbols import ENGLISH, ENTRIES, LONG_RUN
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
-SYLLABLE, LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
+SYLLABLE, ANY_LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 # Laughing, crying and sighing mean something by themselves; other letters alone do where the vocabulary has them together
 EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]")
 WORD, NUMBERS = re.compile(r"[^\W\d_]+"), re.compile(r"(?<!\.)(?:\.*\d)+")
@@ -27,7 +27,7 @@ PROVINCES = frozenset(
     "서울 부산 대구 인천 광주 대전 울산 세종 경기 강원 충청 충북 충남 전라 전북 전남 경상 경북 경남 제주".split()
 )
 # Tokens of a text that is soon seen to be Korean, at least
-PLAIN = 4
+PLAIN_TOKENS = 4
 PLACE = re.compile(
     f"(?:{'|'.join(sorted(PROVINCES))})[가-힣]* "
     r"[가-힣]+(?:시|군|구|읍|면|동|로|길)\b.*\d[\d-]*(?:번지|번길|층|호|동|로|가|길)?"
@@ -65,14 +65,14 @@ class Abstention:
     def is_plain(self, review: Encoded) -> bool:
         """Return whether most tokens of a review are Korean words or signs, and it is no address: what is soon seen."""
         doubts = sum(map(self.doubtful.__contains__, review.ids))
-        if len(review) < PLAIN or 2 * doubts > len(review) or review.text[:2] in PROVINCES:
+        if len(review) < PLAIN_TOKENS or 2 * doubts > len(review) or review.text[:2] in PROVINCES:
             return False
         return SYLLABLE.search(review.text) is not None
 
     @cached_property
     def is_korean(self) -> bool:
         """True if most words of the vocabulary are written in Hangul: a rule for Korean fits no other model."""
-        words = list(filter(LETTER.search, self.encoder.token_to_idx))
+        words = list(filter(ANY_LETTER.search, self.encoder.token_to_idx))
         return 2 * sum(map(bool, map(SYLLABLE.search, words))) > len(words)
 
     @cached_property
@@ -95,7 +95,7 @@ class Abstention:
         if PLACE.match(text.strip()):
             return False
         if syllables := len(SYLLABLE.findall(text)):
-            others = len(LETTER.findall(LONG.sub(r"\1", EXPRESSIVE.sub("", text)))) - syllables
+            others = len(ANY_LETTER.findall(LONG_RUN.sub(r"\1", EXPRESSIVE.sub("", text)))) - syllables
             return others <= FOREIGN * syllables
         if not (words := WORD.findall(text)):
             return bool(text.strip()) and set(NUMBERS.findall(text)) <= {"10"}
@@ -114,7 +114,7 @@ class Abstention:
     def known_forms(self, word: str) -> set[str]:
         """Return the forms of a word that the vocabulary has, in small letters: as written, and with repeated letters removed."""
         plain = REPEATED.sub(r"\1", word.lower())
-        forms = {plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)} if len(word) > 1 else set()
+        forms = {plain, LONG_RUN.sub(r"\1", plain), LONG_RUN.sub(r"\1\1", plain)} if len(word) > 1 else set()
         known = self.encoder.token_to_idx
         return {form for form in forms if form in known or form.title() in known or (form == plain and word in known)}
 

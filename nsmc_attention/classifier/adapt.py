@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from .stages import ClassifierTrainer
 
 # Steps of each fold, in so many passes: reviews of the same length are few, so batches are small
-STEPS, BATCH, PASSES = 600, 16, (6, 30)
+ADAPT_STEPS, ADAPT_BATCH, PASSES = 600, 16, (6, 30)
 # Chosen for the packaged network, on comments of another kind: RESULTS.md
 RATE = 2e-3
 # A label whose probability is smaller is listed
@@ -159,11 +159,11 @@ def adapt_classifier(
 
 
 def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed: int) -> Config:
-    """Return the settings of the folds' trainings: as many passes as make STEPS."""
-    batches = len(Batches(examples.reviews, examples.labels, encoder, BATCH, config.fixed_length))
-    passes = min(max(-(-STEPS // batches), PASSES[0]), PASSES[1])
+    """Return the settings of the folds' trainings: as many passes as make ADAPT_STEPS."""
+    batches = len(Batches(examples.reviews, examples.labels, encoder, ADAPT_BATCH, config.fixed_length))
+    passes = min(max(-(-ADAPT_STEPS // batches), PASSES[0]), PASSES[1])
     stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": passes, "learning_rate": RATE, "average": 0.0}
-    return config.with_fields(**stages, batch_size=BATCH, seed=seed)
+    return config.with_fields(**stages, batch_size=ADAPT_BATCH, seed=seed)
 
 
 class Adapted(NamedTuple):

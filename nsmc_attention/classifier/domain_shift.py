@@ -23,11 +23,11 @@ from .predictor import Classifier
 
 # Rows that are looked at, and the fewest texts with a word of which anything is said
 MOST_TEXTS, FEWEST_TEXTS = 1000, 20
-# Texts of another kind are stranger than LIMIT, by more than SPREAD divided by the root of their number
-LIMIT, SPREAD = 0.0, 4.0
+# Texts of another kind are stranger than SHIFT_LIMIT, by more than SHIFT_SPREAD divided by the root of their number
+SHIFT_LIMIT, SHIFT_SPREAD = 0.0, 4.0
 # Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
 USUAL_RANK, USUAL_CERTAINTY = 95, 94
-LETTER = re.compile(r"[^\W\d_]")
+ANY_LETTER = re.compile(r"[^\W\d_]")
 ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
 
 
@@ -62,7 +62,7 @@ def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
 
 
 def strangeness_limit(texts: int) -> float:
-    return LIMIT + SPREAD / texts**0.5
+    return SHIFT_LIMIT + SHIFT_SPREAD / texts**0.5
 
 
 def domain_shift(classifier: Classifier, texts: Sequence[str]) -> Optional[DomainShift]:
@@ -89,7 +89,7 @@ def domain_warning(classifier: Classifier, texts: Sequence[str]) -> Optional[str
     """
     if shift := domain_shift(classifier, texts):
         return str(shift)
-    written = list(filter(LETTER.search, texts))
+    written = list(filter(ANY_LETTER.search, texts))
     foreign = sum(not HANGUL.search(text) for text in written)
     if not classifier.bundle.packaged or 2 * foreign <= len(written):
         return None

@@ -26,7 +26,7 @@ from ..native.kernels import (
     DIRECTIONS,
     GATES,
     LARGEST_TABLE,
-    PIECE,
+    REVIEWS_A_PIECE,
     gates_of,
     import_network,
     in_blocks,
@@ -183,7 +183,7 @@ class NativeEngine:
 
     def __init__(self, network: Network, name: str = "native", threads: Optional[int] = None, read: Sequence[int] = ()):
         self.name, self.threads, self.read = name, threads or cores(), read
-        self.batch_size = PIECE * self.threads
+        self.batch_size = REVIEWS_A_PIECE * self.threads
         self.run = partial(import_network().run, network)
 
     def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = ()) -> tuple[Floats, Floats]:

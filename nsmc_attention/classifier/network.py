@@ -15,7 +15,7 @@ from ..network import operators
 from ..network.blocks import listed
 from ..network.graphs import review_inputs
 from ..network.parameters import CLASSES, EVIDENCE
-from ..text.ngrams import SHARED, SMALLEST
+from ..text.ngrams import SHARED, SMALLEST_SQUARE
 
 if TYPE_CHECKING:
     from .settings import ClassifierConfig
@@ -246,7 +246,7 @@ class WordValueClassifier(SelfAttentionClassifier):
             return terms
         shares = F.broadcast_mul(weights, F.reshape(valid_length, shape=(-1, 1, 1)))
         # the root of 0 has no gradient
-        return F.concat(terms, F.sqrt(F.maximum(shares, SMALLEST)) * tokens.by_token, dim=2)
+        return F.concat(terms, F.sqrt(F.maximum(shares, SMALLEST_SQUARE)) * tokens.by_token, dim=2)
 
     def contributions(self, F: Operators, terms: Array) -> Array:
         """(N, T, F) -> what each token adds to the log-odds of positive, (N, T): their sum is these less the bias."""
@@ -266,7 +266,7 @@ def ngram_log_odds(F: Operators, rows: Array) -> Array:
     """Rows of the table (N, T, NGRAMS, 2) -> log-odds by token (N, T, 1), whose sum is that of the review."""
     weight, square = F.split(F.sum(rows, axis=2), axis=2, num_outputs=2)  # (N, T, 1) each
     square = F.sum(square, axis=1, keepdims=True)
-    return F.broadcast_div(weight, F.sqrt(F.maximum(square, SMALLEST)))
+    return F.broadcast_div(weight, F.sqrt(F.maximum(square, SMALLEST_SQUARE)))
 
 
 def with_previous_token(F: Operators, by_token: Array) -> Array:

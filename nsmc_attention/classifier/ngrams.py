@@ -11,10 +11,10 @@ import numpy
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..text.ngrams import SMALLEST, ngram_ids
+from ..text.ngrams import SMALLEST_SQUARE, ngram_ids
 
 # Inverse strength of the L2 penalty, and largest number of solver steps: with factors, 60 cost 0.2 points of accuracy
-STRENGTH, STEPS = 4.0, 300
+STRENGTH, FIT_STEPS = 4.0, 300
 # Reviews whose n-grams are counted at a time
 TOGETHER = 4096
 # A feature of so many times the size is next to free of the penalty
@@ -46,7 +46,7 @@ def fit_table(
     documents = numpy.asarray(ones(weighted).sum(axis=0)).ravel()
     # as scikit-learn smooths it
     idf = numpy.log((1 + len(labels)) / (1 + documents)) + 1
-    model = LogisticRegression(C=STRENGTH, max_iter=STEPS, class_weight="balanced")
+    model = LogisticRegression(C=STRENGTH, max_iter=FIT_STEPS, class_weight="balanced")
     model.fit(tfidf(weighted, idf), labels)
     # n-grams of no review have no weight and do not add to the norm
     seen = documents > 0
@@ -74,7 +74,7 @@ def continue_table(
     # few of a million buckets
     used = numpy.flatnonzero(features.getnnz(axis=0))
     both = sparse.hstack([features[:, used], sparse.csr_matrix(UNPENALIZED * odds[:, None])]).tocsr()
-    model = LogisticRegression(C=STRENGTH, max_iter=STEPS)
+    model = LogisticRegression(C=STRENGTH, max_iter=FIT_STEPS)
     together = cross_val_predict(model, both, labels, cv=FOLDS, method="decision_function")
     weights, change = model.fit(both, labels).coef_[0], numpy.zeros(buckets)
     change[used] = weights[:-1] * idf[used]
@@ -126,4 +126,4 @@ def presence(
 def log_odds(table: NDArray[numpy.float32], token_lists: Sequence[Sequence[str]]) -> NDArray[numpy.float64]:
     """Return the log-odds (N,) of each list of tokens by the table."""
     present = presence(token_lists, len(table))
-    return (present @ table[:, 0]) / numpy.sqrt(numpy.maximum(present @ table[:, 1], SMALLEST))
+    return (present @ table[:, 0]) / numpy.sqrt(numpy.maximum(present @ table[:, 1], SMALLEST_SQUARE))

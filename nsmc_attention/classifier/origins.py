@@ -17,9 +17,9 @@ import numpy
 import pandas
 from numpy.typing import NDArray
 
-from ..bundle import AnyBundle
+from ..bundle import AnyBundle, sha256
 from ..corpora.data import columns_of
-from ..corpora.nsmc import Reviews, read_bytes, sha256
+from ..corpora.nsmc import Reviews, read_bytes
 from ..errors import ConfigError, DataError
 from ..machine.aliases import Network, Record
 from ..measure.metrics import log_odds
@@ -29,7 +29,7 @@ from ..schema import paths
 from ..text.encoding import ReviewEncoder, clean
 from ..training.task import Beginning, check_sizes, first_bundle, sizes_of
 from .batches import EncodedPart, Tokenized, TrainingPart
-from .predictor import NEAREST, Classifier
+from .predictor import EPSILON, Classifier
 from .settings import LAYOUT, PRESETS, ClassifierBundle, ClassifierConfig, Config
 
 PathLike = Union[str, Path]
@@ -105,7 +105,7 @@ class Origins:
         if not self.teachers:
             return reviews
         documents = reviews.frame["document"].tolist()
-        odds = [log_odds(Classifier.from_bundle(each).probabilities(documents), NEAREST) for each in self.teachers]
+        odds = [log_odds(Classifier.from_bundle(each).probabilities(documents), EPSILON) for each in self.teachers]
         return replace(reviews, taught=1 / (1 + numpy.exp(-numpy.mean(odds, axis=0))))
 
 

@@ -50,7 +50,7 @@ FEWEST_TOKENS = 4
 # A token that ends a sentence, and one that may
 END, ENDING = re.compile(r"[.!?…~;ㅋㅎㅠㅜ]+"), re.compile(".*[다요죠음함임됨네군]")
 # Nearest to 0 and 1 that single precision tells apart from them
-NEAREST = 1e-7
+EPSILON = 1e-7
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Pieces:
         """Return the probability of each review, of that of each piece; of a review in one piece as it is."""
         if not self.cut:
             return probabilities
-        joined = 1 / (1 + numpy.exp(-numpy.bincount(self.owners, self.shares * log_odds(probabilities, NEAREST))))
+        joined = 1 / (1 + numpy.exp(-numpy.bincount(self.owners, self.shares * log_odds(probabilities, EPSILON))))
         whole = self.shares == 1
         joined[self.owners[whole]] = probabilities[whole]
         return numpy.asarray(joined)

@@ -27,7 +27,7 @@ from ..measure.metrics import FEW_DEV, calibrated, calibration, evenness, fit_st
 from ..network import parameters
 from ..network.parameters import set_parameters, snapshot
 from ..text.encoding import ReviewEncoder
-from ..text.ngrams import SHARED, SMALLEST
+from ..text.ngrams import SHARED, SMALLEST_SQUARE
 from ..training.checkpoint import Progress
 from ..training.loop import fit
 from ..training.runs import Run
@@ -349,7 +349,7 @@ class ClassifierTrainer:
         if network.values is None:
             return None
         _, weights = predict_batches(network, self.batches(examples, with_ngrams=network.has_ngrams), self.run.context)
-        roots = [numpy.sqrt(numpy.maximum(len(tokens) * tokens, SMALLEST)) for tokens in weights]
+        roots = [numpy.sqrt(numpy.maximum(len(tokens) * tokens, SMALLEST_SQUARE)) for tokens in weights]
         return [root + SHARED * (numpy.append(root[1:], root[-1]) - root) for root in roots]
 
     def calibrate(self, network: Network, dev_batches: Batches, ngrams: Optional[NgramTable]) -> Record:

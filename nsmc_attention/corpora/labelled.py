@@ -15,15 +15,16 @@ from typing import Optional, Union
 
 import pandas
 
+from ..bundle import sha256
 from ..errors import ColumnError, ConfigError, DataError, list_names, nearest
 from ..tables.columns import find_column, require_column
 from ..tables.parts import as_text, cells_of
-from ..tables.source import announce, find_source
+from ..tables.source import find_source
 from ..tables.table import Table
 from ..text.encoding import clean
 from . import labels, nsmc, stars
 from .data import Labelled
-from .nsmc import Reviews, read_bytes, sha256
+from .nsmc import Reviews, read_bytes
 
 Columns = Mapping[str, Sequence[str]]
 # {what a column has: in words, and what its rows in the middle are}
@@ -91,9 +92,8 @@ def load_reviews(
     """Load labelled reviews: the `part` "train" or "test" of "nsmc" or "sample", or a file.
 
     Columns that are not named are found; `positive` is the positive label where it is not known by itself. Rows without a
-    label, and neutral ones, are left out, which is said on stderr. A file with the NSMC header is read by the strict reader
-    of `nsmc`. DataError as `tables.open_table`, and for other labels, with their row; ConfigError for other columns of
-    NSMC's.
+    label, and neutral ones, are left out, which is said on stderr. DataError as `tables.open_table`, and for other
+    labels, with their row; ConfigError for other columns of NSMC's.
     """
     named = {"label_column": label_column, "stars_column": stars_column, "positive": positive}
     return read_reviews(Labelled(data, data_dir, text_column, encoding, sheet, kind, header, **named), part)
@@ -109,10 +109,6 @@ def read_reviews(source: Labelled, part: str) -> Reviews:
         found = "is a folder" if path.is_dir() else f"no such file{nearest(path, nsmc.CORPORA)}"
         raise DataError(f"{path}: {found}")
     file = find_source(path, source.kind, source.encoding, source.sheet, source.header)
-    if file.kind == "nsmc":
-        announce(file)
-        nsmc.refuse_options(source)
-        return nsmc.read(path, encoding=file.encoding)
     rows = labelled_rows(replace(source, source=file))
     for line in rows.in_words():
         print(f"{path}: {line}", file=sys.stderr)

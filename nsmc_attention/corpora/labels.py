@@ -6,7 +6,7 @@ from typing import Optional
 
 from ..errors import DataError, list_names
 from ..tables.columns import names_of
-from .stars import LONGEST, Where, has_ratings, is_blank
+from .stars import LONGEST_CELL, Where, has_ratings, is_blank
 
 # (negative, positive), as `plain_label` writes them
 OPINIONS = (
@@ -96,7 +96,7 @@ def unknown(labels: Sequence[str], positive: Optional[str]) -> str:
 
 def is_labels(cells: Sequence[str], opinions: bool = False) -> bool:
     """Return whether a column has two labels or more and nothing else, all known; of `opinions`, none as 0 and yes."""
-    if any(len(cell) > LONGEST for cell in cells):
+    if any(len(cell) > LONGEST_CELL for cell in cells):
         return False
     plain = {plain_label(cell) for cell in cells if not is_blank(cell)}
     known = plain - neutral_of(plain)

@@ -3,19 +3,19 @@
 Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (1-4 stars) and 1 (9-10 stars).
 """
 
-import hashlib
+import csv
 import os
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Optional, Union
+from typing import TYPE_CHECKING, Any, Optional, Union
 
 import numpy
 import pandas
 from numpy.typing import NDArray
 
+from ..bundle import sha256
 from ..errors import ConfigError, DataError
-from ..tables.source import NSMC_HEADER as HEADER
 
 if TYPE_CHECKING:
     from .data import Texts
@@ -78,10 +78,6 @@ def read_bytes(path: Path) -> bytes:
     if not content.strip(b"\xef\xbb\xbf \r\n\t"):
         raise DataError(f"{path}: the file is empty; expected a header and reviews")
     return content
-
-
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 # What has a test file of its own
@@ -150,13 +146,8 @@ def download(name: str, address: str, sha256: Optional[str], folder: Path) -> Pa
 
 def refuse_options(source: "Texts") -> None:
     """Raise ConfigError where other names are given for the columns or labels of the NSMC files, or a sheet."""
-    official = {
-        "text_column": "document",
-        "label_column": "label",
-        "positive": "1",
-        "stars_column": None,
-        "sheet": None,
-    }
+    official: dict[str, Optional[str]] = dict.fromkeys(("stars_column", "sheet"))
+    official.update(text_column="document", label_column="label", positive="1")
     for name, value in official.items():
         if (given := getattr(source, name, None)) not in (None, value):
             expected = f"expected --{name.replace('_', '-')} {value or 'left out'}, found {given!r}"
@@ -169,28 +160,8 @@ def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> R
     return read(path, name)
 
 
-def read(path: Union[str, Path], name: Optional[str] = None, encoding: str = "utf-8") -> Reviews:
-    """Read a file in the NSMC format and a codec; DataError, with the line, for any other.
-
-    A quotation mark is a character like any other, and "NA" or "null" is a review.
-    """
-    path = Path(path)
-    content = read_bytes(path)
-    try:
-        lines = content.decode(encoding).removeprefix("\ufeff").removesuffix("\n").split("\n")
-    except UnicodeDecodeError as problem:
-        line, byte = content.count(b"\n", 0, problem.start) + 1, content[problem.start]
-        expected = f"expected {encoding.upper()} text, found byte 0x{byte:02x}"
-        raise DataError(f"{path} line {line}: {expected}; save it as UTF-8") from problem
-    rows = [line.rstrip("\r").split("\t") for line in lines]
-    if rows[0] != HEADER:
-        raise DataError(f"{path} line 1: expected the header 'id<tab>document<tab>label', found {lines[0][:60]!r}")
-    for number, row in enumerate(rows[1:], start=2):
-        if len(row) != 3:
-            raise DataError(f"{path} line {number}: expected 3 tab-separated fields, found {len(row)}")
-        if row[2] not in ("0", "1"):
-            raise DataError(f"{path} line {number}: expected label 0 or 1, found {row[2][:20]!r}")
-    if len(rows) == 1:
-        raise DataError(f"{path}: the file has a header but no reviews")
-    frame = pandas.DataFrame(rows[1:], columns=HEADER).astype({"label": "int64"})
-    return Reviews(frame, name or path.name, sha256(content))
+def read(path: Path, name: str) -> Reviews:
+    """Read a file in the NSMC format; a quotation mark is a character like any other, and "NA" or "null" is a review."""
+    plain: Any = {"sep": "\t", "quoting": csv.QUOTE_NONE, "lineterminator": "\n", "keep_default_na": False}
+    frame = pandas.read_csv(path, dtype={"id": str, "document": str}, **plain)
+    return Reviews(frame, name, sha256(read_bytes(path)))

@@ -17,8 +17,8 @@ from typing import Optional
 from ..errors import DataError
 from ..tables.columns import names_of
 
-FILLED, HOLLOW = "★⭐🌟✭", "☆✩"
-SIGNS = str.maketrans("", "", FILLED + HOLLOW)
+FILLED_SIGNS, HOLLOW = "★⭐🌟✭", "☆✩"
+SIGNS = str.maketrans("", "", FILLED_SIGNS + HOLLOW)
 HOLLOW_AS_FILLED = str.maketrans(HOLLOW, "★★")
 # Variants of a sign, and what has no width
 INVISIBLE = str.maketrans("", "", "\ufe0e\ufe0f\u200b\ufeff")
@@ -28,7 +28,7 @@ BLANK = frozenset(
 )
 SCALES = (*range(3, 11), 100)
 # The shares of a scale up to which stars are negative, and from which they are positive: 2 and 4 of 5, 4 and 8 of 10
-FEW, MANY = 0.4, 0.8
+FEW_OF, MANY_OF = 0.4, 0.8
 # Names without spaces, signs and case; those of WEAK names are taken only where the cells are numbers
 NAMES, WEAK = names_of("stars"), names_of("weak_stars")
 ENDINGS = re.compile("(rating|stars?|별점|평점)s?$")
@@ -49,11 +49,11 @@ FORMS = (
 # The scale in a column's name without spaces: "평점(10점만점)", "rating(1-5)", "rating_of_10"
 SCALE_IN_NAME = re.compile(r"(?:(?<!\d)[01][-~–]|/|outof|of_)(\d{1,3})점?[)\]]?$|(\d{1,3})점(?:만점|척도|\))")
 # Letters of a cell with stars, and of a column's name that are read
-LONGEST, LONGEST_NAME = 40, 100
+LONGEST_CELL, LONGEST_NAME = 40, 100
 # Rows by which a column of an unknown name is known, and the largest share of 0: more are counts of something
-FEWEST, ZEROS = 5, 0.2
+FEWEST_CELLS, ZEROS = 5, 0.2
 # Rows from which a column of 1 to 4 without a 5 may have a scale of 4, and the share that each of its numbers has then
-SEVERAL, OFTEN = 30, 0.05
+SEVERAL_STARS, OFTEN = 30, 0.05
 Pair = Optional[tuple[float, Optional[int]]]
 
 
@@ -71,12 +71,12 @@ class Stars:
     @property
     def labels(self) -> list[Optional[int]]:
         """1 for many stars, 0 for few, None for the middle and for cells without stars."""
-        few, many = FEW * self.scale + 1e-6, MANY * self.scale - 1e-6
+        few, many = FEW_OF * self.scale + 1e-6, MANY_OF * self.scale - 1e-6
         return [None if number is None or few < number < many else int(number >= many) for number in self.numbers]
 
     def in_words(self) -> str:
         """Return which scale was taken, and from where on stars are positive."""
-        few, many = (f"{self.scale * share:g}" for share in (FEW, MANY))
+        few, many = (f"{self.scale * share:g}" for share in (FEW_OF, MANY_OF))
         reason = " (no number is above 5)" if not self.written and self.scale == 5 else ""
         return f"of {self.scale}{reason}, up to {few} negative, from {many} on positive, the middle left out"
 
@@ -84,10 +84,10 @@ class Stars:
 @lru_cache(maxsize=4096)
 def star(cell: str) -> Pair:
     """Return a cell's number and of how many it is, None where it does not say; None for what is no number of stars."""
-    if len(cell) > LONGEST:
+    if len(cell) > LONGEST_CELL:
         return None
     text = " ".join(unicodedata.normalize("NFKC", cell).translate(INVISIBLE).split()).casefold().replace("%", "/100")
-    filled, hollow = (sum(map(text.count, signs)) for signs in (FILLED, HOLLOW))
+    filled, hollow = (sum(map(text.count, signs)) for signs in (FILLED_SIGNS, HOLLOW))
     if filled or hollow:
         return of_signs(filled, hollow, text.translate(SIGNS).strip(" ()[]"))
     for form in FORMS:
@@ -127,7 +127,7 @@ Where = Callable[[int], str]
 def pairs_of(cells: Sequence[str], where: Where = str) -> list[Pair]:
     """Return `star` of each cell, None for a blank one; DataError, with its row, for one that is no star."""
     # where no cell has another one, a hollow star is a star
-    signs = {} if any(sign in cell for cell in cells for sign in FILLED) else HOLLOW_AS_FILLED
+    signs = {} if any(sign in cell for cell in cells for sign in FILLED_SIGNS) else HOLLOW_AS_FILLED
     pairs: list[Pair] = []
     for row, cell in enumerate(cells):
         pairs.append(None if is_blank(cell) else star(cell.translate(signs)))
@@ -169,7 +169,7 @@ def scale_shown(numbers: Sequence[float]) -> Optional[int]:
         return 10 if largest <= 10 else None
     steps = [counts[step] for step in range(1, int(largest) + 1)]
     whole, least = sum(steps) + counts[0] == len(numbers), OFTEN * len(numbers)
-    frequent = whole and len(numbers) >= SEVERAL and min(steps, default=0) >= least
+    frequent = whole and len(numbers) >= SEVERAL_STARS and min(steps, default=0) >= least
     coded = largest <= 2 and counts[0] or largest <= 1 and not whole
     return None if largest > 5 or coded or (1 < largest < 5 and frequent) else 5
 
@@ -236,8 +236,8 @@ def looks_rated(cells: Sequence[str]) -> bool:
     """
     pairs = ratings(cells)
     scales = {scale for _, scale in pairs}
-    if len(pairs) < FEWEST or scales != {None}:
-        return len(pairs) >= FEWEST and scales in ({5}, {10})
+    if len(pairs) < FEWEST_CELLS or scales != {None}:
+        return len(pairs) >= FEWEST_CELLS and scales in ({5}, {10})
     numbers = [number for number, _ in pairs]
     different = sorted(set(numbers))
     rising = numbers in (different, different[::-1])

@@ -129,7 +129,7 @@ def save_figure(figure: Any, path: Union[str, Path]) -> None:
 
 
 # Inches: a panel; and how many are beside each other at most
-WIDTH, HEIGHT, ACROSS = 3.6, 2.9, 3
+CURVE_WIDTH, CURVE_HEIGHT, ACROSS = 3.6, 2.9, 3
 EVENNESS = "dev_entropy"
 LOSSES = ("dev_log_loss", "dev_loss")
 
@@ -151,7 +151,7 @@ def draw_curves(progress: Any, metric: str) -> Any:
     with_evenness = EVENNESS in history[0]
     count = len(panels) + with_evenness
     columns, rows = min(count, ACROSS), -(-count // ACROSS)
-    with new_figure((WIDTH * columns, HEIGHT * rows), rows, columns) as (figure, plots):
+    with new_figure((CURVE_WIDTH * columns, CURVE_HEIGHT * rows), rows, columns) as (figure, plots):
         grid = plots.flat[:count]
         for axes in plots.flat[count:]:
             axes.axis("off")

@@ -26,7 +26,7 @@ DeviceName = Literal["auto", "cpu", "gpu"]
 PRECISIONS = {"native": "float32", "native-bf16": "bf16"}
 Array = Numbers
 # Reviews a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
-PIECE, WORTH_A_THREAD = 32, 8
+BATCH_PIECE, WORTH_A_THREAD = 32, 8
 # The batch of a network on MXNet; a GPU needs many reviews
 GLUON_BATCH = 128
 
@@ -131,11 +131,11 @@ class OnnxGraph:
             raise BundleError(f"{where}: ONNX Runtime cannot load it: {reason(problem)}") from problem
         self.interface, self.threads, self.where = interface, threads, where
         self.inputs = {each.name: numpy.dtype(dtype(each.name)) for each in self.session.get_inputs()}
-        self.batch_size = PIECE * threads
+        self.batch_size = BATCH_PIECE * threads
 
     def __call__(self, *arrays: Array, outputs: Optional[Iterable[str]] = None) -> list[Array]:
         names, reviews = list(outputs or self.interface.outputs), len(arrays[0])
-        parts = max(min(self.threads, reviews // WORTH_A_THREAD), -(-reviews // PIECE))
+        parts = max(min(self.threads, reviews // WORTH_A_THREAD), -(-reviews // BATCH_PIECE))
         if parts < 2 or self.threads < 2:
             return self.run(names, arrays)
         divided = zip(*(numpy.array_split(array, parts) for array in arrays))

@@ -27,8 +27,8 @@ from .processes import cores
 
 DEVICES = ("auto", "cpu", "gpu")
 # From Python 3.13 on pip leaves MXNet out, as setup.cfg says
-BESIDE = " && pip install --no-deps 'mxnet==1.9.1' 'gluonnlp==0.10.0' graphviz"
-INSTALL = INSTALL_TRAINING + (BESIDE if sys.version_info >= (3, 13) else "")
+INSTALL_BESIDE = " && pip install --no-deps 'mxnet==1.9.1' 'gluonnlp==0.10.0' graphviz"
+INSTALL = INSTALL_TRAINING + (INSTALL_BESIDE if sys.version_info >= (3, 13) else "")
 # Of numpy: what MXNet reads, and functions that it looks up but never calls
 REMOVED_VALUES = {"float_": float, "PZERO": 0.0, "NZERO": -0.0, "NaN": math.nan, "NAN": math.nan, "NINF": -math.inf}
 REMOVED_VALUES.update(dict.fromkeys(("Inf", "Infinity", "infty", "PINF"), math.inf))

@@ -21,9 +21,9 @@ from ..text.encoding import Encoded
 from .metrics import log_odds
 
 # Shares of the tokens over which ERASER averages
-SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)
+ERASED_SHARES = (0.01, 0.05, 0.10, 0.20, 0.50)
 SIGNIFICANT = 0.05
-SHORTEST = 3
+MIN_TOKENS = 3
 # Orders whose values have the sign of what they do to the log-odds
 SIGNED = ("contribution", "gradient")
 Weights = Sequence[ArrayLike]
@@ -32,7 +32,7 @@ Floats = NDArray[numpy.float64]
 Scorer = Callable[[Sequence[Encoded]], Floats]
 ProgressCallback = Callable[[Iterable[int]], Iterable[int]]
 # Reviews whose erasures are scored together, and what a probability is at least: single precision knows no less
-PIECE, SMALLEST = 256, 1e-7
+REVIEWS_A_PIECE, SMALLEST_SIZE = 256, 1e-7
 
 
 def faithfulness(
@@ -62,9 +62,9 @@ def faithfulness(
         `aopc` of each order and of erasure's. With some of SIGNED, correlation: the `correlation` of these with the
         changes by erasure, and of attention with the absolute ones. With contributions, gap: see `gap`.
     """
-    kept = [number for number, review in enumerate(reviews) if len(review) >= SHORTEST]
+    kept = [number for number, review in enumerate(reviews) if len(review) >= MIN_TOKENS]
     if len(kept) < 2:
-        raise DataError(f"faithfulness: expected at least 2 reviews of {SHORTEST} tokens or more, found {len(kept)}")
+        raise DataError(f"faithfulness: expected at least 2 reviews of {MIN_TOKENS} tokens or more, found {len(kept)}")
     reviews, random = [reviews[number] for number in kept], numpy.random.RandomState(seed)
     ranked: dict[str, Weights] = {
         "attention": [],
@@ -95,14 +95,14 @@ def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressC
     Log-odds of the review (of a single token) less those without the token: above 0 if it speaks for positive. Li,
     Monroe & Jurafsky 2016 (arXiv:1612.08220), section 3. `progress` wraps the iterable of the loop, as tqdm does.
     """
-    whole = log_odds(score(reviews), SMALLEST)
+    whole = log_odds(score(reviews), SMALLEST_SIZE)
     changes: list[Floats] = []
-    for start in progress(range(0, len(reviews), PIECE)):
-        piece = reviews[start : start + PIECE]
+    for start in progress(range(0, len(reviews), REVIEWS_A_PIECE)):
+        piece = reviews[start : start + REVIEWS_A_PIECE]
         without = [review.without(position) for review in piece for position in range(len(review))]
         lengths = [len(review) for review in piece]
-        left = numpy.nan_to_num(log_odds(score(without), SMALLEST))
-        change = numpy.repeat(whole[start : start + PIECE], lengths) - left
+        left = numpy.nan_to_num(log_odds(score(without), SMALLEST_SIZE))
+        change = numpy.repeat(whole[start : start + REVIEWS_A_PIECE], lengths) - left
         changes.extend(numpy.split(change, numpy.cumsum(lengths)[:-1]))
     return changes
 
@@ -146,7 +146,7 @@ def gap(whole: ArrayLike, contributions: Weights) -> float:
     of 10 to 0.001.
     """
     sums = [numpy.sum(values, dtype="float64") for values in contributions]
-    biases = log_odds(numpy.asarray(whole, dtype="float64"), SMALLEST) - sums
+    biases = log_odds(numpy.asarray(whole, dtype="float64"), SMALLEST_SIZE) - sums
     return float(biases.max() - biases.min()) / 2
 
 
@@ -161,12 +161,12 @@ def mean_of(values: Floats) -> dict[str, Optional[float]]:
 def aopc(
     score: Scorer, reviews: Sequence[Encoded], weights: Weights, whole: Floats
 ) -> dict[str, dict[str, Optional[float]]]:
-    """Return `mean_of` comprehensiveness (higher is better) and sufficiency (lower is better), averaged over SHARES.
+    """Return `mean_of` comprehensiveness (higher is better) and sufficiency (lower is better), averaged over ERASED_SHARES.
 
     Both are changes of the predicted label's probability; whole is (N,), the reviews' probability of positive.
     """
     drops: dict[str, list[Floats]] = {"comprehensiveness": [], "sufficiency": []}
-    for share in SHARES:
+    for share in ERASED_SHARES:
         top = [set(largest(values, share)) for values in weights]
         for name, keep in (("comprehensiveness", False), ("sufficiency", True)):
             changed = [

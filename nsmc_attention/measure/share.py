@@ -29,14 +29,14 @@ Floats = NDArray[numpy.float64]
 # Chosen on films in their natural shares and on comments: docs/share.md
 TEMPERATURES = (1.0, 1.25, 1.5)
 # Standard deviation of the shift of log-odds, and how many shifts are averaged over
-SHIFT, SHIFTS = 0.4, 5
+SHARE_SHIFT, SHIFTS = 0.4, 5
 COVERAGE = 0.95
 # Fewer reviews, or a wider interval, say too little for a number
-FEWEST, WIDEST = 6, 0.65
+FEWEST_TEXTS, WIDEST_INTERVAL = 6, 0.65
 # Of an interval's length, how near 0 or 1 the mean is where the posterior is densest there: an exponential's has a third
-EDGE = 0.36
+SHARE_EDGE = 0.36
 # Width of a bin of log-odds, bins on either side of 0, and shares that are weighed
-WIDTH, SIDE, SHARES = 0.2, 75, 100
+GRID_WIDTH, SIDE, SHARE_GRID = 0.2, 75, 100
 # Numbers of reviews that the prior of groups may be worth
 CONCENTRATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 # The largest odds by which a label leans to the commoner side
@@ -49,7 +49,7 @@ class Share(NamedTuple):
     Attributes
     ----------
     share : float in 0..1, or None
-        None where the reviews say too little: fewer than FEWEST, or an interval wider than WIDEST.
+        None where the reviews say too little: fewer than FEWEST_TEXTS, or an interval wider than WIDEST_INTERVAL.
     low, high : float in 0..1
         The ends of the 95 % interval; 0 or 1 where the share may be as small or as large as it can be.
     n : int
@@ -77,9 +77,9 @@ class Share(NamedTuple):
         """
         if self.share is None:
             return None
-        if self.high >= 1 and 1 - self.share < max(EDGE * (1 - self.low), 1 / SHARES):
+        if self.high >= 1 and 1 - self.share < max(SHARE_EDGE * (1 - self.low), 1 / SHARE_GRID):
             return "low"
-        return "high" if self.low <= 0 and self.share < max(EDGE * self.high, 1 / SHARES) else None
+        return "high" if self.low <= 0 and self.share < max(SHARE_EDGE * self.high, 1 / SHARE_GRID) else None
 
 
 UNKNOWN = Share(None, 0.0, 1.0, 0)
@@ -87,7 +87,7 @@ UNKNOWN = Share(None, 0.0, 1.0, 0)
 
 @dataclass(frozen=True)
 class Evidence:
-    """Probabilities as `counts` of log-odds (2 SIDE + 1 bins of WIDTH): small, whatever their number, and addable."""
+    """Probabilities as `counts` of log-odds (2 SIDE + 1 bins of GRID_WIDTH): small, whatever their number, and addable."""
 
     counts: NDArray[numpy.int64]
 
@@ -99,7 +99,7 @@ class Evidence:
         """
         values = numpy.asarray(probabilities, dtype="float64").ravel()
         values = values[~numpy.isnan(values)]
-        bins = numpy.rint((log_odds(values) - prior) / WIDTH).clip(-SIDE, SIDE)
+        bins = numpy.rint((log_odds(values) - prior) / GRID_WIDTH).clip(-SIDE, SIDE)
         return cls(numpy.bincount(bins.astype("int64") + SIDE, minlength=2 * SIDE + 1))
 
     def __add__(self, other: "Evidence") -> "Evidence":
@@ -173,12 +173,12 @@ def shrunk(groups: Sequence[Evidence]) -> list[Share]:
 
 
 def posteriors(counts: NDArray[numpy.int64], pooled: bool = False) -> Floats:
-    """Return (G, SHARES), how likely each share is in each group of (G, bins) log-odds; rows sum to 1.
+    """Return (G, SHARE_GRID), how likely each share is in each group of (G, bins) log-odds; rows sum to 1.
 
     `pooled` takes the groups for parts of one table, which is the prior of each.
     """
-    total, used = numpy.zeros((len(counts), SHARES)), counts.any(axis=0)
-    odds, counts = (numpy.arange(-SIDE, SIDE + 1) * WIDTH)[used], counts[:, used]
+    total, used = numpy.zeros((len(counts), SHARE_GRID)), counts.any(axis=0)
+    odds, counts = (numpy.arange(-SIDE, SIDE + 1) * GRID_WIDTH)[used], counts[:, used]
     for weight, temperature, shift in assumptions():
         logs = counts @ log_likelihood(odds, temperature, shift)
         total += weight * normalized(logs + group_prior(logs) if pooled else logs)
@@ -189,18 +189,18 @@ def assumptions() -> list[tuple[float, float, float]]:
     """Return (weight, temperature, shift of log-odds) of each assumption about the texts; weights sum to 1."""
     nodes, weights = numpy.polynomial.hermite_e.hermegauss(SHIFTS)  # type: ignore[no-untyped-call]
     weights = weights / weights.sum() / len(TEMPERATURES)
-    return [(w, t, s * SHIFT) for t in TEMPERATURES for s, w in zip(nodes, weights)]
+    return [(w, t, s * SHARE_SHIFT) for t in TEMPERATURES for s, w in zip(nodes, weights)]
 
 
 def log_likelihood(odds: Floats, temperature: float, shift: float) -> Floats:
-    """Return (B, SHARES), the logarithm of how likely a review with each of B log-odds is for each share."""
+    """Return (B, SHARE_GRID), the logarithm of how likely a review with each of B log-odds is for each share."""
     positive = 1 / (1 + numpy.exp(-(odds + shift) / temperature))
     return numpy.asarray(numpy.log(numpy.outer(positive, shares()) + numpy.outer(1 - positive, 1 - shares())))
 
 
 def shares() -> Floats:
-    """Return (SHARES,), the middles of equal parts of 0..1."""
-    return (numpy.arange(SHARES) + 0.5) / SHARES
+    """Return (SHARE_GRID,), the middles of equal parts of 0..1."""
+    return (numpy.arange(SHARE_GRID) + 0.5) / SHARE_GRID
 
 
 def normalized(logs: Floats) -> Floats:
@@ -209,7 +209,7 @@ def normalized(logs: Floats) -> Floats:
 
 
 def group_prior(logs: Floats) -> Floats:
-    """Return (SHARES,), the logarithm of the prior by which (G, SHARES) log-likelihoods of groups are likeliest."""
+    """Return (SHARE_GRID,), the logarithm of the prior by which (G, SHARE_GRID) log-likelihoods of groups are likeliest."""
     middle = float(normalized(logs.sum(axis=0)[None])[0] @ shares())
     priors = [log_beta(middle, concentration) for concentration in CONCENTRATIONS]
     return max(priors, key=lambda prior: float(numpy.logaddexp.reduce(logs + prior, axis=1).sum()))
@@ -223,11 +223,11 @@ def log_beta(mean: float, concentration: float) -> Floats:
 
 
 def summary(posterior: Floats, n: int) -> Share:
-    """Return the mean of a posterior (SHARES,) and its shortest interval of COVERAGE."""
+    """Return the mean of a posterior (SHARE_GRID,) and its shortest interval of COVERAGE."""
     if not n:
         return UNKNOWN
     low, high = shortest(posterior)
-    share = float(posterior @ shares()) if n >= FEWEST and high - low <= WIDEST else None
+    share = float(posterior @ shares()) if n >= FEWEST_TEXTS and high - low <= WIDEST_INTERVAL else None
     return Share(share, low, high, n)
 
 
@@ -235,10 +235,10 @@ def shortest(posterior: Floats) -> tuple[float, float]:
     """Return the ends of the shortest interval that holds COVERAGE, which reaches 0 or 1 where the density is there."""
     below = numpy.concatenate([[0.0], numpy.cumsum(posterior)])
     ends = numpy.searchsorted(below, below + COVERAGE)
-    starts = numpy.flatnonzero(ends <= SHARES)
-    first = int(starts[numpy.argmin((ends - numpy.arange(SHARES + 1))[starts])]) if len(starts) else 0
-    last = int(ends[first]) if len(starts) else SHARES
-    return first / SHARES, last / SHARES
+    starts = numpy.flatnonzero(ends <= SHARE_GRID)
+    first = int(starts[numpy.argmin((ends - numpy.arange(SHARE_GRID + 1))[starts])]) if len(starts) else 0
+    last = int(ends[first]) if len(starts) else SHARE_GRID
+    return first / SHARE_GRID, last / SHARE_GRID
 
 
 def odds_of(share: float) -> float:

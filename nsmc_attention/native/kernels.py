@@ -17,7 +17,7 @@ NARROW = ("bf16", "vnni")
 # Set to the name of a kernel, it is used instead of the widest one that the processor runs
 VARIABLE = "NSMC_ATTENTION_SIMD"
 # Texts of a batch for each thread: enough that few of the eight that are computed side by side are missing
-PIECE = 128
+REVIEWS_A_PIECE = 128
 # Bytes of the table of W x of every word, for units in whole blocks
 LARGEST_TABLE, BLOCK = 2**30, 16
 DIRECTIONS, GATES = ("forward", "backward"), 3

@@ -34,7 +34,7 @@ STRINGS, READ, OVERLAP = "xl/sharedStrings.xml", 2**20, 2**16
 TAG = rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
 CELL = re.compile(TAG + rb"<(?:\w+:)?[vif]")
 # A cell beyond the first 16 columns, without which no sheet has more than MOST_CELLS
-WIDE = re.compile(rb' r="(?:[Q-Z]|[A-Z]{2,3})[0-9]')
+WIDE_CELL = re.compile(rb' r="(?:[Q-Z]|[A-Z]{2,3})[0-9]')
 # The attributes of a cell and its value, the number of a string where they have t="s"; the beginning of a shared string
 VALUE, STRING = re.compile(rb"<(?:\w+:)?c\s([^<>]*)><(?:\w+:)?v>([0-9]{1,9})<"), re.compile(rb"<(?:\w+:)?si\b")
 FORMULA = re.compile(rb'(?!<[^<>]*t="str")' + TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
@@ -145,7 +145,7 @@ def check_sheet(source: Source) -> set[tuple[int, int]]:
     """
     uncomputed, sizes, size, wide = set[tuple[int, int]](), string_sizes(source), 0, False
     for data in blocks(source):
-        wide = wide or WIDE.search(data) is not None
+        wide = wide or WIDE_CELL.search(data) is not None
         found = VALUE.findall(data) if sizes else ()
         size += sum(sizes.get(int(index), 0) for attributes, index in found if b't="s"' in attributes)
         for column, number in FORMULA.findall(data) if b"<f" in data else ():

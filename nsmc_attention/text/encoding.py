@@ -24,7 +24,7 @@ from .hangul import composed
 from .ngrams import ngram_ids
 from .symbols import ALONE, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
 from .symbols import symbols as symbols_of
-from .tokenizers import LONGEST, WordSettings, align, tokenizer
+from .tokenizers import LONGEST_TEXT, WordSettings, align, tokenizer
 
 if TYPE_CHECKING:
     from ..native._text import Vocabulary
@@ -155,7 +155,7 @@ class ReviewEncoder:
         """Return `encode` of each review."""
         texts = [clean(review) for review in reviews]
         if decoder := installed_decoder() if self.tokenizer_name == "mecab" else None:
-            pairs = decoder.encode([text[:LONGEST] for text in texts], self.native_vocabulary)
+            pairs = decoder.encode([text[:LONGEST_TEXT] for text in texts], self.native_vocabulary)
             encoded = [Encoded(text, tokens, ids) for text, (tokens, ids) in zip(texts, pairs)]
         else:
             split = tokenizer(self.tokenizer_name)
@@ -170,7 +170,7 @@ class ReviewEncoder:
 
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
-        text = review.text[:LONGEST]
+        text = review.text[:LONGEST_TEXT]
         if self.hinting.isdisjoint(review.ids) and (len(text) > LONGEST_NUMBER or not ALONE.fullmatch(text)):
             return review
         if not (marked := symbols(text)):

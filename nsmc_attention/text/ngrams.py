@@ -17,13 +17,13 @@ SIZES = (2, 3)
 FIRST = 4
 NGRAMS = FIRST * len(SIZES)
 # Lower bound under the root that divides a review's sum: no known n-gram gives 0 / 0 otherwise
-SMALLEST = 1e-6
+SMALLEST_SQUARE = 1e-6
 # Share of the n-grams that begin in a token which the next one is given, because they reach into it: what a third
 # explains of the changes when a word is erased correlates best with them (0.83; none: 0.76, a half: 0.81)
 SHARED = 1 / 3
 END = "\0" * (max(SIZES) - 1)
 # Odd constants of xxHash, for multiplying in 64 bits
-SEED, STEP, LAST = (numpy.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))
+SEED, HASH_STEP, LAST = (numpy.uint64(value) for value in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9))
 
 
 def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) -> NDArray[numpy.int32]:
@@ -72,7 +72,7 @@ def hash_ngrams(text: str, size: int, buckets: int) -> NDArray[numpy.uint64]:
     positions = len(codes) - max(SIZES) + 1
     value = codes[:positions] * SEED
     for step in range(1, size):
-        value = (value + codes[step : positions + step]) * STEP
+        value = (value + codes[step : positions + step]) * HASH_STEP
         value ^= value >> numpy.uint64(31)
     return (value * LAST >> numpy.uint64(32)) % numpy.uint64(buckets - 1) + numpy.uint64(1)
 

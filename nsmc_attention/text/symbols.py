@@ -41,7 +41,7 @@ FRACTION = re.compile(rf"({NUMBER}) ?/ ?(100|10|5)(?![\d/가-힣]|\.\d)")
 # Not what is taken off (1점 깎는다)
 POINTS = re.compile(rf"({NUMBER}|[백빵영])점(?![수프심령검박]|[은을만]? ?(?:깎|까|뺀|뺐|빼|감))")
 COUNTED = re.compile(rf"별점?[이을은]? ?({'|'.join(WORDS)}|[1-5])(?= ?개| ?반|도|만|$)")
-LATIN, LONG = re.compile("[A-Za-z]{2,}"), re.compile(r"(.)\1{2,}")
+LATIN, LONG_RUN = re.compile("[A-Za-z]{2,}"), re.compile(r"(.)\1{2,}")
 # A text that is a number alone is a rating too, of so many characters at most
 ALONE, LONGEST_NUMBER = re.compile(r"10(?:\.0)?|\d(?:\.\d{1,2})?|100"), 4
 # Before stars or points, and after points that are a scale
@@ -131,7 +131,7 @@ def read_counted(match: "re.Match[str]") -> Iterator[Symbol]:
 def read_english(match: "re.Match[str]") -> Iterator[Symbol]:
     """Yield a word of ENGLISH, also with letters drawn out."""
     plain = match[0].lower()
-    for form in (plain, LONG.sub(r"\1", plain), LONG.sub(r"\1\1", plain)):
+    for form in (plain, LONG_RUN.sub(r"\1", plain), LONG_RUN.sub(r"\1\1", plain)):
         if form in ENGLISH:
             yield (*match.span(), form)
             return

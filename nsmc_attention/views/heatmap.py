@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 # The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
 RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
 # Inches: a line of words, the space between words, the widest line
-LINE, SPACE, WIDTH = 0.36, 0.10, 9.0
+LINE, WORD_SPACE, LINE_WIDTH = 0.36, 0.10, 9.0
 # Inches: a cell of a matrix, its shortest and longest side, which fits a screen, and the widest row of matrices
-CELL, SHORTEST, LONGEST, ROW = 0.34, 3.2, 10.0, 13
+CELL, SHORTEST_SIDE, LONGEST_SIDE, WIDEST_ROW = 0.34, 3.2, 10.0, 13
 # Inches: a cell in a grid of heads, the shortest side of such a matrix, the longest of the grid
-SMALL_CELL, SMALLEST, GRID = 0.15, 1.5, 40.0
+SMALL_CELL, SMALLEST_SIDE, GRID = 0.15, 1.5, 40.0
 # Points: words, legends, the smallest and largest names of cells, and how far apart these are at least
 WORD_SIZE, LEGEND_SIZE, NAME_SIZES, PITCH = 12, 8, (7.0, 10.0), 8.5
 # What the rows and columns of a matrix are
@@ -69,11 +69,11 @@ def draw_matrices(panels: Sequence[Matrix], heads: int = 0) -> Any:
     down, across = max(len(panel.queries) for panel in panels), max(len(panel.keys) for panel in panels)
     if heads:
         columns, rows = heads, len(panels) // heads
-        cell = min(max(SMALLEST, SMALL_CELL * across), GRID / max(rows, columns)) / across
+        cell = min(max(SMALLEST_SIDE, SMALL_CELL * across), GRID / max(rows, columns)) / across
         size = ((cell * across + 0.1) * columns + 1.9, (cell * down + 0.3) * rows + 0.9)
     else:
-        cell = min(LONGEST, max(SHORTEST, CELL * max(down, across))) / max(down, across)
-        columns = min(len(panels), max(1, int(ROW // (cell * across + 1.9))))
+        cell = min(LONGEST_SIDE, max(SHORTEST_SIDE, CELL * max(down, across))) / max(down, across)
+        columns = min(len(panels), max(1, int(WIDEST_ROW // (cell * across + 1.9))))
         rows = -(-len(panels) // columns)
         size = (cell * across + 1.9) * columns, (cell * down + 1.3) * rows
     with new_figure(size, rows, columns) as (figure, grid):
@@ -193,8 +193,8 @@ def layout(attribution: Attribution) -> list[tuple[int, float, float]]:
     boxes: list[tuple[int, float, float]] = []
     line, left, end = 0, 0.0, 0
     for width, (start, stop) in zip(widths(attribution.tokens), attribution.offsets):
-        left += SPACE if start > end else 0.0
-        if boxes and left + width > WIDTH:
+        left += WORD_SPACE if start > end else 0.0
+        if boxes and left + width > LINE_WIDTH:
             line, left = line + 1, 0.0
         boxes.append((line, left if boxes else 0.0, width))
         left, end = boxes[-1][1] + width, stop

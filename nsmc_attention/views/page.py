@@ -11,7 +11,7 @@ import json
 import logging
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Iterable, Optional, Protocol, Sequence, Union, runtime_checkable
+from typing import Any, Iterable, Optional, Sequence, Union
 
 from ..classifier.attribution import Attribution
 from ..classifier.display import METHODS
@@ -19,7 +19,6 @@ from ..drawing.figure import SUFFIXES, check_suffix, font_file, save_figure
 from ..drawing.html import DARK, LIGHT
 from ..drawing.matrices import NO_HEADS, matrices, rounded
 from ..errors import ConfigError, DataError, check_kind
-from ..machine.aliases import Numbers
 from ..machine.files import write_text
 from ..machine.messages import translated, word
 from ..network.graphs import AXES
@@ -163,24 +162,13 @@ def save_attributions(reviews: Sequence[Sequence[Attribution]], path: PathLike, 
         save_figure(draw_words(panels), path)
 
 
-@runtime_checkable
-class Attending(Protocol):
-    """A result with the weights of an encoder's heads (L, K, T, T), None of an encoder without, over its tokens."""
-
-    @property
-    def heads(self) -> Optional[Numbers]: ...
-
-    @property
-    def tokens(self) -> Sequence[str]: ...
-
-
-def save_heads(result: object, path: PathLike) -> None:
+def save_heads(result: Any, path: PathLike) -> None:
     """Draw the attention heads, one row per layer, into a .png, .svg or .pdf file.
 
     ConfigError if the file has another suffix; DataError if the encoder does not attend.
     """
     path = check_suffix(path)
-    if not isinstance(result, Attending):
+    if not hasattr(result, "heads"):
         found = f"found {type(result).__name__}; get one from explain() or a LanguageModel"
         raise DataError(f"heads: expected Attribution or Filling, {found}")
     if result.heads is None:

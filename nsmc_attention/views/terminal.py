@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 BLACK, WHITE = 16, 231
 ATTENTION, POSITIVE, NEGATIVE = (195, 152, 109, 66), (189, 153, 111, 68), (230, 223, 216, 173)
 # Share of the largest value below which a word is not shaded
-FAINT = 0.1
-# The rows of the table of faithfulness
+FAINT_SHARE = 0.1
+# The rows of the table of faithfulness, and the widths of its columns
 ORDERS = ("contribution", "attention", "gradient", "erasure", "random")
+WIDTHS = (18, 18, 18, 19, 18, 0)
 
 
 def has_colors(stream: TextIO, variables: Mapping[str, str] = os.environ) -> bool:
@@ -63,7 +64,7 @@ def on(background: int, text: str) -> str:
 def shade(share: float, signed: bool) -> int:
     """Return the colour of a share of the largest value, -1 to 1: in a neutral hue, or one for each sign."""
     ramp = ATTENTION if not signed else POSITIVE if share > 0 else NEGATIVE
-    return WHITE if abs(share) < FAINT else ramp[min(int(abs(share) * len(ramp)), len(ramp) - 1)]
+    return WHITE if abs(share) < FAINT_SHARE else ramp[min(int(abs(share) * len(ramp)), len(ramp) - 1)]
 
 
 def number(attribution: "Attribution", index: int) -> str:
@@ -73,17 +74,15 @@ def number(attribution: "Attribution", index: int) -> str:
 def faithfulness_table(result: Record) -> str:
     """Return the table of one result of `measure.faithfulness.faithfulness`."""
     correlations = result.get("correlation", {})
-    lines = [
-        f"{result['reviews']} reviews of 3 tokens or more; mean and half its 95 % interval; tau: Kendall's tau-b",
-        f"{'words ordered by':18}{'tau, erasure':18}{'tau, gradient':18}{'comprehensiveness':19}{'sufficiency':18}"
-        f"{'correlation' if correlations else ''}".rstrip(),
-    ]
+    head = ("tau, erasure", "tau, gradient", "comprehensiveness", "sufficiency", *["correlation"] * bool(correlations))
+    rows = [("words ordered by", *head)]
     for name in (order for order in ORDERS if order in result["orders"]):
         tau, aopc = result["tau"].get(name, {}), result["orders"][name]
-        taus = f"{interval(tau.get('erasure')):18}{interval(tau.get('gradient')):18}"
-        aopcs = f"{interval(aopc['comprehensiveness']):19}{interval(aopc['sufficiency']):18}"
+        means = (tau.get("erasure"), tau.get("gradient"), aopc["comprehensiveness"], aopc["sufficiency"])
         linear = correlations.get(name)
-        lines.append(f"{name:18}{taus}{aopcs}{'' if linear is None else format(linear, '.3f')}".rstrip())
+        rows.append((name, *map(interval, means), "" if linear is None else format(linear, ".3f")))
+    about = f"{result['reviews']} reviews of 3 tokens or more; mean and half its 95 % interval; tau: Kendall's tau-b"
+    lines = [about, *("".join(f"{cell:{width}}" for cell, width in zip(row, WIDTHS)).rstrip() for row in rows)]
     if correlations:
         lines.append("correlation: with the change of the log-odds by erasing a word; of attention with its size")
     if "gap" in result:

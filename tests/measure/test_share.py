@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.measure.share import SHARES, UNKNOWN, Evidence, Share, by_odds, odds_of, posteriors, shrunk
+from nsmc_attention.measure.share import SHARE_GRID, UNKNOWN, Evidence, Share, by_odds, odds_of, posteriors, shrunk
 
 PROBABILITIES = st.lists(st.floats(0, 1), max_size=60)
 
@@ -35,7 +35,7 @@ def test_evidence_of_parts_adds_up_to_that_of_the_whole(first, second):
 def test_praise_and_blame_are_treated_alike(probabilities):
     mirrored = Evidence.of([1 - value for value in probabilities]).share
     found = Evidence.of(probabilities).share
-    assert mirrored.high - mirrored.low == pytest.approx(found.high - found.low, abs=1.5 / SHARES)
+    assert mirrored.high - mirrored.low == pytest.approx(found.high - found.low, abs=1.5 / SHARE_GRID)
     assert (mirrored.share is None) == (found.share is None)
     assert found.share is None or mirrored.share == pytest.approx(1 - found.share, abs=1e-6)
 

@@ -22,7 +22,7 @@ def card_of(**changes):
 
 def test_the_contract_names_the_numbers_that_the_code_uses():
     config, text = PRESETS["default"], card_of(config=PRESETS["default"].to_dict())
-    for constant in (ngrams.SEED, ngrams.STEP, ngrams.LAST):
+    for constant in (ngrams.SEED, ngrams.HASH_STEP, ngrams.LAST):
         assert f"0x{int(constant):X}" in text
     assert f"(N, T, {ngrams.NGRAMS})" in text and f"[{ngrams.FIRST} + k]" in text
     assert f"mod {config.text.ngram_buckets - 1} + 1" in text and f"the first {config.text.max_length}" in text

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.corpora import raw
 from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.errors import DataError
@@ -29,18 +29,13 @@ def film(text="좋다", stars=8):
     return json.dumps([{"review_id": "1", "movie_id": "1", "review": text, "rating": str(stars)}], ensure_ascii=False)
 
 
-NAMES = {nsmc.read: "a.txt", archive: "a.zip", folder: "a.json"}
+NAMES = {archive: "a.zip", folder: "a.json"}
 STARS = "expected a text and 1 to 10 stars, found"
 DAMAGED = [
-    *((nsmc.read, b"", "the file is empty"), (nsmc.read, b"\xef\xbb\xbf\r\n", "the file is empty")),
-    (nsmc.read, HEAD, "has a header but no reviews"),
-    (nsmc.read, "id,document,label\n1,a,1\n", "line 1: expected the header"),
-    (nsmc.read, "x" * 100, f"found '{'x' * 60}'$"),
-    (nsmc.read, HEAD + "1\t가\t1\n2\t나\n", "line 3: expected 3 tab-separated fields, found 2"),
-    (nsmc.read, HEAD + "1\t가\t" + "x" * 100, f"line 2: expected label 0 or 1, found '{'x' * 20}'$"),
-    (nsmc.read, HEAD.encode() + "1\t가나\t1\n".encode("cp949"), "line 2: expected UTF-8 text, .*found byte 0xb0"),
-    *((nsmc.read, None, "no such file"), (archive, None, "no such file")),
-    (lambda path: nsmc.read(path.parent), "", "cannot be read: Is a directory"),
+    (load_reviews, b"", "the file is empty"),
+    (load_reviews, HEAD, "the file has no reviews"),
+    (load_reviews, HEAD + "1\t가\t1\n2\t나\n", "row 3: expected 3 cells as in the header, found 2"),
+    (archive, None, "no such file"),
     (archive, b"PK not a zip", "not a readable zip archive"),
     (folder, "[]", "no raw review is left"),
     (folder, "{", "a.json: .*expected a list of reviews"),

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.text.hangul import FEW, composed
+from nsmc_attention.text.hangul import FEW_MARKS, composed
 
 MARKS = st.text("\u0301\u0316\u0323\u0344\u0345\u0f71\u0f73\u3099", min_size=10, max_size=40)
 
@@ -17,14 +17,14 @@ def most_marks(text):
 
 
 @pytest.mark.parametrize("marks", ["\u0316\u0301", "\u0301\u0316", "\u0344", "\u0f73", "\u0f73\u0301", "\u0f81\u0344"])
-@pytest.mark.parametrize("before", range(FEW + 2))
+@pytest.mark.parametrize("before", range(FEW_MARKS + 2))
 def test_of_many_combining_marks_thirty_are_kept(marks, before):
     text = composed("가" * before + f"e{marks * 20000}다")
     assert most_marks(text) == 30 and text == composed(text)
     assert text.startswith("가" * before) and text.endswith("다")
 
 
-@pytest.mark.parametrize("count", [1, FEW, 29, 30, 31])
+@pytest.mark.parametrize("count", [1, FEW_MARKS, 29, 30, 31])
 def test_so_many_marks_in_a_row_are_kept(count):
     assert composed("\u0316" * count) == "\u0316" * min(30, count)
     assert composed("x" + "\u0316" * count + "y" + "\u0316" * count) == (

@@ -21,7 +21,7 @@ from nsmc_attention.systems.restore.restoration import (
     save_restoration,
     unchanged,
 )
-from nsmc_attention.views.heatmap import SPACE, WIDTH, draw_heatmap, draw_matrices, draw_words, layout
+from nsmc_attention.views.heatmap import LINE_WIDTH, WORD_SPACE, draw_heatmap, draw_matrices, draw_words, layout
 from nsmc_attention.views.page import check_picture, page, panel, save_attributions
 
 STRANGE = '</script><script>alert("1")</script> &amp; \u2028 👍 영화 $x$ REVIEWS_AS_JSON'
@@ -51,9 +51,9 @@ def test_words_stay_on_the_page_and_apart():
     places = layout(attribution("아주긴낱말입니다 " * 60))
     assert len({line for line, *_ in places}) > 3
     for (line, left, width), (next_line, next_left, _) in zip(places, places[1:]):
-        assert left + width <= WIDTH
+        assert left + width <= LINE_WIDTH
         assert next_left > left + width if next_line == line else next_left == 0
-    assert draw_words([attribution()]).get_size_inches()[0] < WIDTH
+    assert draw_words([attribution()]).get_size_inches()[0] < LINE_WIDTH
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def parted(text):
 def test_morphemes_of_a_word_are_drawn_without_gaps_and_words_with_one():
     places = layout(parted("배우|는 좋|았|는데"))
     gaps = [left - (before + width) for (_, before, width), (_, left, _) in zip(places, places[1:])]
-    assert gaps == pytest.approx([0, SPACE, 0, 0])
+    assert gaps == pytest.approx([0, WORD_SPACE, 0, 0])
 
 
 def test_a_matrix_of_any_length_fits_a_screen_with_names_that_do_not_overlap():

@@ -16,11 +16,11 @@ from ...machine.aliases import Record
 from ...measure.metrics import log_odds
 from ...scoring.reference import AddedColumns, Row, check_text
 from ...text.encoding import Encoded, clean
-from .clauses import FILMS, NONE, PATTERNS, Clause, Pairs, Words, clauses, read_words, words_of
+from .clauses import FILM_WORDS, NONE, PATTERNS, Clause, Pairs, Words, clauses, read_words, words_of
 
 # Log-odds up to which what is beside a clause counts, of a word that says something else of a part than of a whole, and
 # nearer to 0 than which a name alone (발연기) has no side; weight of the rest of a clause with a word of GOODS
-LIMIT, OF_A_PART, SURE, REST = 3.0, 2.0, 1.0, 0.25
+ODDS_LIMIT, OF_A_PART, SURE_ODDS, REST_SHARE = 3.0, 2.0, 1.0, 0.25
 # Weights of what is beside a clause and of what it contributes, and log-odds nearer to 0 than which it has no side: of goods
 # those from which on nine in ten short comments from elsewhere are right (benchmarks.classification.aspects)
 FILM_WEIGHTS, GOODS_WEIGHTS = (0.7, 0.5, 0.02), (0.35, 0.0, 2.0)
@@ -44,7 +44,7 @@ class AspectReader(AddedColumns):
 
     @cached_property
     def words(self) -> Words:
-        return words_of(self.own, self.classifier.bundle.packaged) if self.own else FILMS
+        return words_of(self.own, self.classifier.bundle.packaged) if self.own else FILM_WORDS
 
     @cached_property
     def classifier(self) -> Any:
@@ -52,7 +52,7 @@ class AspectReader(AddedColumns):
 
     @cached_property
     def added(self) -> dict[str, str]:
-        return {name: "string" for name in (dict(self.own) or FILMS.aspects).values() if name != NONE}
+        return {name: "string" for name in (dict(self.own) or FILM_WORDS.aspects).values() if name != NONE}
 
     def values(self, records: Sequence[Record]) -> list[Row]:
         return [*map(self.columns, self([str(record.get("restored", record["text"])) for record in records]))]
@@ -106,21 +106,21 @@ class AspectReader(AddedColumns):
         beside, contributed, least = GOODS_WEIGHTS if self.words.goods else FILM_WEIGHTS
         said = [text[part.start : part.end] for part in parts]
         odds = [
-            of_a_part(words, next(alone), part.worth) + contributed * added if part.names else LIMIT * added
+            of_a_part(words, next(alone), part.worth) + contributed * added if part.names else ODDS_LIMIT * added
             for words, part, added in zip(said, parts, sums)
         ]
         for words, part, added, side in zip(said, parts, sums, sides_of(parts, odds, whole, beside)):
-            sure = abs(side) > (max(SURE, least) if words.lower() in self.words.aspects else least)
+            sure = abs(side) > (max(SURE_ODDS, least) if words.lower() in self.words.aspects else least)
             label, share = LABELS[side > 0] if sure else None, added / max(1, len(part.names))
             yield from ((Aspect(name, label, share, part.start, part.end), side) for name in part.names)
 
 
 def of_a_part(said: str, odds: float, worth: int) -> float:
     """Return the log-odds of a clause for a part of a film: 화려하다 praises one and 아쉽다 blames it, unlike a whole film."""
-    odds = (LIMIT if worth > 0 else -LIMIT) + REST * odds if worth else odds
+    odds = (ODDS_LIMIT if worth > 0 else -ODDS_LIMIT) + REST_SHARE * odds if worth else odds
     kinds = {kind for kind in ("praise", "blame", "wish", "waste", "not") if PATTERNS[kind].search(said)}
     turned = 0 if "not" in kinds or worth else ("praise" in kinds) - ("blame" in kinds)
-    return -LIMIT if "wish" in kinds else LIMIT if "waste" in kinds else odds + OF_A_PART * turned
+    return -ODDS_LIMIT if "wish" in kinds else ODDS_LIMIT if "waste" in kinds else odds + OF_A_PART * turned
 
 
 def sides_of(parts: Sequence[Clause], odds: Sequence[float], whole: float, weight: float) -> Iterator[float]:
@@ -129,7 +129,7 @@ def sides_of(parts: Sequence[Clause], odds: Sequence[float], whole: float, weigh
         before, after = (-odds[k] if 0 <= k < len(parts) else 0.0 for k in (place - 1, place + 1))
         behind = before if place and parts[place - 1].kind == "b" else whole if len(parts) > 1 else 0.0
         beside = {"b": after or before, "o": -whole}.get(part.kind, behind)
-        yield after if part.kind == "x" else odds[place] + weight * min(max(beside, -LIMIT), LIMIT)
+        yield after if part.kind == "x" else odds[place] + weight * min(max(beside, -ODDS_LIMIT), ODDS_LIMIT)
 
 
 def by_name(found: Iterable[tuple[Aspect, float]]) -> dict[str, float]:

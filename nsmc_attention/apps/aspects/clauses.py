@@ -63,7 +63,7 @@ def words_of(pairs: Pairs, goods: bool) -> Words:
     return Words(dict(pairs), re.compile("|".join(known), re.IGNORECASE), goods)
 
 
-FILMS = words_of(read_words(FOLDER / "aspects.tsv"), goods=False)
+FILM_WORDS = words_of(read_words(FOLDER / "aspects.tsv"), goods=False)
 
 
 class Clause(NamedTuple):

@@ -11,7 +11,7 @@ import pandas
 # Labels that fit below a chart on a phone
 LABELS = 6
 # Percent from which on a label ends at the edge
-EDGE = 94
+LAST = 94
 
 
 def style(**lengths: float) -> str:
@@ -103,7 +103,7 @@ def interval_columns(rows: pandas.DataFrame, whole: float, label: str) -> str:
             middle = width * (number + 0.5)
             # the last may be at the edge
             ticks += (
-                f"<b {style(left=100)} class=end>{name}</b>" if middle > EDGE else f"<b {style(left=middle)}>{name}</b>"
+                f"<b {style(left=100)} class=end>{name}</b>" if middle > LAST else f"<b {style(left=middle)}>{name}</b>"
             )
     scale = "".join(f'<b class="scale" {style(bottom=at)}>{at}</b>' for at in (0, 50, 100))
     line_of_all = f'<i class="mean" {style(bottom=100 * whole)}></i>' if whole == whole else ""

@@ -11,7 +11,7 @@ from ...classifier.domain_shift import DomainShift
 from ...classifier.explain import Explainer
 from ...classifier.prediction import Prediction
 from ...classifier.settings import LAYOUT, ClassifierBundle
-from ...corpora.stars import FEW, MANY, Stars
+from ...corpora.stars import FEW_OF, MANY_OF, Stars
 from ...machine.progress import progress_bar
 from ...measure.share import Tally
 from ...version import __version__
@@ -106,7 +106,8 @@ class Content:
         if self.stars:
             polar = self.frame["star_label"].dropna()
             mean, given = self.frame["stars"].mean(), 100 * polar.mean() if len(polar) else float("nan")
-            more = say["key_stars_more"].format(share=given, few=self.stars.scale * FEW, many=self.stars.scale * MANY)
+            few, many = (self.stars.scale * share for share in (FEW_OF, MANY_OF))
+            more = say["key_stars_more"].format(share=given, few=few, many=many)
             figures.append(Figure(say["key_stars"], f"{mean:.2f} / {self.stars.scale}", more))
         if "groups" in self.tables:
             groups = self.tables["groups"]

@@ -9,7 +9,7 @@ from pydantic import Field, StrictBool, StrictInt
 from ...machine.batching import Batcher, one_by_one
 from ...systems.language.model import MOST_MASKS, LanguageModel
 from ...systems.language.settings import LAYOUT
-from .plug import TEXTS, Body, LoadedModel, Route, SystemService, encode, head_values, present
+from .plug import TEXTS_TAG, Body, LoadedModel, Route, SystemService, encode, head_values, present
 
 # Blanks that may wait
 BLANKS = 512
@@ -36,7 +36,7 @@ class Service(SystemService):
 
     @property
     def routes(self) -> Sequence[Route]:
-        return [Route("/fill", TEXTS, "Fill a blank", self.fill)]
+        return [Route("/fill", TEXTS_TAG, "Fill a blank", self.fill)]
 
     async def load(self) -> None:
         server = self.server

@@ -120,9 +120,9 @@ def present(folder: Path) -> Optional[Path]:
 # Rows and columns of the largest matrix that the page draws; weights of heads in one response, 0.9 MB of JSON
 LARGEST_MATRIX, MOST_WEIGHTS = 128, 2**17
 # The group of these requests on the page of the API
-TEXTS = "Reviews and texts"
+TEXTS_TAG = "Reviews and texts"
 # Bytes of a body whose answer takes less time than it is worth to look whether the client is still there
-SHORT = 1000
+SHORT_BODY = 1000
 # As Starlette's JSONResponse, made once
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
@@ -182,7 +182,7 @@ class JsonRoute(APIRoute):
         request = Request(scope, receive)
         body = await request.body()
         work = self.endpoint(question_of(request.headers.get("content-type", ""), body, self.model))
-        answer = await (work if len(body) < SHORT else unless_gone(request, work))
+        answer = await (work if len(body) < SHORT_BODY else unless_gone(request, work))
         await Response(answer, media_type="application/json")(scope, receive, send)
 
 

@@ -14,7 +14,7 @@ from ...machine.batching import Batcher, cost_of, one_by_one
 from ...systems.restore.restoration import Restoration
 from ...systems.restore.restorer import Restorer
 from ...systems.restore.settings import EDITOR, WRITER
-from .plug import TEXTS, Body, LoadedModel, OneOrMore, Route, SystemService, encode, present
+from .plug import TEXTS_TAG, Body, LoadedModel, OneOrMore, Route, SystemService, encode, present
 
 # What a batch of texts to restore costs, some tenths of a second
 RESTORED = 4096
@@ -44,7 +44,7 @@ class Service(SystemService):
 
     @property
     def routes(self) -> Sequence[Route]:
-        return [Route("/restore", TEXTS, "Correct spacing and spelling", self.restore)]
+        return [Route("/restore", TEXTS_TAG, "Correct spacing and spelling", self.restore)]
 
     async def load(self) -> None:
         server = self.server

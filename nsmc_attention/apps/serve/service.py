@@ -28,7 +28,7 @@ from .guard import Counters, Limits
 from .plug import (
     ERRORS,
     LARGEST_MATRIX,
-    TEXTS,
+    TEXTS_TAG,
     Body,
     BundlePath,
     OneOrMore,
@@ -162,8 +162,8 @@ class Server:
     @property
     def routes(self) -> list[Route]:
         own = [
-            Route("/predict", TEXTS, "Classify reviews", self.predict),
-            Route("/explain", TEXTS, "Explain a prediction by the words of its review", self.explain),
+            Route("/predict", TEXTS_TAG, "Classify reviews", self.predict),
+            Route("/explain", TEXTS_TAG, "Explain a prediction by the words of its review", self.explain),
             self.table_route("/predict/batch", "Classify the reviews of a table", self.batch, MEDIA_TYPES),
         ]
         return own + [route for service in self.services.values() for route in service.routes]

@@ -32,7 +32,7 @@ FORM = "multipart/form-data"
 # What browsers and curl call a file whose type they do not know, or a csv where Excel is installed
 VAGUE = ("", "application/octet-stream", "application/vnd.ms-excel", "text/plain")
 # Bytes that are sent at a time; letters of a name in a header, and the most names
-PIECE, LETTERS, NAMES = 1 << 16, 200, 50
+BYTES_A_PIECE, LETTERS, NAMES = 1 << 16, 200, 50
 
 
 def upload_kind(media_type: str, name: str = "") -> str:
@@ -128,7 +128,7 @@ def table_response(output: Path, kind: str, said: Record) -> StreamingResponse:
 
     def pieces() -> Iterator[bytes]:
         with file:
-            while piece := file.read(PIECE):
+            while piece := file.read(BYTES_A_PIECE):
                 yield piece
 
     media_type = next(name for name, known in MEDIA_TYPES.items() if known == kind)

@@ -22,16 +22,16 @@ from .settings import FilmConfig
 
 QUANTILES = (0.05, 0.5, 0.95)
 # Weights of their losses: the middle one is what is told first
-SHARES = (1, 2, 1)
+PART_SHARES = (1, 2, 1)
 # The mean of m stars varies by the film's own variance and by that of one review, four times as large, divided by m:
 # a film counts m / (m + 4)
-SPREAD = 4
+STARS_SPREAD = 4
 # Fewest others whose mean is a target in training, and in what a network is judged by
 MIN_OTHERS_TRAIN, MIN_OTHERS_EVAL = 3, 10
 # A unit of numbers that do not vary
-SMALLEST = 1e-3
+SMALLEST_SPREAD = 1e-3
 # How far films in a batch may differ in how many reviews are given, so that it is another batch in each epoch
-JITTER = 0.3
+STARS_JITTER = 0.3
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class FilmVectors:
         vectors = numpy.zeros((*mask.shape, self.vectors.shape[1]), dtype="float32")
         vectors[mask] = self.vectors[numpy.concatenate([case.given for case in cases])]
         stars = numpy.array([case.stars for case in cases], dtype="float32")
-        return FilmBatch((vectors, mask.astype("float32")), stars, (others / (others + SPREAD)).astype("float32"))
+        return FilmBatch((vectors, mask.astype("float32")), stars, (others / (others + STARS_SPREAD)).astype("float32"))
 
 
 class FilmBatches(SeededBatches[FilmBatch]):
@@ -96,7 +96,7 @@ class FilmBatches(SeededBatches[FilmBatch]):
     def drawn(self, random: numpy.random.RandomState, shuffled: bool) -> Iterator[FilmBatch]:
         cases = [self.case(film, random) for film in self.usable]
         counts = numpy.array([len(case.given) for case in cases])
-        keys = counts * (1 + JITTER * random.random_sample(len(cases))) if shuffled else counts
+        keys = counts * (1 + STARS_JITTER * random.random_sample(len(cases))) if shuffled else counts
         for members in similar_batches(keys, self.batch_size, random if shuffled else None):
             yield self.films.batch([cases[i] for i in members])
 
@@ -127,7 +127,7 @@ class FilmObjective(Objective):
         """The loss (1,) of the quantiles (N, 3) that the network returned for a batch."""
         nd = mxnet.nd
         stars, weights = (nd.array(values, ctx=self.device).expand_dims(1) for values in (batch.stars, batch.weights))
-        below, shares = (nd.array([row], ctx=self.device) for row in (QUANTILES, SHARES))
+        below, shares = (nd.array([row], ctx=self.device) for row in (QUANTILES, PART_SHARES))
         gap = stars - quantiles
         losses = nd.maximum(below * gap, (below - 1) * gap)  # (N, 3)
         return (losses * shares * weights).sum() / float(batch.weights.sum())
@@ -169,8 +169,8 @@ def in_units(arrays: dict[str, Numbers], films: FilmVectors) -> dict[str, Number
     stars = numpy.array([films.stars[own].mean() for own in films.members])
     units = {
         "reviews.mean": vectors.mean(axis=0),
-        "reviews.unit": vectors.std(axis=0) + SMALLEST,
+        "reviews.unit": vectors.std(axis=0) + SMALLEST_SPREAD,
         "film.mean": stars.mean(),
-        "film.unit": stars.std() + SMALLEST,
+        "film.unit": stars.std() + SMALLEST_SPREAD,
     }
     return {**arrays, **{name: numpy.asarray(unit, "float32").reshape(1, -1) for name, unit in units.items()}}

@@ -48,7 +48,7 @@ SHOWN = 3
 # The columns of a film after its name, and their types
 TYPES = {"reviews": "int64", "stars": "double", "stars_low": "double", "stars_high": "double"}
 # Reviews of a film on its page, and films that a page has room for
-ON_PAGE, FILMS = 30, 100
+ON_PAGE, FILMS_ON_PAGE = 30, 100
 
 
 class ReviewReader:
@@ -283,9 +283,9 @@ class Rated:
         return "; ".join(f"{count:,} {forms[count != 1]}" for count, forms in counts if count or forms[0] == "film")
 
     def keep(self, ratings: Iterable[tuple[str, Rating]]) -> Iterator[tuple[str, Rating]]:
-        """Yield the ratings, of which the first FILMS are `drawn`."""
+        """Yield the ratings, of which the first FILMS_ON_PAGE are `drawn`."""
         for film, rating in ratings:
-            if len(self.drawn) < FILMS:
+            if len(self.drawn) < FILMS_ON_PAGE:
                 self.drawn[film] = rating
             yield film, rating
 
@@ -307,7 +307,7 @@ def rate_table(
     style : text, csv, tsv, jsonl, parquet, xlsx or None
         By default that of the output's suffix, else text. jsonl has the reviews with the largest weights.
     draw : bool
-        Whether the result has the Ratings of the first FILMS films, for a page, with up to ON_PAGE reviews of each.
+        Whether the result has the Ratings of the first FILMS_ON_PAGE films, for a page, with up to ON_PAGE reviews of each.
 
     Raises
     ------

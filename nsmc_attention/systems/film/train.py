@@ -39,7 +39,7 @@ FILM_COLUMNS = ("film", "movie", "movie_id", "title", "group", "영화", "영화
 FILM_HINT = "; name the one of the films by --group-by"
 STAR_HINT = "; name the one of the stars by --stars-column"
 # Fewest films, and fewest reviews of one: one that is given, and others whose mean is worth telling
-FEWEST, SEVERAL = 100, 4
+FEWEST_FILMS, SEVERAL_REVIEWS = 100, 4
 # Numbers of reviews given that the figures are of
 GIVEN = (1, 5, 20, 64)
 # How often the reviews of a film are drawn, for the intervals and for the figures
@@ -99,16 +99,16 @@ def train_films(
     Raises
     ------
     DataError
-        A file is missing or malformed, or has fewer than FEWEST films of SEVERAL reviews.
+        A file is missing or malformed, or has fewer than FEWEST_FILMS films of SEVERAL_REVIEWS reviews.
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
     training, first = TaskTraining(run, LAYOUT, config), load_bundle(classifier, CLASSIFIER)
     reader = ReviewReader(first)
     reviews = reviews_by_film(source, group_by)
-    usable = [own for own in reviews.members.values() if len(own) >= SEVERAL]
-    if len(usable) < FEWEST:
-        expected = f"expected at least {FEWEST} films of {SEVERAL} reviews or more"
+    usable = [own for own in reviews.members.values() if len(own) >= SEVERAL_REVIEWS]
+    if len(usable) < FEWEST_FILMS:
+        expected = f"expected at least {FEWEST_FILMS} films of {SEVERAL_REVIEWS} reviews or more"
         raise DataError(f"{reviews.name}: {expected}, found {len(usable)}")
     digests = {"reviews": digest([reviews.sha256]), "classifier": first.fingerprint}
     training.check(reviews.name, digests, classifier=classifier)

@@ -18,9 +18,9 @@ from .model import Masker, Tokens
 from .settings import LanguageConfig
 
 # Lengths in a batch differ by about so much, so that it is another batch in each epoch
-JITTER = 2
+LENGTH_JITTER = 2
 # Hidden tokens of a batch are filled up to a multiple of this: MXNet plans its memory anew for each size
-STEP = 64
+DEV_STEP = 64
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,14 @@ class HiddenBatches(SeededBatches[Hidden]):
 
     def drawn(self, random: numpy.random.RandomState, shuffled: bool) -> Iterator[Hidden]:
         lengths = self.tokens.lengths
-        keys = lengths + random.random_sample(len(lengths)) * JITTER if shuffled else lengths
+        keys = lengths + random.random_sample(len(lengths)) * LENGTH_JITTER if shuffled else lengths
         for members in similar_batches(keys, self.batch_size, random if shuffled else None):
             yield self.batch(members, random)
 
     def batch(self, members: Numbers, random: numpy.random.RandomState) -> Hidden:
         ids, hidden, wanted = self.masker(self.tokens, members, random)
         rows, columns = hidden.nonzero()
-        filled = -len(wanted) % STEP
+        filled = -len(wanted) % DEV_STEP
         places = numpy.pad(columns * len(members) + rows, (0, filled))
         weights = numpy.pad(numpy.ones(len(wanted), dtype="float32"), (0, filled))
         return Hidden(ids, self.tokens.lengths[members], places, numpy.pad(wanted, (0, filled)), weights)

@@ -20,7 +20,7 @@ from .model import MASK, Masker, Tokens
 from .settings import LAYOUT, LanguageBundle, LanguageConfig
 
 # Most reviews that the epoch is chosen by, and fewest to train on
-MOST_DEV, FEWEST = 5000, 100
+MOST_DEV, FEWEST_REVIEWS = 5000, 100
 
 
 def train_language(
@@ -38,7 +38,7 @@ def train_language(
     Raises
     ------
     DataError
-        A file is missing or malformed, or has fewer than FEWEST reviews with words.
+        A file is missing or malformed, or has fewer than FEWEST_REVIEWS reviews with words.
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
@@ -46,8 +46,8 @@ def train_language(
     training = TaskTraining(run, LAYOUT, config, init_from)
     name, reviews = read_reviews(source)
     texts = list(dict.fromkeys(filter(None, map(clean, reviews))))
-    if len(texts) < FEWEST:
-        raise DataError(f"{name}: expected at least {FEWEST} different reviews, found {len(texts)}")
+    if len(texts) < FEWEST_REVIEWS:
+        raise DataError(f"{name}: expected at least {FEWEST_REVIEWS} different reviews, found {len(texts)}")
     training.check(name, {"reviews": digest(texts)})
     words = tokenize_many(texts, config.text.tokenizer)
     train, dev = hold_out(len(texts), config.training, MOST_DEV)

@@ -23,9 +23,9 @@ OTHER_LANGUAGES = (" JP", " SC", " TC", " HK")
 # Sizes of letters in pixels, and the least difference between ink and background
 SIZES, CONTRAST = (11, 44), 70
 # The least height of what is cut out, as a share of the size of letters
-LOW = (0.4, 1.0)
+LOW_CONTRAST = (0.4, 1.0)
 # Most space before, above, behind and below the ink, as shares of its height
-WIDEST = (0.4, 0.18, 0.4, 0.18)
+WIDEST_SPACE = (0.4, 0.18, 0.4, 0.18)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,12 +204,12 @@ def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gr
         return None
     left, top, right, bottom = box
     # few letters, such as dots, may have the height that others of the line would have, or be cut out tightly
-    least = style.size * random.uniform(*LOW)
+    least = style.size * random.uniform(*LOW_CONTRAST)
     missing = max(0, round(least - (bottom - top)))
     if missing:
         above = random.randint(missing + 1)
         top, bottom = top - above, bottom + missing - above
-    edges = (random.uniform(0, most) for most in WIDEST)
+    edges = (random.uniform(0, most) for most in WIDEST_SPACE)
     cut, start = cut_out(gray, (left, top, right, bottom), tuple(edges))
     return cut, ends * how.scale - start
 

@@ -25,11 +25,11 @@ from .settings import HEIGHT, STRIP, ReadConfig, ReadTraining, divided, spelt
 from .strips import padded, strips
 
 # The middle of a letter: so much of its width on either side of its centre, and at least so many strips
-MIDDLE, NEAREST = 0.25, 0.6
+MIDDLE, NEAREST_INK = 0.25, 0.6
 # Strips are padded to a multiple of this: MXNet plans its memory anew for each size
-STEP = 16
+WIDTH_STEP = 16
 # How far lines of a batch may differ in letters
-JITTER = 4
+EDGE_JITTER = 4
 # Weight of CTC in the first epochs, until the decoder has keys that are worth attending to, and the share that these are
 EARLY_CTC, EARLY = 0.7, 0.2
 # Quotes of either kind are one letter
@@ -68,7 +68,7 @@ class DrawnBatches:
         if settings.signs:
             for place in numpy.flatnonzero(random.random_sample(len(texts)) < settings.signs).tolist():
                 texts[place] = sign_line(self.reviews, random)
-        lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * JITTER
+        lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * EDGE_JITTER
         ctc = max(settings.ctc, EARLY_CTC) if epoch < EARLY * settings.epochs else settings.ctc
         for number, members in enumerate(similar_batches(lengths, settings.batch_size, random)):
             yield Lines([texts[i] for i in members], (seed, epoch, number), ctc)
@@ -126,7 +126,7 @@ class ReadingObjective(Objective):
 
     def inputs(self, lines: Sequence[DrawnLine]) -> tuple[Any, Any]:
         """Return strips (N, S, HEIGHT * STRIP) and source_length (N,) on the device."""
-        batch, lengths = padded([line.strips for line in lines], STEP)
+        batch, lengths = padded([line.strips for line in lines], WIDTH_STEP)
         return mxnet.nd.array(batch, ctx=self.device), mxnet.nd.array(lengths, ctx=self.device)
 
     def loss(self, network: Network, batch: Lines) -> Arrays:
@@ -162,7 +162,7 @@ class ReadingObjective(Objective):
         near, counts = numpy.zeros(weights.shape), 0
         for row, line in enumerate(lines):
             first, last = line.edges[:-1, None], line.edges[1:, None]
-            reach = numpy.maximum((last - first) * MIDDLE, NEAREST)
+            reach = numpy.maximum((last - first) * MIDDLE, NEAREST_INK)
             near[row, : len(line.ids)] = numpy.abs(middles - (first + last) / 2) <= reach
             counts += len(line.ids)
         inside = nd.array(near, ctx=self.device)

@@ -20,8 +20,8 @@ DIFFERENCES = 24, 42
 # JPEG changes a flat gray by so much, and leaves at least this share of a panel's box as it was
 NOISE, NOISY = 3, 0.5
 # (grays, share): of so many grays beside the most frequent one, the share that a picture must have, or it is a photograph;
-# PLAIN is of a panel that is as small as the picture of a person
-MIXED, PLAIN = (12, 0.15), (5, 0.45)
+# PLAIN_AREAS is of a panel that is as small as the picture of a person
+MIXED, PLAIN_AREAS = (12, 0.15), (5, 0.45)
 # Of what is much like the background or another flat color of a large picture, the least share that is even more so
 EVEN = 0.55
 # A panel's gray may be nearer to the background if such a share has it, in parts so many pixels wide
@@ -29,17 +29,17 @@ FLAT, BROAD = 0.01, 5
 # The least sides in pixels of a panel, of a frame (width, height) and of what is no letter at all
 PANEL, FRAME, NO_LETTER = 20, (40, 20), 90
 # The least share of a panel's box that is inside its outline, of that which is ink, and the largest that is a frame's
-SOLID, FILLED, THIN = 0.75, 0.7, 0.3
+SOLID, FILLED_SHARE, THIN = 0.75, 0.7, 0.3
 # Pixels: a component of this length is longer than any letter; the most that a frame is wide with its shadow
-LONG, THICKEST = 60, 8
+LONG_EDGE, THICKEST = 60, 8
 # The least sides of the hole of a letter, as shares of the letter's, and the least share of a picture that is ink
 HOLE, WHOLE = 0.2, 0.85
 # Panels within panels that are looked into
 DEPTH = 5
 # The least height of a letter, that of letters where none is seen (pixels), and how many are enough to tell a region's
-LETTER, USUAL, ENOUGH = 5, 12, 40
+LETTER_SIZES, USUAL, ENOUGH = 5, 12, 40
 # Ink differs by a larger share of what the strongest does, or has a larger area as a share of a letter's square
-FAINT, SPECK = 0.3, 0.06
+FAINT_EDGE, SPECK = 0.3, 0.06
 # The most components of a region: each takes time to read. A screen of 1920 x 1080 full of small text has 15,776, the densest of the
 # benchmark's screenshots 1,206
 COMPONENTS = 2**15
@@ -100,7 +100,7 @@ def region_of(
 def clear(items: Items, labels: NDArray[numpy.int32], ink: Gray) -> Items:
     """Return the components that are still in a picture of their numbers (H, W), without noise, which is small and faint."""
     left = numpy.bincount(labels[labels > 0], minlength=len(items) + 1)[1:]
-    strong = numpy.bincount(labels[ink > FAINT * ink.max(initial=0)], minlength=len(items) + 1)[1:]
+    strong = numpy.bincount(labels[ink > FAINT_EDGE * ink.max(initial=0)], minlength=len(items) + 1)[1:]
     return items[(left > SPECK * size_of(items, USUAL) ** 2) | (strong > 0)]
 
 
@@ -123,7 +123,7 @@ def is_photograph(gray: Gray, counts: NDArray[numpy.float64], gone: int, inner: 
     """
     small, own = min(gray.shape) < NO_LETTER, int(counts.argmax())
     differences = numpy.abs(numpy.arange(256) - own)
-    near, share = PLAIN if inner and small else MIXED
+    near, share = PLAIN_AREAS if inner and small else MIXED
     if counts[differences <= near].sum() - gone < share * (gray.size - gone):
         return True
     calm = (differences <= NOISE + 1) | flat_grays(counts, own)
@@ -185,7 +185,7 @@ def candidates(items: Items) -> NDArray[numpy.int64]:
 
 def outline(own: Mask) -> Mask:
     """Return a component's pixels (H, W) with its holes filled, and the bays of a long one, where JPEG has broken it."""
-    if max(own.shape) >= LONG:
+    if max(own.shape) >= LONG_EDGE:
         own = ndimage.maximum_filter(own, BROAD)
     labels, _ = ndimage.label(numpy.pad(~own, 1, constant_values=True))
     return labels[1:-1, 1:-1] != labels[0, 0]
@@ -200,7 +200,7 @@ def is_panel(item: Items, inside: Mask, labels: NDArray[numpy.int32]) -> bool:
     if pixels < SOLID * inside.size:
         return False
     share = (labels[inside] > 0).sum() / pixels
-    if share >= (FILLED if max(height, width) < LONG else NOISY):
+    if share >= (FILLED_SHARE if max(height, width) < LONG_EDGE else NOISY):
         return True
     # the ring of a letter has nothing in it
     return bool(item[AREA] < THIN * pixels) and numpy.unique(labels[inside]).size > 2
@@ -208,7 +208,7 @@ def is_panel(item: Items, inside: Mask, labels: NDArray[numpy.int32]) -> bool:
 
 def panel_gray(gray: Gray, own: Mask, inside: Mask) -> tuple[Gray, int, int]:
     """Return a panel (H, W) as a picture of its own, its background, and how many pixels of its edge or a frame became it."""
-    edge = BROAD - 1 if max(own.shape) >= LONG else BROAD // 2
+    edge = BROAD - 1 if max(own.shape) >= LONG_EDGE else BROAD // 2
     gone = ~ndimage.minimum_filter(inside, 2 * edge + 1, mode="constant")
     frame = own.sum() < min(THIN * inside.sum(), 2 * THICKEST * sum(own.shape))
     if frame:
@@ -237,7 +237,7 @@ def regions(region: Region) -> Iterator[Region]:
 def size_of(items: Items, usual: int) -> int:
     """Return the height of the higher letters in pixels, at least `usual` where there are few."""
     heights = (items[:, BOTTOM] - items[:, TOP])[items[:, NUMBER] == 0]
-    heights = heights[(heights >= LETTER) & (heights < NO_LETTER)]
+    heights = heights[(heights >= LETTER_SIZES) & (heights < NO_LETTER)]
     if not len(heights):
         return usual
     high = int(numpy.percentile(heights, 90))

@@ -6,7 +6,7 @@ from typing import Any, Union
 from ...drawing.figure import SUFFIXES, check_suffix, new_figure, save_figure
 from ...drawing.matrices import Matrix
 from ...errors import DataError, check_kind
-from ...views.heatmap import ROW, draw_weights, name_queries
+from ...views.heatmap import WIDEST_ROW, draw_weights, name_queries
 from ...views.page import PAGE as PAGE_SUFFIX
 from ...views.page import write_page
 from .reading import PAGE, Reading, reading_html
@@ -40,7 +40,7 @@ def draw_reading(reading: Reading) -> Any:
     lines = reading.lines[:MOST_LINES]
     widest = max((line.box.right - line.box.left) / (line.box.bottom - line.box.top) for line in lines)
     heights = [side for line in lines for side in (1, max(2, 0.55 * len(line.text)))]
-    size = (min(ROW, 1.5 + 0.36 * widest), 0.36 * sum(heights) + 0.5 * len(lines))
+    size = (min(WIDEST_ROW, 1.5 + 0.36 * widest), 0.36 * sum(heights) + 0.5 * len(lines))
     with new_figure(size, len(heights), 1, height_ratios=heights) as (figure, grid):
         largest = max(float(line.weights.max()) for line in lines)
         for line, picture, plot in zip(lines, grid[::2, 0], grid[1::2, 0]):

@@ -26,13 +26,13 @@ from .settings import HEIGHT, LAYOUT, STRIP, ReaderBundle
 from .strips import Box, Gray, cut_out, padded, strips
 
 # Lines that are read together
-BATCH = 16
+LINES_A_BATCH = 16
 # Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
 # Pixels of the highest line
 HIGHEST = 200
 # The search ends at so many letters for each that CTC reads, and more
-TIMES, MORE = 1.3, 6
+TIMES, WIDER_STRIPS = 1.3, 6
 
 
 class PictureReader(Predictor):
@@ -72,7 +72,7 @@ class PictureReader(Predictor):
         cut = [cut_out(gray, box) for box in boxes]
         pictures = [strips(own) for own, _ in cut]
         order = sorted(range(len(boxes)), key=lambda number: len(pictures[number]))
-        batches = [order[start : start + BATCH] for start in range(0, len(order), BATCH)]
+        batches = [order[start : start + LINES_A_BATCH] for start in range(0, len(order), LINES_A_BATCH)]
         found = chain.from_iterable(
             in_threads(self.engine.threads, self.spell, [[pictures[i] for i in batch] for batch in batches])
         )
@@ -93,7 +93,7 @@ class PictureReader(Predictor):
         """Return the text of each line's strips, with the decoder's log-probability as score."""
         source, state, parts = self.engine.begin(*padded(pictures))
         by_ctc = [ctc_path(own[: len(picture)], self.letters) for own, picture in zip(parts, pictures)]
-        longest = [int(len(ids) * TIMES) + MORE for ids in by_ctc]
+        longest = [int(len(ids) * TIMES) + WIDER_STRIPS for ids in by_ctc]
         found = search(self.engine.step, source, state, BEGIN, END, longest, 1, alpha=0.0)
         best = []
         for number, ((first,), ids, picture) in enumerate(zip(found, by_ctc, pictures)):

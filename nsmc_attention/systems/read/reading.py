@@ -27,7 +27,7 @@ LEAST, DOUBT = 0.05, 0.6
 # about the same height
 ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
 # Height of a line on the page in pixels, and the most lines that are shown
-HEIGHT, MOST_LINES = 40, 60
+LINE_HEIGHT, MOST_LINES = 40, 60
 # Weights below this share of a letter's largest are not drawn
 FAINTEST = 0.02
 PAGE = {
@@ -166,9 +166,9 @@ def reading_html(reading: Reading) -> str:
 def line_html(line: Line, reading: Reading) -> str:
     """Return the picture of a line, with its letters below."""
     picture, left = cut_out(reading.pixels, line.box)
-    scale = HEIGHT / len(picture)
+    scale = LINE_HEIGHT / len(picture)
     width = round(picture.shape[1] * scale)
-    size = f"width:{width}px;height:{HEIGHT}px"
+    size = f"width:{width}px;height:{LINE_HEIGHT}px"
     letters = "".join(
         f'<span title="{escape(letter)}"><b style="left:{(place - left) * scale:.0f}px">{escape(letter)}</b>'
         f'<i style="{size};background:{shades(row, (line.edges - left) * scale)}"></i></span>'

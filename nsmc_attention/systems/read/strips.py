@@ -11,11 +11,11 @@ from .settings import HEIGHT, STRIP
 
 Gray = NDArray[numpy.uint8]
 # Space around the ink of a line, as a share of its height, that it is cut out with
-EDGE = 0.08
+EDGE_SPACE = 0.08
 # Strips of background behind each line: with them, what is read of it does not depend on how long the others are
 MARGIN = 4
 # A difference from the background, of 255, that is no ink
-FAINT = 12
+FAINT_INK = 12
 
 
 class Box(NamedTuple):
@@ -32,7 +32,7 @@ def differences(gray: Gray) -> NDArray[numpy.int16]:
     return numpy.abs(gray.astype("int16") - numpy.int16(numpy.median(gray)))
 
 
-def cut_out(gray: Gray, box: tuple[int, int, int, int], edges: Sequence[float] = (EDGE,) * 4) -> tuple[Gray, int]:
+def cut_out(gray: Gray, box: tuple[int, int, int, int], edges: Sequence[float] = (EDGE_SPACE,) * 4) -> tuple[Gray, int]:
     """Return a box of a picture with edges, as shares of its height, and where its left is; beyond the picture, background."""
     left, top, right, bottom = box
     height = bottom - top
@@ -46,7 +46,7 @@ def cut_out(gray: Gray, box: tuple[int, int, int, int], edges: Sequence[float] =
 def ink(gray: Gray) -> Gray:
     """Return how far each pixel is from the background: 0 to 255 at the strongest ink, dark on light or not."""
     difference = differences(gray)
-    return (difference * (255 / max(int(difference.max()), FAINT))).astype("uint8")
+    return (difference * (255 / max(int(difference.max()), FAINT_INK))).astype("uint8")
 
 
 def strips(gray: Gray) -> NDArray[numpy.float32]:

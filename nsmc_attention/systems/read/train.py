@@ -14,7 +14,7 @@ from .drawing import ASCII, common_syllables, korean_faces
 from .settings import LAYOUT, ReadConfig, ReaderBundle
 
 # Most reviews that the epoch is chosen by, and fewest to train on
-MOST_DEV, FEWEST = 2000, 20
+MOST_DEV, FEWEST_REVIEWS = 2000, 20
 # A reader of a larger character error is of no use
 USELESS = 0.3
 
@@ -32,14 +32,14 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     Raises
     ------
     DataError
-        A file is missing or malformed, fewer than FEWEST of its reviews have text, or there are no Korean fonts.
+        A file is missing or malformed, fewer than FEWEST_REVIEWS of its reviews have text, or there are no Korean fonts.
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
     name, reviews = source.read()
     texts = [text for text in map(clean, reviews) if text]
-    if len(texts) < FEWEST:
-        raise DataError(f"{name}: expected at least {FEWEST} reviews with text, found {len(texts)}")
+    if len(texts) < FEWEST_REVIEWS:
+        raise DataError(f"{name}: expected at least {FEWEST_REVIEWS} reviews with text, found {len(texts)}")
     faces = korean_faces(config.training.fonts, config.training.unused_fonts)
     training = TaskTraining(run, LAYOUT, config, init_from)
     files = sorted({face.path.name for face in faces})

@@ -26,12 +26,12 @@ from ...machine.files import read_rows
 from ...text.hangul import FINALS, FIRST, parts
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
-from .decisions import SURE, Decisions
-from .junctions import NEAREST, Junctions, hash_of
+from .decisions import SURE_CHANGE, Decisions
+from .junctions import NEAREST_SHARE, Junctions, hash_of
 
 HERE = Path(__file__).parent
 # A text says how its writer spaces words if it has one space for so many characters, but those of NO_WORD, or is short
-SPARSE, SHORT, NO_WORD = 7, 8, re.compile("[~<>/A-Za-z]+")
+SPARSE, SHORT_TEXT, NO_WORD = 7, 8, re.compile("[~<>/A-Za-z]+")
 SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
 # Syllables whose final laughs (닼, and before ㅎ 닿), and what they are without it; 부엌 and 녘 are words
 LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES} for final in "ㅋㅎ"}
@@ -41,11 +41,11 @@ LAUGHING = re.compile(
 RANGES = (0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3)
 HANGUL = "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES)
 # A letter or digit that is not Hangul, and the rest of its word
-LETTER = rf"[^\W{HANGUL}]"
-REST = rf"(?:[^\s{HANGUL}]*{LETTER})?"
+FOREIGN_LETTER = rf"[^\W{HANGUL}]"
+REST = rf"(?:[^\s{HANGUL}]*{FOREIGN_LETTER})?"
 KOREAN = re.compile(f"[{HANGUL}]+")
 # Addresses, tags (#영화, @name) and words
-PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{LETTER}{REST}", re.IGNORECASE)
+PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{FOREIGN_LETTER}{REST}", re.IGNORECASE)
 # Between texts that are searched at once: no clean text has one
 LINE = "\n"
 # Found in an address or a tag, to which nothing may be joined
@@ -133,7 +133,7 @@ def are_letters(codes: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
 
 def is_telling(text: str) -> bool:
     """Return whether the spaces of a text say how its writer meant it."""
-    return text.count(SPACE) * SPARSE + SHORT >= len(NO_WORD.sub("", text))
+    return text.count(SPACE) * SPARSE + SHORT_TEXT >= len(NO_WORD.sub("", text))
 
 
 def gaps(text: str) -> Iterator[tuple[str, int]]:
@@ -184,7 +184,7 @@ def keep_right_texts(
     """
     replaced = decided.tags != KEEP
     changed = numpy.logical_or.reduceat(replaced | (decided.has_space != decided.had_space), starts)
-    sure = numpy.logical_or.reduceat(replaced & (decided.of_tags >= SURE), starts)
+    sure = numpy.logical_or.reduceat(replaced & (decided.of_tags >= SURE_CHANGE), starts)
     telling = [number for number in numpy.flatnonzero(changed).tolist() if is_telling(texts[number])]
     if not telling or not has_dictionary():
         return decided
@@ -265,7 +265,7 @@ def log_odds(kind: str, evidence: Sequence[float]) -> float:
 
 
 def of_probability(probability: float) -> float:
-    return min(math.log(max(probability, NEAREST) / max(1 - probability, NEAREST)), LARGEST)
+    return min(math.log(max(probability, NEAREST_SHARE) / max(1 - probability, NEAREST_SHARE)), LARGEST)
 
 
 def of_letters(letters: str, tags: Sequence[int], place: int, characters: Characters) -> list[float]:

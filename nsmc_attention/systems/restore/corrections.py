@@ -19,7 +19,7 @@ from .engines import engine_beside
 from .restorer import Restorer, packaged_restorer
 
 # A label of at least this probability is not asked for again: `python -m benchmarks.restoration.doubtful`
-SURE = 0.8
+SURE_LABEL = 0.8
 checked = partial(check_texts, kind="reviews", advice="give it in a list")
 # Whether to restore: False, True (by the restorer that ships with the package), or by which
 Restore = Union[bool, Restorer]
@@ -38,7 +38,7 @@ class RestoringReference:
 
 @dataclass(frozen=True)
 class RestoringClassifier:
-    """A classifier that is given the restored text where it is less than SURE of a text as it was typed.
+    """A classifier that is given the restored text where it is less than SURE_LABEL of a text as it was typed.
 
     Its output columns are the restorer's, then its own. Of a text that was not restored, `restored` is the clean text.
     """
@@ -71,7 +71,7 @@ class RestoringClassifier:
         cleaned = [*map(clean, texts)]
         rows: list[Row] = [(text, None) for text in cleaned]
         # also blank texts, whose probability is no number
-        doubtful = numpy.flatnonzero(~(numpy.maximum(found, 1 - found) >= SURE)).tolist()
+        doubtful = numpy.flatnonzero(~(numpy.maximum(found, 1 - found) >= SURE_LABEL)).tolist()
         for place, row in zip(doubtful, self.restorer.rows(texts[place] for place in doubtful)):
             rows[place] = row
         changed = [place for place in doubtful if rows[place][0] != cleaned[place]]

@@ -32,7 +32,7 @@ from ..sequences.characters import (
     split_spaces,
 )
 from .as_typed import LINE, are_letters
-from .decisions import MORE, MOST, SHARE, SURE, believed_tags
+from .decisions import MORE_CHANGES, MOST_SURE, SHARE, SURE_CHANGE, believed_tags
 from .junctions import RestorerCharacters, with_log_odds
 from .noise import known_mistakes
 
@@ -180,7 +180,7 @@ def listed_mistakes(draft: Draft) -> Draft:
         own = slice(numbers[match.start()] - 1, numbers[match.start()] - 1 + len(wrong))
         if None not in right:
             tags[own] = right
-            certainty[own] = numpy.where(tags[own] == KEEP, 1, numpy.maximum(certainty[own], SURE))
+            certainty[own] = numpy.where(tags[own] == KEEP, 1, numpy.maximum(certainty[own], SURE_CHANGE))
     return draft._replace(tags=tags, certainty=certainty)
 
 
@@ -211,7 +211,7 @@ def mistaken() -> "re.Pattern[str]":
 
 
 def dictionary_words(draft: Draft) -> Draft:
-    """Correct the probability of each letter that changes and is not SURE by what the words cost in MeCab's dictionary.
+    """Correct the probability of each letter that changes and is not SURE_CHANGE by what the words cost in MeCab's dictionary.
 
     A noisy channel (Kernighan et al. 1990): an editor knows how people mistype, and of words those in its sentences; the
     dictionary has 800,000. The cost of a path through its lattice is a negative log-probability: of words that are likelier
@@ -219,7 +219,7 @@ def dictionary_words(draft: Draft) -> Draft:
     of them. The weights were fitted by logistic regression (benchmarks/restoration/README.md).
     """
     tags, characters, follows = draft.tags, draft.characters, draft.spaces >= 0.5
-    doubtful = (tags != KEEP) & (draft.certainty < SURE)
+    doubtful = (tags != KEEP) & (draft.certainty < SURE_CHANGE)
     if not doubtful.any() or not has_dictionary():
         return draft
     certainty, letters = draft.certainty.copy(), "".join(draft.letters)
@@ -235,7 +235,7 @@ def dictionary_words(draft: Draft) -> Draft:
         one, other = parts(letters[first]), parts(characters.character(int(tags[first])) if tags[first] > END else "")
         alone = numpy.count_nonzero(tags[max(begin, first - 1) : min(end, last + 1)]) == 1
         unlike = alone and any(one) and any(other) and sum(map(ne, one, other)) > 1
-        certainty[first:last] = 0 if unlike else min(1 / (1 + math.exp(-odds)), MOST)
+        certainty[first:last] = 0 if unlike else min(1 / (1 + math.exp(-odds)), MOST_SURE)
     return draft._replace(certainty=certainty)
 
 
@@ -291,7 +291,7 @@ def odds_at_junctions(draft: Draft) -> NDArray[numpy.float64]:
 
 def added(odds: Numbers, spaced: NDArray[numpy.bool_]) -> Numbers:
     """Return what of log-odds (S,) is added to an editor's, by whether the text of each has spaces: they say more."""
-    return numpy.where(spaced, SHARE * odds, odds + MORE)
+    return numpy.where(spaced, SHARE * odds, odds + MORE_CHANGES)
 
 
 def corrected(draft: Draft) -> Draft:

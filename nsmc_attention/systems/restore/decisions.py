@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from ..sequences.characters import KEEP, SPACE, codes_of, text_of
 
 # All probabilities of the correctors, in their order (`correctors`). A mistake of the list
-SURE = 0.99
+SURE_CHANGE = 0.99
 # The most that a change may get from MeCab's costs: it never becomes as sure as the list
-MOST = SURE - 0.01
-# The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE, as it lacks more
+MOST_SURE = SURE_CHANGE - 0.01
+# The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE_CHANGES, as it lacks more
 # spaces than the editor is used to
-SHARE, MORE = 0.35, 0.8
+SHARE, MORE_CHANGES = 0.35, 0.8
 # The least of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
-SMALLEST = 1e-9
+SMALLEST_SHARE = 1e-9
 
 
 Tags = NDArray[numpy.int32]
@@ -59,7 +59,7 @@ def decide(
     of_other = numpy.where(had_space, 1 - spaces, spaces)
     changes = of_other.astype("float64") >= (CERTAIN_SPACE if least is None else least)
     has_space, of_spaces = had_space ^ changes, numpy.where(changes, of_other, 1 - of_other)
-    logs = [numpy.log(numpy.maximum(each, SMALLEST)) for each in (of_tags, of_spaces)]
+    logs = [numpy.log(numpy.maximum(each, SMALLEST_SHARE)) for each in (of_tags, of_spaces)]
     return Decisions(tags, had_space, has_space, of_tags, of_spaces, sum(logs))
 
 

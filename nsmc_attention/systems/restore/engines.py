@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 import numpy
 
-from ...engines.graphs import PIECE, PRECISIONS, chosen_engine, companion_engine, load_graphs
+from ...engines.graphs import BATCH_PIECE, PRECISIONS, chosen_engine, companion_engine, load_graphs
 from ...errors import ConfigError
 from ...machine.aliases import Numbers
 from ...machine.processes import cores
@@ -33,7 +33,7 @@ EDITOR_LENGTHS = 4
 # A writer loses its place in texts that are longer than most of its training sentences, which have 20 characters
 WRITER_LENGTH = 48
 # Texts that an editor reads at once by the compiled kernels: the network's weights stay in the processor's cache, then the dictionary
-TEXTS = 1024
+MOST_TEXTS = 1024
 # The layers of two classes: whether a character changes, and whether a space follows it
 HEADS = "change", "space"
 LAYER = "reader.layer{number}.{{direction}}_gru._unfused.0.{{part}}"
@@ -51,8 +51,8 @@ class RestorerEngine:
         self.threads = threads
 
     def size_of_batches(self, texts: int) -> int:
-        """Return how many of so many texts are read at once: `batch_size`, but PIECE where a thread would have no work."""
-        return min(self.batch_size, max(PIECE, -(-texts // (2 * self.threads))))
+        """Return how many of so many texts are read at once: `batch_size`, but BATCH_PIECE where a thread would have no work."""
+        return min(self.batch_size, max(BATCH_PIECE, -(-texts // (2 * self.threads))))
 
     def tag(self, source_ids: Numbers, source_length: Numbers) -> list[Numbers]:
         return self.graphs["model.onnx"](source_ids, source_length)
@@ -118,7 +118,7 @@ class NativeEditor:
     kernel alike. A text's results are the same to the bit whatever is beside it.
     """
 
-    name, batch_size = "native", TEXTS
+    name, batch_size = "native", MOST_TEXTS
 
     def __init__(self, network: Any):
         self.run = partial(import_network().edit, network)

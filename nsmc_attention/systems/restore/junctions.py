@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ...native._text import Junctions as Compiled
 
 # A probability of 0 or 1 has finite log-odds
-NEAREST = 1e-6
+NEAREST_SHARE = 1e-6
 # Weights are integers, so many to 1: their sums have no rounding. As they are stored, in the order of the hashes
 UNIT, WEIGHT, HASH = 20, numpy.dtype("i1"), numpy.dtype("<u4")
 # Keys of a place in a morpheme and of a junction
@@ -142,7 +142,7 @@ def unpacked(content: bytes) -> tuple[bytes, bytes]:
 
 def with_log_odds(spaces: Numbers, found: Numbers) -> NDArray[numpy.float64]:
     """Return an editor's probabilities of a space (S,) with log-odds added to them; NaN adds nothing."""
-    near = numpy.clip(spaces.astype("float64"), NEAREST, 1 - NEAREST)
+    near = numpy.clip(spaces.astype("float64"), NEAREST_SHARE, 1 - NEAREST_SHARE)
     odds = numpy.log(near / (1 - near)) + numpy.nan_to_num(found)
     return 1 / (1 + numpy.exp(-odds))
 

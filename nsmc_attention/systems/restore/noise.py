@@ -28,8 +28,8 @@ HEARD = {
 # The same before ㅣ
 PALATAL = {"ㄷ": "ㅈ", "ㅌ": "ㅊ"}
 # The letters that are typed with the shift key, and the same keys without it
-SHIFTED, PLAIN = "ㄲㄸㅃㅆㅉㅒㅖ", "ㄱㄷㅂㅅㅈㅐㅔ"
-SHIFT = dict(zip(SHIFTED + PLAIN, PLAIN + SHIFTED))
+SHIFTED, PLAIN_LETTERS = "ㄲㄸㅃㅆㅉㅒㅖ", "ㄱㄷㅂㅅㅈㅐㅔ"
+SHIFTED_KEYS = dict(zip(SHIFTED + PLAIN_LETTERS, PLAIN_LETTERS + SHIFTED))
 # The rows of the Korean keyboard, by hand: consonants on the left, vowels on the right
 NEIGHBOURS = {
     letter: "".join(row[max(0, position - 1) : position] + row[position + 1 : position + 2])
@@ -182,7 +182,7 @@ KINDS: dict[str, Kind] = {
     "confused_words": confused_words,
     "mistakes": mistakes,
     # 갔다 as 갓다, 진짜 as 진자, and 자 as 짜: the shift key forgotten or held
-    "shift_key": other_letters(SHIFT, SHIFT, SHIFT),
+    "shift_key": other_letters(SHIFTED_KEYS, SHIFTED_KEYS, SHIFTED_KEYS),
     # 정말 as 정만: a key beside the right one
     "neighbouring_keys": other_letters(NEIGHBOURS, NEIGHBOURS, NEIGHBOURS),
     "exchanged_syllables": exchanged_syllables,
@@ -197,7 +197,7 @@ UNTOUCHED, MISSPELT, SPACED, KIND_SHARE, ALL_LOST, MISPLACED = 0.1, 0.75, 0.8, 0
 # The share of the places of known mistakes, which are few, that a misspelt text has wrong
 MISTAKEN = 0.5
 # The largest share of the places that a kind changes: some people never write ㅆ, nobody exchanges all syllables
-MOST = {
+MOST_NOISE = {
     "stretched": 0.4,
     "finals": 1.0,
     "vowels": 1.0,
@@ -238,21 +238,21 @@ def noisy(text: str, rates: dict[str, float], random: numpy.random.RandomState) 
     return text
 
 
-def typed(text: str, random: numpy.random.RandomState, most: Mapping[str, float] = MOST) -> str:
+def typed(text: str, random: numpy.random.RandomState, most: Mapping[str, float] = MOST_NOISE) -> str:
     """Return the text as somebody may have typed it: one in ten as it is, others without their spaces or misspelt.
 
     Spaces are lost, added and moved in most; three in four texts have misspellings too, of a few kinds each, rare or
-    everywhere. Of kinds other than MOST all texts but the untouched have some.
+    everywhere. Of kinds other than MOST_NOISE all texts but the untouched have some.
     """
     drawn = random.random_sample(4)
     if drawn[0] < UNTOUCHED:
         return text
     rates = {}
-    if drawn[1] < MISSPELT or most is not MOST:
+    if drawn[1] < MISSPELT or most is not MOST_NOISE:
         chosen = [name for name in most if random.random_sample() < KIND_SHARE]
         for name in chosen or [str(random.choice(list(most)))]:
             rates[name] = most[name] * random.random_sample() ** 2
-        if most is MOST:
+        if most is MOST_NOISE:
             rates["mistakes"] = MISTAKEN
     if drawn[2] < SPACED or not rates:
         rates["lost_spaces"] = 1.0 if drawn[3] < ALL_LOST else random.random_sample()

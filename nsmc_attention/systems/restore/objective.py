@@ -23,9 +23,9 @@ from .noise import typed
 from .settings import RestoreConfig, most_written
 
 # Sources are padded to a multiple of this: MXNet plans its memory anew for each size
-STEP = 4
+LENGTH_STEP = 4
 # How far sentences in a batch may differ in length, so that it is another batch in each epoch
-JITTER = 4
+LENGTH_JITTER = 4
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class NoisyBatches:
         """Yield the batches of one epoch, which (seed, epoch) alone decides."""
         random = numpy.random.RandomState([seed, epoch])
         texts = [*self.targets, *(self.join(random) for _ in range(self.extra))]
-        lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * JITTER
+        lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * LENGTH_JITTER
         for members in similar_batches(lengths, self.batch_size, random):
             targets = [texts[i] for i in members]
             yield Pairs([typed(text, random) for text in targets], targets)
@@ -106,7 +106,7 @@ class RestoringObjective(Objective):
 
     def inputs(self, sources: list[str]) -> tuple[Any, Any]:
         """Return source_ids (N, S, ROWS) and source_length (N,) on the device."""
-        ids, lengths = self.characters.batch(sources, STEP)
+        ids, lengths = self.characters.batch(sources, LENGTH_STEP)
         return mxnet.nd.array(ids, ctx=self.device, dtype="int32"), mxnet.nd.array(lengths, ctx=self.device)
 
     def cross_entropy(self, logits: Array, wanted: Numbers, weights: Numbers) -> Any:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SOURCE: dict[str, Axes] = {"source_ids": ("N", "S", ROWS), "source_length": ("N",)}
 # A writer's text has at most this many characters for each of its source, and more
-LONGEST, MORE = 2, 10
+LONGEST_OUTPUT, MORE_OUTPUT = 2, 10
 
 
 class CharacterConfig(Settings):
@@ -38,7 +38,7 @@ EDITOR_GRAPHS = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certain
 
 def most_written(length: int) -> int:
     """Return the most characters that a writer may write for a source of `length`, its end counted."""
-    return MORE + LONGEST * length
+    return MORE_OUTPUT + LONGEST_OUTPUT * length
 
 
 def written(F: Operators, logits: Array, *others: Any) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from .junctions import RestorerCharacters
 from .settings import EDITOR, LAYOUT, RestoreConfig, RestorerBundle
 
 # Most sentences that the epoch is chosen by, and fewest to train on
-MOST_DEV, FEWEST = 2000, 100
+MOST_DEV, FEWEST_SENTENCES = 2000, 100
 
 
 def train_restorer(
@@ -35,14 +35,14 @@ def train_restorer(
     Raises
     ------
     DataError
-        A file is missing or malformed, or has fewer than FEWEST sentences.
+        A file is missing or malformed, or has fewer than FEWEST_SENTENCES sentences.
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
     name, texts = source.read()
     sentences = sentences_of(texts, config)
-    if len(sentences) < FEWEST:
-        expected = f"{FEWEST} different sentences of at most {config.text.max_length} characters"
+    if len(sentences) < FEWEST_SENTENCES:
+        expected = f"{FEWEST_SENTENCES} different sentences of at most {config.text.max_length} characters"
         raise DataError(f"{name}: expected at least {expected}, found {len(sentences)}")
     training = TaskTraining(run, LAYOUT, config, init_from)
     training.check(name, {"sentences": digest(sentences)})

@@ -9,7 +9,7 @@ import pytest
 from nsmc_attention import Aspect, aspects, load_classifier, predict
 from nsmc_attention.apps.aspects import aspects as reading
 from nsmc_attention.apps.aspects.aspects import AspectReader
-from nsmc_attention.apps.aspects.clauses import FILMS, FOLDER, FORMS, GOODS, clauses, read_words
+from nsmc_attention.apps.aspects.clauses import FILM_WORDS, FOLDER, FORMS, GOODS, clauses, read_words
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.errors import ConfigError, DataError
@@ -68,7 +68,7 @@ def test_what_names_no_aspect_has_none(text):
 
 def test_clauses_cover_the_text_and_do_not_overlap(texts):
     for text in texts:
-        if parts := clauses(text, FILMS):
+        if parts := clauses(text, FILM_WORDS):
             ends = [0, *(part.end for part in parts)]
             gaps = [text[end : part.start] for end, part in zip(ends, parts)] + [text[ends[-1] :]]
             assert not "".join(gaps).strip() and all(part.start < part.end for part in parts)
@@ -94,7 +94,7 @@ def test_contributions_of_clauses_and_the_constant_add_up_to_the_log_odds(reader
         named = {}
         for aspect, _ in found[text]:
             named[aspect.start, aspect.end] = named.get((aspect.start, aspect.end), 0.0) + aspect.contribution
-        by_span = {(part.start, part.end): each for part, each in zip(clauses(text, FILMS), own)}
+        by_span = {(part.start, part.end): each for part, each in zip(clauses(text, FILM_WORDS), own)}
         assert all(abs(by_span[span] - value) < 1e-6 for span, value in named.items())
 
 
@@ -124,8 +124,8 @@ def test_a_prediction_is_read_as_its_text():
 
 def test_every_word_of_the_list_is_found_and_has_a_reason():
     rows = list(read_rows(FOLDER / "aspects.tsv"))
-    assert [row["word"].lower() for row in rows] == list(FILMS.aspects) and all(row["reason"] for row in rows)
-    assert all(FILMS.pattern.fullmatch(word) for word in FILMS.aspects)
+    assert [row["word"].lower() for row in rows] == list(FILM_WORDS.aspects) and all(row["reason"] for row in rows)
+    assert all(FILM_WORDS.pattern.fullmatch(word) for word in FILM_WORDS.aspects)
     # the forms are patterns as they are
     assert not set("".join(FORMS)) & set(".?*+|()[]")
     assert set(GOODS.values()) == set("pbnd") and all(row["reason"] for row in read_rows(FOLDER / "goods.tsv"))

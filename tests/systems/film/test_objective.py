@@ -7,7 +7,7 @@ from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.systems.film.objective import (
     MIN_OTHERS_EVAL,
     MIN_OTHERS_TRAIN,
-    SPREAD,
+    STARS_SPREAD,
     FilmBatches,
     FilmObjective,
     FilmVectors,
@@ -65,7 +65,7 @@ def test_the_loss_is_the_weighted_pinball_loss():
     expected = (loss * batch.weights).sum() / batch.weights.sum()
     assert objective.loss(network, batch).asscalar() == pytest.approx(expected, rel=1e-5)
     assert objective.evaluate(network)["loss"] == pytest.approx(expected, rel=1e-5)
-    assert batch.weights.max() < 1 and batch.weights.min() >= MIN_OTHERS_TRAIN / (MIN_OTHERS_TRAIN + SPREAD)
+    assert batch.weights.max() < 1 and batch.weights.min() >= MIN_OTHERS_TRAIN / (MIN_OTHERS_TRAIN + STARS_SPREAD)
 
 
 def test_a_training_lowers_its_error(tmp_path):

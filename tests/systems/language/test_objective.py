@@ -5,7 +5,13 @@ import pytest
 
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.systems.language.model import Masker, Tokens
-from nsmc_attention.systems.language.objective import STEP, HiddenBatches, MaskedObjective, new_network, train_network
+from nsmc_attention.systems.language.objective import (
+    DEV_STEP,
+    HiddenBatches,
+    MaskedObjective,
+    new_network,
+    train_network,
+)
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.training.runs import Run
 
@@ -39,7 +45,7 @@ def test_places_are_those_of_the_hidden_tokens():
     batches, order = HiddenBatches(TOKENS, MASKER, 16), numpy.argsort(LENGTHS, kind="stable")
     for number, batch in enumerate(batches.in_order(0)):
         members = order[16 * number : 16 * (number + 1)]
-        assert len(batch.places) % STEP == 0 and batch.weights.sum() >= len(members)
+        assert len(batch.places) % DEV_STEP == 0 and batch.weights.sum() >= len(members)
         columns, rows = numpy.divmod(batch.places, len(members))
         inside = batch.weights == 1
         whole = TOKENS.padded(TOKENS.ids, members, 1)

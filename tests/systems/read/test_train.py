@@ -6,7 +6,7 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.read.settings import LAYOUT
-from nsmc_attention.systems.read.train import FEWEST, train_reader
+from nsmc_attention.systems.read.train import FEWEST_REVIEWS, train_reader
 from nsmc_attention.training.runs import Run
 
 
@@ -31,7 +31,7 @@ def test_too_few_reviews_or_no_fonts(tiny_reader, table, tmp_path):
     config = load_bundle(tiny_reader, LAYOUT).config
     few = tmp_path / "few.csv"
     few.write_text("review\n별로\n", encoding="utf-8")
-    with pytest.raises(DataError, match=f"expected at least {FEWEST} reviews with text, found 1"):
+    with pytest.raises(DataError, match=f"expected at least {FEWEST_REVIEWS} reviews with text, found 1"):
         train_reader(Texts(few), config, Run(tmp_path / "run"))
     empty = config.with_settings({"training.fonts": str(tmp_path)})
     with pytest.raises(DataError, match="expected fonts with Korean letters, found none"):

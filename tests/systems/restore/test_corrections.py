@@ -12,7 +12,7 @@ from nsmc_attention.apps.bulk import bulk
 from nsmc_attention.corpora import labelled, nsmc
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.scoring.files import row_stream, score_lines, score_table
-from nsmc_attention.systems.restore.corrections import SURE, over
+from nsmc_attention.systems.restore.corrections import SURE_LABEL, over
 from nsmc_attention.systems.restore.restoration import BLANK
 from nsmc_attention.systems.restore.restorer import TYPES
 from nsmc_attention.tables.parts import as_text
@@ -85,7 +85,7 @@ def test_lines_come_back_one_a_line(restorer, tmp_path):
 def prediction_of(both, text):
     """Return the Prediction of a text as it is, or restored where that is in doubt."""
     prediction = both.classifier.predict(text)
-    sure = prediction.error is None and prediction.score >= SURE
+    sure = prediction.error is None and prediction.score >= SURE_LABEL
     return prediction if sure else both.classifier.predict(both.restorer(text).text)
 
 
@@ -94,7 +94,7 @@ def test_what_is_in_doubt_is_restored_and_classified_again(both):
     found = both.probabilities(documents)
     asked = both.classifier.probabilities(documents)
     assert found.tolist() == pytest.approx([prediction_of(both, text).probability for text in documents], abs=1e-6)
-    assert (abs(asked - 0.5) < SURE - 0.5).any() and (abs(asked - 0.5) > SURE - 0.5).any()
+    assert (abs(asked - 0.5) < SURE_LABEL - 0.5).any() and (abs(asked - 0.5) > SURE_LABEL - 0.5).any()
 
 
 @pytest.mark.parametrize("wrong", ["정말 좋다", ["정말 좋다", 3]])
