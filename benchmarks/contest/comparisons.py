@@ -45,7 +45,7 @@ def benchmark(reviews, repetitions=5, report=print, only="", clock="perf_counter
 
     Parameters
     ----------
-    reviews : corpora.corpus.Reviews
+    reviews : corpora.nsmc.Reviews
         Whose lengths the first two comparisons have.
     repetitions : int
         Rounds in which every contestant runs once.

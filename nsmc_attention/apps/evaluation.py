@@ -79,8 +79,8 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
 def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> Record:
     """Measure which words the hops of a structured classifier attend to in the first `limit` texts.
 
-    Returns reviews (with a word), overlap (`attention_statistics.overlap`), words: for each hop its tokens by weight,
-    as `attention_statistics.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
+    Returns reviews (with a word), overlap (`metrics.overlap`), words: for each hop its tokens by weight,
+    as `heatmap.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
     """
     from ..measure.metrics import overlap
     from ..views.heatmap import by_hop
