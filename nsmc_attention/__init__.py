@@ -22,7 +22,6 @@ MODULES = {
     "corpora.labelled": "load_reviews",
     "apps.evaluation": "evaluate faithfulness hops",
     "classifier.explain": "explain",
-    "classifier.estimator": "SentimentEstimator",
     "classifier.attribution": "Attribution",
     "views.heatmap": "draw_heatmap save_heatmap",
     "views.page": "save_attributions save_heads",

@@ -7,7 +7,6 @@ from .apps.evaluation import faithfulness as faithfulness
 from .apps.evaluation import hops as hops
 from .classifier.adapt import adapt as adapt
 from .classifier.attribution import Attribution as Attribution
-from .classifier.estimator import SentimentEstimator as SentimentEstimator
 from .classifier.explain import explain as explain
 from .classifier.positive_share import positive_share as positive_share
 from .classifier.prediction import Prediction as Prediction

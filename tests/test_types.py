@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 import nsmc_attention
-from nsmc_attention.schema import SHORT_NAMES
 
 PACKAGE = Path(nsmc_attention.__file__).parent
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,10 +23,6 @@ def stub_names():
 def test_the_stub_has_the_names_that_are_imported_on_first_use():
     assert stub_names() == nsmc_attention.EXPORTS
     assert dir(nsmc_attention) == sorted(nsmc_attention.EXPORTS) == nsmc_attention.__all__
-
-
-def test_the_estimator_has_a_parameter_for_each_short_name():
-    assert set(SHORT_NAMES) < {*nsmc_attention.SentimentEstimator().get_params()}
 
 
 def test_the_package_says_that_it_is_typed():

@@ -12,7 +12,6 @@ from nsmc_attention import (
     Config,
     Prediction,
     Reviews,
-    SentimentEstimator,
     Share,
     __version__,
     evaluate,
@@ -36,7 +35,6 @@ assert_type(positive_share(["좋다", "별로"]), Share)
 load_classifier()("좋다")
 evaluate(load_classifier(), load_reviews("sample"))
 explain(load_classifier(), "좋다", "erasure")
-SentimentEstimator("extended", epochs=1, dropout=0, hidden_size=None)
 
 load(engine="cuda")  # type: ignore[arg-type]
 load_classifier(engine="cuda")  # type: ignore[arg-type]

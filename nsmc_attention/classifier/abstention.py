@@ -13,10 +13,24 @@ from ..text.encoding import Encoded, ReviewEncoder
 from ..text.symbols import ENGLISH, ENTRIES, LONG_RUN
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
+LOST = "damaged: the letters of this text were lost when it was saved; save it as UTF-8"
+NOTICE = "a notice of the site in place of a review"
 SYLLABLE, ANY_LETTER = re.compile("[가-힣]"), re.compile(r"[^\W\d_]")
 # Laughing, crying and sighing mean something by themselves; other letters alone do where the vocabulary has them together
 EXPRESSIVE = re.compile("[ㅋㅎㅠㅜㅡㅗㅉㄷ]")
 WORD, NUMBERS = re.compile(r"[^\W\d_]+"), re.compile(r"(?<!\.)(?:\.*\d)+")
+# Nothing but marks that end or part sentences; a word whose letters were replaced by question marks
+MARKS_ALONE, QUESTIONED = re.compile(r"[?!.,…~·。！？\s]+"), re.compile(r"(?<!\S)\?+(?!\S)")
+# What a site writes in place of a text that was deleted or hidden, or of none, of so many characters at most
+LONGEST_NOTICE, NOTICES = (
+    40,
+    re.compile(
+        r"[\[(<]?(?:(?:.{0,20}(?:삭제|블라인드|비공개|차단|숨김|신고|가려|규제)\S{0,4}(?: 처리)?\S{0,4} ?)"
+        r"(?:댓글|글|게시[글물]|리뷰|후기|메시지|내용|의견)(?:입니다|이에요|임)?|"
+        r"(?:작성된 |등록된 )?(?:내용|리뷰|댓글|후기|의견|코멘트) ?(?:이|가)? ?(?:없음|없습니다|없어요)|deleted|removed)[\])>]?\.?",
+        re.IGNORECASE,
+    ),
+)
 # The whole of goodgoodgood, no part of a word (banana)
 REPEATED = re.compile(r"^(\w{2,}?)\1+$")
 # A page, an address of mail; a place by its districts, street and number
@@ -57,6 +71,13 @@ class Abstention:
 
     def reason(self, review: Encoded) -> Optional[str]:
         """Return why a review that has tokens gets no label; None where it gets one."""
+        text = review.text
+        if "\ufffd" in text or "??" in text and 2 * len(QUESTIONED.findall(text)) > max(2, len(text.split())):
+            return LOST
+        if len(text) <= LONGEST_NOTICE and NOTICES.fullmatch(text):
+            return NOTICE
+        if MARKS_ALONE.match(text) and MARKS_ALONE.fullmatch(text):
+            return NO_EVIDENCE
         # of all texts four in five: known words, signs and laughter alone
         if self.doubtful.isdisjoint(review.ids) or not self.is_korean or self.is_plain(review):
             return None
@@ -105,8 +126,9 @@ class Abstention:
     def has_known_words(self, words: list[str], text: str) -> bool:
         """Return whether some words of a text without Korean say something that the vocabulary knows."""
         known = [forms for forms in map(self.known_forms, words) if forms]
+        # not where more words are unknown
         if any(forms & ENGLISH - COMMON for forms in known) and not TURNS.search(text):
-            return True
+            return sum(bool(forms - COMMON) for forms in known) >= len(words) - len(known)
         if len(words) > LATIN_WORDS:
             return False
         return 2 * len(known) >= len(words) and any(forms - COMMON for forms in known)

@@ -28,7 +28,7 @@ def attribution_html(prediction: "Prediction", values: Numbers, method: str = "a
     """Return a prediction, which has a label, as HTML with one value a token (T,) by one of METHODS; `source` names the
     model."""
     signed, largest = method in SIGNED, float(abs(values).max())
-    about = f" · {escape(source)}" if source else ""
+    about = "".join(f" · {escape(each)}" for each in (prediction.opinion, source) if each)
     head = (
         f"<b>{escape(str(prediction.label))} {100 * float(prediction.score or 0):.1f} %</b> · "
         f'<span title="{escape(METHODS[method])}">{method}</span>{about} · {legend(largest, signed)}'

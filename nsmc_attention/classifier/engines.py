@@ -76,10 +76,10 @@ class GraphEngine:
         probability, contributions = self.graph(*arrays, outputs=("probability", CONTRIBUTIONS))
         return probability, contributions
 
-    def contexts(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
-        """Return the input of a network above (N, F), and the probability of positive (N,), of a graph that has both."""
-        contexts, probability = self.graph(*arrays, outputs=(CONTEXTS, "probability"))
-        return contexts, probability
+    def read(self, *arrays: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the probability (N,), the weights, and what networks above read (N, F), of a graph that has that."""
+        probability, weights, contexts = self.graph(*arrays, outputs=("probability", "weights", CONTEXTS))
+        return probability, weights, contexts
 
 
 class ContributionEngine:
@@ -175,14 +175,16 @@ class NativeEngine:
     """Runs a network that `_network.load` returned; safe to call from several threads.
 
     A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
-    and however many threads there are. `name` is one of PRECISIONS; `read` are the units of what `contexts` are made
-    of: of the states in both directions, before them of values near the token.
+    and however many threads there are. `name` is one of PRECISIONS; `units` are those of what networks above read: of the
+    states in both directions, before them of values near the token.
     """
 
     axes: tuple[str, ...] = AXES
 
-    def __init__(self, network: Network, name: str = "native", threads: Optional[int] = None, read: Sequence[int] = ()):
-        self.name, self.threads, self.read = name, threads or cores(), read
+    def __init__(
+        self, network: Network, name: str = "native", threads: Optional[int] = None, units: Sequence[int] = ()
+    ):
+        self.name, self.threads, self.units = name, threads or cores(), units
         self.batch_size = REVIEWS_A_PIECE * self.threads
         self.run = partial(import_network().run, network)
 
@@ -200,20 +202,19 @@ class NativeEngine:
             list(thread_pool(self.threads).map(self.run, *split))
         return probability, weights
 
-    def contexts(self, *arrays: Ids) -> tuple[Floats, Floats]:
-        """Return the input of a network above (N, F), and the probability of positive (N,).
+    def read(self, *arrays: Ids) -> tuple[Floats, Floats, Floats]:
+        """Return the probability (N,), the weights (N, T, T), and what networks above read (N, F).
 
         Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
         the mean of the states, and the n-grams' log-odds.
         """
-        starts = numpy.cumsum([0, *map(in_blocks, self.read)]).tolist()
-        columns = [start + unit for start, units in zip(starts, self.read) for unit in range(units)]
-        near = len(self.read) > len(DIRECTIONS)
+        starts = numpy.cumsum([0, *map(in_blocks, self.units)]).tolist()
+        columns = [start + unit for start, units in zip(starts, self.units) for unit in range(units)]
+        near = len(self.units) > len(DIRECTIONS)
         # the n-grams' ids come third
         columns += [starts[-1]] * (not near and len(arrays) == 3)
         contexts = numpy.empty((len(arrays[0]), starts[-1] + (not near)), dtype="float32")
-        probability, _ = self(*arrays, beside=[contexts])
-        return contexts[:, columns], probability
+        return (*self(*arrays, beside=[contexts]), contexts[:, columns])
 
     def contributions(self, *arrays: Ids) -> tuple[Floats, Floats]:
         """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""

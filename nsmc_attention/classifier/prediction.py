@@ -11,12 +11,14 @@ from ..drawing.html import in_frame, shortened
 from ..drawing.matrices import Matrix, matrices
 from ..machine.aliases import Record
 from ..network.graphs import AXES
+from ..tables.parts import opinion_in_words
 from .display import attribution_html
 from .settings import LABELS
 
 BLANK = "blank: no word to score"
-# The output columns of tables, in the types of Arrow and of Spark
+# The output columns of tables, in the types of Arrow and of Spark; the same with those of the sentiment
 TYPES = {"label": "string", "score": "double", "probability": "double", "error": "string"}
+WITH_SENTIMENT = {"label": "string", "score": "double", "sentiment": "string", "stars": "double", **TYPES}
 COLUMNS = tuple(TYPES)
 Row = tuple[Optional[str], Optional[float], Optional[float], Optional[str]]
 
@@ -34,6 +36,10 @@ class Prediction:
         The clean text; text[start:end] of the offsets are the tokens, of its first 10,000 characters.
     score, probability : float or None
         Probability of the label, 0.5..1, and of positive, 0..1.
+    sentiment : "positive", "neutral", "negative" or None
+        None where there is no opinion (a fact, a question, a plan), or no label. Of a bundle without heads it is the label.
+    stars : float or None
+        The expected stars, 1.0 to 10.0, of a review with a sentiment, by a bundle with heads (`classifier.sentiment`).
     weights : float32, one axis for each of `axes`
         (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
         (R, T) where these are (hops, keys): row i holds that of hop i. (T,) where these are (keys,): a review of more than
@@ -51,6 +57,8 @@ class Prediction:
     weights: NDArray[numpy.float32]
     error: Optional[str] = None
     axes: tuple[str, ...] = AXES
+    sentiment: Optional[str] = None
+    stars: Optional[float] = None
 
     @property
     def token_weights(self) -> NDArray[numpy.float32]:
@@ -60,6 +68,11 @@ class Prediction:
         if self.weights.ndim == 1:
             return self.weights
         return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
+
+    @property
+    def opinion(self) -> str:
+        """The sentiment in words: "neutral, 5.8 stars", or "no opinion"; nothing where it only is the label."""
+        return opinion_in_words(self.label, self.sentiment, self.stars)
 
     def of_hop(self, hop: int) -> "Prediction":
         """Return the Prediction with the weights (T,) of one hop, from 0, for axes (hops, keys)."""
@@ -100,7 +113,7 @@ class Prediction:
 
     def to_dict(self, weights: bool = False) -> Record:
         """Return plain values for JSON; with weights, `weights` (T x T, of hops R x T) and `token_weights` (T) too."""
-        names = ("text", "label", "score", "probability")
+        names = ("text", "label", "score", "sentiment", "stars", "probability")
         values: Record = {name: getattr(self, name) for name in names}
         values.update(tokens=list(self.tokens), offsets=[list(span) for span in self.offsets])
         if weights:

@@ -10,7 +10,7 @@ log-odds. Reviews as long as those of training are read at once.
 
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from sys import getsizeof
 from typing import Any, Iterable, Iterator, Optional, Sequence, Union
@@ -19,8 +19,8 @@ import numpy
 from numpy.typing import NDArray
 
 from ..engines.graphs import DeviceName, EngineName
-from ..errors import BundleError
-from ..machine.aliases import Record
+from ..errors import BundleError, ConfigError
+from ..machine.aliases import Numbers, Record
 from ..measure.metrics import log_odds
 from ..network.graphs import AXES
 from ..scoring.reference import Predictor, Row, check_text, check_texts
@@ -28,7 +28,8 @@ from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
 from .engines import Engine, load_engine
-from .prediction import TYPES, Prediction, output_row
+from .prediction import TYPES, WITH_SENTIMENT, Prediction, output_row
+from .sentiment import FIGURES, Grams, Heads
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
 
 # Reviews, and bytes of their texts, that are encoded at a time
@@ -91,6 +92,12 @@ class Pieces:
         whole = self.shares == 1
         joined[self.owners[whole]] = probabilities[whole]
         return numpy.asarray(joined)
+
+    def means(self, figures: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
+        """(P, K) figures of the pieces -> their means of each review, (N, K)."""
+        if not self.cut:
+            return figures
+        return numpy.stack([numpy.bincount(self.owners, self.shares * column) for column in figures.T], axis=1)
 
     def joined(self, arrays: Sequence[Any], axes: Sequence[str]) -> list[Any]:
         """Return the arrays of the pieces, whose last axis is the tokens, as one for each review; None stays.
@@ -157,7 +164,7 @@ class TokenScorer:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
         pieces = Pieces.of(reviews, self.longest)
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
-        for members, probability, _ in self.run(pieces.reviews):
+        for members, probability, *_ in self.run(pieces.reviews):
             probabilities[members] = probability
         return pieces.probabilities(probabilities)
 
@@ -168,11 +175,18 @@ class TokenScorer:
         PAIRED tokens are means over the queries, (T,). Where a network of a fixed length gave some to the padding, rows
         are renormalized to sum to 1.
         """
+        return self.read(reviews)[:2]
+
+    def read(
+        self, reviews: Sequence[Encoded], heads: Optional[Heads] = None
+    ) -> tuple[NDArray[numpy.float64], list[Any], NDArray[numpy.float64]]:
+        """Return `predict_with_weights` of N reviews, and what heads say of them, (N, FIGURES)."""
         pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         weights: list[Any] = [None] * len(pieces.reviews)
-        for members, probability, arrays in self.run(pieces.reviews):
-            probabilities[members] = probability
+        said = numpy.zeros((len(pieces.reviews), FIGURES))
+        for members, probability, arrays, figures in self.run(pieces.reviews, heads):
+            probabilities[members], said[members] = probability, figures
             for member, array in zip(members, arrays):
                 inside = slice(len(pieces.reviews[member]))
                 # a copy: a view would keep the whole batch in memory
@@ -181,18 +195,31 @@ class TokenScorer:
                     array = renormalize_rows(array) if self.fixed_length else array
                     array = array.mean(axis=-2) if len(reviews[pieces.owners[member]]) > PAIRED else array
                 weights[member] = array
-        return pieces.probabilities(probabilities), pieces.joined(weights, axes)
+        return pieces.probabilities(probabilities), pieces.joined(weights, axes), pieces.means(said)
 
-    def run(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, Floats, Floats]]:
-        """Yield (members, probability, weights) of the reviews that have tokens, batched by length."""
+    def run(
+        self, reviews: Sequence[Encoded], heads: Optional[Heads] = None
+    ) -> Iterator[tuple[Members, Floats, Floats, Any]]:
+        """Yield (members, probability, weights, what the heads say) of the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
-            probability, weights = self.engine(*batch)
+            if heads:
+                probability, weights, contexts, odds = self.read_batch(batch)
+                grams = Grams.of([reviews[member] for member in members])
+                said = heads(numpy.column_stack([contexts, odds]).astype("float32"), grams)
+            else:
+                (probability, weights), said = self.engine(*batch), numpy.zeros(FIGURES)
             if not numpy.isfinite(probability).all():
                 raise BundleError(
                     "expected a probability from the network, found none that is finite: its parameters are too "
                     "large; train again, or use another bundle"
                 )
-            yield members, probability, weights
+            yield members, probability, weights, said
+
+    def read_batch(self, batch: Sequence[Numbers]) -> tuple[Numbers, Numbers, Numbers, Numbers]:
+        """Return the probability (N,), weights, contexts (N, F) and log-odds (N,), by an engine that has `read`."""
+        engine: Any = self.engine
+        probability, weights, contexts = engine.read(*batch)
+        return probability, weights, contexts, log_odds(probability, EPSILON)
 
     def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
@@ -217,10 +244,12 @@ def renormalize_rows(weights: NDArray[numpy.float32]) -> NDArray[numpy.float32]:
 class Classifier(Predictor):
     """A bundle of the task `classify` and the engine that runs it."""
 
-    layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_engine)
+    layout, load_engine = LAYOUT, staticmethod(load_engine)
 
-    def __init__(self, bundle: ClassifierBundle, engine: Engine):
+    def __init__(self, bundle: ClassifierBundle, engine: Engine, sentiment: bool = False):
         super().__init__(bundle, engine)
+        # whether tables have columns of the sentiment
+        self.sentiment, self.types = sentiment, WITH_SENTIMENT if sentiment else TYPES
         # long reviews are not cut off but read in pieces
         longest = ALL if bundle.config.fixed_length is None else bundle.codec.max_length
         self.encoder = replace(bundle.codec, max_length=longest)
@@ -229,6 +258,23 @@ class Classifier(Predictor):
 
     def __repr__(self) -> str:
         return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"
+
+    @cached_property
+    def heads(self) -> Optional[Heads]:
+        """The heads of the sentiment, None of a bundle without them."""
+        return Heads.of(self.bundle)
+
+    @property
+    def options(self) -> dict[str, object]:
+        return {"sentiment": True} if self.sentiment else {}
+
+    def with_sentiment(self) -> "Classifier":
+        """Return the classifier whose tables have columns of the sentiment; ConfigError where the bundle has no heads."""
+        if not self.heads:
+            raise ConfigError(
+                f"{self.bundle.folder}: has no heads of the sentiment; train with stars (--pretrain-epochs)"
+            )
+        return type(self)(self.bundle, self.engine, sentiment=True)
 
     @property
     def prior(self) -> float:
@@ -273,12 +319,13 @@ class Classifier(Predictor):
     def predict_encoded(self, reviews: Sequence[Encoded]) -> Iterator[Prediction]:
         """Yield the Predictions of reviews that the bundle's encoder encoded."""
         axes = self.engine.axes
-        for review, probability, weights in zip(reviews, *self.score.predict_with_weights(reviews)):
-            row = output_row(float(probability), self.abstention.reason(review))
+        probabilities, arrays, said = self.score.read(reviews, self.heads)
+        rows = self.rows_of(reviews, probabilities)
+        for review, (*row, error), weights, sentiment in zip(reviews, rows, arrays, self.sentiments(rows, said)):
             if weights is None:
                 weights = numpy.zeros((0,) * len(axes), dtype="float32")
-            left = axes[-weights.ndim :]
-            yield Prediction(review.text, *row[:-1], review.tokens, review.offsets, weights, row[-1], left)
+            shown: Any = review.tokens, review.offsets, weights, error, axes[-weights.ndim :], *sentiment
+            yield Prediction(review.text, *row, *shown)
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return the probability of positive of each review, (N,); NaN if it is blank."""
@@ -286,12 +333,26 @@ class Classifier(Predictor):
         return numpy.concatenate(parts) if parts else numpy.zeros(0)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        """Return (label, score, probability, error) of each review."""
-        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, self.score(reviews))]
+        """Return (label, score, probability, error) of each review; with `sentiment` that and the stars after the score."""
+        if not self.sentiment:
+            return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, self.score(reviews))]
+        found: list[Row] = []
+        for reviews in self.windows(texts):
+            probabilities, _, said = self.score.read(reviews, self.heads)
+            rows = self.rows_of(reviews, probabilities)
+            found += [(*row[:2], *own, *row[2:]) for row, own in zip(rows, self.sentiments(rows, said))]
+        return found
 
     def rows_of(self, reviews: Sequence[Encoded], probabilities: NDArray[numpy.float64]) -> list[Row]:
-        """Return `rows` of encoded reviews that the network has read."""
+        """Return (label, score, probability, error) of encoded reviews that the network has read."""
         return [*map(output_row, probabilities.tolist(), map(self.abstention.reason, reviews))]
+
+    def sentiments(
+        self, rows: Sequence[Row], said: NDArray[numpy.float64]
+    ) -> list[tuple[Optional[str], Optional[float]]]:
+        """Return the sentiment and the stars of reviews by their `rows_of` and what the heads say of them."""
+        labels = [label for label, *_ in rows]
+        return self.heads.sentiments(labels, said) if self.heads else [(label, None) for label in labels]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""

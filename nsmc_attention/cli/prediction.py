@@ -16,6 +16,9 @@ def predict(
     text: tuple[str, ...] = text_argument("score its rows with --input %s"),
     scoring: Scoring,
     weights: bool = option("include the attention weights (jsonl)"),
+    sentiment: bool = option(
+        "add sentiment (positive, neutral, negative; empty: no opinion) and expected stars, 1 to 10"
+    ),
     share: Optional[str] = option(
         "add labels that favour the more common label: table (the estimated share of positive reviews), or a share",
         metavar="[table|0..1]",
@@ -29,6 +32,7 @@ def predict(
     \b
     nsmc-attention predict "정말 재미있는 영화였어요"
     nsmc-attention predict --input reviews.csv --output scored.csv
+    nsmc-attention predict --input reviews.csv --output scored.csv --sentiment
     nsmc-attention predict --input reviews.csv --output scored.csv --restore
     nsmc-attention predict --input reviews.csv --output scored.csv --share table
     cat reviews.txt | nsmc-attention predict --format jsonl
@@ -36,8 +40,11 @@ def predict(
     """
     scoring.check("predict", text)
     from ..classifier.domain_shift import domain_warning
+    from ..scoring.files import style_of
 
     classifier = model.load()
+    if sentiment or classifier.heads and style_of(scoring.output, scoring.style) == "text":
+        classifier = classifier.with_sentiment()
     scorer = aspects.over(corrections.over(classifier, model))
     if share:
         scorer = leaning(scorer, share, scoring)

@@ -118,7 +118,7 @@ class Predictor:
     """
 
     layout: ClassVar[Layout[Any, Any]]
-    types: ClassVar[Mapping[str, str]] = {}
+    types: Mapping[str, str] = {}
     load_engine: ClassVar[Callable[..., Any]]
     bundle: AnyBundle
     engine: Any

@@ -22,7 +22,7 @@ from ..machine.workers import Workers
 from ..native.dictionary import installed_decoder
 from .hangul import composed
 from .ngrams import ngram_ids
-from .symbols import ALONE, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
+from .symbols import ALONE, ENGLISH, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
 from .symbols import symbols as symbols_of
 from .tokenizers import LONGEST_TEXT, WordSettings, align, tokenizer
 
@@ -34,14 +34,19 @@ if TYPE_CHECKING:
 LONGEST_PIECE = 64
 # An entity of HTML, as crawled texts have them
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-FILLERS = "\u115f\u1160\u3164\uffa0"
+# Unicode's Default_Ignorable_Code_Point; what joins or modifies a picture stays behind one
+IGNORABLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
+    "\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    r"|(?<![^\w\s])[\u200d\ufe0f]"
+)
 
 
 def clean(review: str) -> str:
     """Normalize a review to the text that is tokenized and that offsets refer to.
 
     NFC (NFKC would turn ㅋ into another letter), without lone surrogates, control characters and combining marks beyond
-    30 in a row; runs of white space become one space, none at either end. A text of invisible characters is empty.
+    30 in a row; runs of white space become one space, none at either end. Invisible characters are dropped.
     Entities of HTML (&amp;, &#51221;) become the characters that they stand for.
     """
     if "&" in review:
@@ -50,9 +55,8 @@ def clean(review: str) -> str:
         # white space among the control characters (tab, line ends) is folded below
         review = "".join(one for one in review if one.isspace() or unicodedata.category(one) not in ("Cc", "Cs"))
     if not review.isascii():
-        review = composed(review)
-    text = " ".join(review.split())
-    return text if text.isascii() or any(map(is_visible, text)) else ""
+        review = composed(IGNORABLE.sub("", review))
+    return " ".join(review.split())
 
 
 def without_entities(review: str) -> str:
@@ -66,10 +70,6 @@ def meant(entity: "re.Match[str]") -> str:
     """Return the character of an entity; one of an unknown name stays, which `html.unescape` would cut."""
     name = entity[0][1:]
     return html.unescape(entity[0]) if name.startswith("#") else html5.get(name, entity[0])
-
-
-def is_visible(character: str) -> bool:
-    return character not in FILLERS and unicodedata.category(character) not in ("Cf", "Zs")
 
 
 @dataclass
@@ -184,6 +184,12 @@ class ReviewEncoder:
         return frozenset([self.unknown, *(index for word, index in self.token_to_idx.items() if hints(word))])
 
     @cached_property
+    def english(self) -> frozenset[int]:
+        """The ids of English verdicts."""
+        known = self.token_to_idx
+        return frozenset(known[word] for word in ENGLISH if self.symbols and word in known)
+
+    @cached_property
     def native_vocabulary(self) -> "Vocabulary":
         """The vocabulary and the rules of `units` in compiled form."""
         from ..native._text import Vocabulary
@@ -224,7 +230,14 @@ class ReviewEncoder:
         token_ids[inside] = numpy.fromiter(chain.from_iterable(review.ids for review in reviews), "int32")
         if not self.ngram_buckets:
             return token_ids, valid_length
-        return token_ids, valid_length, ngram_ids([review.tokens for review in reviews], self.ngram_buckets, width)
+        tokens = [
+            review.tokens if self.english.isdisjoint(review.ids) else self.in_any_case(review) for review in reviews
+        ]
+        return token_ids, valid_length, ngram_ids(tokens, self.ngram_buckets, width)
+
+    def in_any_case(self, review: Encoded) -> list[str]:
+        """Return the tokens, English verdicts as at the beginning of a sentence: n-grams depend on the case."""
+        return [token.title() if index in self.english else token for token, index in zip(review.tokens, review.ids)]
 
 
 def longest_pieces(word: str, known: Container[str]) -> list[str]:

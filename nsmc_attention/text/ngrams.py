@@ -43,7 +43,7 @@ def ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) ->
 def numpy_ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: int) -> NDArray[numpy.int32]:
     """Return `ngram_ids` of reviews of at most `width` tokens."""
     ids = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
-    text = "".join("".join(tokens) + END for tokens in token_lists) + END
+    text = "".join("".join(tokens) + END for tokens in token_lists)
     hashes = [hash_ngrams(text, size, buckets) for size in SIZES]
     counts = numpy.array([len(tokens) for tokens in token_lists])
     lengths = numpy.array([len(token) for tokens in token_lists for token in tokens], dtype="int64")
@@ -67,9 +67,9 @@ def native_writer() -> "Optional[Callable[[list[Sequence[str]], int, NDArray[num
 
 
 def hash_ngrams(text: str, size: int, buckets: int) -> NDArray[numpy.uint64]:
-    """Return for each position of the text the hash, 1 to buckets - 1, of the `size` characters from there."""
-    codes = numpy.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4").astype("uint64")
-    positions = len(codes) - max(SIZES) + 1
+    """Return for each position of the text the hash, 1 to buckets - 1, of the `size` characters from there; END follows it."""
+    codes = numpy.frombuffer((text + "\0" * size).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype("uint64")
+    positions = len(text)
     value = codes[:positions] * SEED
     for step in range(1, size):
         value = (value + codes[step : positions + step]) * HASH_STEP

@@ -184,8 +184,8 @@ def caption(attribution: Attribution) -> str:
     """Return `positive 98.2 % - attention - pretrained`, the title of a picture."""
     score = max(attribution.probability, 1 - attribution.probability)
     label = word(str(attribution.label))
-    parts = (f"{label} {100 * score:.1f} %", word(attribution.method), word(attribution.source))
-    return " - ".join(filter(None, parts))
+    others = attribution.prediction.opinion, attribution.method, attribution.source
+    return " - ".join(filter(None, (f"{label} {100 * score:.1f} %", *map(word, others))))
 
 
 def layout(attribution: Attribution) -> list[tuple[int, float, float]]:

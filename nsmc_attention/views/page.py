@@ -76,6 +76,7 @@ def panel(attribution: Attribution) -> dict[str, Any]:
     return {
         **plain,
         "probability": round(attribution.probability, 4),
+        **{name: getattr(attribution.prediction, name) for name in ("sentiment", "stars", "opinion")},
         "meaning": METHODS[attribution.method],
         "offsets": [list(span) for span in attribution.offsets],
         "tokens": list(attribution.tokens),

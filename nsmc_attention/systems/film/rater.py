@@ -61,7 +61,7 @@ class ReviewReader:
         self.bundle, self.engine = bundle, reading_engine(bundle, threads)
         self.batches = TokenScorer(bundle.codec, self.engine, bundle.config).batches
         _, batch = next(self.batches([bundle.codec.encode("가")]))
-        self.width = self.engine.contexts(*batch)[0].shape[1] + 1
+        self.width = self.engine.read(*batch)[2].shape[1] + 1
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
         """Return (M, F) float32 of M texts, none of them blank."""
@@ -71,7 +71,7 @@ class ReviewReader:
         """Return (M, F) float32 of M encoded reviews, 0 of a blank one."""
         vectors = numpy.zeros((len(reviews), self.width), dtype="float32")
         for members, batch in self.batches(reviews):
-            contexts, probability = self.engine.contexts(*batch)
+            probability, _, contexts = self.engine.read(*batch)
             vectors[members] = numpy.column_stack([contexts, log_odds(probability.astype("float64"))])
         return vectors
 

@@ -29,7 +29,7 @@ def reads(request, monkeypatch):
 def test_the_last_layer_makes_the_probability_of_them(run_folder):
     bundle = load_bundle(run_folder, LAYOUT)
     batch = bundle.codec.batch([bundle.codec.encode(text) for text in TEXTS])
-    contexts, probability = reading_engine(bundle, threads=1).contexts(*batch)
+    probability, _, contexts = reading_engine(bundle, threads=1).read(*batch)
     assert probability == pytest.approx(load_engine(bundle, "onnx", threads=1)(*batch)[0], abs=1e-6)
     arrays = parameters_of(bundle)[1]
     negative, positive = (contexts @ arrays["output.weight"].T + arrays["output.bias"]).T
@@ -47,7 +47,7 @@ def test_values_that_are_states_need_the_compiled_code(request, monkeypatch, nam
 def test_near_the_token_they_are_the_means_of_values_and_states(reads, request, name):
     bundle = load_bundle(request.getfixturevalue(name), LAYOUT)
     batch = bundle.codec.batch([bundle.codec.encode(text) for text in TEXTS])
-    contexts, probability = reading_engine(bundle, threads=1).contexts(*batch)
+    probability, _, contexts = reading_engine(bundle, threads=1).read(*batch)
     assert probability == pytest.approx(load_engine(bundle, "onnx", threads=1)(*batch)[0], abs=1e-6)
     graph = gluon_graph(bundle, "cpu")
     rows, mask, lengths = embed_batch(graph, batch)

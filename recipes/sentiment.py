@@ -1,0 +1,242 @@
+"""The heads of the sentiment, for a classifier that has none, or others: stars, and whether a text takes a side.
+
+    python -m recipes.sentiment BUNDLE COPY [--held-out OTHER.csv] [--seed 0] [--judge]
+
+The raw star reviews teach the first head, without those of the official test file. The texts of `neither/` teach the second
+one, beside those of `reviews/`; a twentieth of their frames is held out. The texts are document, side (none: no opinion,
+negative, neutral, positive), kind, domain, frame (the pattern of the sentence) and pair. --judge holds films out too, 5 % to
+judge by and 3 % to choose factors by, and prints figures in place of a bundle: for a classifier that has not read them.
+"""
+
+import argparse
+import csv
+import hashlib
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import Optional
+
+import numpy
+import pandas
+from numpy.typing import NDArray
+from safetensors.numpy import save
+from scipy import sparse
+from scipy.stats import spearmanr
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score, mean_absolute_error
+
+from nsmc_attention import Classifier
+from nsmc_attention.bundle import read_contents, write_bundle
+from nsmc_attention.classifier.sentiment import BUCKETS, FILE, Grams, Heads, beside, softmax, ten_stars
+from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.machine.aliases import Arrays
+from nsmc_attention.machine.progress import progress_bar
+from nsmc_attention.text.encoding import Encoded
+
+from .sentences import is_held_out, written
+
+FOLDER = Path(__file__).parent / "neither"
+SIDES = ("negative", "neutral", "positive")
+# Targets of the first head: 1 to 10 stars, or those of a side; and the stars that each allows
+TARGETS = {"negative": 11, "neutral": 12, "positive": 13}
+OF_SIDES = numpy.repeat(numpy.eye(3, dtype="float32"), (4, 3, 3), axis=1)
+ALLOWED = numpy.vstack([numpy.ones(10), numpy.eye(10), OF_SIDES]).astype("float32")
+# Units of the hidden layer, columns of the table for the stars; passes, reviews of a batch, largest step, dropout, decay of
+# layers and of the table
+HIDDEN, RANK = 64, 2
+EPOCHS, BATCH, RATE, DROPOUT, DECAY = 3, 512, 2e-3, 0.1, (1e-4, 1.0)
+# Inverse strength of the penalty of the second head, and the factor of its n-grams
+STRENGTH, GRAMS = 4.0, 3.0
+# Raw reviews of each side that teach the second head; what they weigh, and what a text of `reviews/`, beside one of `neither/`
+RAW, WEIGHTS = 12000, (0.025, 0.05)
+WINDOW = 4096
+Floats = NDArray[numpy.float32]
+# Contexts and log-odds (N, F), and n-grams (N, BUCKETS)
+Features = tuple[Floats, sparse.csr_matrix]
+
+
+def texts() -> pandas.DataFrame:
+    """Return the texts of `neither/`, with the name of their file."""
+    read = partial(pandas.read_csv, sep="\t", quoting=csv.QUOTE_NONE, keep_default_na=False, dtype=str)
+    return pandas.concat(
+        [read(path).assign(file=path.stem) for path in sorted(FOLDER.glob("*.tsv"))], ignore_index=True
+    )
+
+
+def sided() -> pandas.DataFrame:
+    """Return document, side and weight of the texts that are trained on."""
+    own, reviews = texts(), written(["contrast"])
+    by_label = reviews["label"].astype(float).map({0.0: "negative", 0.5: "neutral", 1.0: "positive"})
+    reviews = reviews.assign(side=by_label, weight=WEIGHTS[1])[~is_held_out(reviews) & by_label.notna()]
+    both = pandas.concat([own.assign(weight=1.0)[~is_held_out(own)], reviews], ignore_index=True)
+    return both[["document", "side", "weight"]].drop_duplicates("document")
+
+
+def side_of(stars: "pandas.Series[int]") -> "pandas.Series[str]":
+    """Return the sides of stars: up to 4 negative, from 8 on positive."""
+    return pandas.cut(stars, [0, 4, 7, 10], labels=SIDES).astype(str)
+
+
+def features(classifier: Classifier, documents: "pandas.Series[str]") -> Features:
+    """Return the contexts and log-odds of texts (N, F), 0 for one without tokens, and their n-grams."""
+    dense, matrices = list[NDArray[numpy.float32]](), list[sparse.csr_matrix]()
+    for start in range(0, len(documents), WINDOW):
+        reviews = classifier.encoder.encode_many(list(documents.iloc[start : start + WINDOW]))
+        matrices.append(matrix(reviews))
+        own = numpy.zeros((len(reviews), 0), "float32")
+        for members, batch in classifier.score.batches(reviews):
+            _, _, contexts, odds = classifier.score.read_batch(batch)
+            own = own if own.size else numpy.zeros((len(reviews), contexts.shape[1] + 1), "float32")
+            own[members] = numpy.column_stack([contexts, odds])
+        dense.append(own)
+    return numpy.concatenate(dense), sparse.vstack(matrices).tocsr()
+
+
+def matrix(reviews: list[Encoded]) -> sparse.csr_matrix:
+    """Return what `Grams.read` multiplies a table by, (N, BUCKETS)."""
+    grams = Grams.of(reviews)
+    values = numpy.repeat(1 / numpy.sqrt(grams.counts), grams.counts).astype("float32")
+    ends = numpy.append(grams.starts, len(grams.rows))
+    return sparse.csr_matrix((values, grams.rows, ends), (len(reviews), BUCKETS))
+
+
+def train(
+    of_raw: Features, raw_stars: "pandas.Series[int]", of_texts: Features, own: pandas.DataFrame, seed: int
+) -> Arrays:
+    """Return the arrays of `Heads`."""
+    has_side = own["side"].isin(TARGETS).to_numpy()
+    targets = numpy.concatenate([raw_stars, own["side"].map(TARGETS)[has_side]]).astype(int)
+    dense = numpy.concatenate([of_raw[0], of_texts[0][has_side]])
+    arrays = fit_stars(dense, sparse.vstack([of_raw[1], of_texts[1][has_side]]).tocsr(), targets, seed)
+    random, sides = numpy.random.RandomState(seed), side_of(raw_stars).to_numpy()
+    some = numpy.concatenate([random.permutation(numpy.flatnonzero(sides == side))[:RAW] for side in SIDES])
+    kinds = numpy.concatenate([own["side"], sides[some]])
+    kinds = numpy.select([kinds == "none", kinds == "neutral"], [2, 1], 0)
+    weights = numpy.concatenate([own["weight"], numpy.full(len(some), WEIGHTS[0])])
+    both = [of_texts, (of_raw[0][some], of_raw[1][some])]
+    read = sparse.vstack([second_inputs(arrays, *part) for part in both]).tocsr()
+    model = LogisticRegression(C=STRENGTH, max_iter=150).fit(read, kinds, sample_weight=weights)
+    # beside those of a side
+    coefficients, bias = (model.coef_[1:] - model.coef_[0]).T, model.intercept_[1:] - model.intercept_[0]
+    units = len(coefficients) - BUCKETS
+    table = numpy.column_stack([arrays["table"], GRAMS * coefficients[units:]])
+    scale = numpy.quantile(abs(table), 0.9999, axis=0) / 127
+    arrays.update(other=coefficients[:units], other_bias=bias, scale=scale)
+    arrays = {name: numpy.ascontiguousarray(array, "float32") for name, array in arrays.items()}
+    return {**arrays, "table": numpy.clip(numpy.rint(table / scale), -127, 127).astype("int8")}
+
+
+def second_inputs(arrays: Arrays, dense: Floats, grams: sparse.csr_matrix) -> sparse.csr_matrix:
+    """Return what the second head reads, (N, F + 10 + BUCKETS)."""
+    own = beside(arrays, dense, ten_stars(arrays, dense, grams @ arrays["table"]))
+    return sparse.hstack([sparse.csr_matrix(own), GRAMS * grams]).tocsr()
+
+
+def fit_stars(dense: Floats, grams: sparse.csr_matrix, targets: NDArray[numpy.int64], seed: int) -> Arrays:
+    """Train the first head by Adam; the loss is - log of the probability of the stars that a target allows."""
+    random, count, units = numpy.random.RandomState(seed), len(dense), dense.shape[1] + RANK
+    draw = random.standard_normal
+    arrays = {"table": 0.05 * draw((BUCKETS, RANK)), "hidden": draw((units, HIDDEN)) / units**0.5}
+    arrays.update(
+        output=0.5 * draw((HIDDEN, 10)) / HIDDEN**0.5, hidden_bias=numpy.zeros(HIDDEN), output_bias=numpy.zeros(10)
+    )
+    arrays = {name: array.astype("float32") for name, array in arrays.items()}
+    moments = {name: (numpy.zeros_like(array), numpy.zeros_like(array)) for name, array in arrays.items()}
+    arrays.update(mean=dense.mean(axis=0), spread=dense.std(axis=0) + 1e-3)
+    batches = [
+        numpy.sort(part) for _ in range(EPOCHS) for part in numpy.array_split(random.permutation(count), count // BATCH)
+    ]
+    for step, members in enumerate(progress_bar(batches, desc="stars")):
+        own, read, allowed = grams[members], dense[members], ALLOWED[targets[members]]
+        kept = (random.random_sample((len(members), units)) > DROPOUT).astype("float32") / (1 - DROPOUT)
+        inputs = kept * numpy.hstack([(read - arrays["mean"]) / arrays["spread"], own @ arrays["table"]])
+        hidden = numpy.maximum(inputs @ arrays["hidden"] + arrays["hidden_bias"], 0)
+        stars = softmax(hidden @ arrays["output"] + arrays["output_bias"])
+        by_logit = (stars - stars * allowed / (stars * allowed).sum(axis=1, keepdims=True)) / len(members)
+        by_hidden = (by_logit @ arrays["output"].T) * (hidden > 0)
+        gradients = {"output": hidden.T @ by_logit, "output_bias": by_logit.sum(axis=0)}
+        gradients.update(hidden=inputs.T @ by_hidden, hidden_bias=by_hidden.sum(axis=0))
+        gradients["table"] = own.T @ ((by_hidden @ arrays["hidden"][-RANK:].T) * kept[:, -RANK:])
+        rate = RATE * min(20 * (step + 1) / len(batches), 0.5 + 0.5 * numpy.cos(numpy.pi * step / len(batches)))
+        for name, (first, second) in moments.items():
+            first += 0.1 * (gradients[name] - first)
+            second += 0.01 * (gradients[name] ** 2 - second)
+            arrays[name] *= 1 - rate * DECAY[name == "table"] * (arrays[name].ndim > 1)
+            arrays[name] -= rate * first / (numpy.sqrt(second) + 1e-6)
+    return arrays
+
+
+def part_of(film: str) -> str:
+    number = int(hashlib.sha256(film.encode()).hexdigest(), 16) % 100
+    return "test" if number < 5 else "dev" if number < 8 else "train"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m recipes.sentiment", description=__doc__)
+    parser.add_argument("bundle", type=Path)
+    parser.add_argument("copy", type=Path, nargs="?")
+    parser.add_argument("--held-out", type=Path)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--judge", action="store_true")
+    given = parser.parse_args()
+    warnings.filterwarnings("ignore", "lbfgs failed")
+    classifier, own = Classifier.load(given.bundle), sided()
+    frame = raw.load(raw.find(), [nsmc.load("nsmc", "test").frame]).frame
+    parts = frame["film"].map({film: part_of(film) for film in frame["film"].unique()}) if given.judge else "train"
+    known = frame[parts == "train"] if given.judge else frame
+    arrays = train(
+        features(classifier, known["document"]), known["stars"], features(classifier, own["document"]), own, given.seed
+    )
+    if given.judge:
+        print(judged(classifier, Heads(arrays), frame[parts == "dev"], frame[parts == "test"]))
+    else:
+        write_bundle(given.copy, classifier.bundle.manifest, {**read_contents(classifier.bundle), FILE: save(arrays)})
+    if given.held_out:
+        held = texts()
+        held[is_held_out(held)].to_csv(given.held_out, index=False)
+
+
+def judged(classifier: Classifier, heads: Heads, dev: pandas.DataFrame, test: pandas.DataFrame) -> pandas.Series:
+    """Return figures of films that neither the heads nor the classifier have read; factors of sides are those of dev films."""
+    found = {}
+    for name, films in (("dev", dev), ("test", test)):
+        dense, grams = features(classifier, films["document"])
+        stars = ten_stars(heads.arrays, dense, grams @ heads.arrays["table"][:, :-2])
+        found[name] = stars @ OF_SIDES.T, stars @ numpy.arange(1, 11)
+        labels = classifier.probabilities(films["document"].tolist()) >= 0.5
+    figures = {}
+    for name in ("natural", "balanced"):
+        weights = [balanced(films["stars"]) if name == "balanced" else None for films in (dev, test)]
+        best = max(FACTORS, key=lambda pair: f1(dev["stars"], found["dev"][0] * [1, *pair], weights[0]))
+        figures[f"{name}: macro F1"] = f1(test["stars"], found["test"][0] * [1, *best], weights[1])
+        by_label = numpy.column_stack([~labels, (found["test"][0] * [1, *best]).argmax(axis=1) == 1, labels]) * [
+            1,
+            2,
+            1,
+        ]
+        figures[f"{name}: macro F1 with the label's side"] = f1(test["stars"], by_label.astype(float), weights[1])
+    some = test.assign(found=found["test"][1], side=side_of(test["stars"])).reset_index()
+    same = some.groupby("side").sample(some["side"].value_counts().min(), random_state=0)
+    figures["Spearman"] = spearmanr(some["found"], some["stars"]).statistic
+    figures["Spearman, as many of each side"] = spearmanr(same["found"], same["stars"]).statistic
+    figures["mean error in stars"] = mean_absolute_error(some["stars"], some["found"])
+    return pandas.Series({"reviews": len(test), "films": test["film"].nunique(), **figures}).round(4)
+
+
+FACTORS = [(a, b) for a in numpy.exp(numpy.arange(-0.4, 1.3, 0.1)) for b in numpy.exp(numpy.arange(-1.5, 0.6, 0.1))]
+
+
+def f1(
+    stars: "pandas.Series[int]", chances: NDArray[numpy.float64], weights: Optional[NDArray[numpy.float64]]
+) -> float:
+    found = numpy.array(SIDES)[chances.argmax(axis=1)]
+    return float(f1_score(side_of(stars), found, average="macro", sample_weight=weights))
+
+
+def balanced(stars: "pandas.Series[int]") -> NDArray[numpy.float64]:
+    sides = side_of(stars)
+    return (1 / sides.map(sides.value_counts())).to_numpy()
+
+
+if __name__ == "__main__":
+    main()
