@@ -17,16 +17,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class System:
-    """A system: its folder, and the command that uses its bundles; functions are named as "module:function" within the folder.
+    """A system: its folder, the command that uses its bundles, and within the folder, as "module:name", its predictor and trainer.
 
-    Attributes
-    ----------
-    predictor : str
-        The class of its predictor.
-    trainer : str
-        Trains: (Texts or Labelled, config, Run, **options) -> bundle.
-    options : tuple of str
-        What its training takes of the options that not all take.
+    The trainer is (Texts or Labelled, config, Run, **options) -> bundle; `options` are those that not all trainings take.
     """
 
     folder: str

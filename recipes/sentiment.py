@@ -27,10 +27,10 @@ from sklearn.metrics import f1_score, mean_absolute_error
 
 from nsmc_attention import Classifier
 from nsmc_attention.bundle import read_contents, write_bundle
-from nsmc_attention.classifier.sentiment import BUCKETS, FILE, Grams, Heads, beside, softmax, ten_stars
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.machine.aliases import Arrays
 from nsmc_attention.machine.progress import progress_bar
+from nsmc_attention.sentiment.heads import BUCKETS, FILE, Grams, Heads, beside, softmax, ten_stars
 from nsmc_attention.text.encoding import Encoded
 
 from .sentences import is_held_out, written

@@ -86,7 +86,6 @@ TINY_TRANSFORMER = changed(
 TINY_STRUCTURED = TINY.with_fields(attention="structured", attention_units=4, attention_hops=3)
 TINY_CONVOLUTION = TINY.with_fields(values="convolution", window=3, value_units=6)
 TINY_SIGNED = TINY_CONVOLUTION.with_fields(signed=1)
-TINY_EMBEDDING = TINY.with_fields(values="embedding")
 # Of the systems beside the classifier, any of which may be missing: the system, its preset, settings
 TINY_SYSTEMS = {
     "tiny_editor": (
@@ -174,7 +173,6 @@ tiny_transformer = tiny_bundle("tiny_transformer", TINY_TRANSFORMER)
 tiny_structured = tiny_bundle("tiny_structured", TINY_STRUCTURED)
 tiny_convolution = tiny_bundle("tiny_convolution", TINY_CONVOLUTION)
 tiny_signed = tiny_bundle("tiny_signed", TINY_SIGNED)
-tiny_embedding = tiny_bundle("tiny_embedding", TINY_EMBEDDING)
 
 
 @pytest.fixture(scope="session")

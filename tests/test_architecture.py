@@ -21,7 +21,7 @@ FILES_ALONE = {"__init__", "__main__", "errors", "version", "bundle", "registry"
 # From the ground up: a folder or file imports from those before it
 ORDER = """
     errors version, machine schema, native, text, bundle network tables, corpora drawing engines measure,
-    scoring training, registry, classifier, apps/aspects views, systems/sequences,
+    sentiment scoring training, registry, classifier, apps/aspects views, systems/sequences,
     systems/film systems/language systems/read systems/restore, apps apps/report apps/serve, cli
 """
 # Lines of Python; what a folder needs beyond them makes room there first
@@ -35,6 +35,7 @@ BOUNDS = {
     "drawing": 418,
     "engines": 820,
     "measure": 624,
+    "sentiment": 107,
     "scoring": 635,
     "training": 728,
     "classifier": 3733,

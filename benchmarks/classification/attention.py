@@ -24,7 +24,7 @@ from nsmc_attention.drawing.html import LIGHT, as_hex
 from nsmc_attention.measure.faithfulness import MIN_TOKENS, agreement, aopc, leave_one_out
 from nsmc_attention.measure.metrics import entropy, evenness
 from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.views.heatmap import by_word, mean_weight, token_table
+from nsmc_attention.views.heatmap import by_word, token_table
 from nsmc_attention.views.terminal import interval
 
 REVIEWS, CORPUS = 1000, 5000
@@ -198,6 +198,11 @@ def draw_line(axes, rows, x, label):
     axes.axhline(1, color="0.7", linewidth=1)
     axes.set(title=f"by {x}", xlabel=label, ylim=(0, None), ylabel="weight x T (1: average)")
     axes.grid(alpha=0.3)
+
+
+def mean_weight(table, keys, names):
+    """Return one row a group: its keys, and the number and mean weight of its tokens, in columns `names`."""
+    return table.groupby(keys)["weight"].agg(["size", "mean"]).reset_index().set_axis(names, axis=1)
 
 
 def by_tag(table, fewest=50):

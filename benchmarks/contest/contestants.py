@@ -144,7 +144,7 @@ class NativeScoring:
         mxnet, built = network(workload)
         built(mxnet.nd.ones((1, 1), dtype="int32"), mxnet.nd.ones((1,)))
         model = workload.model
-        given = kernel_arrays(all_stored(built), model.encoder.hidden_size, model.values.near)
+        given = kernel_arrays(all_stored(built), model.encoder.hidden_size)
         from nsmc_attention.engines.graphs import PRECISIONS
 
         loaded = import_network().load(kernel=kernel_name(PRECISIONS[name]), **given)

@@ -83,7 +83,7 @@ class Comparison:
     def __init__(self, runs: Path):
         self.runs, self.device = runs, mxnet.cpu()
         config = config_of("GRU", 0)
-        reviews = labelled.load_reviews("nsmc", "train", None, None, None, None, None)
+        reviews = labelled.load_reviews("nsmc", "train")
         inputs = read_inputs(reviews, None, config, None, Run(runs))
         raw = inputs.stars
         assert raw, "config_of asks for the stage of the stars"

@@ -161,9 +161,7 @@ def value_numbers(model: Any) -> int:
     """Return how many numbers of a word the table has for values near the token."""
     if model.values.kind == "states":
         return 0
-    # an embedding as it is adds one number
-    window, units = (model.values.window, model.values.units) if model.values.kind == "convolution" else (1, 1)
-    return in_blocks(window * in_blocks(units), GATES * BLOCK)
+    return in_blocks(model.values.window * in_blocks(model.values.units), GATES * BLOCK)
 
 
 def runs_natively(bundle: ClassifierBundle) -> bool:
@@ -233,24 +231,23 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
     model: Any = bundle.config.model
     hidden = model.encoder.hidden_size
-    loadable = kernel_arrays(bundle.parameters(), hidden, model.values.near)
+    loadable = kernel_arrays(bundle.parameters(), hidden)
     values = [model.values.width(model.embedding_size, hidden)] if model.values.near else []
     read = [*values, *[hidden] * len(DIRECTIONS)]
     return NativeEngine(network.load(kernel=kernel, **loadable), name, threads, read)
 
 
-def kernel_arrays(stored: Arrays, hidden: int, near: bool = False) -> Record:
+def kernel_arrays(stored: Arrays, hidden: int) -> Record:
     """Return the arguments of `_network.load` but the kernel, from {name: array} as the file holds them.
 
     What only ever occurs as a sum or a product is added and multiplied here: the biases outside the reset gate, the two rows of
-    the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are. `near`
-    says that values are near the token: an embedding as it is adds one number.
+    the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are.
     """
     rest = dict(stored)
     ngrams, embedding = rest.pop(NGRAM_TABLE, None), rest.pop(EMBEDDING)
     scale = as_floats(embedding_scale=rest.pop(EMBEDDING + SCALE)[:, 0])
     arrays = loaded(rest)
-    last = last_layer(arrays, ngrams is not None, embedding.shape[1] if near else None)
+    last = last_layer(arrays, ngrams is not None, embedding.shape[1])
     tables = {"ngrams": ngrams, "embedding": embedding, **scale}
     return {
         **tables,
@@ -278,18 +275,15 @@ def attention_arrays(arrays: Arrays, hidden: int) -> Arrays:
     )
 
 
-def last_layer(arrays: Arrays, has_ngrams: bool, units: Optional[int]) -> Record:
-    """Return the last layer's difference of its two rows, and the values if they are of embeddings of so many units."""
+def last_layer(arrays: Arrays, has_ngrams: bool, units: int) -> Record:
+    """Return the last layer's difference of its two rows, and the values, if there are some, of embeddings of so many units."""
     output = arrays["output.weight"][1] - arrays["output.weight"][0]
-    read = len(output) - has_ngrams
-    output, wide = output[:read], float(output[read:].sum())
-    values, value_bias = None, arrays.get("values.dense.bias")
-    if units is not None:
-        window = arrays.get("values.dense.weight", output[None])
-        values = numpy.ascontiguousarray(window.reshape(len(window), -1, units))
-        output = output if value_bias is not None else numpy.ones(1)
+    read, values = len(output) - has_ngrams, arrays.get("values.dense.weight")
+    if values is not None:
+        values = numpy.ascontiguousarray(values.reshape(len(values), -1, units))
+    beside = {"wide": float(output[read:].sum()), "values": values, "value_bias": arrays.get("values.dense.bias")}
     bias = float(arrays["output.bias"][1] - arrays["output.bias"][0])
-    return {**as_floats(output=output), "output_bias": bias, "wide": wide, "values": values, "value_bias": value_bias}
+    return {**as_floats(output=output[:read]), "output_bias": bias, **beside}
 
 
 def gate_arrays(arrays: Arrays, hidden: int) -> Record:

@@ -53,7 +53,7 @@ def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None
     items: Iterable[Any] = items_of(texts, "reviews", "give a list or a column of them")
     known = ("" if is_missing(text) else text for text in items)
     for reviews in scorer.windows(known):
-        rows = scorer.rows_of(reviews, scorer.score(reviews))
+        rows = scorer.labels_of(reviews, scorer.score(reviews))
         tally += tally_of(scorer, [review.text for review in reviews], rows)
     return tally.share
 

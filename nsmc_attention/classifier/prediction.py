@@ -11,7 +11,6 @@ from ..drawing.html import in_frame, shortened
 from ..drawing.matrices import Matrix, matrices
 from ..machine.aliases import Record
 from ..network.graphs import AXES
-from ..tables.parts import opinion_in_words
 from .display import attribution_html
 from .settings import LABELS
 
@@ -19,6 +18,7 @@ BLANK = "blank: no word to score"
 # The output columns of tables, in the types of Arrow and of Spark; the same with those of the sentiment
 TYPES = {"label": "string", "score": "double", "probability": "double", "error": "string"}
 WITH_SENTIMENT = {"label": "string", "score": "double", "sentiment": "string", "stars": "double", **TYPES}
+IN_WORDS = {name: kind for name, kind in WITH_SENTIMENT.items() if name != "stars"}
 COLUMNS = tuple(TYPES)
 Row = tuple[Optional[str], Optional[float], Optional[float], Optional[str]]
 
@@ -39,7 +39,7 @@ class Prediction:
     sentiment : "positive", "neutral", "negative" or None
         None where there is no opinion (a fact, a question, a plan), or no label. Of a bundle without heads it is the label.
     stars : float or None
-        The expected stars, 1.0 to 10.0, of a review with a sentiment, by a bundle with heads (`classifier.sentiment`).
+        The expected stars, 1.0 to 10.0, of a review with a sentiment, by a bundle with heads (`sentiment.heads`).
     weights : float32, one axis for each of `axes`
         (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
         (R, T) where these are (hops, keys): row i holds that of hop i. (T,) where these are (keys,): a review of more than
@@ -134,3 +134,10 @@ def output_row(probability: Optional[float], reason: Optional[str] = None) -> Ro
         return None, None, probability, reason
     positive = probability >= 0.5
     return LABELS[positive], probability if positive else 1 - probability, probability, None
+
+
+def opinion_in_words(label: Optional[str], sentiment: Optional[str], stars: Optional[float]) -> str:
+    """Return "neutral, 5.8 stars", or "no opinion" of a review with a label alone; nothing without stars."""
+    if sentiment is None:
+        return "no opinion" if label else ""
+    return "" if stars is None else f"{sentiment}, {stars:.1f} stars"

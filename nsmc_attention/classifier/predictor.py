@@ -24,12 +24,12 @@ from ..machine.aliases import Numbers, Record
 from ..measure.metrics import log_odds
 from ..network.graphs import AXES
 from ..scoring.reference import Predictor, Row, check_text, check_texts
+from ..sentiment.heads import FIGURES, Grams, Heads
 from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
 from .engines import Engine, load_engine
-from .prediction import TYPES, WITH_SENTIMENT, Prediction, output_row
-from .sentiment import FIGURES, Grams, Heads
+from .prediction import IN_WORDS, TYPES, WITH_SENTIMENT, Prediction, opinion_in_words, output_row
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
 
 # Reviews, and bytes of their texts, that are encoded at a time
@@ -246,10 +246,10 @@ class Classifier(Predictor):
 
     layout, load_engine = LAYOUT, staticmethod(load_engine)
 
-    def __init__(self, bundle: ClassifierBundle, engine: Engine, sentiment: bool = False):
+    def __init__(self, bundle: ClassifierBundle, engine: Engine, sentiment: str = ""):
         super().__init__(bundle, engine)
-        # whether tables have columns of the sentiment
-        self.sentiment, self.types = sentiment, WITH_SENTIMENT if sentiment else TYPES
+        # what tables have of it: "", "columns", or one "in words"
+        self.sentiment, self.types = sentiment, {"": TYPES, "columns": WITH_SENTIMENT, "in words": IN_WORDS}[sentiment]
         # long reviews are not cut off but read in pieces
         longest = ALL if bundle.config.fixed_length is None else bundle.codec.max_length
         self.encoder = replace(bundle.codec, max_length=longest)
@@ -266,15 +266,14 @@ class Classifier(Predictor):
 
     @property
     def options(self) -> dict[str, object]:
-        return {"sentiment": True} if self.sentiment else {}
+        return {"sentiment": self.sentiment} if self.sentiment else {}
 
-    def with_sentiment(self) -> "Classifier":
-        """Return the classifier whose tables have columns of the sentiment; ConfigError where the bundle has no heads."""
+    def with_sentiment(self, sentiment: str = "columns") -> "Classifier":
+        """Return the classifier whose tables have the sentiment and stars; ConfigError where the bundle has no heads."""
         if not self.heads:
-            raise ConfigError(
-                f"{self.bundle.folder}: has no heads of the sentiment; train with stars (--pretrain-epochs)"
-            )
-        return type(self)(self.bundle, self.engine, sentiment=True)
+            advice = "add them by python -m recipes.sentiment, in a checkout"
+            raise ConfigError(f"{self.bundle.folder}: expected heads of the sentiment, found none; {advice}")
+        return type(self)(self.bundle, self.engine, sentiment)
 
     @property
     def prior(self) -> float:
@@ -320,7 +319,7 @@ class Classifier(Predictor):
         """Yield the Predictions of reviews that the bundle's encoder encoded."""
         axes = self.engine.axes
         probabilities, arrays, said = self.score.read(reviews, self.heads)
-        rows = self.rows_of(reviews, probabilities)
+        rows = self.labels_of(reviews, probabilities)
         for review, (*row, error), weights, sentiment in zip(reviews, rows, arrays, self.sentiments(rows, said)):
             if weights is None:
                 weights = numpy.zeros((0,) * len(axes), dtype="float32")
@@ -333,24 +332,29 @@ class Classifier(Predictor):
         return numpy.concatenate(parts) if parts else numpy.zeros(0)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        """Return (label, score, probability, error) of each review; with `sentiment` that and the stars after the score."""
-        if not self.sentiment:
-            return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, self.score(reviews))]
-        found: list[Row] = []
-        for reviews in self.windows(texts):
-            probabilities, _, said = self.score.read(reviews, self.heads)
-            rows = self.rows_of(reviews, probabilities)
-            found += [(*row[:2], *own, *row[2:]) for row, own in zip(rows, self.sentiments(rows, said))]
-        return found
+        """Return the values of `types` of each review."""
+        score = None if self.sentiment else self.score
+        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, score and score(reviews))]
 
-    def rows_of(self, reviews: Sequence[Encoded], probabilities: NDArray[numpy.float64]) -> list[Row]:
+    def rows_of(self, reviews: Sequence[Encoded], probabilities: Optional[NDArray[numpy.float64]]) -> list[Row]:
+        """Return `rows` of encoded reviews; without a sentiment of those that the network has read."""
+        if not self.sentiment:
+            return self.labels_of(reviews, probabilities)
+        probabilities, _, said = self.score.read(reviews, self.heads)
+        rows = self.labels_of(reviews, probabilities)
+        own: list[Row] = [*self.sentiments(rows, said)]
+        if self.sentiment == "in words":
+            own = [(opinion_in_words(row[0], *sentiment),) for row, sentiment in zip(rows, own)]
+        return [(*row[:2], *beside, *row[2:]) for row, beside in zip(rows, own)]
+
+    def labels_of(self, reviews: Sequence[Encoded], probabilities: Any) -> list[Row]:
         """Return (label, score, probability, error) of encoded reviews that the network has read."""
         return [*map(output_row, probabilities.tolist(), map(self.abstention.reason, reviews))]
 
     def sentiments(
         self, rows: Sequence[Row], said: NDArray[numpy.float64]
     ) -> list[tuple[Optional[str], Optional[float]]]:
-        """Return the sentiment and the stars of reviews by their `rows_of` and what the heads say of them."""
+        """Return the sentiment and the stars of reviews by their `labels_of` and what the heads say of them."""
         labels = [label for label, *_ in rows]
         return self.heads.sentiments(labels, said) if self.heads else [(label, None) for label in labels]
 

@@ -102,22 +102,20 @@ def missing_package(problem: ModuleNotFoundError, command: str) -> Optional[str]
     return str(MissingPackage(command, module, *NEEDED_BESIDE.get(module, ())))
 
 
-# {command: the module that holds it}, in the order in which they are used
+# {command: the module that holds it}: training, judging, use
 TRAINING = dict.fromkeys(("fetch", "train", "adapt"), "training")
 EVALUATION = dict.fromkeys(("evaluate", "faithfulness", "hops", "explain", "export"), "evaluation")
 COMMANDS = {
     **TRAINING,
-    **{name: EVALUATION[name] for name in ("evaluate", "faithfulness", "hops")},
+    **EVALUATION,
     "predict": "prediction",
     "restore": "restore",
     "fill": "fill",
     "film": "film",
     "read": "read",
-    "explain": EVALUATION["explain"],
     "report": "report",
     "bulk": "bulk",
     "serve": "serve",
-    "export": EVALUATION["export"],
 }
 
 

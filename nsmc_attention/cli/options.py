@@ -50,10 +50,7 @@ FORMAT = option(
 )
 JSON = option("print one JSON object", "--json")
 HEADS = option(".png, .svg or .pdf: the attention of each layer and head")
-INIT_FROM = option(
-    "bundle to start from, or pretrained (the packaged classifier): a classifier initializes all parameters and the "
-    "vocabulary, a language model initializes the encoder"
-)
+INIT_FROM = option("bundle to start from, or pretrained; a classifier's parameters, or a language model's encoder")
 
 
 # How a table is read; its path, `data`, is declared by each command
@@ -75,10 +72,7 @@ LABELS = {
     **READING,
     "label_column": (option("[default: the one called label, sentiment, 라벨, ...]"), str),
     "stars_column": (
-        option(
-            "column of stars, for example 4, ★★★★☆ or 8/10, instead of labels  [default: without labels, the one called "
-            "rating, 별점, ...]"
-        ),
+        option("column of stars (4, ★★★★☆, 8/10) instead of labels  [default: without labels, rating, 별점, ...]"),
         str,
     ),
     "positive": (option("the label that means positive  [default: 1, positive or 긍정]"), str),

@@ -43,8 +43,9 @@ def predict(
     from ..scoring.files import style_of
 
     classifier = model.load()
-    if sentiment or classifier.heads and style_of(scoring.output, scoring.style) == "text":
-        classifier = classifier.with_sentiment()
+    form = "in words" if style_of(scoring.output, scoring.style) == "text" else "columns"
+    if sentiment or form == "in words" and classifier.heads:
+        classifier = classifier.with_sentiment(form)
     scorer = aspects.over(corrections.over(classifier, model))
     if share:
         scorer = leaning(scorer, share, scoring)

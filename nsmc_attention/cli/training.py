@@ -120,15 +120,9 @@ class TrainOptions(NamedTuple):
 
     valid: Optional[Path] = option("labelled file by which the best epoch is chosen")
     init_from: Optional[Path] = INIT_FROM
-    teacher: Optional[str] = option(
-        "for a classifier: bundles separated by commas, or pretrained; their probabilities are additional targets beside "
-        "the labels and stars"
-    )
+    teacher: Optional[str] = option("for a classifier: bundles, separated by commas, whose probabilities it learns too")
     sentences: Optional[Path] = option(
-        "for a classifier: table of additional training sentences with the columns document, label (0 to 1) and signs "
-        "(start:end:sign of characters)",
-        "--sentences",
-        "--negations",
+        "for a classifier: more sentences, with document, label (0 to 1), signs (start:end:sign of characters)"
     )
     group_by: Optional[str] = option("for film: column of the films  [default: the one called film, movie, 영화, ...]")
     classifier: Optional[Path] = CLASSIFIER

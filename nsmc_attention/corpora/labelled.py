@@ -77,26 +77,16 @@ class LabelledRows:
 
 
 def load_reviews(
-    data: Union[str, Path],
-    part: str = "test",
-    data_dir: Optional[Union[str, Path]] = None,
-    text_column: Optional[str] = None,
-    label_column: Optional[str] = None,
-    encoding: Optional[str] = None,
-    positive: Optional[str] = None,
-    sheet: Optional[str] = None,
-    kind: Optional[str] = None,
-    header: Optional[str] = None,
-    stars_column: Optional[str] = None,
+    data: Union[str, Path], part: str = "test", data_dir: Optional[Union[str, Path]] = None, **columns: Optional[str]
 ) -> Reviews:
     """Load labelled reviews: the `part` "train" or "test" of "nsmc" or "sample", or a file.
 
-    Columns that are not named are found; `positive` is the positive label where it is not known by itself. Rows without a
-    label, and neutral ones, are left out, which is said on stderr. DataError as `tables.open_table`, and for other
-    labels, with their row; ConfigError for other columns of NSMC's.
+    Columns (`text_column`, `label_column`, `stars_column`) that are not named are found, as are `encoding`, `sheet`, `kind` and
+    `header`; `positive` is the positive label where it is not known by itself. Rows without a label, and neutral ones, are
+    left out, which is said on stderr. DataError as `tables.open_table`, and for other labels, with their row; ConfigError for
+    other columns of NSMC's.
     """
-    named = {"label_column": label_column, "stars_column": stars_column, "positive": positive}
-    return read_reviews(Labelled(data, data_dir, text_column, encoding, sheet, kind, header, **named), part)
+    return read_reviews(Labelled(data, data_dir, **columns), part)
 
 
 def read_reviews(source: Labelled, part: str) -> Reviews:

@@ -116,13 +116,6 @@ class UniformAttention(HybridBlock):
         return F.batch_dot(weights, value), weights
 
 
-class Same(HybridBlock):
-    """Embeddings as they are."""
-
-    def hybrid_forward(self, F: Operators, embedded: Array) -> Array:
-        return F.identity(embedded)
-
-
 class WindowValues(HybridBlock):
     """tanh of a Dense layer on the embeddings of each token and `reach` neighbours on either side, zeros beyond the ends."""
 

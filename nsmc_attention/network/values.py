@@ -76,18 +76,4 @@ class Convolution(Values):
         return WindowValues(embedding_size, self.units, self.window // 2)
 
 
-class EmbeddingValues(Values):
-    """The token's own embedding, whatever is beside it."""
-
-    kind = "embedding"
-
-    def width(self, embedding_size: int, state: int) -> int:
-        return embedding_size
-
-    def block(self, embedding_size: int) -> Network:
-        from .blocks import Same
-
-        return Same()
-
-
-VALUES: dict[str, type[Values]] = {kind.kind: kind for kind in (States, Convolution, EmbeddingValues)}
+VALUES: dict[str, type[Values]] = {kind.kind: kind for kind in (States, Convolution)}

@@ -6,15 +6,13 @@ A reference is small, whatever the bundle's size. Both give the texts of a table
 """
 
 import os
-import tempfile
-import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union, cast
 
-from ..bundle import PACKAGE, AnyBundle, Layout, Manifest, load_bundle, read_contents, write_bundle
+from ..bundle import PACKAGE, AnyBundle, Layout, load_bundle
 from ..errors import BundleError, DataError
 
 Self = TypeVar("Self", bound="Predictor")
@@ -167,29 +165,8 @@ class Predictor:
         return Reference.of(type(self), self.bundle, self.engine.name, **self.options)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle by the bundle's folder; by its files where it is in a temporary folder and not in the package."""
-        temporary = Path(tempfile.gettempdir()).resolve() in self.bundle.folder.resolve().parents
-        if temporary and not self.bundle.packaged:
-            contents = self.bundle.manifest, read_contents(self.bundle)
-            return predictor_of, (type(self), *contents, self.engine.name, self.options)
+        """Pickle by the bundle's folder."""
         return Reference.load, (self.reference,)
-
-
-def predictor_of(
-    kind: type[Self],
-    manifest: Manifest,
-    contents: dict[str, bytes],
-    engine: str = "auto",
-    options: Optional[dict[str, Any]] = None,
-) -> Self:
-    """Load a predictor from a bundle's manifest and files, in a temporary folder that is removed with it."""
-    folder = tempfile.TemporaryDirectory()
-    write_bundle(Path(folder.name) / "bundle", manifest, contents)
-    bundle = load_bundle(Path(folder.name) / "bundle", kind.layout)
-    predictor = kind.from_bundle(bundle, engine, **(options or {}))
-    # an Explainer reads the bundle again, as long as the predictor lives
-    weakref.finalize(predictor, folder.cleanup)
-    return predictor
 
 
 @lru_cache(maxsize=1)

@@ -116,10 +116,3 @@ def as_text(value: object) -> str:
 def cells_of(parts: Iterable[TablePart], column: str) -> list[Any]:
     """Return the cells of a column in all parts, None in those that lack it."""
     return [cell for part in parts for cell in part.get(column) or [None] * part.rows]
-
-
-def opinion_in_words(label: Optional[str], sentiment: Optional[str], stars: Optional[float]) -> str:
-    """Return "neutral, 5.8 stars", or "no opinion" of a review with a label alone; nothing without stars."""
-    if sentiment is None:
-        return "no opinion" if label else ""
-    return "" if stars is None else f"{sentiment}, {stars:.1f} stars"

@@ -19,7 +19,6 @@ from typing import IO, TYPE_CHECKING, Any, NamedTuple, Optional
 from ..errors import DataError
 from ..text.encoding import clean
 from .columns import is_number
-from .parts import opinion_in_words
 from .rows import require_parquet
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 # The cells of a table's columns
 Columns = Mapping[str, Sequence[object]]
 # What the columns of a classifier and a restorer begin with
-OWN = ("label", "score", "sentiment", "stars", "probability", "restore", "share", "error")
+OWN = ("label", "score", "probability", "restore", "share", "error")
 # Letters before a formula that nobody sees, beside controls and spaces: an apostrophe, fillers, signs of variation
 UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0" + "".join(
     map(chr, range(0xFE00, 0xFE10))
@@ -101,7 +100,7 @@ class ShortLineEnds:
 
 @contextmanager
 def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
-    """One line a text: label, score, text, sentiment, and columns that others add; the restored text alone if it is not classified."""
+    """One line a text: label, score, text, and columns that others add; the restored text alone if it is not classified."""
 
     def line(text: str, values: dict[str, Any]) -> str:
         shown = clean(values.get("restored", text))
@@ -111,9 +110,7 @@ def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verba
             return shown
         end = "_by_share" if "label_by_share" in values else ""
         label, probability = values["label" + end], values["probability" + end]
-        said = opinion_in_words(label, values["sentiment"], values["stars"]) if "sentiment" in values else ""
-        added = [f"\t{said}"] * bool(said)
-        added += [f"\t{name}: {value}" for name, value in values.items() if value and not name.startswith(OWN)]
+        added = [f"\t{name}: {value}" for name, value in values.items() if value and not name.startswith(OWN)]
         return f"{label}\t{max(probability, 1 - probability):.4f}\t{shown}{''.join(added)}"
 
     def write(rows: ScoredRows) -> None:

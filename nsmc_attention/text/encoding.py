@@ -8,7 +8,6 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
-from html.entities import html5
 from itertools import chain
 from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
 
@@ -22,7 +21,7 @@ from ..machine.workers import Workers
 from ..native.dictionary import installed_decoder
 from .hangul import composed
 from .ngrams import ngram_ids
-from .symbols import ALONE, ENGLISH, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
+from .symbols import ENGLISH, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
 from .symbols import symbols as symbols_of
 from .tokenizers import LONGEST_TEXT, WordSettings, align, tokenizer
 
@@ -49,27 +48,15 @@ def clean(review: str) -> str:
     30 in a row; runs of white space become one space, none at either end. Invisible characters are dropped.
     Entities of HTML (&amp;, &#51221;) become the characters that they stand for.
     """
-    if "&" in review:
-        review = without_entities(review)
+    # also where they were escaped twice
+    while "&" in review and (text := ENTITY.sub(lambda entity: html.unescape(entity[0]), review)) != review:
+        review = text
     if not review.isprintable():
         # white space among the control characters (tab, line ends) is folded below
         review = "".join(one for one in review if one.isspace() or unicodedata.category(one) not in ("Cc", "Cs"))
     if not review.isascii():
         review = composed(IGNORABLE.sub("", review))
     return " ".join(review.split())
-
-
-def without_entities(review: str) -> str:
-    """Return a text with the characters that its entities stand for, also where they were escaped twice."""
-    while (text := ENTITY.sub(meant, review)) != review:
-        review = text
-    return review
-
-
-def meant(entity: "re.Match[str]") -> str:
-    """Return the character of an entity; one of an unknown name stays, which `html.unescape` would cut."""
-    name = entity[0][1:]
-    return html.unescape(entity[0]) if name.startswith("#") else html5.get(name, entity[0])
 
 
 @dataclass
@@ -171,8 +158,6 @@ class ReviewEncoder:
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
         text = review.text[:LONGEST_TEXT]
-        if self.hinting.isdisjoint(review.ids) and (len(text) > LONGEST_NUMBER or not ALONE.fullmatch(text)):
-            return review
         if not (marked := symbols(text)):
             return review
         words = with_symbols(text, tokenizer(self.tokenizer_name)(text), marked)

@@ -20,7 +20,7 @@ from ..machine.messages import word
 from ..network.graphs import AXES
 
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
 # The ramp of a matrix, monotonic in lightness; no text is on it, so it goes beyond LIGHT.strongest
 RAMP = ("#ffffff", as_hex(LIGHT.attention), "#0a2b28")
@@ -267,20 +267,14 @@ def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, 
     return [spans[max(0, index)][2] for index in numpy.searchsorted(begins, starts, side="right") - 1]
 
 
-def mean_weight(table: "DataFrame", keys: Union[str, list[str], "Series[Any]"], names: list[str]) -> "DataFrame":
-    """Return one row a group: its keys, and the number and mean weight of its tokens, in columns `names`."""
-    rows = table.groupby(keys)["weight"].agg(["size", "mean"]).reset_index()
-    return rows.set_axis(names, axis=1)
-
-
 def by_word(table: "DataFrame", fewest: int = 20) -> "DataFrame":
     """Return for each label its words by weight: label, token, count, weight (mean), largest first.
 
     Words that occur fewer than `fewest` times in reviews of that label are left out.
     """
-    rows = mean_weight(table, ["label", "token"], ["label", "token", "count", "weight"])
-    rows = rows[rows["count"] >= fewest]
-    return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
+    rows = table.groupby(["label", "token"])["weight"].agg(["size", "mean"]).reset_index()
+    rows = rows.set_axis(["label", "token", "count", "weight"], axis=1)
+    return rows[rows["count"] >= fewest].sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
 
 
 def by_hop(predictions: Sequence[Prediction], fewest: int = 20) -> list["DataFrame"]:
@@ -291,6 +285,5 @@ def by_hop(predictions: Sequence[Prediction], fewest: int = 20) -> list["DataFra
     tables = []
     for hop in range(max((len(prediction.weights) for prediction in predictions), default=0)):
         table = token_table(prediction.of_hop(hop) for prediction in predictions if prediction.label is not None)
-        rows = mean_weight(table, "token", ["token", "count", "weight"])
-        tables.append(rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True))
+        tables.append(by_word(table.assign(label=hop), fewest).drop(columns="label"))
     return tables

@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 from nsmc_attention import load_classifier, predict
-from nsmc_attention.classifier.abstention import NO_EVIDENCE
+from nsmc_attention.classifier.abstention import LOST, NO_EVIDENCE, NOTICE
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.positive_share import positive_share
 from nsmc_attention.scoring.files import tally_of
@@ -13,12 +13,42 @@ UNKNOWN = (
     "What was this all about and who is it for|つまらない映画でした|这部电影太无聊了|Это ужасный фильм|"
     "서울특별시 강남구 테헤란로 123|https://www.example.com/watch?v=12|someone@example.com|"
     "010-1234-5678|1234567|ㅁㄴㅇㄹ|asdfghjkl|dkssudgktpdy|You spin me right round baby|"
-    "It is not a good movie at all|2014.11.10|ㅋㅇ ㄲㅇ"
+    "It is not a good movie at all|2014.11.10|ㅋㅇ ㄲㅇ|?|...|!|?!|,. ~|"
+    "I hate it when people talk in the theater because my son is scared"
 ).split("|")
 KNOWN = (
-    "재밌다|good|ㅋㅋㅋ|ㅠㅠ|^^|...|♥♥|MCU 영화 중 최고|ㄹㅇ 노잼|007 시리즈 재밌네|별점 10점|10 10 10|ㅆㄹㄱ|ㅅㅂ ㅋㅋㅋ|"
+    "재밌다|good|ㅋㅋㅋ|ㅠㅠ|^^|-_-|;;|♥♥|MCU 영화 중 최고|ㄹㅇ 노잼|007 시리즈 재밌네|별점 10점|10 10 10|ㅆㄹㄱ|ㅅㅂ ㅋㅋㅋ|"
     "乃|good good good movie, the best|goodgoodgood|굳bbbbbbbbbbbbbbbbbbbbbbbb"
 ).split("|")
+
+
+REASONS = {
+    LOST: ["?? ??? ?? ???", "???? ????", "최고\ufffd 영화", "영화 ?? ???"],
+    NOTICE: [
+        *("삭제된 댓글입니다.", "내용 없음", "관리자에 의해 가려진 글입니다.", "비공개 처리된 댓글입니다", "[삭제된 댓글]"),
+        *("블라인드 처리된 게시물입니다.", "신고된 리뷰입니다", "내용이 없습니다", "[deleted]", "작성된 리뷰가 없습니다."),
+    ],
+    None: ["이 영화 내용이 없음", "뭐야 이거 ??", "왜??", "삭제된 장면이 더 재밌다", "영화 ??? 봤는데 ?? 재밌음", "글이 참 좋다"],
+}
+# One of Unicode's default-ignorable characters each
+INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u200e\u00ad\u3164\ufe0f\u034f\U000e0020"
+
+
+@pytest.mark.parametrize("reason, text", [(reason, text) for reason, texts in REASONS.items() for text in texts])
+def test_damaged_texts_and_notices_get_the_reason_and_no_label(reason, text):
+    assert (predict(text).error, predict(text).label is None) == (reason, reason is not None)
+
+
+@pytest.mark.parametrize("mark", INVISIBLE, ids=lambda mark: f"U+{ord(mark):04X}")
+def test_invisible_characters_change_nothing(mark):
+    for text in ("배우 연기가 별로예요", "최고의 영화였다"):
+        assert predict(mark + mark.join(text)) == predict(text)
+
+
+def test_the_case_of_an_english_verdict_changes_nothing():
+    for word in ("good", "bad", "best", "boring", "love it"):
+        found = {predict(form).probability for form in (word, word.upper(), word.title())}
+        assert len(found) == 1 and predict(word).label == ("negative" if word[:2] in ("ba", "bo") else "positive")
 
 
 @pytest.fixture(scope="module")

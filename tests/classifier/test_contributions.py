@@ -26,7 +26,7 @@ from nsmc_attention.views.terminal import faithfulness_table
 TEXT = "배우는 좋은데 영화는 정말 별로"
 WORDS = sorted({word for text in nsmc.load("sample", "test").documents for word in text.split()} | {"", "뷁", "!"})
 texts = some.lists(some.sampled_from(WORDS), min_size=1, max_size=60).map(" ".join)
-FIXTURES, ENGINES = ("tiny_convolution", "tiny_signed", "tiny_embedding"), ("onnx", "gluon")
+FIXTURES, ENGINES = ("tiny_convolution", "tiny_signed"), ("onnx", "gluon")
 cached = lru_cache(load_classifier)
 
 

@@ -93,7 +93,7 @@ def test_with_a_gate_of_1_a_network_is_the_unsigned_one(tiny, attention, buckets
         numpy.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("fixture", ["tiny_signed", "tiny_convolution", "tiny_embedding"])
+@pytest.mark.parametrize("fixture", ["tiny_signed", "tiny_convolution"])
 def test_ngrams_are_fitted_with_the_factors_that_they_have_in_the_network(request, fixture, tmp_path):
     bundle = load_bundle(request.getfixturevalue(fixture), LAYOUT)
     trainer = ClassifierTrainer(bundle.config, bundle.codec, Run(tmp_path, quiet=True))

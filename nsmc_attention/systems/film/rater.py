@@ -81,9 +81,7 @@ def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> U
 
     BundleError where neither has them.
     """
-    # of embeddings as they are it computes only what they add to the log-odds
-    model: Any = bundle.config.model
-    if runs_natively(bundle) and model.values.kind != "embedding":
+    if runs_natively(bundle):
         return native_engine(bundle, threads)
     if CONTEXTS not in bundle.config.graphs["model.onnx"].outputs:
         raise BundleError(

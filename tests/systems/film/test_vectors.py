@@ -43,7 +43,7 @@ def test_values_that_are_states_need_the_compiled_code(request, monkeypatch, nam
         ReviewReader(load_bundle(request.getfixturevalue(name), LAYOUT))
 
 
-@pytest.mark.parametrize("name", ["tiny_convolution", "tiny_signed", "tiny_embedding"])
+@pytest.mark.parametrize("name", ["tiny_convolution", "tiny_signed"])
 def test_near_the_token_they_are_the_means_of_values_and_states(reads, request, name):
     bundle = load_bundle(request.getfixturevalue(name), LAYOUT)
     batch = bundle.codec.batch([bundle.codec.encode(text) for text in TEXTS])

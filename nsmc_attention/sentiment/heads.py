@@ -14,10 +14,10 @@ from typing import NamedTuple, Optional
 import numpy
 from numpy.typing import NDArray
 
+from ..bundle import AnyBundle
 from ..machine.aliases import Arrays, Numbers
 from ..text.encoding import Encoded
 from ..text.ngrams import hash_ngrams
-from .settings import ClassifierBundle
 
 Floats = NDArray[numpy.float32]
 # The file of a bundle; figures of a review: the probabilities of a side, of neutral, of no opinion, and expected stars
@@ -68,7 +68,7 @@ class Heads:
         self.arrays = {**arrays, "table": arrays["table"] * arrays["scale"]}
 
     @classmethod
-    def of(cls, bundle: ClassifierBundle) -> "Optional[Heads]":
+    def of(cls, bundle: AnyBundle) -> "Optional[Heads]":
         """Return the heads of a bundle, None where it has none."""
         from safetensors.numpy import load
 
