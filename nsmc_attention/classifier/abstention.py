@@ -1,4 +1,4 @@
-"""Whether a classifier can know anything of a text: other languages, addresses, digits and keyboard noise get no label.
+"""Whether a classifier can judge a text: other languages, addresses, digits, damaged texts and notices get no label.
 
 A text is judged if it has Korean words, ratings or emoji of the vocabulary, or nothing but words and signs that it knows
 (good, ㅋㅋㅋ, ^^). The network has a probability of every text with a token; only its label is withheld.
