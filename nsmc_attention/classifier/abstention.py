@@ -126,9 +126,9 @@ class Abstention:
     def has_known_words(self, words: list[str], text: str) -> bool:
         """Return whether some words of a text without Korean say something that the vocabulary knows."""
         known = [forms for forms in map(self.known_forms, words) if forms]
-        # not where more words are unknown
+        # not where far more words are unknown
         if any(forms & ENGLISH - COMMON for forms in known) and not TURNS.search(text):
-            return sum(bool(forms - COMMON) for forms in known) >= len(words) - len(known)
+            return 3 * sum(bool(forms - COMMON) for forms in known) >= len(words) - len(known)
         if len(words) > LATIN_WORDS:
             return False
         return 2 * len(known) >= len(words) and any(forms - COMMON for forms in known)

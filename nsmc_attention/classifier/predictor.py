@@ -333,8 +333,8 @@ class Classifier(Predictor):
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return the values of `types` of each review."""
-        score = None if self.sentiment else self.score
-        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, score and score(reviews))]
+        score: Any = (lambda reviews: None) if self.sentiment else self.score
+        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, score(reviews))]
 
     def rows_of(self, reviews: Sequence[Encoded], probabilities: Optional[NDArray[numpy.float64]]) -> list[Row]:
         """Return `rows` of encoded reviews; without a sentiment of those that the network has read."""

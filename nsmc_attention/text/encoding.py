@@ -8,6 +8,7 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
+from html.entities import html5
 from itertools import chain
 from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
 
@@ -37,7 +38,7 @@ ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{
 IGNORABLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    r"|(?<![^\w\s])[\u200d\ufe0f]"
+    r"|(?<![^\w\s])[\u200d\ufe0f]+"
 )
 
 
@@ -48,8 +49,8 @@ def clean(review: str) -> str:
     30 in a row; runs of white space become one space, none at either end. Invisible characters are dropped.
     Entities of HTML (&amp;, &#51221;) become the characters that they stand for.
     """
-    # also where they were escaped twice
-    while "&" in review and (text := ENTITY.sub(lambda entity: html.unescape(entity[0]), review)) != review:
+    # also where they were escaped twice; `html.unescape` would cut unknown names
+    while "&" in review and (text := ENTITY.sub(meant, review)) != review:
         review = text
     if not review.isprintable():
         # white space among the control characters (tab, line ends) is folded below
@@ -57,6 +58,10 @@ def clean(review: str) -> str:
     if not review.isascii():
         review = composed(IGNORABLE.sub("", review))
     return " ".join(review.split())
+
+
+def meant(entity: "re.Match[str]") -> str:
+    return html.unescape(entity[0]) if "#" in entity[0] or entity[0][1:] in html5 else entity[0]
 
 
 @dataclass
