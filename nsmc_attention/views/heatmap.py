@@ -16,7 +16,7 @@ from ..drawing.html import LIGHT, as_hex
 from ..drawing.matrices import Matrix, largest_of, matrices
 from ..errors import DataError, check_kind
 from ..machine.aliases import Numbers, Record
-from ..machine.messages import word
+from ..machine.messages import translated, word
 from ..network.graphs import AXES
 
 if TYPE_CHECKING:
@@ -184,8 +184,8 @@ def caption(attribution: Attribution) -> str:
     """Return `positive 98.2 % - attention - pretrained`, the title of a picture."""
     score = max(attribution.probability, 1 - attribution.probability)
     label = word(str(attribution.label))
-    others = attribution.prediction.opinion, attribution.method, attribution.source
-    return " - ".join(filter(None, (f"{label} {100 * score:.1f} %", *map(word, others))))
+    opinion, others = translated(attribution.prediction.opinion), (attribution.method, attribution.source)
+    return " - ".join(filter(None, (f"{label} {100 * score:.1f} %", opinion, *map(word, others))))
 
 
 def layout(attribution: Attribution) -> list[tuple[int, float, float]]:

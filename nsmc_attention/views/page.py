@@ -72,9 +72,8 @@ def panel(attribution: Attribution) -> dict[str, Any]:
     `matrix` holds the weights of each query (rows) and key; `queries` names its rows where they are not the tokens.
     """
     matrices = attribution.matrices()
-    plain = {name: getattr(attribution, name) for name in ("text", "label", "source", "method", "signed")}
     return {
-        **plain,
+        **{name: getattr(attribution, name) for name in ("text", "label", "source", "method", "signed")},
         "probability": round(attribution.probability, 4),
         **{name: getattr(attribution.prediction, name) for name in ("sentiment", "stars", "opinion")},
         "meaning": METHODS[attribution.method],
@@ -90,7 +89,7 @@ def captioned(attribution: Attribution) -> dict[str, Any]:
     """Return a `panel` with captions in the language of the user."""
     shown = {**panel(attribution), **CAPTIONS}
     named = {name: word(shown[name]) for name in ("label", "method", "source", *CAPTIONS)}
-    return {**shown, **named, "meaning": translated(shown["meaning"])}
+    return {**shown, **named, **{name: translated(shown[name]) for name in ("opinion", "meaning")}}
 
 
 def font_of(characters: Iterable[str]) -> bytes:

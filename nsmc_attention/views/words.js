@@ -45,7 +45,9 @@ function legendOf(panel, largest, signed) {
 function headOf(panel) {
   const head = element("div", "head");
   const score = Math.max(panel.probability, 1 - panel.probability);
-  head.append(element("b", "", `${panel.label} ${(100 * score).toFixed(1)} %`), element("span", "", panel.method));
+  head.append(element("b", "", `${panel.label} ${(100 * score).toFixed(1)} %`));
+  if (panel.opinion) head.append(element("span", "opinion", panel.opinion));
+  head.append(element("span", "", panel.method));
   if (panel.source) head.append(element("span", "", panel.source));
   const bar = element("div", "bar"), filled = element("i");
   filled.style.width = `${100 * panel.probability}%`;

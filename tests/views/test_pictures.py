@@ -12,6 +12,7 @@ from nsmc_attention.classifier.attribution import Attribution
 from nsmc_attention.classifier.prediction import Prediction
 from nsmc_attention.drawing.html import DARK, LIGHT
 from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.machine.messages import VARIABLE
 from nsmc_attention.systems.restore.restoration import (
     BLANK,
     LONGEST_AXIS,
@@ -21,7 +22,15 @@ from nsmc_attention.systems.restore.restoration import (
     save_restoration,
     unchanged,
 )
-from nsmc_attention.views.heatmap import LINE_WIDTH, WORD_SPACE, draw_heatmap, draw_matrices, draw_words, layout
+from nsmc_attention.views.heatmap import (
+    LINE_WIDTH,
+    WORD_SPACE,
+    caption,
+    draw_heatmap,
+    draw_matrices,
+    draw_words,
+    layout,
+)
 from nsmc_attention.views.page import check_picture, page, panel, save_attributions
 
 STRANGE = '</script><script>alert("1")</script> &amp; \u2028 👍 영화 $x$ REVIEWS_AS_JSON'
@@ -179,6 +188,29 @@ def test_the_page_shades_words_by_the_query_that_is_clicked(chromium, tmp_path):
     page.get_by_role("button", name="hop 2").click()
     assert page.locator(".say").inner_text() == "hop 2 →"
     assert page.locator(".word").first.get_attribute("style") != before
+
+
+@pytest.mark.parametrize(
+    "sentiment, stars, english, korean",
+    [
+        ("neutral", 5.75, "neutral, 5.8 stars", "중립, 5.8점"),
+        (None, None, "no opinion", "의견 없음"),
+        ("negative", None, "", ""),
+    ],
+)
+def test_a_page_and_a_caption_have_the_opinion_beside_the_label_in_the_language_of_the_user(
+    chromium, tmp_path, monkeypatch, sentiment, stars, english, korean
+):
+    one = attribution()
+    one = replace(one, prediction=replace(one.prediction, sentiment=sentiment, stars=stars))
+    browser = chromium.new_page()
+    for language, label, said, method in (("en", "negative", english, "attention"), ("ko", "부정", korean, "어텐션")):
+        monkeypatch.setenv(VARIABLE, language)
+        save_attributions([[one]], tmp_path / f"{language}.html")
+        browser.goto((tmp_path / f"{language}.html").as_uri())
+        expected = [each for each in (f"{label} 80.0 %", said, method) if each]
+        assert browser.locator(".head > :not(.bar)").all_inner_texts() == expected
+        assert caption(one) == " - ".join(expected)
 
 
 SHADES = """selector => [...document.querySelectorAll(selector)].map(

@@ -266,7 +266,7 @@ def example_list(group: ExampleList) -> str:
 def in_language(example: Example, say: dict[str, str]) -> dict[str, Any]:
     """Return a `panel` with the words of a language, and the review's origin in place of the model."""
     shown = panel(example.attribution)
-    words = {"label": say[shown["label"]], "positive": say["positive"], "method": ""}
+    words = {"label": say[shown["label"]], "positive": say["positive"], "method": "", "opinion": ""}
     words["meaning"] = say[f"meaning_{shown['method']}"]
     return {**shown, **words, "source": example.origin, "marked": example.marked}
 

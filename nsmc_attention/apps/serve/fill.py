@@ -50,9 +50,8 @@ class Service(SystemService):
         `candidates` are the likeliest first, each with `token` (of several [MASK] theirs, a space between), the `text`
         with it and its `probability`; `tokens` is what the network read, of a long text the part around the [MASK], which
         are at `places`; `attended` is for each token the attention that [MASK] pays to it in the last layer, the mean of
-        its heads (and of all [MASK]), and sums to 1. `heads` are,
-        if asked for, the weights of every head: a list for each layer, in it one for each head, a row for each token.
-        A language model whose encoder has no self-attention has neither.
+        its heads (and of all [MASK]), and sums to 1. `heads` are, if asked for, the weights of every head: a list for
+        each layer, in it one for each head, a row for each token. Without self-attention in the encoder there is neither.
         """
         self.server.require()
         self.main.require()

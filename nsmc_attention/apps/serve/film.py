@@ -55,7 +55,6 @@ class Service(SystemService):
         """
         self.server.require()
         rater = self.main.require()
-
         load = partial(load_rater, rater.reference)
         # as many reviews as the page asks the words of in one request
         given = group_by, self.limits.weighted

@@ -142,15 +142,15 @@ function drawAnswer() {
     const meaning = meanings[answer.method] ?? answer.meaning;
     const queries = answer.queries?.map((_, row) => say.hop(row + 1));
     // a server has one model, whose name says nothing
-    return { ...answer, queries, positive, negative, label: say[answer.label], method: methods[answer.method], source: "", opener: say.matrix, zoom: say.zoom,
+    return { ...answer, queries, positive, negative, label: say[answer.label], opinion: opinionOf(answer), method: methods[answer.method], source: "", opener: say.matrix, zoom: say.zoom,
       meaning: answer.matrix ? `${meaning}. ${queries ? say.clickHop : say.click}` : meaning };
   });
   $("answer").replaceChildren(...withSharedScale(panels).map(panelWithHeads));
   $("after").hidden = !panels.length;
   $("copied").textContent = "";
   $("summary").textContent = panels.map(each =>
-    `${say.label}: ${each.label} ${(100 * Math.max(each.probability, 1 - each.probability)).toFixed(1)} %, ${each.method}`).join("; ");
-  const shown = [numbers.answer, numbers.bar, answers[0]?.signed ? numbers.signed : numbers.weights];
+    [`${say.label}: ${each.label} ${(100 * Math.max(each.probability, 1 - each.probability)).toFixed(1)} %`, each.opinion, each.method].filter(Boolean).join(", ")).join("; ");
+  const shown = [numbers.answer, ...(panels.some(each => each.opinion) ? [numbers.opinion] : []), numbers.bar, answers[0]?.signed ? numbers.signed : numbers.weights];
   if (answers.some(each => each.matrix)) shown.push(hops ? numbers.hops : numbers.matrix);
   $("numbers").replaceChildren(...shown.flatMap(([name, text]) => [element("dt", "", name), element("dd", "", text)]));
 }
@@ -278,15 +278,25 @@ const unmarked = cell => MARKED.test(cell) ? cell.slice(1) : cell;
 /* The whole name of the column in use, which the server shortens in its header. */
 const wholeName = () => columns.find(name => [...name].slice(0, LETTERS).join("") === column) ?? column;
 
-/* The prediction is in the last four columns, whatever the others are called. */
+// What a review may say, in the order of the counts; what has no label is "none"
+const KINDS = ["positive", "neutral", "negative", "noOpinion"];
+const kindOf = ({ label, sentiment }) => !label ? "none" : sentiment || "noOpinion";
+
+/* The sentiment and the stars of a review with a label; nothing where the server's classifier has no stars. */
+function opinionOf(row) {
+  const kind = kindOf(row), { stars } = row;
+  return kind === "noOpinion" ? say.noOpinion : stars ? `${say[kind]} · ${say.ofTen(Number(stars).toFixed(1))}` : "";
+}
+
+/* The prediction is in the last six columns, whatever the others are called. */
 function fromCsv(text, separator) {
   const [head, ...rows] = parseCsv(text, separator);
-  columns = head.slice(0, -4).map(unmarked);
+  columns = head.slice(0, -6).map(unmarked);
   column = wholeName();
   const place = columns.indexOf(column);
   return rows.map(row => {
-    const [label, , probability, error] = row.slice(-4);
-    return { review: unmarked(row[place] ?? ""), label, probability, error };
+    const [label, , sentiment, stars, probability, error] = row.slice(-6);
+    return { review: unmarked(row[place] ?? ""), label, sentiment, stars, probability, error };
   });
 }
 
@@ -298,8 +308,8 @@ function fromJsonl(text) {
   columns = found.length ? names.slice(0, names.indexOf(keyOf(found[0], "text"))) : [];
   column = wholeName();
   return found.map(row => {
-    const of = name => row[keyOf(row, name)] ?? "", label = of("label");
-    return { review: String(row[column] ?? ""), label, probability: label && of("probability").toFixed(6), error: label ? "" : of("error") };
+    const of = name => row[keyOf(row, name)] ?? "", label = of("label"), [sentiment, stars] = label ? ["sentiment", "stars"].map(of) : ["", ""];
+    return { review: String(row[column] ?? ""), label, sentiment, stars, probability: label && of("probability").toFixed(6), error: label ? "" : of("error") };
   });
 }
 
@@ -316,7 +326,7 @@ function beginTable() {
 }
 
 async function scoreTable(chosen = "") {
-  const { body, type } = source, signal = beginTable(), query = new URLSearchParams({ text_column: chosen, sheet });
+  const { body, type } = source, signal = beginTable(), query = new URLSearchParams({ text_column: chosen, sheet, sentiment: true });
   column = chosen;
   $("table-busy").hidden = false;
   try {
@@ -328,7 +338,7 @@ async function scoreTable(chosen = "") {
     const kind = response.headers.get("Content-Type").split(";")[0];
     column = JSON.parse(response.headers.get("X-Text-Column"));
     table = kind === TYPES.jsonl ? fromJsonl(text) : fromCsv(text, kind === TYPES.tsv ? "\t" : ",");
-    table.forEach((row, number) => { row.number = number; });
+    table.forEach((row, number) => Object.assign(row, { number, kind: kindOf(row) }));
     offer(text, kind);
   } catch (problem) {
     if (signal.aborted) return;
@@ -368,9 +378,10 @@ function drawSource() {
 
 const shownRows = () => {
   const { key, way, only, words } = view, { compare } = new Intl.Collator("ko");
-  const found = table.filter(row => (!only || (row.label || "none") === only) && (!words || row.review.toLowerCase().includes(words)));
+  const found = table.filter(row => (!only || row.kind === only) && (!words || row.review.toLowerCase().includes(words)));
   // rows without a prediction come last, whichever way
-  const order = (one, other) => !one.label - !other.label || way * (key === "probability" ? one[key] - other[key] : compare(one[key], other[key]));
+  const values = { label: row => KINDS.indexOf(row.kind), probability: row => row.probability }, value = values[key];
+  const order = (one, other) => !one.label - !other.label || way * (value ? value(one) - value(other) : compare(one[key], other[key]));
   return key ? found.sort(order) : found;
 };
 
@@ -392,9 +403,11 @@ function drawTable() {
 }
 
 function drawCounts() {
-  const count = { positive: 0, negative: 0, none: 0 };
-  for (const row of table) count[row.label || "none"]++;
-  const scored = count.positive + count.negative, shown = Object.entries(count).filter(([name, each]) => each || name !== "none");
+  const count = Object.fromEntries([...KINDS, "none"].map(name => [name, 0]));
+  for (const { kind } of table) count[kind]++;
+  // without stars each review has a side
+  const always = table.some(opinionOf) ? KINDS : ["positive", "negative"], scored = table.length - count.none;
+  const shown = Object.entries(count).filter(([name, each]) => each || always.includes(name));
   const part = ([name, each]) => `${say[name]} ${each.toLocaleString()}${name !== "none" && scored ? ` (${(100 * each / scored).toFixed(1)} %)` : ""}`;
   $("count").textContent = [say.rows(table.length.toLocaleString()), ...shown.map(part)].join(" · ");
   $("share").hidden = !share;
@@ -429,7 +442,8 @@ function headRow(names, state, draw, frame) {
 
 function rowOf(row) {
   const line = element("tr"), label = element("td"), review = element("td"), open = element("button", "", row.review);
-  label.append(element("span", `label ${row.label || "none"}`, row.label ? say[row.label] : translate(row.error)));
+  label.append(element("span", `label ${row.kind}`, row.label ? say[row.kind] : translate(row.error)));
+  label.title = row.label ? opinionOf(row) : "";
   open.type = "button";
   open.lang = "ko";
   open.title = say.open;

@@ -7,7 +7,7 @@ fills, review.html, answer.html, table.html or sections.html.
 import asyncio
 import json
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
+from ...classifier.settings import LABELS
 from ...drawing.matrices import NO_HEADS, rounded
 from ...engines.graphs import companion_engine
 from ...errors import DataError, did_you_mean
@@ -151,12 +152,13 @@ class Body(BaseModel):
         return value
 
 
-def labels_of(probability: Optional[float], error: Optional[str]) -> list[dict[str, Any]]:
-    """Return the labels for a probability of positive, most probable first; without a label the reason in `error`."""
-    if error or probability is None:
+def labels_of(row: Sequence[Any]) -> list[dict[str, Any]]:
+    """Return the labels of a row WITH_SENTIMENT, which the first has, most probable first; without one the `error`."""
+    label, score, sentiment, stars, _, error = row
+    if label is None:
         return [{"label": None, "score": None, "error": error}]
-    both = [{"label": "positive", "score": probability}, {"label": "negative", "score": 1 - probability}]
-    return both if probability >= 0.5 else both[::-1]
+    other = {"label": LABELS[label == LABELS[0]], "score": 1 - score}
+    return [{"label": label, "score": score, "sentiment": sentiment, "stars": stars}, other]
 
 
 def head_values(heads: Any) -> Any:

@@ -48,7 +48,7 @@ def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple
         advice = "send a part of the picture, or leave weights out"
         raise DataError(f"weights: expected at most {MOST_WEIGHTS} of all lines, found more; {advice}")
     rows = classifier.rows([line.text for line in reading.lines]) if classifier else None
-    labels = repeat({}) if rows is None else (labels_of(probability, error)[0] for _, _, probability, error in rows)
+    labels = repeat({}) if rows is None else (labels_of(row)[0] for row in rows)
     lines = [{**values_of(line, weights), **label} for line, label in zip(reading.lines, labels)]
     height, width = reading.pixels.shape
     return encode({"width": width, "height": height, "lines": lines}), len(rows or ())
@@ -86,7 +86,7 @@ class Service(SystemService):
         The file's content decides of which of the types it is. `width` and `height` are those of the picture, turned as
         its EXIF says, in pixels. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability`
         (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
-        it is classified, `label`, `score` and `error` as in /predict. `weights` are the attention that each letter was
+        it is classified, what /predict says of it. `weights` are the attention that each letter was
         written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends.
         """
         classifier = self.server.require().classifier.reference

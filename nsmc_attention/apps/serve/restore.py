@@ -69,9 +69,8 @@ class Service(SystemService):
         `alignment` is for each character of the text the place of that in the source which it was made of; `segments`
         are pairs of source and text side by side, which differ where something was `changed`; `changes` has these with
         their places in the source, and an editor's probability of each. `error` is why a source was returned as it is,
-        if not because it was right. With weights, of one text at a time: what a writer, an
-        encoder-decoder, makes of it, and its attention as `weights`, a row for each character of the text and a column
-        for each of the source.
+        if not because it was right. With weights, of one text at a time: what a writer, an encoder-decoder, makes of it,
+        and its attention as `weights`, a row for each character of the text and a column for each of the source.
         """
         self.server.require()
         restorer = self.main.require()

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import lru_cache, partial
 from importlib import import_module, resources
 from typing import Annotated, Any, NamedTuple, Optional
@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 from ...classifier.display import AUTO, METHODS
 from ...classifier.explain import Explainer
 from ...classifier.positive_share import share_given
-from ...classifier.prediction import Prediction
+from ...classifier.prediction import WITH_SENTIMENT, Prediction
 from ...classifier.predictor import Classifier
 from ...machine.batching import Batcher, cost_of, one_by_one
 from ...views.page import file, filled, font_of, panel, with_words
@@ -48,8 +48,9 @@ SERVICES = {"restore": "restore", "language": "fill", "film": "film", "read": "r
 SCRIPTS = ("texts.js", "heads.js", "page.js", "start.js")
 # Where systems add to the page
 SLOTS = ("review", "answer", "table", "sections")
-ShareOf = Annotated[Optional[str], Query(description="add labels by the share of positive reviews: table, or 0 to 1")]
-Verbatim = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
+Share = Annotated[Optional[str], Query(description="add labels by the share of positive reviews: table, or 0 to 1")]
+Said = Annotated[bool, Query(description="add the sentiment, null without an opinion, and the expected stars")]
+Raw = Annotated[bool, Query(description="leave texts that a spreadsheet would compute as they are")]
 EXAMPLE = "film,document\n괴물,정말 재미있는 영화였어요\n괴물,배우는 좋은데 영화는 별로\n"
 DETAILS = ("text", "tokens", "offsets", "weights", "token_weights")
 LOG = logging.getLogger("uvicorn.error")
@@ -131,10 +132,10 @@ class Server:
         """Load all models; requests that need them are refused until the end."""
         modules = [__name__, *(type(each).__module__ for each in self.services.values())]
         self.fence = Fence(self.limits.read, self.limits.files, modules)
-        run = asyncio.get_running_loop().run_in_executor
-        self.classifier = classifier = await run(self.thread, Classifier.load, self.bundles.bundle, self.bundles.engine)
+        run = partial(asyncio.get_running_loop().run_in_executor, self.thread)
+        self.classifier = classifier = await run(partial(Classifier.load, *self.bundles[:2], sentiment=True))
         # the first review builds the tokenizer
-        await run(self.thread, classifier.predict, "영화")
+        await run(classifier.predict, "영화")
         # MXNet must be called from one thread; beside another engine only explanations call it, in one thread of theirs
         self.mxnet = self.thread if classifier.engine.name == "gluon" else ThreadPoolExecutor(1)
         explainer = Explainer(classifier)
@@ -233,10 +234,10 @@ class Server:
         return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
 
     async def predict(self, question: Reviews) -> str:
-        """Return a label and its score for each review.
+        """Return a label and its score for each review, its sentiment, and its stars, 1 to 10: both null without an opinion.
 
-        One review: `[{"label", "score"}]`; a list: one such object each. With top_k, a list of labels for each, all for null.
-        A review without words has label and score null, and the reason in `error`.
+        One review: `[{"label", "score", "sentiment", "stars"}]`; a list: one such object each. With top_k, a list of labels
+        for each, all for null. A review without words has label and score null, and the reason in `error`.
         """
         self.require()
         inputs, top_k = question.inputs, question.parameters.labels
@@ -246,8 +247,7 @@ class Server:
             results = await self.weighted([(text, top_k) for text in texts])
         else:
             self.check_texts(texts, self.limits.reviews, "reviews")
-            rows = await self.labels(texts)
-            results = [labels_json(probability, error, top_k) for _, _, probability, error in rows]
+            results = [labels_json(row, top_k) for row in await self.labels(texts)]
         self.counters.reviews.inc(len(texts))
         return results[0] if top_k and texts is not inputs else f"[{','.join(results)}]"
 
@@ -263,7 +263,7 @@ class Server:
         return answer
 
     async def batch(
-        self, request: Request, read_as: TableQuery, verbatim: Verbatim = False, share: ShareOf = None
+        self, request: Request, read_as: TableQuery, verbatim: Raw = False, share: Share = None, sentiment: Said = False
     ) -> Response:
         """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
 
@@ -273,9 +273,9 @@ class Server:
         how: the geometric mean of the ranks of their words, `rank`, how sure the classifier is, `certainty` in percent, and
         both of film reviews, `usual_rank` and `usual_certainty`. X-Share is the estimated share of positive reviews: `share`
         (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews that it is made from. With
-        `share` a label by the share stands beside each review's own.
+        `share` a label by the share stands beside each review's own; with `sentiment` it and the stars are added.
         """
-        load = partial(load_scorer, self.require().classifier.reference)
+        load = partial(load_scorer, replace(self.require().classifier.reference, options=(("sentiment", sentiment),)))
         given = (share_given(share) or share) if share else None
         return await self.with_table(request, read_as, load, score, verbatim, given)
 
@@ -297,9 +297,9 @@ class Server:
         return response
 
 
-def labels_json(probability: Optional[float], error: Optional[str], top_k: Optional[int], **details: Any) -> str:
+def labels_json(row: Sequence[Any], top_k: Optional[int], **details: Any) -> str:
     """Return `labels_of` as JSON, the first with the details; a list only where top_k is given."""
-    values = labels_of(probability, error)[: top_k or 1]
+    values = labels_of(row)[: top_k or 1]
     values[0].update(details)
     return encode(values if top_k else values[0])
 
@@ -308,7 +308,7 @@ def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
     """Return the labels of a prediction, the first with its tokens and weights."""
     values = {} if prediction.error else prediction.to_dict(weights=True)
     details = {name: values[name] for name in DETAILS if values}
-    return labels_json(prediction.probability, prediction.error, top_k, **details)
+    return labels_json([getattr(prediction, name) for name in WITH_SENTIMENT], top_k, **details)
 
 
 def explanation_json(explainer: Explainer, question: Question) -> str:

@@ -20,6 +20,8 @@ from nsmc_attention.systems.language.model import load_language_model
 from nsmc_attention.systems.language.settings import LAYOUT as LANGUAGE_MODEL
 from nsmc_attention.systems.restore.restorer import load_restorer
 
+# A side, neither of them, and no opinion
+SAID = {"최고의 영화": "positive", "정말 별로": "negative", "그냥 그렇다": "neutral", "어제 개봉했다": None}
 TEXT, BLANK, SENTENCE = "배우는 좋은데 영화는 별로", "주인공의 [MASK]에 소름이 돋았다", "이영화 정말조타 가나"
 
 
@@ -50,6 +52,37 @@ def test_top_k_returns_both_labels_the_more_probable_first(client, ask, top_k):
     one, many = (ask(client, "/predict", {"inputs": inputs, **question}).json() for inputs in (TEXT, [TEXT]))
     assert many == [one] and {answer["label"] for answer in one} == {"positive", "negative"}
     assert one[0]["score"] >= one[1]["score"] and one[0]["score"] + one[1]["score"] == pytest.approx(1)
+    assert one[0].keys() - one[1].keys() == {"sentiment", "stars"}
+
+
+@pytest.mark.parametrize("parameters", [{}, {"top_k": 2}, {"weights": True}])
+def test_the_first_label_has_the_sentiment_and_the_stars_which_are_null_without_an_opinion(
+    client, ask, classifier, parameters
+):
+    answers = ask(client, "/predict", {"inputs": [*SAID], "parameters": parameters}).json()
+    firsts = [answer[0] if "top_k" in parameters else answer for answer in answers]
+    assert [first["sentiment"] for first in firsts] == [*SAID.values()]
+    for first, prediction in zip(firsts, classifier.predict_many([*SAID])):
+        assert first["label"] == prediction.label and (first["stars"] is None) == (first["sentiment"] is None)
+        assert first["stars"] == (prediction.stars and pytest.approx(prediction.stars, abs=1e-4))
+
+
+@pytest.mark.parametrize("text", SAID)
+def test_an_explanation_has_the_sentiment_the_stars_and_both_in_words(client, ask, classifier, text):
+    answer, expected = ask(client, "/explain", {"inputs": text}).json(), classifier.predict(text)
+    assert (answer["sentiment"], answer["opinion"]) == (SAID[text], expected.opinion)
+    assert answer["stars"] == (expected.stars and pytest.approx(expected.stars, abs=1e-4))
+
+
+def test_without_heads_for_it_the_sentiment_is_the_label_and_there_are_no_stars(transformer, ask):
+    (answer,) = ask(transformer, "/predict", {"inputs": TEXT}).json()
+    assert answer["sentiment"] == answer["label"] and answer["stars"] is None
+    assert ask(transformer, "/explain", {"inputs": TEXT}).json()["opinion"] == ""
+    body = f"document\n{TEXT}\n".encode()
+    table = ask(transformer, "/predict/batch", body, "text/csv", sentiment=True).text.splitlines()
+    head, row = (line.split(",") for line in table)
+    found = dict(zip(head, row))
+    assert found["sentiment"] == found["label"] == answer["label"] and found["stars"] == ""
 
 
 def test_weights_come_on_demand(client, ask, classifier):

@@ -34,6 +34,29 @@ def test_a_review_is_classified_as_it_is_typed_and_never_read_as_html(page):
     assert not page.locator("#answer script, #answer b b").count()
 
 
+@pytest.mark.layout
+def test_the_sentiment_and_the_stars_stand_beside_the_label(page):
+    said = {"그냥 그렇다": "중립 · {}점 / 10점", "어제 개봉했다": "의견 없음", "최고의 영화": "긍정 · {}점 / 10점"}
+    for text, words in said.items():
+        stars = load_classifier().predict(text).stars
+        page.fill("#text", text)
+        expect(page.locator("#answer .words")).to_have_text(text)
+        expect(page.locator("#answer .opinion")).to_have_text(words.format(f"{stars or 0:.1f}"))
+        assert re.match("(긍정|부정) [0-9.]+ %$", page.inner_text("#answer .head b"))
+    expect(page.locator("#summary")).to_contain_text("점 / 10점, 기여도")
+    assert "의견과 별점" in page.locator("#numbers").text_content()
+    page.click("#language")
+    expect(page.locator("#answer .opinion")).to_have_text(f"positive · {stars:.1f} of 10 stars")
+    page.fill("#text", "어제 개봉했다")
+    expect(page.locator("#answer .opinion")).to_have_text("no opinion")
+
+
+def test_a_classifier_without_stars_says_nothing_beside_the_label(heads):
+    heads.fill("#text", TEXT)
+    assert not panel(heads).locator(".opinion").count()
+    assert "의견과 별점" not in heads.locator("#numbers").text_content()
+
+
 @pytest.mark.parametrize("device", ["phone-dark"], indirect=True)
 def test_a_line_ends_between_words_and_only_a_word_longer_than_a_line_is_broken(page):
     lines = "words => words.map(word => new Set([...word.children].map(part => part.offsetTop)).size)"
@@ -377,7 +400,7 @@ def test_two_reviews_are_compared_side_by_side_and_the_link_opens_them(page):
     page.select_option("#method", "erasure")
     expect(page.locator("#answer .panel")).to_have_count(2)
     page.wait_for_selector("#answer .word.against")
-    summary = re.compile("예측: 긍정 .* %, 단어 제거; 예측: 부정 .* %, 단어 제거")
+    summary = re.compile("예측: 긍정 .* %, 긍정 · .*, 단어 제거; 예측: 부정 .* %, 부정 · .*, 단어 제거")
     expect(page.locator("#summary")).to_have_text(summary)
     page.wait_for_url("**compare=**method=erasure")
     page.goto(page.url)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pandas
 import pytest
@@ -97,7 +98,7 @@ def test_what_a_spreadsheet_would_compute_is_shown_and_explained_as_it_is_and_ma
     page.click("#table td button >> nth=0")
     page.wait_for_selector("#answer .word")
     assert page.locator("#answer .words").inner_text() == page.input_value("#text") == "=최고"
-    assert downloaded(page).startswith("\ufeff'=리뷰,b,label,score,probability,error\n'=최고,1,")
+    assert downloaded(page).startswith("\ufeff'=리뷰,b,label,score,sentiment,stars,probability,error\n'=최고,1,")
 
 
 # of the letters each 64th: those that are no letter may matter
@@ -189,6 +190,50 @@ def test_results_are_paged_filtered_and_searched(page):
     page.select_option("#only", "")
     page.fill("#search", "정말")
     assert page.inner_text("#shown") == "1–3 / 3"
+
+
+TEXTS = ["최고의 영화", "그냥 그렇다", "어제 개봉했다", "", "정말 별로"]
+KINDS = ["긍정", "중립", "의견 없음", "빈 리뷰: 분류할 단어가 없습니다", "부정"]
+
+
+@pytest.mark.layout
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+def test_a_row_shows_the_sentiment_and_of_four_kinds_there_are_counts_and_filters(page, kind):
+    lines = [json.dumps({"document": text, "sentiment": "mine"}) for text in TEXTS]
+    put(
+        page,
+        f"a.{kind}",
+        "\n".join(["document,sentiment", *(f"{text},mine" for text in TEXTS)] if kind == "csv" else lines),
+    )
+    assert [row[0] for row in rows_of(page)] == KINDS
+    counts = "5개 · 긍정 1 (25.0 %) · 중립 1 (25.0 %) · 부정 1 (25.0 %) · 의견 없음 1 (25.0 %) · 분류 안 됨 1"
+    assert page.inner_text("#count") == counts
+    options = page.locator("#only option")
+    assert options.all_inner_texts() == ["전체", "긍정", "중립", "부정", "의견 없음", "분류 안 됨"]
+    for option, chosen in zip(options.all_inner_texts()[1:], (0, 1, 4, 2, 3)):
+        page.select_option("#only", label=option)
+        assert [row[2] for row in rows_of(page)] == [TEXTS[chosen]]
+    page.select_option("#only", "")
+    page.click("#table th button >> nth=0")
+    assert [row[0] for row in rows_of(page)] == [KINDS[place] for place in (0, 1, 4, 2, 3)]
+    page.click("#table th button >> nth=0")
+    assert [row[0] for row in rows_of(page)] == [KINDS[place] for place in (2, 4, 1, 0, 3)]
+    assert re.fullmatch(r"중립 · \d\.\d점 / 10점", page.get_attribute("#table td:has(.neutral)", "title"))
+    saved = downloaded(page).lstrip("\ufeff").splitlines()
+    if kind == "csv":
+        names = [f"predicted_{name}" for name in "label score sentiment stars probability error".split()]
+        assert saved[0].split(",")[2:] == names and ",neutral," in saved[2]
+    else:
+        assert json.loads(saved[1])["predicted_sentiment"] == "neutral"
+    page.click("#language")
+    expect(page.locator("#count")).to_contain_text("neutral 1 (25.0 %) · negative 1 (25.0 %) · no opinion 1 (25.0 %)")
+
+
+def test_a_classifier_without_stars_has_two_kinds(open_page, tiny_structured):
+    page = open_page(bundle=tiny_structured)
+    put(page, "a.csv", "document\n" + "\n".join(TEXTS))
+    assert {row[0] for row in rows_of(page)} <= {"긍정", "부정", "빈 리뷰: 분류할 단어가 없습니다"}
+    assert page.locator("#only option").all_inner_texts() == ["전체", "긍정", "부정", "분류 안 됨"]
 
 
 FILMS = [("별빛 아래", text) for text in ("정말 재미있고 감동적이에요", "배우들 연기가 좋다", "조금 길지만 볼만하다")]

@@ -65,6 +65,30 @@ def test_the_answer_says_where_texts_are_unlike_film_reviews(batch):
     assert "X-Unlike" not in batch(films.encode()).headers
 
 
+@pytest.mark.parametrize("kind", ["text/csv", "text/tab-separated-values", EXCEL])
+def test_columns_of_the_sentiment_and_the_stars_come_only_when_asked_for(batch, kind):
+    texts = ["최고의 영화", "정말 별로", "그냥 그렇다", "어제 개봉했다", " "]
+    body = as_file(pandas.DataFrame({"document": texts}), kind)
+    plain, asked, refused = (batch(body, kind, sentiment=value).text.lstrip("\ufeff") for value in (None, True, False))
+    separator = "\t" if "tab" in kind else ","
+    frame = pandas.read_csv(io.StringIO(asked), sep=separator, keep_default_na=False)
+    assert list(frame) == "document label score sentiment stars probability error".split()
+    assert list(frame["sentiment"]) == ["positive", "negative", "neutral", "", ""]
+    assert [bool(label) for label in frame["label"]] == 4 * [True] + [False]
+    for sentiment, stars in zip(frame["sentiment"], frame["stars"]):
+        assert 1 <= float(stars) <= 10 if sentiment else stars == ""
+    without = pandas.read_csv(io.StringIO(plain), sep=separator, keep_default_na=False)
+    assert list(without) == "document label score probability error".split() and plain == refused
+    assert without.equals(frame.drop(columns=["sentiment", "stars"]))
+    assert "sentiment" in batch(body, kind, sentiment="perhaps").json()["error"]
+
+
+def test_labels_by_the_share_come_beside_the_sentiment(batch):
+    head = batch(FILMS.encode(), share="0.8", sentiment=True).text.splitlines()[0]
+    columns = "label,score,sentiment,stars,probability,label_by_share,probability_by_share,share,error"
+    assert head == f"film,review,{columns}"
+
+
 @pytest.mark.parametrize("name, text", [("a.csv", "document,b\n최고,1\n"), ("b/리뷰.TSV", "document\tb\n최고\t1\n")])
 def test_a_table_can_be_the_file_of_a_form(client, batch, name, text):
     done = client.post("/predict/batch", files={"file": (name, text.encode(), "application/octet-stream")})
