@@ -4,7 +4,7 @@ import html
 import json
 import math
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -30,12 +30,12 @@ from ...views.heatmap import by_word, token_table
 from ...views.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 from ..aspects.aspects import AspectReader, by_name
 from ..aspects.clauses import Pairs, read_words
-from .content import Content, Example, ExampleList, Figure, Section, Tables, rate_groups
+from .content import SENTIMENTS, Content, Example, ExampleList, Section, Tables, rate_groups
 from .statistics import content_words, date_of, distinctive_words, extreme_reviews, shares_by
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
-TABLES = (*ALWAYS, "groups", "months", "aspects", "aspects_by_group")
+TABLES = (*ALWAYS, "sentiments", "groups", "months", "aspects", "aspects_by_group")
 PathLike = Union[str, Path]
 
 
@@ -59,8 +59,7 @@ def report(
     Shares are estimated (`measure.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
     `language` is ko or en, also where `title` is None.
     DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
-    ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other
-    files.
+    ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
@@ -71,20 +70,20 @@ def report(
         check_folder(Path(tables_to))
     words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     path, frame, stars = read(source, group_by, date_column, stars_column)
-    stream = classifier.predict_stream(frame["text"])
-    bar = progress_bar(stream, total=len(frame), desc="scoring", unit=" reviews")
+    bar = progress_bar(classifier.predict_stream(frame["text"]), total=len(frame), desc="scoring", unit=" reviews")
     # averaged: the weights of all reviews would be gigabytes
     predictions = [prediction.averaged() for prediction in bar]
     # one without a label is counted with the blank ones
     frame["probability"] = [prediction.probability if prediction.label else None for prediction in predictions]
     frame["label"] = [prediction.label for prediction in predictions]
+    if classifier.heads:
+        frame["sentiment"] = [each.label and (each.sentiment or "no_opinion") for each in predictions]
+        frame["expected_stars"] = pandas.Series([each.stars for each in predictions], dtype="float64")
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{path}: expected reviews, found none with a word")
     texts = frame["text"].tolist()
-    tally, other = (
-        Tally.of(texts, frame["probability"].tolist(), prior=classifier.prior),
-        domain_shift(classifier, texts),
-    )
+    tally = Tally.of(texts, frame["probability"].tolist(), prior=classifier.prior)
+    other = domain_shift(classifier, texts)
     if found := domain_warning(classifier, texts):
         print(f"{path}: {found}", file=sys.stderr)
     tables, say = count(frame, predictions, classifier.prior), phrases(language)
@@ -108,10 +107,8 @@ def report(
 
 def mentions_of(explainer: Explainer, texts: list[str], words: Pairs) -> pandas.DataFrame:
     """Return a row for each aspect of each text that has a side, with the place of its clearest clause, if they can be found."""
-    rows = []
-    for row, judged in enumerate(
-        AspectReader(explainer.classifier, words)(texts) if explainer.has_contributions else ()
-    ):
+    rows, read = [], AspectReader(explainer.classifier, words)
+    for row, judged in enumerate(read(texts) if explainer.has_contributions else ()):
         for name, odds in by_name(judged).items():
             best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
             rows.append((row, name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end))
@@ -183,6 +180,9 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float =
     """Return the report's tables."""
     scored = frame[frame["label"].notna()]
     tables: Tables = {}
+    if "sentiment" in scored:
+        counts = scored["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
+        tables["sentiments"] = pandas.DataFrame({"count": counts, "share": counts / len(scored)})
     if "group" in scored:
         tables["groups"] = shares_by(scored["group"], scored, prior).sort_values("count", ascending=False)
     if "month" in scored:
@@ -196,8 +196,7 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float =
     table = table[table["tag"] != ""].assign(token=table["tag"])
     weights = by_word(table, fewest=max(5, len(labelled) // 500))
     tables["words_by_attention"] = weights.rename(columns={"token": "word"})
-    chosen = {kind: frame.loc[rows] for kind, rows in extreme_reviews(frame["probability"]).items()}
-    tables["reviews"] = pandas.concat(chosen, names=["kind", "row"])
+    tables["reviews"] = pandas.concat(extreme_reviews(frame), names=["kind", "row"])
     return tables
 
 
@@ -216,13 +215,14 @@ def phrases(language: str) -> dict[str, str]:
 def report_page(content: Content, title: str, source: str, bundle: ClassifierBundle, language: str) -> str:
     """Return the page in one language, with the tables as csv; `source` is the name of what was read."""
     say, sections = content.say, list(content.sections())
+    findings = "".join(entry(pair, '<dd lang="ko">') for pair in content.findings())
     links = "".join(link(name, table) for name, table in content.tables.items())
     body = "\n".join(
         [
             f"<header><h1>{html.escape(title)}</h1><p>{html.escape(source)}</p></header><main>",
             *(f'<p class="warning">{html.escape(line)}</p>' for line in content.warnings()),
-            f'<dl class="figures">{"".join(map(tile, content.key_figures()))}</dl>',
-            f'<dl class="findings">{"".join(map(finding, content.findings()))}</dl>',
+            f'<dl class="figures">{"".join(map(entry, content.key_figures()))}</dl>{content.sentiments()}',
+            f'<dl class="findings">{findings}</dl>',
             *(section_html(section, say) for section in sections),
             f"<section><h2>{say['method']}</h2><ul>",
             *(f"<li>{html.escape(remark)}</li>" for remark in content.remarks(bundle)),
@@ -236,22 +236,16 @@ def report_page(content: Content, title: str, source: str, bundle: ClassifierBun
     return filled(with_words(file("report.html", __package__)), **fillings, REVIEWS_AS_JSON=data, BODY=body)
 
 
-def tile(figure: Figure) -> str:
-    name, value, more = map(html.escape, figure)
-    return f"<div><dt>{name}</dt><dd>{value}</dd><dd>{more}</dd></div>"
-
-
-def finding(pair: tuple[str, str]) -> str:
-    name, text = map(html.escape, pair)
-    return f'<div><dt>{name}</dt><dd lang="ko">{text}</dd></div>'
+def entry(texts: Sequence[str], start: str = "<dd>") -> str:
+    """Return a name and what is said of it, each after a start tag, in a list of these."""
+    name, *others = map(html.escape, texts)
+    return f"<div><dt>{name}</dt>{''.join(f'{start}{text}</dd>' for text in others)}</div>"
 
 
 def section_html(section: Section, say: dict[str, str]) -> str:
     key, values = section.key, section.values
     heading, legend = (html.escape(say[name].format(**values)) for name in (key, f"{key}_legend"))
-    notes = "".join(
-        f"<div><dt>{say[kind]}</dt><dd>{html.escape(say[f'{key}_{kind}'])}</dd></div>" for kind in ("can", "cannot")
-    )
+    notes = "".join(entry((say[kind], say[f"{key}_{kind}"])) for kind in ("can", "cannot"))
     reviews = "".join(map(example_list, section.reviews))
     return f'<section><h2>{heading}</h2><p>{legend}</p>{section.chart}{reviews}<dl class="notes">{notes}</dl></section>'
 
@@ -264,11 +258,12 @@ def example_list(group: ExampleList) -> str:
 
 
 def in_language(example: Example, say: dict[str, str]) -> dict[str, Any]:
-    """Return a `panel` with the words of a language, and the review's origin in place of the model."""
+    """Return a `panel` with the words of a language; in place of the model what is no side, and the review's origin."""
     shown = panel(example.attribution)
     words = {"label": say[shown["label"]], "positive": say["positive"], "method": "", "opinion": ""}
-    words["meaning"] = say[f"meaning_{shown['method']}"]
-    return {**shown, **words, "source": example.origin, "marked": example.marked}
+    neither = {"neutral": say["neutral_stars"].format(stars=shown["stars"] or 0), None: say["no_opinion"]}
+    source = " · ".join(filter(None, (neither.get(shown["sentiment"]), example.origin)))
+    return {**shown, **words, "meaning": say[f"meaning_{shown['method']}"], "source": source, "marked": example.marked}
 
 
 def link(name: str, table: pandas.DataFrame) -> str:

@@ -28,17 +28,16 @@ def interval_rows(rows: pandas.DataFrame, whole: float, unknown: str, stars: str
     for name, row in rows.iterrows():
         at, low, high = (100 * row[column] for column in ("share", "low", "high"))
         known = at == at
-        value = f"{at:.0f} % <small>({low:.0f}–{high:.0f})</small>" if known else unknown
-        value += f" · {row['count']:,}"
+        value = (f"{at:.0f} % <small>({low:.0f}–{high:.0f})</small>" if known else unknown) + f" · {row['count']:,}"
         if stars and row["mean_stars"] == row["mean_stars"]:
             value += " · " + html.escape(stars.format(stars=row["mean_stars"]))
         lines.append(line(str(name), value, mean(whole) + (interval(at, low, high, row["outlier"]) if known else "")))
     return wide(lines, "0", "50", "100 %")
 
 
-def mean(whole: float) -> str:
+def mean(whole: float, side: str = "left") -> str:
     """Return the mark of the share of all reviews, none where it is unknown."""
-    return f'<i class="mean" {style(left=100 * whole)}></i>' if whole == whole else ""
+    return f'<i class="mean" {style(**{side: 100 * whole})}></i>' if whole == whole else ""
 
 
 def star_rows(rows: pandas.DataFrame, lowest: float, highest: float) -> str:
@@ -82,6 +81,15 @@ def bars(title: str, items: Iterable[tuple[str, float, str, str]]) -> str:
     return f'<div><h3>{html.escape(title)}</h3><ol class="lines">{"".join(lines) or "<li>–</li>"}</ol></div>'
 
 
+def parts(items: Sequence[tuple[str, float, str, str]]) -> str:
+    """Return one bar of parts, and below it what they are; an item is as of `bars`, with its share as the length."""
+    marks = names = ""
+    for name, share, value, kind in items:
+        marks += f'<i class="{kind}" {style(width=100 * share)}></i>'
+        names += f'<div><dt><i class="{kind}"></i>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>'
+    return f'<div class="parts" aria-hidden="true">{marks}</div><dl class="parts">{names}</dl>' if names else ""
+
+
 def pair(left: str, right: str) -> str:
     """Return two charts beside each other, on a phone below each other."""
     return f'<div class="pair">{left}{right}</div>'
@@ -102,10 +110,8 @@ def interval_columns(rows: pandas.DataFrame, whole: float, label: str) -> str:
         if number % step == 0:
             middle = width * (number + 0.5)
             # the last may be at the edge
-            ticks += (
-                f"<b {style(left=100)} class=end>{name}</b>" if middle > LAST else f"<b {style(left=middle)}>{name}</b>"
-            )
+            ticks += f"<b {f'{style(left=100)} class=end' if middle > LAST else style(left=middle)}>{name}</b>"
     scale = "".join(f'<b class="scale" {style(bottom=at)}>{at}</b>' for at in (0, 50, 100))
-    line_of_all = f'<i class="mean" {style(bottom=100 * whole)}></i>' if whole == whole else ""
+    columns = scale + mean(whole, "bottom") + drawn
     axis = f'<div class="ticks" aria-hidden="true">{ticks}</div>'
-    return f'<div class="columns" role="img" aria-label="{html.escape(label)}">{scale}{line_of_all}{drawn}</div>{axis}'
+    return f'<div class="columns" role="img" aria-label="{html.escape(label)}">{columns}</div>{axis}'

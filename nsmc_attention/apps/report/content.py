@@ -15,13 +15,15 @@ from ...corpora.stars import FEW_OF, MANY_OF, Stars
 from ...machine.progress import progress_bar
 from ...measure.share import Tally
 from ...version import __version__
-from .charts import bars, interval_columns, interval_rows, pair, star_rows
+from .charts import bars, interval_columns, interval_rows, pair, parts, star_rows
 from .statistics import Z95, shares_by
 
 # Groups and words of a figure; the tables have all. More months than these are drawn as years
 GROUPS, WORDS, MONTHS = 20, 12, 48
-# Reviews of a group on the page, and the kinds of reviews at its end
-SHOWN, KINDS = 3, ("positive", "negative", "uncertain")
+# Reviews of a group on the page
+SHOWN = 3
+# What a review may be by the heads of a classifier
+SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]
 STARS = ["stars", "stars_low", "stars_high"]
 Tables = dict[str, pandas.DataFrame]
 
@@ -119,6 +121,12 @@ class Content:
             figures.append(Figure(say["key_period"], period, say["key_months"].format(count=len(months))))
         return figures
 
+    def sentiments(self) -> str:
+        """Return a bar of SENTIMENTS, each with its count and share; nothing where the classifier has no heads."""
+        rows = self.tables["sentiments"].itertuples(name=None) if "sentiments" in self.tables else ()
+        value = "{:,} · {:.1f}\u00a0%".format
+        return parts([(self.say[kind], share, value(count, 100 * share), kind) for kind, count, share in rows])
+
     def share_in_words(self) -> str:
         """Return the share as a key figure: a number, a bound, or that it is unknown."""
         share, say = self.tally.share, self.say
@@ -139,8 +147,9 @@ class Content:
         if "groups" in self.tables:
             groups = self.shown_groups()
             far = groups[groups["outlier"] & groups["share"].notna()]
-            above, below = far[far["above"]], far[~far["above"]][::-1]
-            lines += [("found_above", shares_in_words(above)), ("found_below", shares_in_words(below))]
+            for key, rows in (("found_above", far[far["above"]]), ("found_below", far[~far["above"]][::-1])):
+                shares = rows["share"].head(5).items()
+                lines.append((key, ", ".join(f"{name}\u00a0({100 * share:.0f}\u00a0%)" for name, share in shares)))
         clear = (words[words["z"].abs() >= Z95] for words in self.praise_and_blame(5))
         praise, blame = (", ".join(words["word"]) for words in clear)
         lines += [("found_praise", praise), ("found_blame", blame)]
@@ -158,8 +167,7 @@ class Content:
         values = {"name": self.group_by, "whole": self.share_in_words()}
         if len(self.tables.get("groups", ())):
             rows = self.shown_groups()
-            stars = self.say["stars_given"] if self.stars else ""
-            chart = interval_rows(rows, whole, self.say["share_unknown"], stars)
+            chart = interval_rows(rows, whole, self.say["share_unknown"], self.say["stars_given"] if self.stars else "")
             yield Section("groups", chart, {**values, "which": self.which(len(rows))})
             if self.rater:
                 yield self.films(self.rater.scale.lowest, self.rater.scale.highest)
@@ -176,8 +184,7 @@ class Content:
             yield self.aspects(self.mentions)
         if not len(self.mentions) or len(self.tables["words_by_attention"]):
             yield Section("attention", pair(*self.attended_words(most)))
-        shades = {"shades": self.say[f"shades_{self.explainer.default}"]}
-        yield Section("reviews", "", shades, self.examples())
+        yield Section("reviews", "", {"shades": self.say[f"shades_{self.explainer.default}"]}, self.examples())
 
     def films(self, lowest: float, highest: float) -> Section:
         """Return a line for each group with its stars, and below the reviews of each to unfold."""
@@ -205,9 +212,8 @@ class Content:
             own = mentions[mentions["aspect"] == name].sort_values("odds")
             chosen = own.iloc[[-1, 0] if len(own) > 1 else [0]].itertuples()
             examples = [self.example(each.row, (each.start, each.end)) for each in chosen]
-            lists.append(
-                ExampleList(self.say["aspects_reviews"].format(name=name, count=len(own)), examples, folded=True)
-            )
+            heading = self.say["aspects_reviews"].format(name=name, count=len(own))
+            lists.append(ExampleList(heading, examples, folded=True))
         return Section("aspects", chart, {}, lists)
 
     def example(self, row: int, marked: Sequence[int] = ()) -> Example:
@@ -236,12 +242,11 @@ class Content:
             yield bars(self.say[f"attention_{label}"], items)
 
     def examples(self) -> list[ExampleList]:
-        """Return the most positive, negative and uncertain reviews, explained, each with its group and date."""
-        shown = progress_bar([*self.tables["reviews"].index], desc="explaining", unit=" reviews", delay=2)
-        examples = [(kind, self.example(row)) for kind, row in shown]
-        return [
-            ExampleList(self.say[f"most_{kind}"], [one for other, one in examples if other == kind]) for kind in KINDS
-        ]
+        """Return the most positive, negative and neutral reviews, explained, each with its group and date."""
+        lists: dict[str, list[Example]] = {"positive": [], "negative": []}
+        for kind, row in progress_bar([*self.tables["reviews"].index], desc="explaining", unit=" reviews", delay=2):
+            lists.setdefault(kind, []).append(self.example(row))
+        return [ExampleList(self.say[f"most_{kind}"], examples) for kind, examples in lists.items()]
 
     def warnings(self) -> list[str]:
         """Return what stands at the top of the page: why the figures may be wrong."""
@@ -258,7 +263,8 @@ class Content:
             after, low, high = (100 * share for share in (adapted["after"], *adapted["interval"]))
             rows = bundle.manifest["data"]["train"]["used"]
             lines.append(say["method_adapted"].format(rows=rows, after=after, low=low, high=high))
-        lines += [say["method_share"], say["method_writers"]]
+        neither = [say["method_neither"]] if "sentiments" in self.tables else []
+        lines += [say["method_share"], *neither, say["method_writers"]]
         for key, column in (("left_out", "label"), ("undated", "month"), ("nameless", "group")):
             if column in frame and (count := int(frame[column].isna().sum())):
                 lines.append(say[key].format(count=count, name=self.group_by))
@@ -267,7 +273,3 @@ class Content:
         elif self.group_by and not self.rater:
             lines.append(say["films_other"].format(classifier=LAYOUT.packaged[0].name))
         return lines
-
-
-def shares_in_words(rows: pandas.DataFrame) -> str:
-    return ", ".join(f"{name}\u00a0({100 * value:.0f}\u00a0%)" for name, value in rows["share"].head(5).items())

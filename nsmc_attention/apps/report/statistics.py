@@ -7,7 +7,6 @@ from typing import Any, Iterable, Optional, Sequence
 
 import numpy
 import pandas
-from numpy.typing import ArrayLike
 
 from ...measure.share import Evidence, Share, shrunk
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
@@ -20,6 +19,8 @@ DATES = (
     re.compile(r"(\d{4})\s*[./년-]\s*(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:])"),
     re.compile(r"(\d\d)\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{1,2})(?![\d:])"),
 )
+# What is no side; the middle of the stars, and the characters of a review that is long enough to read
+NEITHER, MIDDLE, READABLE = ("neutral", "no_opinion"), 6, 15
 # Verbs that say nothing by themselves
 LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하다".split())
 
@@ -27,10 +28,11 @@ LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하
 def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.DataFrame:
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
-    `frame` has label and probability (`prior` as in Evidence), and perhaps stars and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are
-    estimated (`measure.share.shrunk`), share is NaN where it is unknown. outlier is whether the labels differ from all
-    by more than 99.8 % of groups of that size would if their reviews were drawn from all (a funnel plot's limits,
-    Spiegelhalter 2005); above is the side. With stars, mean_stars and share_by_stars are those of the table's own.
+    `frame` has label and probability (`prior` as in Evidence), and perhaps sentiment, stars and star_label (1 for many
+    stars, 0 for few). positive counts labels; share, low and high are estimated (`measure.share.shrunk`), share is NaN
+    where it is unknown. outlier is whether the labels differ from all by more than 99.8 % of groups of that size would
+    if their reviews were drawn from all (a funnel plot's limits, Spiegelhalter 2005); above is the side. neutral and
+    no_opinion count sentiments. With stars, mean_stars and share_by_stars are those of the table's own.
     """
     positive = (frame["label"] == "positive").groupby(keys)
     rows = pandas.DataFrame({"count": positive.size(), "positive": positive.sum().astype(int)})
@@ -38,11 +40,10 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.
     estimated = pandas.DataFrame(found, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
     difference = rows["positive"] / rows["count"] - (whole := (frame["label"] == "positive").mean())
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / rows["count"])
-    rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0)
-    if "stars" not in frame:
-        return rows
-    stars = {"mean_stars": frame["stars"], "share_by_stars": frame["star_label"]}
-    return rows.assign(**{name: values.groupby(keys).mean() for name, values in stars.items()})
+    counts = {kind: (frame["sentiment"] == kind).groupby(keys).sum() for kind in NEITHER if "sentiment" in frame}
+    rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0, **counts)
+    own = {"mean_stars": "stars", "share_by_stars": "star_label"} if "stars" in frame else {}
+    return rows.assign(**{name: frame[column].groupby(keys).mean() for name, column in own.items()})
 
 
 def date_of(value: object) -> Optional[str]:
@@ -51,8 +52,7 @@ def date_of(value: object) -> Optional[str]:
     Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"). Time zones
     are ignored: the date is the one where the review was written.
     """
-    text = str(value).strip()
-    if not (match := next(filter(None, (pattern.match(text) for pattern in DATES)), None)):
+    if not (match := next(filter(None, (pattern.match(str(value).strip()) for pattern in DATES)), None)):
         return None
     year, month, day = match.groups()
     try:
@@ -129,15 +129,12 @@ def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str
     return rows.assign(z=z).sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 
-def extreme_reviews(probability: ArrayLike, count: int = 8) -> dict[str, list[int]]:
-    """Return the positions of the most positive, negative and uncertain reviews by (N,) probabilities of positive.
-
-    NaN is not scored. However few there are, no negative review is among the most positive.
-    """
-    probability = numpy.asarray(probability, dtype="float64")
-    scored = numpy.flatnonzero(~numpy.isnan(probability))
-    order = scored[numpy.argsort(probability[scored], kind="stable")]
-    doubt = scored[numpy.argsort(numpy.abs(probability[scored] - 0.5), kind="stable")]
-    positive, negative = order[probability[order] >= 0.5], order[probability[order] < 0.5]
-    chosen = {"positive": positive[::-1], "negative": negative, "uncertain": doubt}
-    return {name: positions[:count].tolist() for name, positions in chosen.items()}
+def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas.DataFrame]:
+    """Return the most positive and negative rows of a frame, of that side alone, and neutral ones, short ones last."""
+    ordered = frame.sort_values("probability", kind="stable")
+    sides = ordered.get("sentiment", ordered["label"])
+    chosen = {"positive": ordered[sides == "positive"][::-1], "negative": ordered[sides == "negative"]}
+    if len(neutral := ordered[sides == "neutral"]):
+        keys = (neutral["expected_stars"] - MIDDLE).abs(), neutral["text"].str.len() < READABLE
+        chosen["neutral"] = neutral.iloc[numpy.lexsort(keys)]
+    return {kind: rows.head(count) for kind, rows in chosen.items()}

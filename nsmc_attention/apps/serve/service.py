@@ -133,7 +133,7 @@ class Server:
         modules = [__name__, *(type(each).__module__ for each in self.services.values())]
         self.fence = Fence(self.limits.read, self.limits.files, modules)
         run = partial(asyncio.get_running_loop().run_in_executor, self.thread)
-        self.classifier = classifier = await run(partial(Classifier.load, *self.bundles[:2], sentiment=True))
+        self.classifier = classifier = await run(partial(Classifier.load, *self.bundles[:2], sentiment="columns"))
         # the first review builds the tokenizer
         await run(classifier.predict, "영화")
         # MXNet must be called from one thread; beside another engine only explanations call it, in one thread of theirs
@@ -275,7 +275,7 @@ class Server:
         (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews that it is made from. With
         `share` a label by the share stands beside each review's own; with `sentiment` it and the stars are added.
         """
-        load = partial(load_scorer, replace(self.require().classifier.reference, options=(("sentiment", sentiment),)))
+        load = partial(load_scorer, replace(self.require().classifier.reference, options=(("sentiment", "columns" * sentiment),)))
         given = (share_given(share) or share) if share else None
         return await self.with_table(request, read_as, load, score, verbatim, given)
 

@@ -70,6 +70,35 @@ def test_a_page_speaks_one_language(packaged, reviews, tmp_path, language, other
     assert not [text for text in others if len(text) > 8 and escape(text) in html]
 
 
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_neutral_reviews_and_those_without_an_opinion_are_told(packaged, tmp_path, language):
+    texts = ["최고의 영화예요"] * 3 + ["최악의 영화"] * 2 + ["그냥 그래요. 나쁘지도 좋지도 않은 영화"] * 4
+    texts += ["오늘 개봉하는 영화예요", " "]
+    pandas.DataFrame({"document": texts, "film": ["가", *"나" * 10]}).to_csv(tmp_path / "a.csv", index=False)
+    found = report(packaged, tmp_path / "a.csv", tmp_path / "r.html", "film", language=language)
+    html, say = (tmp_path / "r.html").read_text(encoding="utf-8"), phrases(language)
+    counts = dict(zip(["positive", "neutral", "negative", "no_opinion"], [3, 4, 2, 1]))
+    assert found["sentiments"]["count"].to_dict() == counts
+    assert found["sentiments"]["share"].tolist() == [0.3, 0.4, 0.2, 0.1]
+    assert found["groups"]["neutral"].to_dict() == {"가": 0, "나": 4} and found["groups"]["no_opinion"].sum() == 1
+    for kind, count in counts.items():
+        assert f"{say[kind]}</dt><dd>{count} · {count}0.0\u00a0%</dd>" in html
+    assert say["method_neither"] in html and html.count(f"<h3>{say['most_neutral']}</h3>") == 1
+    reviews = found["reviews"]
+    assert reviews.groupby(level="kind").size().to_dict() == {"negative": 2, "neutral": 4, "positive": 3}
+    assert (reviews["sentiment"] == reviews.index.get_level_values("kind")).all()
+    stars = reviews.loc["neutral", "expected_stars"].iloc[0]
+    assert f'"source": "{say["neutral_stars"].format(stars=stars)} · 나"' in html
+
+
+def test_a_classifier_without_heads_has_two_sides(classifier, reviews, tmp_path):
+    found = report(classifier, reviews, tmp_path / "r.html", "film", language="en")
+    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert not classifier.heads and "sentiments" not in found and "neutral" not in found["groups"]
+    assert {*found["reviews"].index.get_level_values("kind")} == {"positive", "negative"}
+    assert 'class="parts"' not in html and "no opinion" not in html and "Neutral" not in html
+
+
 def test_phrases_in_both_languages_have_the_same_blanks():
     korean, english = phrases("ko"), phrases("en")
     assert korean.keys() == english.keys()

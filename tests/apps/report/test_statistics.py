@@ -82,6 +82,35 @@ def test_one_word_alone_tells_nothing():
     assert distinctive_words([["영화"]] * 9, ["positive"] * 8 + ["negative"]).values.tolist() == [["영화", 8, 1, 0]]
 
 
-def test_extreme_reviews_are_the_ends_and_the_middle():
-    found = extreme_reviews([0.9, numpy.nan, 0.1, 0.52, 0.99], count=2)
-    assert (found["positive"], found["negative"], found["uncertain"][0]) == ([4, 0], [2], 3)
+def test_extreme_reviews_are_of_their_side_and_the_neutral_ones_nearest_to_the_middle_first():
+    rows = [
+        ("positive", 0.9, 8.0),
+        (None, numpy.nan, numpy.nan),
+        ("negative", 0.1, 2.0),
+        ("no_opinion", 1.0, numpy.nan),
+        ("positive", 0.99, 9.0),
+        ("neutral", 0.98, 7.5),
+        ("no_opinion", 0.0, numpy.nan),
+        ("neutral", 0.02, 5.5),
+    ]
+    frame = pandas.DataFrame(rows, columns=["sentiment", "probability", "expected_stars"])
+    frame = frame.assign(
+        text="그저 그런데 볼만은 한 영화예요", label=["positive" if p > 0.5 else "negative" for _, p, _ in rows]
+    )
+    found = {kind: own.index.tolist() for kind, own in extreme_reviews(frame).items()}
+    assert found == {"positive": [4, 0], "negative": [2], "neutral": [7, 5]}
+    found = extreme_reviews(frame.assign(text=frame["text"].where(frame.index != 7, "그저 그럼")), count=1)
+    assert [own.index.tolist() for own in found.values()] == [[4], [2], [5]], "what is too short to read comes last"
+
+
+def test_without_heads_the_sides_are_the_labels_and_nothing_is_neutral():
+    found = extreme_reviews(scored([0.9, 0.1, 0.52, 0.99]), count=2)
+    assert {kind: own.index.tolist() for kind, own in found.items()} == {"positive": [3, 0], "negative": [1]}
+
+
+def test_neutral_reviews_and_those_without_an_opinion_are_counted_and_left_in_the_share():
+    frame, keys = scored([0.9, 0.6, 0.4, 0.1, 0.9, 0.1] * 10), pandas.Series(["가"] * 50 + ["나"] * 10)
+    said = frame.assign(sentiment=["positive", "neutral", "no_opinion", "negative", "positive", "negative"] * 10)
+    without, rows = shares_by(keys, frame), shares_by(keys, said)
+    assert rows["neutral"].tolist() == [9, 1] and rows["no_opinion"].tolist() == [8, 2]
+    pandas.testing.assert_frame_equal(rows[without.columns], without)
