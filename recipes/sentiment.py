@@ -96,8 +96,8 @@ def matrix(reviews: list[Encoded]) -> sparse.csr_matrix:
     """Return what `Grams.read` multiplies a table by, (N, BUCKETS)."""
     grams = Grams.of(reviews)
     values = numpy.repeat(1 / numpy.sqrt(grams.counts), grams.counts).astype("float32")
-    ends = numpy.append(grams.starts, len(grams.rows))
-    return sparse.csr_matrix((values, grams.rows, ends), (len(reviews), BUCKETS))
+    ends = numpy.append(0, numpy.cumsum(grams.counts))
+    return sparse.csr_matrix((values, grams.rows[grams.rows > 0].astype("int32"), ends), (len(reviews), BUCKETS))
 
 
 def train(

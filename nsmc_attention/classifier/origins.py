@@ -111,13 +111,9 @@ class Origins:
 
 def lenders() -> dict[Any, tuple[Any, Any]]:
     """Return the settings and the parameters that a classifier takes from a bundle to begin with, by the bundle's layout."""
-    taken = {"classify": (sizes, init), "language": (sizes_of_encoder, init_encoder)}
+    of_words: Any = (lambda config: {**sizes_of(config), "model.kind": "classifier"}), init_encoder
+    taken = {"classify": (sizes, init), "language": of_words}
     return {SYSTEMS[task].layout: functions for task, functions in taken.items() if task in SYSTEMS}
-
-
-def sizes_of_encoder(config: Any) -> dict[str, object]:
-    """Return the settings that a classifier shares with a language model of a config, {path: value}."""
-    return {**sizes_of(config), "model.kind": "classifier"}
 
 
 def init_encoder(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:

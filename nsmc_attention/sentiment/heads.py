@@ -24,8 +24,8 @@ Floats = NDArray[numpy.float32]
 FILE, FIGURES = "sentiment.safetensors", 4
 # Rows of the table of n-grams; its last columns are of neutral and of no opinion, those before of the stars
 BUCKETS = 2**17
-# Lengths of n-grams, and characters of a text that are read
-SIZES, LONGEST_TEXT = (1, 2, 3, 4, 5), 1000
+# Letters of the longest n-grams, and characters of a text that are read
+SIZES, LONGEST_TEXT = 5, 1000
 # Factors of contexts and of the logarithms of stars before the second head
 SCALES = (0.1, 0.3)
 # A review keeps its side unless another is so many times as likely
@@ -33,31 +33,29 @@ KEEPS = 1.25
 
 
 class Grams(NamedTuple):
-    """The rows of the table that N texts read, those of one after those of another: how many, (N,), and which."""
+    """The n-grams of N texts: how many, (N,), the first of their characters, (N,), and rows of the table (characters, SIZES).
+
+    Those of the n-grams that begin in a character; the row 0 is no n-gram.
+    """
 
     counts: NDArray[numpy.int64]
-    rows: NDArray[numpy.int32]
+    starts: NDArray[numpy.int64]
+    rows: NDArray[numpy.int64]
 
     @classmethod
     def of(cls, reviews: Sequence[Encoded]) -> "Grams":
-        """Hash the n-grams of reviews, of SIZES, in small letters; white space before and after them counts."""
+        """Hash the n-grams of reviews, of 1 to SIZES letters, in small letters; white space before and after them counts."""
         texts = [f" {(one.text or ' '.join(one.tokens))[:LONGEST_TEXT].lower()} " for one in reviews]
         lengths = numpy.array([len(text) for text in texts])
-        ends = numpy.repeat(numpy.cumsum(lengths), lengths)
-        left, owners = ends - numpy.arange(len(ends)), numpy.repeat(numpy.arange(len(texts)), lengths)
-        hashes = [hash_ngrams("".join(texts), size, BUCKETS) for size in SIZES]
-        inside = [left >= size for size in SIZES]
-        rows = numpy.concatenate([hashed[at] for hashed, at in zip(hashes, inside)]).astype("int32")
-        order = numpy.concatenate([owners[at] for at in inside])
-        return cls(numpy.bincount(order, minlength=len(texts)), rows[numpy.argsort(order, kind="stable")])
-
-    @property
-    def starts(self) -> NDArray[numpy.int64]:
-        return numpy.cumsum(self.counts) - self.counts
+        ends = numpy.cumsum(lengths)
+        left = numpy.repeat(ends, lengths) - numpy.arange(ends[-1])
+        hashes = hash_ngrams("".join(texts), SIZES, BUCKETS)
+        rows = numpy.stack([hashed * (left > size) for size, hashed in enumerate(hashes)], axis=1).astype("int64")
+        return cls(numpy.add.reduceat((rows > 0).sum(axis=1), ends - lengths), ends - lengths, rows)
 
     def read(self, table: Floats) -> Floats:
         """Return the sum of each text's rows of a table, by the root of their number, (N, columns)."""
-        sums = numpy.add.reduceat(table[self.rows], self.starts, axis=0)
+        sums = numpy.add.reduceat(table[self.rows].sum(axis=1), self.starts, axis=0)
         return numpy.asarray(sums / numpy.sqrt(self.counts)[:, None], dtype="float32")
 
 
@@ -66,6 +64,7 @@ class Heads:
 
     def __init__(self, arrays: Arrays):
         self.arrays = {**arrays, "table": arrays["table"] * arrays["scale"]}
+        self.arrays["table"][0] = 0
 
     @classmethod
     def of(cls, bundle: AnyBundle) -> "Optional[Heads]":

@@ -164,7 +164,7 @@ def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], ver
 
         def write(rows: ScoredRows) -> None:
             for row, result in zip(zip(*ordered(rows.columns, names, "xlsx")), rows.results):
-                append([*row, *map(six_digits, result)])
+                append([*row, *(round(one, 6) if isinstance(one, float) else one for one in result)])
 
         yield write
 
@@ -299,10 +299,6 @@ def as_json(values: dict[str, object]) -> str:
     except ValueError:
         finite = json.loads(json.dumps(values, default=plain), parse_constant=lambda _: None)
         return json.dumps(finite, ensure_ascii=False)
-
-
-def six_digits(value: object) -> object:
-    return round(value, 6) if isinstance(value, float) else value
 
 
 def figures(column: Sequence[object]) -> list[object]:

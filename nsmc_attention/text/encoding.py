@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Characters; without a bound, the time for one long word grows with the cube of its length
 LONGEST_PIECE = 64
-# An entity of HTML, as crawled texts have them
+# An entity of HTML, as crawled texts have them, also escaped twice; `html.unescape` would cut unknown names
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 # Unicode's Default_Ignorable_Code_Point; what joins or modifies a picture stays behind one
 IGNORABLE = re.compile(
@@ -49,7 +49,6 @@ def clean(review: str) -> str:
     30 in a row; runs of white space become one space, none at either end. Invisible characters are dropped.
     Entities of HTML (&amp;, &#51221;) become the characters that they stand for.
     """
-    # also where they were escaped twice; `html.unescape` would cut unknown names
     while "&" in review and (text := ENTITY.sub(meant, review)) != review:
         review = text
     if not review.isprintable():
@@ -140,11 +139,10 @@ class ReviewEncoder:
         return (len(self),)
 
     def encode(self, review: str) -> Encoded:
-        """Clean, tokenize and number one review; a blank review has no token."""
         return self.encode_many([review])[0]
 
     def encode_many(self, reviews: Sequence[str]) -> list[Encoded]:
-        """Return `encode` of each review."""
+        """Clean, tokenize and number reviews; a blank one has no token."""
         texts = [clean(review) for review in reviews]
         if decoder := installed_decoder() if self.tokenizer_name == "mecab" else None:
             pairs = decoder.encode([text[:LONGEST_TEXT] for text in texts], self.native_vocabulary)
@@ -176,8 +174,7 @@ class ReviewEncoder:
     @cached_property
     def english(self) -> frozenset[int]:
         """The ids of English verdicts."""
-        known = self.token_to_idx
-        return frozenset(known[word] for word in ENGLISH if self.symbols and word in known)
+        return frozenset(self.token_to_idx[word] for word in ENGLISH if self.symbols and word in self.token_to_idx)
 
     @cached_property
     def native_vocabulary(self) -> "Vocabulary":
@@ -187,7 +184,6 @@ class ReviewEncoder:
         return Vocabulary(self.token_to_idx, self.unknown, self.max_length, self.cut_rare)
 
     def __getstate__(self) -> dict[str, object]:
-        # compiled objects are not pickled
         return {name: value for name, value in self.__dict__.items() if name != "native_vocabulary"}
 
     def encode_words(self, words: Sequence[str], text: str = "") -> Encoded:
@@ -226,7 +222,7 @@ class ReviewEncoder:
         return token_ids, valid_length, ngram_ids(tokens, self.ngram_buckets, width)
 
     def in_any_case(self, review: Encoded) -> list[str]:
-        """Return the tokens, English verdicts as at the beginning of a sentence: n-grams depend on the case."""
+        # n-grams depend on the case
         return [token.title() if index in self.english else token for token, index in zip(review.tokens, review.ids)]
 
 

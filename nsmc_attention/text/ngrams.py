@@ -44,7 +44,7 @@ def numpy_ngram_ids(token_lists: Sequence[Sequence[str]], buckets: int, width: i
     """Return `ngram_ids` of reviews of at most `width` tokens."""
     ids = numpy.zeros((len(token_lists), width, NGRAMS), dtype="int32")
     text = "".join("".join(tokens) + END for tokens in token_lists)
-    hashes = [hash_ngrams(text, size, buckets) for size in SIZES]
+    hashes = hash_ngrams(text, max(SIZES), buckets)[min(SIZES) - 1 :]
     counts = numpy.array([len(tokens) for tokens in token_lists])
     lengths = numpy.array([len(token) for tokens in token_lists for token in tokens], dtype="int64")
     rows = numpy.repeat(numpy.arange(len(counts)), counts)
@@ -66,15 +66,16 @@ def native_writer() -> "Optional[Callable[[list[Sequence[str]], int, NDArray[num
     return write_ngrams if switched_on() else None
 
 
-def hash_ngrams(text: str, size: int, buckets: int) -> NDArray[numpy.uint64]:
-    """Return for each position of the text the hash, 1 to buckets - 1, of the `size` characters from there; END follows it."""
-    codes = numpy.frombuffer((text + "\0" * size).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype("uint64")
-    positions = len(text)
-    value = codes[:positions] * SEED
-    for step in range(1, size):
-        value = (value + codes[step : positions + step]) * HASH_STEP
-        value ^= value >> numpy.uint64(31)
-    return (value * LAST >> numpy.uint64(32)) % numpy.uint64(buckets - 1) + numpy.uint64(1)
+def hash_ngrams(text: str, largest: int, buckets: int) -> list[NDArray[numpy.uint64]]:
+    """Return for 1, 2, ... to `largest` characters the hash, 1 to buckets - 1, of so many from each position; END follows."""
+    codes = numpy.frombuffer((text + "\0" * largest).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype("uint64")
+    value, hashes = codes[: len(text)] * SEED, list[NDArray[numpy.uint64]]()
+    for step in range(largest):
+        if step:
+            value = (value + codes[step : len(text) + step]) * HASH_STEP
+            value ^= value >> numpy.uint64(31)
+        hashes.append((value * LAST >> numpy.uint64(32)) % numpy.uint64(buckets - 1) + numpy.uint64(1))
+    return hashes
 
 
 def zero_repeats(ids: NDArray[numpy.int32], buckets: int) -> NDArray[numpy.int32]:

@@ -139,7 +139,7 @@ def test_help_names_every_command_and_every_setting(command):
 
     assert all(f"--{name.replace('_', '-')}" in training for name in SHORT_NAMES)
     order = (
-        "fetch train adapt evaluate faithfulness hops predict restore fill film read explain report bulk serve export"
+        "fetch train adapt evaluate faithfulness hops explain export predict restore fill film read report bulk serve"
     )
     named = [line.split()[0] for line in top.split("Commands:\n")[1].splitlines()]
     assert named == [name for name in order.split() if name in COMMANDS] == list(COMMANDS)
@@ -270,7 +270,9 @@ def test_without_arguments_it_tells_what_there_is(command):
 def test_a_text_keeps_its_hangul_in_any_locale_and_no_warning_is_an_error(variables):
     words = [sys.executable, "-W", "error::DeprecationWarning", "-m", "nsmc_attention", "predict", "최고"]
     done = subprocess.run(words, capture_output=True, encoding="utf-8", env={**os.environ, **variables})
-    assert done.returncode == 0 and re.fullmatch(r"positive\t0\.\d{4}\t최고\n", done.stdout), done.stderr
+    assert done.returncode == 0 and re.fullmatch(
+        r"positive\t0\.\d{4}\t최고\tsentiment: positive, 9\.\d stars\n", done.stdout
+    ), done.stderr
 
 
 def test_names_of_columns_and_files_keep_their_hangul_in_any_locale(tmp_path):

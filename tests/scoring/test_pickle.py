@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-from nsmc_attention.bundle import PACKAGE
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.errors import BundleError
 
@@ -19,19 +18,16 @@ pickle.dump([each.predict_many(texts) for each in classifiers], sys.stdout.buffe
 """
 
 
-def test_copies_in_another_process_predict_the_same_also_of_a_temporary_folder_that_is_gone(bundle_folder, tmp_path):
-    shutil.copytree(bundle_folder, tmp_path / "bundle")
-    classifiers = [load_classifier(), load_classifier(tmp_path / "bundle", "onnx")]
+def test_copies_in_another_process_predict_the_same(bundle_folder):
+    classifiers = [load_classifier(), load_classifier(bundle_folder, "onnx")]
     content = pickle.dumps([TEXTS, *classifiers])
-    shutil.rmtree(tmp_path / "bundle")
     done = subprocess.run([sys.executable, "-c", COPY], input=content, capture_output=True, check=True)
     assert pickle.loads(done.stdout) == [each.predict_many(TEXTS) for each in classifiers]
 
 
 def test_a_folder_that_stays_is_referred_to_and_another_bundle_in_it_is_refused(
-    bundle_folder, post_run_folder, tmp_path, monkeypatch
+    bundle_folder, post_run_folder, tmp_path
 ):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
     shutil.copytree(bundle_folder, tmp_path / "bundle")
     content = pickle.dumps(load_classifier(tmp_path / "bundle"))
     assert len(content) < 1000
@@ -42,9 +38,7 @@ def test_a_folder_that_stays_is_referred_to_and_another_bundle_in_it_is_refused(
         pickle.loads(content)
 
 
-def test_the_packaged_bundle_is_found_wherever_the_package_is(monkeypatch):
-    # a checkout in a temporary folder
-    monkeypatch.setattr("tempfile.tempdir", str(PACKAGE.parent))
+def test_the_packaged_bundle_is_found_wherever_the_package_is():
     classifier = load_classifier()
     content = pickle.dumps(classifier)
     assert b"nsmc_attention/pretrained" not in content and len(content) < 1000

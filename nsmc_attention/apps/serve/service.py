@@ -275,7 +275,8 @@ class Server:
         (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews that it is made from. With
         `share` a label by the share stands beside each review's own; with `sentiment` it and the stars are added.
         """
-        load = partial(load_scorer, replace(self.require().classifier.reference, options=(("sentiment", "columns" * sentiment),)))
+        options = (("sentiment", "columns" * sentiment),)
+        load = partial(load_scorer, replace(self.require().classifier.reference, options=options))
         given = (share_given(share) or share) if share else None
         return await self.with_table(request, read_as, load, score, verbatim, given)
 

@@ -63,7 +63,8 @@ class PictureReader(Predictor):
 
     def read_gray(self, gray: Gray) -> Reading:
         """Return the Reading of gray pixels (height, width)."""
-        lines = self.read_boxes(gray, boxes_of(gray))
+        # NumPy's numbers are none of JSON's
+        lines = self.read_boxes(gray, [Box(*map(int, box)) for box in find_lines(gray) if is_readable(box)])
         legible = tuple(line for line in lines if line.legible)
         return Reading(legible, gray, len(lines) - len(legible))
 
@@ -115,12 +116,6 @@ class PictureReader(Predictor):
         both = [(1 - self.ctc) * one.score + self.ctc * other for one, other in zip(hypotheses, of_ctc)]
         best = numpy.argmax(both)
         return replace(hypotheses[best], score=both[best])
-
-
-def boxes_of(gray: Gray) -> list[Box]:
-    """Return where the lines of a picture (height, width) are, in reading order."""
-    # NumPy's numbers are none of JSON's
-    return [Box(*map(int, box)) for box in find_lines(gray) if is_readable(box)]
 
 
 def is_readable(box: Box) -> bool:

@@ -249,7 +249,7 @@ def test_predict_adds_a_column_for_each_aspect(command, tmp_path, write):
 def test_a_line_of_text_ends_with_the_aspects(command):
     done = command("predict", "연기는 좋은데 이야기가 별로", "좋다", "--aspects")
     first, second = (line.split("\t") for line in done.stdout.splitlines())
-    assert first[3:] == ["연기: positive", "이야기: negative"] and second[2:] == ["좋다"]
+    assert first[4:] == ["연기: positive", "이야기: negative"] and second[2] == "좋다" and len(second) == 4
 
 
 def test_restored_texts_and_shares_keep_their_columns(command):

@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 from nsmc_attention import load_restorer
-from nsmc_attention.systems.restore.correctors import ENDS, SURE, Draft, listed_mistakes, right_forms
+from nsmc_attention.systems.restore.correctors import ENDS, SURE_CHANGE, Draft, listed_mistakes, right_forms
 from nsmc_attention.systems.restore.junctions import RestorerCharacters
 from nsmc_attention.systems.sequences.characters import KEEP
 
@@ -27,7 +27,7 @@ def test_each_mistake_is_righted_with_a_probability(wrong):
     own = slice(3, 3 + len(wrong))
     found = [one if tag == KEEP else EDITOR.character(tag) for one, tag in zip(wrong, tags[own].tolist())]
     assert "".join(found) == right_forms()[wrong]
-    assert certainty[own].min() == pytest.approx(SURE) and (certainty[own][tags[own] == KEEP] == 1).all()
+    assert certainty[own].min() == pytest.approx(SURE_CHANGE) and (certainty[own][tags[own] == KEEP] == 1).all()
     # the letters around it are the editor's
     around = numpy.delete(numpy.arange(len(tags)), own)
     assert (tags[around] == 7).all() and (certainty[around] == numpy.float32(0.6)).all()

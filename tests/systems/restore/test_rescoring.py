@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.systems.restore.correctors import (
-    MOST,
     MOST_LETTERS,
-    SURE,
+    MOST_SURE,
+    SURE_CHANGE,
     Draft,
     dictionary_words,
     runs_of_changes,
@@ -46,7 +46,7 @@ def probability(sources: list[str], texts: list[str], certainty: float) -> list[
 
 @pytest.mark.parametrize(("right", "wrong"), PAIRS)
 def test_what_the_dictionary_has_is_likelier_than_what_it_lacks(right: str, wrong: str) -> None:
-    assert probability([right], [wrong], 0.8)[0] < 0.5 < probability([wrong], [right], 0.8)[0] <= MOST
+    assert probability([right], [wrong], 0.8)[0] < 0.5 < probability([wrong], [right], 0.8)[0] <= MOST_SURE
 
 
 @given(st.lists(st.sampled_from(PAIRS), min_size=1, max_size=5), st.floats(0.4, 0.98))
@@ -60,7 +60,7 @@ def test_the_surer_an_editor_is_the_likelier_is_its_change_and_what_is_sure_stay
     right, wrong = PAIRS[0]
     found = [probability([right], [wrong], certainty)[0] for certainty in (0.5, 0.6, 0.7, 0.8, 0.9, 0.98)]
     assert found == sorted(found) and len(set(found)) == len(found)
-    assert probability([right], [wrong], SURE)[0] == pytest.approx(SURE)
+    assert probability([right], [wrong], SURE_CHANGE)[0] == pytest.approx(SURE_CHANGE)
 
 
 def test_neighbours_that_change_are_one_change_within_their_text() -> None:
