@@ -28,6 +28,7 @@ from ..machine.progress import progress_bar
 from ..measure.metrics import calibrated, headline, share_interval, temperature
 from ..network.parameters import NGRAM_TABLE, Arrays, round_tables, set_parameters, snapshot, wide_scale
 from ..scoring.columns import as_csv
+from ..sentiment.heads import FILE
 from ..text.encoding import ReviewEncoder
 from ..training.runs import Run
 from ..training.task import manifest_of, options
@@ -107,7 +108,6 @@ def adapt(
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "frame.csv"
         data.to_csv(table, index=False)
-        # a frame has names, so that none is looked for among its rows
         return adapt_classifier(Labelled(table, **{"header": "1", **columns}), run, bundle, seed, force, mix)
 
 
@@ -375,5 +375,5 @@ def write(
         "calibration": calibration,
         "adapted": comparison.figures,
     }
-    codec = first.read("vocab.json"), first.codec
-    return write_classifier(trainer.run, network, trainer.config, codec, manifest, rows.documents)
+    kept = {name: first.read(name) for name in ("vocab.json", FILE) if name in first.manifest["files"]}
+    return write_classifier(trainer.run, network, trainer.config, (kept, first.codec), manifest, rows.documents)

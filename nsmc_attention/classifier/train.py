@@ -225,7 +225,7 @@ def finish(
     again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.names())
     best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
     manifest = {**manifest_of(config, data, best, again, origins.first), "calibration": calibration}
-    codec = inputs.vocabulary, inputs.encoder
+    codec = {"vocab.json": inputs.vocabulary}, inputs.encoder
     bundle = write_classifier(run, network, config, codec, manifest, reviews.documents)
     run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
     warn_if_small(len(inputs.dev.labels), "review", "accuracy", best["accuracy"], ", or give a file of them as --valid")
@@ -236,18 +236,18 @@ def write_classifier(
     run: Run,
     network: Network,
     config: Config,
-    codec: tuple[bytes, ReviewEncoder],
+    codec: tuple[dict[str, bytes], ReviewEncoder],
     manifest: Manifest,
     documents: list[str],
 ) -> ClassifierBundle:
-    """Write a network and its vocabulary, as bytes and as encoder, as a bundle; the parity is measured on documents."""
+    """Write a network and its vocabulary, as files and as encoder, as a bundle; the parity is measured on documents."""
     from ..engines.graphs import GluonGraph
     from ..engines.onnx.graph import lower
     from .engines import GraphEngine
     from .export import disagreement, parity
 
-    vocabulary, encoder = codec
-    contents = {"vocab.json": vocabulary, **network_files(network, config)}
+    files, encoder = codec
+    contents = {**files, **network_files(network, config)}
     engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
     whole = lower(network, config.graphs)["model.onnx"]
     manifest = {
