@@ -19,13 +19,15 @@ from ..machine.progress import progress_bar
 from ..measure.metrics import metrics
 from ..systems.restore.corrections import Restore, over
 
+SIDES = ("negative", "neutral", "positive")
+
 
 def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> Record:
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
     With `restore`, True or a Restorer, reviews in doubt are restored first. Returns `metrics.metrics`
     plus unlabelled (reviews that `predict` gives no label), accuracy_labelled (of the others), data, bundle, engine, with
-    `restore` the restorer's bundle, and seconds (wall clock, from text to probabilities).
+    `restore` the restorer's bundle, of neutral reviews three_classes, and seconds (from text to probabilities).
     """
     check_kind("evaluate", reviews, Reviews, advice="; read them with load_reviews()")
     scorer: Any = over(classifier, restore)
@@ -43,8 +45,20 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False)
         "bundle": classifier.bundle.name,
         "engine": classifier.engine.name,
         **({"restorer": scorer.restorer.bundle.name} if restore else {}),
+        **({"three_classes": three_classes(classifier, reviews)} if reviews.neutral and classifier.heads else {}),
         "seconds": round(seconds, 3),
     }
+
+
+def three_classes(classifier: Classifier, reviews: Reviews) -> Record:
+    """Return macro_f1, the f1 of each of SIDES and confusion: rows are SIDES, columns these and no opinion."""
+    from sklearn.metrics import confusion_matrix, f1_score
+
+    true = [*(SIDES[2 * label] for label in reviews.labels), *["neutral"] * len(reviews.neutral)]
+    found = [row[2] or "none" for row in classifier.with_sentiment().rows([*reviews.documents, *reviews.neutral])]
+    each = f1_score(true, found, labels=SIDES, average=None, zero_division=0).tolist()
+    confusion = confusion_matrix(true, found, labels=[*SIDES, "none"])[:-1].tolist()
+    return {"macro_f1": sum(each) / len(SIDES), "f1": dict(zip(SIDES, each)), "confusion": confusion}
 
 
 def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> Record:
@@ -67,9 +81,8 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
         print(f"no gradients: {problem}", file=sys.stderr)
     if explainer.has_contributions:
         orders["contribution"] = explainer.contributions(encoded)
-    bar = partial(progress_bar, desc="erasing words")
     return {
-        **measure(classifier.score, encoded, orders, seed, bar),
+        **measure(classifier.score, encoded, orders, seed, partial(progress_bar, desc="erasing words")),
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "seconds": round(time.perf_counter() - started, 3),

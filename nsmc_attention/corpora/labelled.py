@@ -9,7 +9,7 @@ training and evaluation, `labelled_rows` for adapting, where a text counts once.
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, compress
 from pathlib import Path
 from typing import Optional, Union
 
@@ -112,37 +112,29 @@ def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
     if not table.texts:
         raise DataError(f"{path}: the file has no reviews")
     column, kind, how = choose(table, source)
-    numbers, blank, scale = (read_stars if kind == "stars" else read_labels)(table, column, source)
+    cells, where = table[column], table.where(column)
+    if kind == "stars" and source.positive is not None:
+        raise ConfigError(f"{path}: expected no --positive for column {column}, which has stars; leave it out")
+    found = stars.stars_of(cells, column, where) if kind == "stars" else None
+    numbers = found.labels if found else labels.polarities(cells, source.positive, where)
+    scale = f": {found.in_words()}" if found else ""
+    middle = [number is None and not stars.is_blank(cell) for number, cell in zip(numbers, cells)]
     frame = pandas.DataFrame({"row": table.numbers, "document": table.texts, "label": numbers})
     kept = frame = frame[frame["label"].notna()].astype({"label": int})
-    words, middle = KINDS[kind]
-    left_out = {"without a label": blank, middle: numbers.count(None) - blank}
+    words, others = KINDS[kind]
+    left_out = {"without a label": numbers.count(None) - sum(middle), others: sum(middle)}
     if once:
         written = frame[frame["document"].map(clean) != ""]
         kept = written.drop_duplicates("document")
         left_out.update({"without text": len(frame) - len(written), "repeated": len(written) - len(kept)})
     if kept.empty:
         raise DataError(f"{path}: expected {words} in column {column}, found none with text; fill it, or {ADVICE}")
-    named = {name: getattr(source, name) for name in ("positive", "encoding", "sheet", "header")}
-    taken = {"text": table.text_column, kind: column, **named}
-    taken = {name: value for name, value in taken.items() if value is not None}
-    reviews = Reviews(kept.reset_index(drop=True), path.name, sha256(read_bytes(path)), taken)
+    taken = {name: getattr(source, name) for name in ("positive", "encoding", "sheet", "header")}
+    taken = {"text": table.text_column, kind: column, **{name: one for name, one in taken.items() if one is not None}}
+    digest, neutral = sha256(read_bytes(path)), list(compress(table.texts, middle))
+    reviews = Reviews(kept.reset_index(drop=True), path.name, digest, taken, neutral)
     note = f"labels are {'the stars ' if scale else ''}in column {column}{how}{scale}"
     return LabelledRows(reviews, left_out, [note] if how or scale else [])
-
-
-def read_labels(table: WholeTable, column: str, source: Labelled) -> tuple[list[Optional[int]], int, str]:
-    """Return the labels of cells, None for others, how many of these are blank, and nothing on their scale."""
-    numbers, neutral = labels.polarities(table[column], source.positive, table.where(column))
-    return numbers, numbers.count(None) - neutral, ""
-
-
-def read_stars(table: WholeTable, column: str, source: Labelled) -> tuple[list[Optional[int]], int, str]:
-    """Return the labels of stars, None for others, how many of these are blank, and which scale was taken."""
-    if source.positive is not None:
-        raise ConfigError(f"{source.data}: expected no --positive for column {column}, which has stars; leave it out")
-    found = stars.stars_of(table[column], column, table.where(column))
-    return found.labels, found.numbers.count(None), f": {found.in_words()}"
 
 
 def choose(table: WholeTable, source: Labelled) -> tuple[str, str, str]:

@@ -62,11 +62,11 @@ def neutral_of(labels: Collection[str], positive: Optional[str] = None) -> set[s
 
 def polarities(
     cells: Sequence[str], positive: Optional[str] = None, where: Where = "row {}".format
-) -> tuple[list[Optional[int]], int]:
-    """Return 1 for each positive label, 0 for each negative one and None for others; and how many are neutral.
+) -> list[Optional[int]]:
+    """Return 1 for each positive label, 0 for each negative one and None for a neutral one, or a cell without a label.
 
-    Others with None are cells without a label. Degrees, as 매우 긍정, count as the label. `positive` is the positive one of
-    two others. DataError, with the row of the first label that does not go with those before it.
+    Degrees, as 매우 긍정, count as the label. `positive` is the positive one of two others. DataError, with the row of the
+    first label that does not go with those before it.
     """
     plain = ["" if is_blank(cell) else plain_label(cell) for cell in cells]
     neutral = neutral_of(set(plain) - {""}, positive)
@@ -76,7 +76,7 @@ def polarities(
         # the first that does not go with those before it
         odd = (n for n in range(len(labels)) if (n > 1 if positive else sides_of(labels[: n + 1]) is None))
         raise DataError(f"{where(plain.index(labels[next(odd, 0)]))}: {unknown(labels, positive)}")
-    return [sides.get(label) for label in plain], sum(label in neutral for label in plain)
+    return [sides.get(label) for label in plain]
 
 
 def unknown(labels: Sequence[str], positive: Optional[str]) -> str:

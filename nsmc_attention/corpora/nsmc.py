@@ -6,6 +6,7 @@ Format: UTF-8, header `id document label`, tab-separated, no quoting, labels 0 (
 import csv
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
@@ -31,12 +32,14 @@ class Reviews:
     name : "nsmc", "sample" or a file's name, without its folder
     sha256 : hash of the file's bytes
     columns : the file's columns of texts and of labels, and the `positive` and `encoding` that were given
+    neutral : the texts that have neither label, which are not in the frame
     """
 
     frame: pandas.DataFrame
     name: str
     sha256: str
     columns: dict[str, str] = field(default_factory=lambda: {"text": "document", "label": "label"})
+    neutral: Sequence[str] = ()
 
     def __len__(self) -> int:
         return len(self.frame)

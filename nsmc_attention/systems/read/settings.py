@@ -26,16 +26,6 @@ PICTURE: dict[str, Axes] = {"strips": ("N", "S", HEIGHT * STRIP), "source_length
 ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
 
 
-def encoded(F: Operators, memory: Array, keys: Array, mask: Array, logits: Array) -> tuple[Any, ...]:
-    """CTC's logits of parts (N, S, P) -> their log-probabilities; the rest as it is."""
-    return memory, keys, mask, spelt(F, logits)
-
-
-def stepped(F: Operators, logits: Array, *others: Any) -> tuple[Any, ...]:
-    """The decoder's logits of parts (N, P) -> their log-probabilities; the rest as it is."""
-    return (spelt(F, logits), *others)
-
-
 def divided(F: Operators, of_parts: Array) -> list[Any]:
     """(..., P) -> the first parts, the vowels and the finals."""
     vowels, finals = -VOWEL_PARTS - FINAL_PARTS, -FINAL_PARTS
@@ -51,7 +41,9 @@ def spelt(F: Operators, logits: Array) -> Any:
 # The graphs of a reader: the encoder, which spells a part of a letter at each strip, and a step of the decoder, of which the
 # next one's `state0` is `next_state0`, and so on
 READER_GRAPHS = {
-    "source.onnx": Interface(PICTURE, {**ENCODED, "parts": ("N", "S", "P")}, encoded),
+    "source.onnx": Interface(
+        PICTURE, {**ENCODED, "parts": ("N", "S", "P")}, lambda F, *kept: (*kept[:-1], spelt(F, kept[-1]))
+    ),
     "step.onnx": Interface(
         {"ids": ("N",), **ENCODED, "state0": ("N", "H"), **dict.fromkeys(LOOKED_AT, ("N", "S"))},
         {
@@ -60,7 +52,7 @@ READER_GRAPHS = {
             "next_state0": ("N", "H"),
             **dict.fromkeys([f"next_{name}" for name in LOOKED_AT], ("N", "S")),
         },
-        stepped,
+        lambda F, logits, *others: (spelt(F, logits), *others),
     ),
 }
 
