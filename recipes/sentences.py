@@ -1,12 +1,14 @@
 """Sentences that the packaged classifier learns beside NSMC: written reviews, and negations from templates.
 
     python -m recipes.sentences FILE.csv [--held-out OTHER.csv] [--templates 20000] [--times 5] [--also contrast]
+        [--neither]
     python -m recipes.sentences --judge OTHER.csv [--bundle BUNDLE]
 
 The written reviews are in `reviews/`, tables of document, label (0, 1, or 0.5 for neutral ones), kind, year of the newest
 word (0: any), frame (the pattern of the sentence) and pair (the number that minimal pairs share). A twentieth of the frames
 is kept from training, with all pairs that have a sentence in one of them. No sentence shares SHARED letters in a row with
-the behavioural suite (a test). Files that are newer than the packaged classifier are read only if --also names them.
+the behavioural suite (a test). Files that are newer than the first training of the packaged classifier are read only if
+--also names them, and those of `neither/`, whose texts may have no side, if --neither is given.
 """
 
 import argparse
@@ -27,10 +29,13 @@ from nsmc_attention.corpora import nsmc
 
 from .negations import sentences as from_templates
 
-FOLDER = Path(__file__).parent / "reviews"
+FOLDER, NEITHER = Path(__file__).parent / "reviews", Path(__file__).parent / "neither"
 COLUMNS = ["document", "label", "kind", "year", "frame", "pair", "file"]
 # Written after the packaged classifier was trained, whose manifest records the sha256 of its sentences
 NEWER = ("contrast",)
+LABELS = {"negative": 0.0, "neutral": 0.5, "none": 0.5, "positive": 1.0}
+# Of the texts of `neither/`, how often those of a side are learnt, and the others
+TIMES = (3, 1)
 # One frame of so many is held out
 HELD_OUT, SHARED = 20, 8
 
@@ -46,6 +51,12 @@ def written(also: Collection[str] = ()) -> pandas.DataFrame:
     """Return the written reviews of all files, of the newer ones only those in `also`."""
     paths = [path for path in sorted(FOLDER.glob("*.tsv")) if path.stem not in NEWER or path.stem in also]
     return pandas.concat(map(read, paths), ignore_index=True)
+
+
+def texts() -> pandas.DataFrame:
+    """Return the texts of `neither/`, with a label, 0.5 of a neutral one or no opinion, and the name of their file."""
+    frame = pandas.concat(map(read, sorted(NEITHER.glob("*.tsv"))), ignore_index=True)
+    return frame.assign(label=frame["side"].map(LABELS))
 
 
 def is_held_out(frame: pandas.DataFrame) -> pandas.Series:
@@ -71,13 +82,18 @@ def shared_with_suite(documents: "pandas.Series[str]") -> list[str]:
     ]
 
 
-def training_table(templates: int, times: int, also: Collection[str] = ()) -> pandas.DataFrame:
-    """Return document, label and signs: the sentences from templates once, the written ones `times`."""
+def training_table(templates: int, times: int, also: Collection[str] = (), neither: bool = False) -> pandas.DataFrame:
+    """Return document, label and signs: the sentences from templates once, the written ones `times`, and maybe `texts`."""
     frame = written(also)
     own = frame[~is_held_out(frame)].assign(signs="")[["document", "label", "signs"]]
+    more = texts()
+    more = more[~is_held_out(more)].assign(signs="")
+    has_side = more["label"] != 0.5
+    others = [*[more[has_side][own.columns]] * TIMES[0], *[more[~has_side][own.columns]] * TIMES[1]]
     made = from_templates(templates, 0, nsmc.load("nsmc", "train")) if templates else []
     rows = [(each.text, each.label, str(each)) for each in made]
-    return pandas.concat([pandas.DataFrame(rows, columns=own.columns), *[own] * times], ignore_index=True)
+    parts = [pandas.DataFrame(rows, columns=own.columns)] * bool(rows) + [own] * times + others * neither
+    return pandas.concat(parts, ignore_index=True)
 
 
 def judge(frame: pandas.DataFrame, bundle: Optional[Path]) -> pandas.DataFrame:
@@ -103,6 +119,7 @@ def main() -> None:
     parser.add_argument("--templates", type=int, default=20000)
     parser.add_argument("--times", type=int, default=5)
     parser.add_argument("--also", choices=NEWER, action="append", default=[])
+    parser.add_argument("--neither", action="store_true")
     parser.add_argument("--judge", type=Path)
     parser.add_argument("--bundle", type=Path)
     arguments = parser.parse_args()
@@ -111,7 +128,8 @@ def main() -> None:
         return
     if not arguments.file:
         sys.exit("expected a FILE.csv to write, or --judge OTHER.csv")
-    training_table(arguments.templates, arguments.times, arguments.also).to_csv(arguments.file, index=False)
+    table = training_table(arguments.templates, arguments.times, arguments.also, arguments.neither)
+    table.to_csv(arguments.file, index=False)
     if arguments.held_out:
         frame = written(arguments.also)
         frame[is_held_out(frame)][COLUMNS].to_csv(arguments.held_out, index=False)

@@ -9,10 +9,8 @@ judge by and 3 % to choose factors by, and prints figures in place of a bundle: 
 """
 
 import argparse
-import csv
 import hashlib
 import warnings
-from functools import partial
 from pathlib import Path
 from typing import Optional
 
@@ -33,9 +31,8 @@ from nsmc_attention.machine.progress import progress_bar
 from nsmc_attention.sentiment.heads import BUCKETS, FILE, Grams, Heads, beside, softmax, ten_stars
 from nsmc_attention.text.encoding import Encoded
 
-from .sentences import is_held_out, written
+from .sentences import is_held_out, texts, written
 
-FOLDER = Path(__file__).parent / "neither"
 SIDES = ("negative", "neutral", "positive")
 # Targets of the first head: 1 to 10 stars, or those of a side; and the stars that each allows
 TARGETS = {"negative": 11, "neutral": 12, "positive": 13}
@@ -53,14 +50,6 @@ WINDOW = 4096
 Floats = NDArray[numpy.float32]
 # Contexts and log-odds (N, F), and n-grams (N, BUCKETS)
 Features = tuple[Floats, sparse.csr_matrix]
-
-
-def texts() -> pandas.DataFrame:
-    """Return the texts of `neither/`, with the name of their file."""
-    read = partial(pandas.read_csv, sep="\t", quoting=csv.QUOTE_NONE, keep_default_na=False, dtype=str)
-    return pandas.concat(
-        [read(path).assign(file=path.stem) for path in sorted(FOLDER.glob("*.tsv"))], ignore_index=True
-    )
 
 
 def sided() -> pandas.DataFrame:

@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 
 import numpy
 import pandas
+from scipy.stats import entropy
 
 from benchmarks.classification.replaced import replaced
 from docs.make.pictures import named, save_figure
@@ -22,7 +23,7 @@ from nsmc_attention.corpora import nsmc
 from nsmc_attention.drawing.figure import new_figure, printable
 from nsmc_attention.drawing.html import LIGHT, as_hex
 from nsmc_attention.measure.faithfulness import MIN_TOKENS, agreement, aopc, leave_one_out
-from nsmc_attention.measure.metrics import entropy, evenness
+from nsmc_attention.measure.metrics import evenness
 from nsmc_attention.text.tokenizers import mecab_tags
 from nsmc_attention.views.heatmap import by_word, token_table
 from nsmc_attention.views.terminal import interval

@@ -1,10 +1,10 @@
 """How near the estimated share of positive reviews is to the truth, beside counting labels.
 
-    python -m benchmarks.classification.share nsmc-raw.zip val.tsv [--temperatures 1 1.25 1.5] [--shift 0.4]
+    python -m benchmarks.classification.share nsmc-raw.zip val.tsv [--shift 0.5] [--bundle FOLDER]
 
 Tables of films in their natural shares (raw reviews, without those of the official test file; the packaged classifier has
 read most of them in training), and comments of KOTE drawn at several shares, which it has not. A label is positive from 8
-of 10 stars on, negative up to 4; neutral rows are left out, but for the last table.
+of 10 stars on, negative up to 4; the rows between, and comments of neither or both sides, are in no true share.
 """
 
 import argparse
@@ -19,12 +19,13 @@ from nsmc_attention import load_classifier
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.measure import share as estimation
 from nsmc_attention.measure.share import Evidence, Share, shrunk
+from nsmc_attention.scoring.files import SAMPLED
 
 from .adapting import comments
 
 SIZES = (50, 200, 1000)
 # Shares of comments that tables are drawn at, and tables of each kind and size
-DRAWN, TABLES = (0.2, 0.5, 0.71, 0.8, 0.85, 0.9, 0.95), 30
+DRAWN, TABLES, NEUTRAL = (0.2, 0.5, 0.71, 0.8, 0.85, 0.9, 0.95), 30, 0.3
 BANDS = ((0.05, 0.6), (0.6, 0.8), (0.8, 0.9), (0.9, 1.0))
 
 
@@ -48,10 +49,16 @@ def em(probabilities: Any) -> float:
     return share
 
 
+def evidence(frame: pandas.DataFrame) -> Evidence:
+    """Return the evidence of a table, as commands have it: chances of its first rows to be on a side."""
+    first = frame.head(SAMPLED)
+    return Evidence.of(frame["probability"]) + Evidence.of(first["probability"], chances=first["sided"])
+
+
 def case(kind: str, rows: int, frame: pandas.DataFrame) -> Case:
     probabilities = frame["probability"].to_numpy()
     counted, truth = float((probabilities >= 0.5).mean()), float(frame["label"].mean())
-    return Case(kind, rows, truth, counted, em(probabilities), Evidence.of(probabilities).share)
+    return Case(kind, rows, truth, counted, em(probabilities), evidence(frame).share)
 
 
 def films(frame: pandas.DataFrame, random: numpy.random.RandomState) -> Iterator[Case]:
@@ -69,17 +76,16 @@ def films(frame: pandas.DataFrame, random: numpy.random.RandomState) -> Iterator
 
 
 def drawn(frame: pandas.DataFrame, random: numpy.random.RandomState) -> Iterator[Case]:
-    """Yield tables of comments of several shares."""
-    sides = [frame[frame["label"] == label] for label in (0, 1)]
+    """Yield tables of comments of several shares, NEUTRAL of them neutral."""
+    kinds = [frame[frame["label"] == label] for label in (0, 1)] + [frame[frame["label"].isna()]]
     for share in DRAWN:
         for rows in SIZES:
             for _ in range(TABLES):
-                positive = random.binomial(rows, share)
-                parts = [
-                    side.sample(n, replace=True, random_state=random)
-                    for side, n in zip(sides, (rows - positive, positive))
-                ]
-                yield case(f"comments, {share:.0%}", rows, pandas.concat(parts))
+                neutral = int(rows * NEUTRAL)
+                positive = random.binomial(rows - neutral, share)
+                counts = (rows - neutral - positive, positive, neutral)
+                parts = [kind.sample(n, replace=True, random_state=random) for kind, n in zip(kinds, counts)]
+                yield case(f"comments, {share:.0%}", rows, pandas.concat(parts).sample(frac=1, random_state=random))
 
 
 def show(cases: list[Case]) -> None:
@@ -103,9 +109,10 @@ def show(cases: list[Case]) -> None:
 def show_groups(frame: pandas.DataFrame, random: numpy.random.RandomState) -> None:
     """Print the errors of films of one table, by their number of reviews."""
     chosen = frame[frame["film"].isin(random.choice(frame["film"].unique(), 1700, replace=False))]
-    grouped = chosen.groupby("film")
+    grouped, first = chosen.groupby("film"), chosen.sample(SAMPLED, random_state=random)
+    sample = Evidence.of(first["probability"], chances=first["sided"])
     found = pandas.DataFrame(
-        shrunk([Evidence.of(own["probability"]) for _, own in grouped]), index=list(grouped.groups)
+        shrunk([Evidence.of(own["probability"]) + sample for _, own in grouped]), index=list(grouped.groups)
     )
     truth, counted = grouped["label"].mean(), grouped["probability"].apply(lambda own: (own >= 0.5).mean())
     sizes = pandas.cut(found["n"], [0, 5, 20, 50, 1000])
@@ -120,36 +127,34 @@ def show_groups(frame: pandas.DataFrame, random: numpy.random.RandomState) -> No
     print(table.groupby(sizes, observed=True).mean().round(3).to_string())
 
 
-def show_neutral(frame: pandas.DataFrame, label: str, neutral: pandas.Series) -> None:
-    polar, whole = frame[~neutral], frame
-    estimates = [Evidence.of(rows["probability"]).share for rows in (polar, whole, frame[neutral])]
-    print(f"{label}: {neutral.mean():.1%} neutral; positive among the others {polar['label'].mean():.3f}")
-    print("  estimated without them, with them, of them alone:", *map(str, estimates), sep="  ")
+def read(classifier: Any, frame: pandas.DataFrame, texts: str) -> pandas.DataFrame:
+    """Add the probability of each text, and its chance to be on a side; leave out those without a label."""
+    reviews = classifier.encoder.encode_many([*frame[texts]])
+    probabilities, _, said = classifier.score.read(reviews, classifier.heads)
+    labelled = [row[0] is not None for row in classifier.labels_of(reviews, probabilities)]
+    return frame.assign(probability=probabilities, sided=said[:, -1])[labelled]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("raw")
     parser.add_argument("kote")
-    parser.add_argument("--temperatures", type=float, nargs="+", default=estimation.TEMPERATURES)
+    parser.add_argument("--bundle", type=Path)
     parser.add_argument("--shift", type=float, default=estimation.SHARE_SHIFT)
     given = parser.parse_args()
-    estimation.TEMPERATURES, estimation.SHARE_SHIFT = tuple(given.temperatures), given.shift
-    classifier, random = load_classifier(), numpy.random.RandomState(0)
-    stars = raw.load(given.raw, [nsmc.load("nsmc", "test").frame]).frame
-    stars["probability"] = classifier.probabilities(stars["document"])
-    stars["label"] = (stars["stars"] >= 8).astype(int)
-    stars = stars[stars["probability"].notna()]
-    middle = stars["stars"].between(5, 7)
-    kote = comments(Path(given.kote))
-    kote["probability"] = classifier.probabilities(kote["review"])
-    show([*films(stars[~middle], random), *drawn(kote, random)])
-    show_groups(stars[~middle], random)
-    show_neutral(stars, "raw reviews, 5 to 7 of 10 stars", middle)
-    unclear = comments(Path(given.kote), clear=False)
-    unclear["probability"] = classifier.probabilities(unclear["review"])
-    every = pandas.concat([kote.assign(clear=True), unclear.assign(clear=False)])
-    show_neutral(every, "comments, neither or both", ~every["clear"])
+    estimation.SHARE_SHIFT = given.shift
+    classifier, random = load_classifier(given.bundle), numpy.random.RandomState(0)
+    stars = read(classifier, raw.load(given.raw, [nsmc.load("nsmc", "test").frame]).frame, "document")
+    stars["label"] = (stars["stars"] >= 8).astype(float).mask(stars["stars"].between(5, 7))
+    unclear = comments(Path(given.kote), clear=False).assign(label=numpy.nan)
+    kote = read(classifier, pandas.concat([comments(Path(given.kote)), unclear]), "review")
+    show([*films(stars, random), *drawn(kote, random)])
+    show_groups(stars, random)
+    for name, frame in (("raw reviews", stars), ("comments", kote)):
+        neutral = frame["label"].isna()
+        shares = [evidence(rows.sample(frac=1, random_state=random)).share for rows in (frame[~neutral], frame)]
+        print(f"{name}: {neutral.mean():.1%} neutral; positive among the others {frame['label'].mean():.3f}, estimated")
+        print("  without and with the neutral ones:", *map(str, shares), sep="  ")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ class Known:
     """A Scorer whose results are computed already: reading and writing remain."""
 
     def __init__(self, classifier, rows):
-        self.types, self.reference, self.prior = classifier.types, classifier.reference, classifier.prior
+        self.types, self.reference, self.judge = classifier.types, classifier.reference, classifier
         self.left = iter(rows)
 
     def rows(self, texts):

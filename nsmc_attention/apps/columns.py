@@ -14,7 +14,7 @@ from ..classifier.positive_share import LabelsByShare, require_share, share_give
 from ..classifier.prediction import TYPES
 from ..classifier.predictor import Classifier, packaged
 from ..scoring.columns import Texts, texts_in, with_index
-from ..scoring.files import tally_of
+from ..scoring.files import outcomes, tally_of
 from ..scoring.reference import Scorer, text_column_of
 from ..systems.restore.corrections import over
 
@@ -44,6 +44,10 @@ def score_column(
         texts = texts_in(
             column[text_column_of(column, text_column)] if isinstance(column, pandas.DataFrame) else column
         )
-        estimated = None if (number := share_given(share)) else tally_of(scorer, [*texts], scorer.rows(texts)).share
+        estimated = (
+            None
+            if (number := share_given(share))
+            else tally_of(scorer, [*texts], *outcomes(scorer, scorer.rows(texts))).share
+        )
         scorer = LabelsByShare(scorer, number or require_share(estimated, "column"))
     return with_index(scorer, column, text_column)

@@ -36,7 +36,7 @@ from .batches import Batches, EncodedPart, Tokenized, encode
 from .ngrams import continue_table
 from .predictor import Classifier
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
-from .train import tokenized, write_classifier
+from .train import USUAL, tokenized, write_classifier
 
 if TYPE_CHECKING:
     from .stages import ClassifierTrainer
@@ -112,12 +112,7 @@ def adapt(
 
 
 def adapt_classifier(
-    source: Labelled,
-    run: Run,
-    bundle: Union[str, Path, None] = None,
-    seed: int = 0,
-    force: bool = False,
-    mix: float = 1.0,
+    source: Labelled, run: Run, bundle: Union[str, Path, None], seed: int, force: bool, mix: float
 ) -> Classifier:
     """Continue a classifier as `adapt` does, where and how `run` says."""
     if not 0 < mix <= 1:
@@ -146,8 +141,11 @@ def adapt_classifier(
         shift=calibration["bias"],
     )
     surprising = surprising_labels(examples, adapted.held_out)
-    for line in [*comparison.in_words(), *in_words(surprising)]:
+    for line in comparison.in_words():
         run.say(line)
+    if count := len(surprising):
+        found = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (count > 5)
+        run.say(f"labels that are mistakes or hard, {count}: row{'s' * (count > 1)} {found}")
     if (objection := comparison.objection()) and not force:
         raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
     if warning := comparison.warning():
@@ -232,13 +230,6 @@ def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pand
     ]
 
 
-def in_words(surprising: pandas.DataFrame) -> list[str]:
-    """Return the line about surprising labels, if there are some."""
-    rows = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (len(surprising) > 5)
-    plural = "s" * (len(surprising) > 1)
-    return [f"labels that are mistakes or hard, {len(surprising)}: row{plural} {rows}"] if rows else []
-
-
 @dataclass(frozen=True)
 class Comparison:
     """Log-odds (N,) of labelled reviews: `adapted`, by networks that have not seen them, and by the bundle as it was.
@@ -302,8 +293,8 @@ class Comparison:
         """The probability of a gain of log loss as small as this one by chance, if there were neither gain nor loss."""
         from scipy.stats import ttest_1samp
 
-        unchanged = self.unchanged / temperature(self.unchanged, self.labels)
-        gains = losses(unchanged, self.labels) - losses(self.adapted - self.shift, self.labels)
+        unchanged, sign = self.unchanged / temperature(self.unchanged, self.labels), 1 - 2 * self.labels
+        gains = numpy.logaddexp(0, sign * unchanged) - numpy.logaddexp(0, sign * (self.adapted - self.shift))
         return float(ttest_1samp(gains, 0, alternative="less").pvalue) if gains.std() else 0.0
 
     def warning(self) -> Optional[str]:
@@ -315,11 +306,6 @@ class Comparison:
         if self.larger_loss < 1 - LOSS or (found_less and figures["after"] < figures["before"]):
             return "the gain may be chance: label more to be sure of it"
         return None
-
-
-def losses(odds: Odds, labels: Labels) -> Odds:
-    """Return the log loss of each review, nats."""
-    return numpy.logaddexp(0, numpy.where(labels == 1, -odds, odds))
 
 
 def threshold_shift(labels: Labels, mix: float = 1.0) -> float:
@@ -363,9 +349,7 @@ def write(
         calibration = {**calibration, "wide_scale": calibration["scale"] * wide_scale(arrays)}
     network = trainer.network_of(calibrated(arrays, calibration), dropout=False)
     round_tables(network)
-    given: Record = {
-        f"{name}_column" if name in ("text", "label", "stars") else name: rows.columns[name] for name in rows.columns
-    }
+    given: Record = {f"{name}_column" if name in USUAL else name: value for name, value in rows.columns.items()}
     given.update(bundle=None if first.packaged else first.name, seed=trainer.config.training.seed or None)
     given["mix"] = mix if mix < 1 else None
     command = shlex.join(["nsmc-attention", "adapt", rows.name, *options(given)])

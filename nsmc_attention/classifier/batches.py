@@ -8,7 +8,7 @@ import numpy
 import pandas
 from numpy.typing import ArrayLike, NDArray
 
-from ..machine.aliases import Numbers, Record
+from ..machine.aliases import Numbers
 from ..registry import later
 from ..text.encoding import Encoded, ReviewEncoder
 from ..text.ngrams import ngram_ids
@@ -89,11 +89,8 @@ class Batch:
 
     def take(self, members: Members) -> "Batch":
         """Return the Batch of these rows."""
-        rows: Record = {}
-        for name, array in vars(self).items():
-            if array is not None:
-                rows[name] = array.take(members) if isinstance(array, Batch) else array[members]
-        return Batch(**rows)
+        rows = {name: array[members] for name, array in vars(self).items() if isinstance(array, numpy.ndarray)}
+        return Batch(**rows, without=self.without and self.without.take(members))
 
 
 class Batches:
@@ -125,13 +122,10 @@ class Batches:
             members = numpy.flatnonzero(self.padded_length == width)
             self.row[members] = numpy.arange(len(members))
             batch = batch_of(encoder, [reviews[i] for i in members], self.labels[members], width)
-            if importance is not None:
-                rows = [importance[i].tolist() for i in members]
-                batch = replace(batch, importance=stacked(rows, width, 0, "float32"))
-            elif gates is not None:
-                rows = [gates[i].tolist() for i in members]
-                batch = replace(batch, gates=stacked(rows, width, numpy.nan, "float32"))
-            elif erased is not None:
+            for name, arrays, blank in (("importance", importance, 0), ("gates", gates, numpy.nan)):
+                rows = [] if arrays is None else [arrays[i].tolist() for i in members]
+                batch = replace(batch, **{name: stacked(rows, width, blank, "float32")} if rows else {})
+            if erased is not None:
                 shorter = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
                 without = batch_of(encoder, shorter, self.labels[members], width)
                 batch = replace(batch, erased=erased[members], without=without)

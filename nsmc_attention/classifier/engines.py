@@ -149,19 +149,12 @@ def misfit(bundle: ClassifierBundle) -> Optional[str]:
     model: Any = bundle.config.model
     if problem := other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
         return problem
-    table = (
-        len(bundle.codec) * 4 * (in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES + value_numbers(model))
-    )
+    values, hidden = model.values, in_blocks(model.encoder.hidden_size)
+    near = 0 if values.kind == "states" else in_blocks(values.window * in_blocks(values.units), GATES * BLOCK)
+    table = len(bundle.codec) * 4 * (hidden * len(DIRECTIONS) * GATES + near)
     if table > LARGEST_TABLE:
         return f"expected a table of words times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
     return None
-
-
-def value_numbers(model: Any) -> int:
-    """Return how many numbers of a word the table has for values near the token."""
-    if model.values.kind == "states":
-        return 0
-    return in_blocks(model.values.window * in_blocks(model.values.units), GATES * BLOCK)
 
 
 def runs_natively(bundle: ClassifierBundle) -> bool:
@@ -247,14 +240,15 @@ def kernel_arrays(stored: Arrays, hidden: int) -> Record:
     ngrams, embedding = rest.pop(NGRAM_TABLE, None), rest.pop(EMBEDDING)
     scale = as_floats(embedding_scale=rest.pop(EMBEDDING + SCALE)[:, 0])
     arrays = loaded(rest)
-    last = last_layer(arrays, ngrams is not None, embedding.shape[1])
-    tables = {"ngrams": ngrams, "embedding": embedding, **scale}
     return {
-        **tables,
+        "ngrams": ngrams,
+        "embedding": embedding,
+        **scale,
         **as_floats(**dict(zip(("input_weights", "input_bias", "recurrent", "hidden_bias"), gates_of(arrays, GRU)))),
         **attention_arrays(arrays, hidden),
-        **last,
-        **gate_arrays(arrays, hidden),
+        **last_layer(arrays, ngrams is not None, embedding.shape[1]),
+        "sign": arrays["gate.weight"].reshape(2, hidden) if "gate.weight" in arrays else None,
+        "sign_bias": float(arrays.get("gate.bias", [0])[0]),
     }
 
 
@@ -284,12 +278,6 @@ def last_layer(arrays: Arrays, has_ngrams: bool, units: int) -> Record:
     beside = {"wide": float(output[read:].sum()), "values": values, "value_bias": arrays.get("values.dense.bias")}
     bias = float(arrays["output.bias"][1] - arrays["output.bias"][0])
     return {**as_floats(output=output[:read]), "output_bias": bias, **beside}
-
-
-def gate_arrays(arrays: Arrays, hidden: int) -> Record:
-    gate = arrays.get("gate.weight")
-    sign = gate if gate is None else gate.reshape(2, hidden)
-    return {"sign": sign, "sign_bias": float(arrays.get("gate.bias", [0])[0])}
 
 
 def gluon_graph(bundle: ClassifierBundle, device: str) -> GluonGraph:

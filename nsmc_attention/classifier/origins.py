@@ -57,7 +57,12 @@ class Origins:
             check_sizes(config, first, PRESETS, lenders()[first.layout][0])
         paths = str(teacher).split(",") if teacher else []
         teachers = tuple(bundle for bundle in (first_bundle(path, LAYOUT) for path in paths) if bundle)
-        return cls(first, teachers, checked_sentences(config, sentences))
+        written = None if sentences is None else read_sentences(Path(sentences))
+        signed = isinstance(config.model, ClassifierConfig) and config.model.values.signed
+        if written and any(written.frame["signs"]) and not signed:
+            advice = "give --values convolution --signed 1, or leave the signs out"
+            raise ConfigError(f"--sentences: expected signed values; {advice}")
+        return cls(first, teachers, written)
 
     @property
     def vocabulary(self) -> Optional[bytes]:
@@ -137,19 +142,6 @@ def init(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: d
     if NGRAM_TABLE in arrays:
         arrays = {**arrays, "output.weight": arrays["output.weight"][:, :-1]}
     set_parameters(network, {name: arrays[name] for name in snapshot(network)})
-
-
-def checked_sentences(config: Config, path: Optional[PathLike]) -> Optional[Reviews]:
-    """Return the sentences of a file, if there is one; ConfigError where they have signs that nothing can learn."""
-    if path is None:
-        return None
-    written = read_sentences(Path(path))
-    signed = isinstance(config.model, ClassifierConfig) and config.model.values.signed
-    if any(written.frame["signs"]) and not signed:
-        raise ConfigError(
-            "--sentences: expected signed values; give --values convolution --signed 1, or leave the signs out"
-        )
-    return written
 
 
 def continuing(config: Config, init_from: Optional[PathLike]) -> Config:

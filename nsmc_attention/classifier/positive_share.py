@@ -29,7 +29,8 @@ def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None
     """Estimate the share of positive reviews.
 
     A count of labels is biased towards one half; this corrects it for the share itself (Saerens et al. 2002, see
-    `measure.share`). Stars in the middle are no part of the model: neutral reviews count on either side.
+    `measure.share`). A review counts by its chance to be on a side, by the stars of the
+    sentiment; a text that a tenth of the rows are counts once.
 
     Parameters
     ----------
@@ -54,7 +55,8 @@ def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None
     known = ("" if is_missing(text) else text for text in items)
     for reviews in scorer.windows(known):
         rows = scorer.labels_of(reviews, scorer.score(reviews))
-        tally += tally_of(scorer, [review.text for review in reviews], rows)
+        found = [probability if label else None for label, _, probability, _ in rows]
+        tally += tally_of(scorer, [review.text for review in reviews], found, before=tally.rows)
     return tally.share
 
 
@@ -84,7 +86,7 @@ class LabelsByShare(AddedColumns):
         """Return the values of LEANING for a review's own label and probability of positive, None without a label."""
         if label is None or probability is None:
             return None, None, None
-        leaning = by_odds(probability, odds_of(self.share) / math.exp(self.prior))
+        leaning = by_odds(probability, odds_of(self.share) / math.exp(self.judge.prior))
         return LABELS[leaning >= 0.5], leaning, self.share
 
     def values(self, records: Iterable[Record]) -> Iterator[Row]:

@@ -22,6 +22,7 @@ from ..engines.graphs import DeviceName, EngineName
 from ..errors import BundleError, ConfigError
 from ..machine.aliases import Numbers, Record
 from ..measure.metrics import log_odds
+from ..measure.share import NOTHING, Evidence
 from ..network.graphs import AXES
 from ..scoring.reference import Predictor, Row, check_text, check_texts
 from ..sentiment.heads import FIGURES, Grams, Heads
@@ -276,6 +277,10 @@ class Classifier(Predictor):
         return type(self)(self.bundle, self.engine, sentiment)
 
     @property
+    def judge(self) -> "Classifier":
+        return self
+
+    @property
     def prior(self) -> float:
         """The log-odds of positive labels in the data of the calibration: 0 for equal parts.
 
@@ -357,6 +362,15 @@ class Classifier(Predictor):
         """Return the sentiment and the stars of reviews by their `labels_of` and what the heads say of them."""
         labels = [label for label, *_ in rows]
         return self.heads.sentiments(labels, said) if self.heads else [(label, None) for label in labels]
+
+    def sides(self, texts: Sequence[str]) -> Evidence:
+        """Return the chances of different texts to be on a side, by the stars; nothing without heads."""
+        if not (self.heads and texts):
+            return NOTHING
+        reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
+        probabilities, _, said = self.score.read(reviews, self.heads)
+        labelled = [row[0] is not None for row in self.labels_of(reviews, probabilities)]
+        return Evidence.of(probabilities[labelled], self.prior, said[labelled, -1])
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""

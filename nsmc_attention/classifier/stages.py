@@ -118,9 +118,8 @@ class ContributionsObjective(LabelsObjective):
 
 def gate_error(gates: Array, wanted: NDArray[numpy.float32]) -> Array:
     """Return the squared error of the gates (N, T) over the tokens whose wanted one is not NaN, by review, (1,)."""
-    known, targets = (
-        mxnet.nd.array(array, ctx=gates.context) for array in (~numpy.isnan(wanted), numpy.nan_to_num(wanted))
-    )
+    arrays = ~numpy.isnan(wanted), numpy.nan_to_num(wanted)
+    known, targets = (mxnet.nd.array(array, ctx=gates.context) for array in arrays)
     return (known * (gates - targets).square()).sum() / len(wanted)
 
 
@@ -197,8 +196,9 @@ class ClassifierTrainer:
         dev_batches = self.batches(dev)
         network = self.new_network(dev_batches)
         if stars:
-            self.fit(network, "stars", self.batches(*self.beside(stars, sentences)), dev_batches)
-        progress = self.fit(network, "labels", self.batches(*self.beside(train, sentences)), dev_batches)
+            self.fit(network, self.stage("stars", self.batches(*self.beside(stars, sentences)), dev_batches))
+        labels = self.stage("labels", self.batches(*self.beside(train, sentences)), dev_batches)
+        progress = self.fit(network, labels)
         known = replace(train, taught=None)
         known = with_sentences(known, unmarked(sentences.frame), self.encoder) if sentences else known
         ngrams = self.fit_ngrams(network, stars, known, len(dev.labels)) if self.config.text.ngram_buckets else None
@@ -228,18 +228,10 @@ class ClassifierTrainer:
         joined = with_sentences(examples, sentences.frame, self.encoder)
         return joined, gates_of(joined) if any(sentences.frame["signs"]) else None
 
-    def fit(
-        self,
-        network: Network,
-        name: str,
-        batches: Batches,
-        dev_batches: Batches,
-        kind: type[LabelsObjective] = LabelsObjective,
-    ) -> Progress:
+    def fit(self, network: Network, stage: Stage) -> Progress:
         """Train a stage; if that is done, load its result."""
-        stage = self.stage(name, batches, dev_batches, kind)
-        patience = self.config.training.labels.patience if name == "labels" else None
-        return self.run.fit(network, replace(stage, patience=patience), self.config.training, STAGES[name])
+        patience = self.config.training.labels.patience if stage.name == "labels" else None
+        return self.run.fit(network, replace(stage, patience=patience), self.config.training, STAGES[stage.name])
 
     def stage(self, name: str, batches: Batches, dev: Batches, kind: type[LabelsObjective] = LabelsObjective) -> Stage:
         """Return a stage of all epochs of its settings."""
@@ -257,7 +249,7 @@ class ClassifierTrainer:
         set_parameters(network, parameters.without_wide(snapshot(network)))
         labels, _ = predict_batches(network, self.batches(examples, with_ngrams=True), self.run.context)
         batches = self.batches(replace(examples, labels=labels, taught=None), importance=importance, with_ngrams=True)
-        self.fit(network, "erasure", batches, dev_batches, ErasureObjective)
+        self.fit(network, self.stage("erasure", batches, dev_batches, ErasureObjective))
 
     def teach_contributions(self, network: Network, examples: EncodedPart, dev_batches: Batches) -> None:
         """Train contributions to be what erasing a token changes; the labels are the network's own predictions.
@@ -268,11 +260,10 @@ class ClassifierTrainer:
         if not examples.reviews:
             return
         labels, _ = predict_batches(network, self.batches(examples, with_ngrams=True), self.run.context)
-        erased = numpy.random.RandomState(self.config.training.seed).randint(
-            [len(review) for review in examples.reviews]
-        )
+        random = numpy.random.RandomState(self.config.training.seed)
+        erased = random.randint([len(review) for review in examples.reviews])
         batches = self.batches(replace(examples, labels=labels, taught=None), with_ngrams=True, erased=erased)
-        self.fit(network, "erasure", batches, dev_batches, ContributionsObjective)
+        self.fit(network, self.stage("erasure", batches, dev_batches, ContributionsObjective))
 
     def importance(self, network: Network, examples: EncodedPart) -> list[NDArray[numpy.float64]]:
         """Return for each review each token's share of what the prediction depends on, (T,).

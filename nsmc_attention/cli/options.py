@@ -230,7 +230,7 @@ class Scoring(NamedTuple):
             self.say(remark, first, "TEXT" if lines is texts else "stdin")
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
-        if (self.source or stdin) and "probability" in scorer.types:
+        if (self.source or stdin) and scorer.judge:
             print(f"{self.source or 'stdin'}: {scored.tally.in_words()}", file=sys.stderr)
 
     def table(self) -> Texts:

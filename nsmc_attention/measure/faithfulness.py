@@ -1,12 +1,9 @@
 """Faithfulness of the attention: does it point at the words that the prediction depends on?
 
-Takes a scoring callable over encoded reviews and one weight a token, never a network. Three questions:
-- does the order of the weights agree with the order by erasure, and with that by gradients (Kendall's tau-b; Jain &
-  Wallace 2019, arXiv:1902.10186, section 4.1)?
-- does the prediction change when the words with the largest weights are removed, and stay when only they are kept
-  (comprehensiveness and sufficiency, DeYoung et al. 2020, arXiv:1911.03429, equations 1 to 3)?
-- of values with a sign: are they the changes of the log-odds when a word is erased (Pearson's correlation), and do those
-  that are said to add up to the log-odds do so?
+Is the order of the weights that by erasure, and by gradients (Kendall's tau-b; Jain & Wallace 2019, arXiv:1902.10186,
+section 4.1)? Does the prediction change without the words of the largest weights, and stay with them alone
+(comprehensiveness and sufficiency, DeYoung et al. 2020, arXiv:1911.03429, equations 1 to 3)? Are values with a sign the
+changes of the log-odds when a word is erased (Pearson's correlation), and do those that are to add up to the log-odds do so?
 """
 
 import math
@@ -28,6 +25,7 @@ MIN_TOKENS = 3
 SIGNED = ("contribution", "gradient")
 Weights = Sequence[ArrayLike]
 Floats = NDArray[numpy.float64]
+Mean = dict[str, Optional[float]]
 # (N,) probability of positive of N reviews, as `classifier.predictor.TokenScorer`
 Scorer = Callable[[Sequence[Encoded]], Floats]
 ProgressCallback = Callable[[Iterable[int]], Iterable[int]]
@@ -109,12 +107,11 @@ def leave_one_out(score: Scorer, reviews: Sequence[Encoded], progress: ProgressC
 
 def shares(changes: Floats) -> Floats:
     """Return the absolute changes divided by their sum; equal shares if all are 0."""
-    importance = numpy.abs(changes)
-    total = importance.sum()
-    return importance / total if total > 0 else numpy.full(len(importance), 1 / len(importance))
+    importance = numpy.abs(changes) if numpy.any(changes) else numpy.ones(len(changes))
+    return importance / importance.sum()
 
 
-def agreement(ones: Weights, others: Weights) -> dict[str, Optional[float]]:
+def agreement(ones: Weights, others: Weights) -> Mean:
     """Return mean, low and high (95 % interval), sd and significant (share of p < 0.05) of Kendall's tau-b over reviews.
 
     Tau is undefined where all weights of a review are equal; None if fewer than two reviews have one.
@@ -140,17 +137,16 @@ def correlation(ones: Weights, others: Weights) -> Optional[float]:
 
 
 def gap(whole: ArrayLike, contributions: Weights) -> float:
-    """Return how far the log-odds of the probabilities of positive (N,) are from a bias and the sums, at most.
+    """Return how far the log-odds of the probabilities of positive (N,) are from the best bias and the sums, at most.
 
-    The bias is the one that leaves the smallest such distance. Near 1, single precision rounds a probability: log-odds
-    of 10 to 0.001.
+    Near 1, single precision rounds a probability: log-odds of 10 to 0.001.
     """
     sums = [numpy.sum(values, dtype="float64") for values in contributions]
     biases = log_odds(numpy.asarray(whole, dtype="float64"), SMALLEST_SIZE) - sums
     return float(biases.max() - biases.min()) / 2
 
 
-def mean_of(values: Floats) -> dict[str, Optional[float]]:
+def mean_of(values: Floats) -> Mean:
     """Return mean, low and high: the mean over reviews and its 95 % interval."""
     if len(values) < 2:
         return {"mean": None, "low": None, "high": None}
@@ -158,16 +154,15 @@ def mean_of(values: Floats) -> dict[str, Optional[float]]:
     return {"mean": mean, "low": mean - half, "high": mean + half}
 
 
-def aopc(
-    score: Scorer, reviews: Sequence[Encoded], weights: Weights, whole: Floats
-) -> dict[str, dict[str, Optional[float]]]:
+def aopc(score: Scorer, reviews: Sequence[Encoded], weights: Weights, whole: Floats) -> dict[str, Mean]:
     """Return `mean_of` comprehensiveness (higher is better) and sufficiency (lower is better), averaged over ERASED_SHARES.
 
     Both are changes of the predicted label's probability; whole is (N,), the reviews' probability of positive.
     """
     drops: dict[str, list[Floats]] = {"comprehensiveness": [], "sufficiency": []}
     for share in ERASED_SHARES:
-        top = [set(largest(values, share)) for values in weights]
+        orders = (numpy.argsort(-numpy.asarray(values), kind="stable").tolist() for values in weights)
+        top = [set(order[: math.ceil(share * len(order))]) for order in orders]
         for name, keep in (("comprehensiveness", False), ("sufficiency", True)):
             changed = [
                 review.take([position for position in range(len(review)) if (position in chosen) is keep])
@@ -177,10 +172,3 @@ def aopc(
             probability = numpy.nan_to_num(score(changed), nan=0.5)
             drops[name].append(numpy.where(whole >= 0.5, whole - probability, probability - whole))
     return {name: mean_of(numpy.mean(values, axis=0)) for name, values in drops.items()}
-
-
-def largest(weights: ArrayLike, share: float) -> list[int]:
-    """Return the positions of the largest weights, at least one."""
-    count = max(1, math.ceil(share * numpy.size(weights)))
-    positions: list[int] = numpy.argsort(-numpy.asarray(weights), kind="stable")[:count].tolist()
-    return positions

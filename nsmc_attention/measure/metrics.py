@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Optional
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
@@ -54,9 +54,7 @@ def share_interval(share: float, count: int) -> tuple[float, float]:
     return float(bounds.low), float(bounds.high)
 
 
-def expected_calibration_error(
-    labels: NDArray[numpy.int64], probability: NDArray[numpy.float64], bins: int = 15
-) -> float:
+def expected_calibration_error(labels: NDArray[Any], probability: NDArray[Any], bins: int = 15) -> float:
     """Mean gap between confidence and accuracy over equal-width bins of confidence, weighted by their size.
 
     Guo et al. 2017 (arXiv:1706.04599), equation 3, with 15 bins as there. Confidence lies in 0.5..1.
@@ -74,24 +72,18 @@ def evenness(token_weights: Iterable[ArrayLike]) -> float:
 
     0 (all on one token) to 1 (all tokens equal); reviews of one token are left out.
     """
+    from scipy.stats import entropy
+
     arrays = [numpy.asarray(weights, dtype="float64") for weights in token_weights]
-    shares = [entropy(weights) / numpy.log(len(weights)) for weights in arrays if len(weights) > 1]
+    shares = [entropy(weights, base=len(weights)) for weights in arrays if len(weights) > 1]
     # float32 weights sum to 1 only nearly
     return float(numpy.clip(shares, 0, 1).mean()) if shares else 1.0
 
 
-def entropy(weights: ArrayLike) -> float:
-    """Return the entropy, in nats, of weights that sum to 1."""
-    weights = numpy.asarray(weights, dtype="float64")
-    inside = weights[weights > 0]
-    return float(-(inside * numpy.log(inside)).sum())
-
-
 def overlap(weights: Iterable[ArrayLike]) -> float:
-    """Return how far the hops (R, T) of a review attend to the same tokens, averaged over reviews of several tokens.
+    """Return how far the hops (R, T) of a review attend to the same tokens, 0 to 1 (all equal), averaged over reviews.
 
-    The mean over all pairs of hops of the sum over the tokens of the smaller of their weights: the histogram intersection
-    of Swain & Ballard 1991. 0 (no token in common, or a single hop) to 1 (all hops equal).
+    The mean over all pairs of hops of their histogram intersection (Swain & Ballard 1991); 0 of a single hop.
     """
     reviews = [numpy.asarray(hops, dtype="float64") for hops in weights]
     shared = [numpy.minimum(a, b).sum() for hops in reviews if hops.shape[1] > 1 for a, b in combinations(hops, 2)]

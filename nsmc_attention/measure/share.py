@@ -6,14 +6,15 @@ Counting labels is biased: a classifier that was calibrated on as much praise as
 82 % in a table with 90 % praise. The prior shift of Saerens, Latinne & Decaestecker 2002 (Neural Computation 14, equation
 2.4) corrects this. Its likelihood is
 
-    L(s) = product over reviews of s q + (1 - s) (1 - q),    q = expit((log-odds + shift) / temperature)
+    L(s) = product over reviews of (s q + (1 - s) (1 - q)) ^ c,    q = expit(log-odds + shift)
 
-whose maximum is the fixed point of their EM. Probabilities are softened, because texts of another kind are judged too
-surely. The temperature and the shift are not known for a table, so that the posterior is the mean over several of both:
-its interval does not shrink to nothing in a large table, where the model's own errors remain.
+whose maximum is the fixed point of their EM for c = 1. Neutral reviews are on neither side: c is the chance to be on one, which
+a sample of the table tells by the log-odds. The shift is not known for a table, so that the posterior is the mean over
+several: its interval does not shrink to nothing in a large table, where the model's own errors remain.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Optional
@@ -26,10 +27,8 @@ from .metrics import log_odds
 
 Floats = NDArray[numpy.float64]
 
-# Chosen on films in their natural shares and on comments: docs/share.md
-TEMPERATURES = (1.0, 1.25, 1.5)
-# Standard deviation of the shift of log-odds, and how many shifts are averaged over
-SHARE_SHIFT, SHIFTS = 0.4, 5
+# Standard deviation of the shift of log-odds, chosen on films and comments (docs/share.md), and how many are averaged over
+SHARE_SHIFT, SHIFTS = 0.5, 5
 COVERAGE = 0.95
 # Fewer reviews, or a wider interval, say too little for a number
 FEWEST_TEXTS, WIDEST_INTERVAL = 6, 0.65
@@ -37,8 +36,12 @@ FEWEST_TEXTS, WIDEST_INTERVAL = 6, 0.65
 SHARE_EDGE = 0.36
 # Width of a bin of log-odds, bins on either side of 0, and shares that are weighed
 GRID_WIDTH, SIDE, SHARE_GRID = 0.2, 75, 100
+# The middles of equal parts of 0..1
+SHARES = (numpy.arange(SHARE_GRID) + 0.5) / SHARE_GRID
 # Numbers of reviews that the prior of groups may be worth
 CONCENTRATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
+# The share of a table's rows that one text is for it to count once, and the number of them
+OFTEN, FEWEST_ROWS = 0.1, 4
 # The largest odds by which a label leans to the commoner side
 MOST_ODDS = 4.0
 
@@ -71,10 +74,7 @@ class Share(NamedTuple):
 
     @property
     def bound(self) -> Optional[str]:
-        """The known end of the interval, "low" or "high"; None if the share is an estimate.
-
-        It is a bound where reviews of the other side may be missing altogether: the likeliest share is 0 or 1.
-        """
+        """The known end of the interval, "low" or "high", where the likeliest share is 0 or 1; None of an estimate."""
         if self.share is None:
             return None
         if self.high >= 1 and 1 - self.share < max(SHARE_EDGE * (1 - self.low), 1 / SHARE_GRID):
@@ -87,27 +87,39 @@ UNKNOWN = Share(None, 0.0, 1.0, 0)
 
 @dataclass(frozen=True)
 class Evidence:
-    """Probabilities as `counts` of log-odds (2 SIDE + 1 bins of GRID_WIDTH): small, whatever their number, and addable."""
+    """Probabilities by bins of their log-odds: small, whatever their number, and addable.
 
-    counts: NDArray[numpy.int64]
+    `bins` (3, 2 SIDE + 1): numbers of reviews; of a sample, their numbers and the sums of their chances to be on a side.
+    """
+
+    bins: Floats
 
     @classmethod
-    def of(cls, probabilities: ArrayLike = (), prior: float = 0.0) -> "Evidence":
-        """Count (N,) probabilities of positive, each 0..1; NaN is a blank review and left out.
+    def of(cls, probabilities: ArrayLike = (), prior: float = 0.0, chances: Optional[ArrayLike] = None) -> "Evidence":
+        """Count (N,) probabilities of positive, each 0..1, NaN for a blank one; of a sample with its `chances` (N,).
 
         `prior` is the log-odds of positive labels in the data on which the probabilities were calibrated.
         """
-        values = numpy.asarray(probabilities, dtype="float64").ravel()
-        values = values[~numpy.isnan(values)]
-        bins = numpy.rint((log_odds(values) - prior) / GRID_WIDTH).clip(-SIDE, SIDE)
-        return cls(numpy.bincount(bins.astype("int64") + SIDE, minlength=2 * SIDE + 1))
+        values, bins = numpy.asarray(probabilities, dtype="float64").ravel(), numpy.zeros((3, 2 * SIDE + 1))
+        known = ~numpy.isnan(values)
+        places = numpy.rint((log_odds(values[known]) - prior) / GRID_WIDTH).clip(-SIDE, SIDE).astype("int64") + SIDE
+        numpy.add.at(bins[int(chances is not None)], places, 1)
+        if chances is not None:
+            numpy.add.at(bins[2], places, numpy.asarray(chances)[known])
+        return cls(bins)
 
     def __add__(self, other: "Evidence") -> "Evidence":
-        return Evidence(self.counts + other.counts)
+        return Evidence(self.bins + other.bins)
 
     @property
     def n(self) -> int:
-        return int(self.counts.sum())
+        return int(self.bins[0].sum())
+
+    @property
+    def counts(self) -> Floats:
+        """The numbers of reviews, times their mean chance to be on a side by the sample there and one review as all of it."""
+        _, seen, sided = self.bins
+        return self.bins[0] * (sided + (sided.sum() / seen.sum() if seen.any() else 1)) / (seen + 1)
 
     @property
     def share(self) -> Share:
@@ -121,43 +133,57 @@ NOTHING = Evidence.of()
 
 @dataclass(frozen=True)
 class Tally:
-    """Numbers of rows, of those with an error, of positive labels and of texts with Hangul; `evidence` of the share.
+    """Numbers of rows, errors, labels, positive ones and texts with Hangul, and `evidence` of the share, which add up.
 
-    Tallies of parts add up to that of the whole, in any order.
+    `repeated` counts the texts that OFTEN of the rows are, each of which is in the evidence once.
     """
 
     rows: int = 0
     errors: int = 0
+    labels: int = 0
     positive: int = 0
     korean: int = 0
     evidence: Evidence = field(default=NOTHING)
+    repeated: "Counter[str]" = field(default_factory=Counter)
 
     @classmethod
     def of(
         cls, texts: Sequence[str], probabilities: Sequence[Optional[float]], errors: int = 0, prior: float = 0.0
     ) -> "Tally":
         """Count texts with their probabilities of positive, None or NaN for a blank one; `prior` as in Evidence."""
-        known = [value for value in probabilities if value is not None and value == value]
-        korean = sum(1 for text in texts if HANGUL.search(text))
-        return cls(len(texts), errors, sum(value >= 0.5 for value in known), korean, Evidence.of(known, prior))
+        known = [(text, value) for text, value in zip(texts, probabilities) if value is not None and value == value]
+        positive, korean = sum(value >= 0.5 for _, value in known), sum(1 for text in texts if HANGUL.search(text))
+        repeated = often(Counter(text for text, _ in known), len(known))
+        others = [value for text, value in known if text not in repeated]
+        evidence = Evidence.of([*others, *{text: value for text, value in known if text in repeated}.values()], prior)
+        return cls(len(texts), errors, len(known), positive, korean, evidence, repeated)
 
     def __add__(self, other: "Tally") -> "Tally":
-        return Tally(*(getattr(self, name) + getattr(other, name) for name in FIELDS))
+        return Tally(*(getattr(self, name) + getattr(other, name) for name in vars(self)))
 
     @property
     def share(self) -> Share:
         """The estimated share of positive reviews; unknown where most texts have no Hangul."""
-        if 2 * self.korean < self.evidence.n:
+        if 2 * self.korean < self.labels:
             return UNKNOWN._replace(n=self.evidence.n)
         return self.evidence.share
 
     def in_words(self) -> str:
-        """Return a line about the share, beside that of the labels, which is biased."""
-        labels = f"; {100 * self.positive / self.evidence.n:.0f} % of the labels" if self.evidence.n else ""
-        return f"positive reviews: {self.share}{labels}"
+        """Return a line about the share, beside that of the labels, which is biased, and about repeated texts."""
+        (share, low, high, _), line = self.share, f"positive reviews: {self.share}"
+        if self.labels:
+            counted = self.positive / self.labels
+            within = ", within the interval" if share is not None and low <= counted <= high else ""
+            line += f"; {100 * counted:.0f} % of the labels{within}"
+        if again := often(self.repeated, self.labels):
+            text, more = next(iter(again)), f" or {len(again) - 1} other texts" * (len(again) > 1)
+            line += f"; {sum(again.values()):,} rows are {text[:40]!r}{more}, which count once"
+        return line
 
 
-FIELDS = tuple(Tally.__dataclass_fields__)
+def often(counts: "Counter[str]", whole: int) -> "Counter[str]":
+    """Return the texts that OFTEN of a whole table's rows are, and FEWEST_ROWS."""
+    return Counter({text: count for text, count in counts.items() if count >= max(FEWEST_ROWS, OFTEN * whole)})
 
 
 def shrunk(groups: Sequence[Evidence]) -> list[Share]:
@@ -169,48 +195,42 @@ def shrunk(groups: Sequence[Evidence]) -> list[Share]:
     if not groups:
         return []
     counts = numpy.stack([group.counts for group in groups])
-    return [summary(row, int(group.sum())) for row, group in zip(posteriors(counts, pooled=True), counts)]
+    return [summary(row, group.n) for row, group in zip(posteriors(counts, pooled=True), groups)]
 
 
-def posteriors(counts: NDArray[numpy.int64], pooled: bool = False) -> Floats:
+def posteriors(counts: Floats, pooled: bool = False) -> Floats:
     """Return (G, SHARE_GRID), how likely each share is in each group of (G, bins) log-odds; rows sum to 1.
 
     `pooled` takes the groups for parts of one table, which is the prior of each.
     """
     total, used = numpy.zeros((len(counts), SHARE_GRID)), counts.any(axis=0)
     odds, counts = (numpy.arange(-SIDE, SIDE + 1) * GRID_WIDTH)[used], counts[:, used]
-    for weight, temperature, shift in assumptions():
-        logs = counts @ log_likelihood(odds, temperature, shift)
+    for weight, shift in shifts():
+        logs = counts @ log_likelihood(odds + shift)
         total += weight * normalized(logs + group_prior(logs) if pooled else logs)
     return total
 
 
-def assumptions() -> list[tuple[float, float, float]]:
-    """Return (weight, temperature, shift of log-odds) of each assumption about the texts; weights sum to 1."""
+def shifts() -> list[tuple[float, float]]:
+    """Return (weight, shift of log-odds) of each assumption about the texts; weights sum to 1."""
     nodes, weights = numpy.polynomial.hermite_e.hermegauss(SHIFTS)  # type: ignore[no-untyped-call]
-    weights = weights / weights.sum() / len(TEMPERATURES)
-    return [(w, t, s * SHARE_SHIFT) for t in TEMPERATURES for s, w in zip(nodes, weights)]
+    return [*zip(weights / weights.sum(), nodes * SHARE_SHIFT)]
 
 
-def log_likelihood(odds: Floats, temperature: float, shift: float) -> Floats:
+def log_likelihood(odds: Floats) -> Floats:
     """Return (B, SHARE_GRID), the logarithm of how likely a review with each of B log-odds is for each share."""
-    positive = 1 / (1 + numpy.exp(-(odds + shift) / temperature))
-    return numpy.asarray(numpy.log(numpy.outer(positive, shares()) + numpy.outer(1 - positive, 1 - shares())))
-
-
-def shares() -> Floats:
-    """Return (SHARE_GRID,), the middles of equal parts of 0..1."""
-    return (numpy.arange(SHARE_GRID) + 0.5) / SHARE_GRID
+    positive = 1 / (1 + numpy.exp(-odds))
+    return numpy.asarray(numpy.log(numpy.outer(positive, SHARES) + numpy.outer(1 - positive, 1 - SHARES)))
 
 
 def normalized(logs: Floats) -> Floats:
-    """Return rows of logarithms as rows that sum to 1."""
+    """Return the numbers of rows of logarithms, which sum to 1."""
     return numpy.asarray(numpy.exp(logs - numpy.logaddexp.reduce(logs, axis=1, keepdims=True)))
 
 
 def group_prior(logs: Floats) -> Floats:
     """Return (SHARE_GRID,), the logarithm of the prior by which (G, SHARE_GRID) log-likelihoods of groups are likeliest."""
-    middle = float(normalized(logs.sum(axis=0)[None])[0] @ shares())
+    middle = float(normalized(logs.sum(axis=0)[None])[0] @ SHARES)
     priors = [log_beta(middle, concentration) for concentration in CONCENTRATIONS]
     return max(priors, key=lambda prior: float(numpy.logaddexp.reduce(logs + prior, axis=1).sum()))
 
@@ -218,7 +238,7 @@ def group_prior(logs: Floats) -> Floats:
 def log_beta(mean: float, concentration: float) -> Floats:
     """Return the logarithm of a beta distribution over the shares, normalized."""
     alpha, beta = mean * concentration, (1 - mean) * concentration
-    logs = (alpha - 1) * numpy.log(shares()) + (beta - 1) * numpy.log1p(-shares())
+    logs = (alpha - 1) * numpy.log(SHARES) + (beta - 1) * numpy.log1p(-SHARES)
     return numpy.asarray(logs - numpy.logaddexp.reduce(logs))
 
 
@@ -227,7 +247,7 @@ def summary(posterior: Floats, n: int) -> Share:
     if not n:
         return UNKNOWN
     low, high = shortest(posterior)
-    share = float(posterior @ shares()) if n >= FEWEST_TEXTS and high - low <= WIDEST_INTERVAL else None
+    share = float(posterior @ SHARES) if n >= FEWEST_TEXTS and high - low <= WIDEST_INTERVAL else None
     return Share(share, low, high, n)
 
 

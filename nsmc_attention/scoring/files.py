@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 PathLike = Union[str, Path]
 # Rows that are written at a time, and lines that are read
 ROWS_WRITTEN, WINDOW = 64, 4096
+# First rows of a table that are read again for its share
+SAMPLED = 1024
 # By which Excel knows UTF-8
 MARK = "\ufeff"
 # Opening /dev/stdout by its name would truncate the file that it is redirected to
@@ -90,10 +92,8 @@ def score_lines(
 def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[ScoredRows]:
     """Yield scored lines; about `tables.parts.PART_BYTES` bytes are held at a time."""
     for texts in cut(lines, WINDOW, sys.getsizeof):
-        if style == "jsonl":
-            yield ScoredRows({}, texts, scorer.objects(texts, weights))
-        else:
-            yield ScoredRows({"text": [*map(clean, texts)]}, texts, scorer.rows(texts))
+        results = scorer.objects(texts, weights) if style == "jsonl" else scorer.rows(texts)
+        yield ScoredRows({} if style == "jsonl" else {"text": [*map(clean, texts)]}, texts, results)
 
 
 def score_table(
@@ -185,11 +185,8 @@ def table_parts(
             held.append(part)
             yield texts_of(part, table.text_column)
 
-    stream: Iterator[tuple[list[str], Iterable[Any]]]
-    if style == "jsonl":
-        stream = ((texts, scorer.objects(texts, weights)) for texts in windows())
-    else:
-        stream = row_stream(scorer, windows(), processes)
+    objects = ((texts, scorer.objects(texts, weights)) for texts in windows())
+    stream = objects if style == "jsonl" else row_stream(scorer, windows(), processes)
     with_cells = ((held.popleft(), *scored) for scored in stream)
     scored_rows = (ScoredRows(part, texts, results, part.types, part.numbers) for part, texts, results in with_cells)
     return write_parts(scorer, scored_rows, names, file, style, verbatim, writer)
@@ -205,6 +202,7 @@ def write_parts(
     writer: Optional[Writer] = None,
 ) -> Iterator[Tally]:
     """Write windows of scored rows of a table with these columns; yield the Tally of each few rows."""
+    before = 0
     with (writer or WRITERS[style])(file, names, scorer.types, verbatim) as write:
         for window in windows:
             results, probabilities, errors = iter(window.results), list[Any](), 0
@@ -218,22 +216,27 @@ def write_parts(
                 errors += wrong
                 yield Tally(len(few))
             # of a whole window, as arrays of a few rows take longer than these
-            yield replace(Tally.of(window.texts, probabilities, errors, scorer.prior), rows=0)
+            yield replace(tally_of(scorer, window.texts, probabilities, errors, before), rows=0)
+            before += len(window.texts)
 
 
-def tally_of(scorer: Scorer, texts: Sequence[str], results: Sequence[Any]) -> Tally:
-    """Return the Tally of texts with their results, as `outcomes` takes them."""
-    return Tally.of(texts, *outcomes(scorer, results), scorer.prior)
+def tally_of(scorer: Scorer, texts: Sequence[str], found: Sequence[Any], errors: int = 0, before: int = 0) -> Tally:
+    """Return the Tally of texts with their `outcomes`, after so many rows of the same table."""
+    if not (judge := scorer.judge):
+        return Tally(len(texts), errors)
+    sample = Tally(evidence=judge.sides(texts[: max(0, SAMPLED - before)]))
+    return Tally.of(texts, found, errors, judge.prior) + sample
 
 
 def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:
-    """Return the probabilities and the number of errors of results: objects, or rows of the scorer's output columns."""
+    """Return probabilities, None without one, and the number of errors of results: objects, or rows of output columns."""
     if results and isinstance(results[0], dict):
-        labelled = [result.get("probability") for result in results if "error" not in result]
+        rows = [(result.get("probability"), result.get("error")) for result in results]
     else:
-        place = [*scorer.types].index("probability") if "probability" in scorer.types else None
-        labelled = [None if place is None else result[place] for result in results if result[-1] is None]
-    return labelled, len(results) - len(labelled)
+        place = [*scorer.types].index("probability") if scorer.judge else -1
+        rows = [(result[place], result[-1]) for result in results]
+    errors = sum(error is not None for _, error in rows)
+    return [None if error else probability for probability, error in rows], errors
 
 
 def score_window(reference: Hashable, texts: list[str]) -> list[Row]:
@@ -287,7 +290,7 @@ def tally_table(scorer: Scorer, source: File, processes: Optional[int] = None) -
     windows = (texts_of(part, table.text_column) for part in table.parts)
     with progress_bar(unit=" reviews", desc="share", delay=2) as bar:
         for texts, rows in row_stream(scorer, windows, processes):
-            tally += tally_of(scorer, texts, rows)
+            tally += tally_of(scorer, texts, *outcomes(scorer, rows), tally.rows)
             bar.update(len(texts))
     return tally
 

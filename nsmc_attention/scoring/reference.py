@@ -18,8 +18,6 @@ from ..errors import BundleError, DataError
 Self = TypeVar("Self", bound="Predictor")
 # A text's output columns; the last says why there is no result, None where there is one
 Row = tuple[Any, ...]
-
-
 # Names of files, which are no texts
 FILES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm", ".xls")
 
@@ -36,8 +34,8 @@ class Scorer(Protocol):
         """A hashable value whose `load(device, threads)` loads the same in another process."""
 
     @property
-    def prior(self) -> float:
-        """The log-odds of positive labels in the data on which its probabilities, if any, were calibrated."""
+    def judge(self) -> Any:
+        """The classifier whose probabilities its rows have; None of others."""
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return for each text the values of `types`."""
@@ -64,8 +62,8 @@ class AddedColumns:
         return replace(self, scorer=self.scorer.reference)
 
     @property
-    def prior(self) -> float:
-        return float(self.scorer.prior)
+    def judge(self) -> Any:
+        return self.scorer.judge
 
     def load(self, device: str = "auto", threads: Optional[int] = None) -> Any:
         return replace(self, scorer=self.scorer.load(device, threads))
@@ -118,6 +116,7 @@ class Predictor:
     layout: ClassVar[Layout[Any, Any]]
     types: Mapping[str, str] = {}
     load_engine: ClassVar[Callable[..., Any]]
+    judge: Any = None
     bundle: AnyBundle
     engine: Any
 
@@ -149,11 +148,6 @@ class Predictor:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(bundle={self.bundle.name!r}, engine={self.engine.name!r})"
-
-    @property
-    def prior(self) -> float:
-        """0, as most predictors have no probabilities of positive; a classifier overrides it."""
-        return 0.0
 
     @property
     def options(self) -> dict[str, object]:

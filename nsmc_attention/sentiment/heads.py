@@ -20,8 +20,8 @@ from ..text.encoding import Encoded
 from ..text.ngrams import hash_ngrams
 
 Floats = NDArray[numpy.float32]
-# The file of a bundle; figures of a review: the probabilities of a side, of neutral, of no opinion, and expected stars
-FILE, FIGURES = "sentiment.safetensors", 4
+# The file of a bundle; figures of a review: the chances of a side, neutral, no opinion; stars; a side's chance by the stars
+FILE, FIGURES = "sentiment.safetensors", 5
 # Rows of the table of n-grams; its last columns are of neutral and of no opinion, those before of the stars
 BUCKETS = 2**17
 # Letters of the longest n-grams, and characters of a text that are read
@@ -82,7 +82,7 @@ class Heads:
         stars = ten_stars(arrays, dense, read[:, :-2])
         logits = beside(arrays, dense, stars) @ arrays["other"] + arrays["other_bias"] + read[:, -2:]
         chances = softmax(numpy.insert(logits.astype("float64"), 0, numpy.log(KEEPS), axis=1))
-        return numpy.column_stack([chances, stars @ numpy.arange(1, 11)])
+        return numpy.column_stack([chances, stars @ numpy.arange(1, 11), 1 - stars[:, 4:7].sum(axis=1)])
 
     def sentiments(
         self, labels: Sequence[Optional[str]], said: NDArray[numpy.float64]

@@ -7,7 +7,7 @@ from nsmc_attention import load_classifier, predict
 from nsmc_attention.classifier.abstention import LOST, NO_EVIDENCE, NOTICE
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.positive_share import positive_share
-from nsmc_attention.scoring.files import tally_of
+from nsmc_attention.scoring.files import outcomes, tally_of
 
 UNKNOWN = (
     "What was this all about and who is it for|つまらない映画でした|这部电影太无聊了|Это ужасный фильм|"
@@ -97,7 +97,8 @@ def test_rows_objects_calls_and_columns_say_the_same(packaged):
 
 
 def test_the_share_of_positive_ones_counts_those_with_a_label(packaged):
-    tally = tally_of(packaged, [*UNKNOWN, *KNOWN], packaged.rows([*UNKNOWN, *KNOWN]))
+    texts = [*UNKNOWN, *KNOWN]
+    tally = tally_of(packaged, texts, *outcomes(packaged, packaged.rows(texts)))
     assert (tally.errors, tally.evidence.n) == (len(UNKNOWN), len(KNOWN))
     assert positive_share([*UNKNOWN, *KNOWN], packaged).n == len(KNOWN)
 

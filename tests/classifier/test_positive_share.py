@@ -24,7 +24,31 @@ def test_texts_have_the_same_share_whatever_holds_them(classifier):
     found = positive_share(TEXTS, classifier)
     assert found == positive_share(pandas.Series(TEXTS), classifier) == positive_share(iter(TEXTS))
     assert found == positive_share([None, math.nan, *TEXTS]) == positive_share(pandas.DataFrame({"review": TEXTS}))
-    assert found == Evidence.of(classifier.probabilities(TEXTS)).share and found.n == 6
+    evidence = Evidence.of(classifier.probabilities(TEXTS)) + classifier.sides(TEXTS)
+    assert found == evidence.share and found.n == 6
+
+
+def test_neutral_reviews_hardly_change_the_share(classifier):
+    table = ["정말 재미있는 영화였어요", "최고의 영화", "감동적이에요", "또 보고 싶다", "지루하고 돈이 아까워요"]
+    table, neutral = [f"{text} {n}" for n in range(10) for text in table], ["그냥 그래요 무난한 영화", "쏘쏘 평범하다"]
+    alone, beside = (
+        positive_share([*table, *more]) for more in ([], [f"{text} {n}" for n in range(20) for text in neutral])
+    )
+    counted = Evidence.of(classifier.probabilities(table)).share
+    without = Evidence.of(
+        classifier.probabilities([*table, *(f"{text} {n}" for n in range(20) for text in neutral)])
+    ).share
+    assert abs(beside.share - alone.share) < abs(without.share - counted.share)
+
+
+def test_a_text_that_many_rows_are_counts_once_and_is_said(classifier, tmp_path, command):
+    own = [f"{text} {n}" for n in range(5) for text in TEXTS if text.strip()]
+    again = [*own, *["배송 빠르고 좋아요"] * 30]
+    assert positive_share(again) == positive_share([*own, "배송 빠르고 좋아요"])
+    pandas.DataFrame({"review": again}).to_csv(tmp_path / "a.csv", index=False)
+    done = command("predict", "--input", tmp_path / "a.csv", "--format", "csv")
+    assert done.stderr.rstrip().endswith("; 30 rows are '배송 빠르고 좋아요', which count once")
+    assert done.stdout.count("배송 빠르고 좋아요,positive") == 30
 
 
 @pytest.mark.parametrize("texts", [["worst movie ever"] * 30, ["12345"] * 30, ["つまらない"] * 30])
@@ -111,7 +135,8 @@ def test_tallies_of_parts_add_up_to_that_of_the_whole():
 def test_every_command_that_reads_a_table_says_the_share(tmp_path, command):
     table = tmp_path / "a.csv"
     pandas.DataFrame({"review": TEXTS * 5}).to_csv(table, index=False)
-    line = f"positive reviews: {positive_share(TEXTS * 5)}; 67 % of the labels"
+    line = f"positive reviews: {positive_share(TEXTS * 5)}; 67 % of the labels, within the interval"
+    line += f"; 30 rows are {TEXTS[0]!r} or 5 other texts, which count once"
     for arguments in (["predict", "--input", table, "--format", "jsonl"], ["report", table, "-o", tmp_path / "r.html"]):
         done = command(*arguments)
         assert done.stderr.splitlines()[-1] == f"{table}: {line}"

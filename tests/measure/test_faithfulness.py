@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, faithfulness, gap, largest
+from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, faithfulness, gap
 from nsmc_attention.text.encoding import Encoded
 
 RANDOM = numpy.random.RandomState(0)
@@ -101,11 +101,6 @@ def test_reviews_too_short_for_an_order_are_left_out():
 def test_an_order_without_an_answer_does_not_count():
     found = agreement([[1, 1, 1], [1, 2, 3], [3, 2, 1]], [[1, 2, 3], [1, 2, 3], [3, 2, 1]])
     assert found["mean"] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("share, expected", [(0.01, [2]), (0.5, [2, 0]), (1.0, [2, 0, 1, 3])])
-def test_the_largest_come_first_and_at_least_one(share, expected):
-    assert largest([0.3, 0.1, 0.5, 0.1], share) == expected
 
 
 def test_the_interval_is_the_normal_one_of_the_mean():

@@ -21,8 +21,9 @@ from ...corpora.stars import Stars, star_columns, stars_of
 from ...errors import ConfigError, DataError, did_you_mean, list_names
 from ...machine.files import require_place, write_text
 from ...machine.progress import progress_bar
-from ...measure.share import Tally
+from ...measure.share import Evidence
 from ...scoring.columns import as_csv
+from ...scoring.files import tally_of
 from ...systems.film.rater import rater_of
 from ...tables.columns import require_column
 from ...tables.parts import as_text, cells_of
@@ -82,11 +83,11 @@ def report(
     if frame["label"].notna().sum() < 1:
         raise DataError(f"{path}: expected reviews, found none with a word")
     texts = frame["text"].tolist()
-    tally = Tally.of(texts, frame["probability"].tolist(), prior=classifier.prior)
+    tally = tally_of(classifier, texts, frame["probability"].tolist())
     other = domain_shift(classifier, texts)
     if found := domain_warning(classifier, texts):
         print(f"{path}: {found}", file=sys.stderr)
-    tables, say = count(frame, predictions, classifier.prior), phrases(language)
+    tables, say = count(frame, predictions, classifier.prior, tally.evidence), phrases(language)
     # trained on films alone
     rater = None if other else rater
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
@@ -176,7 +177,7 @@ def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optio
     return None
 
 
-def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float = 0.0) -> Tables:
+def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float, whole: Evidence) -> Tables:
     """Return the report's tables."""
     scored = frame[frame["label"].notna()]
     tables: Tables = {}
@@ -184,9 +185,9 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float =
         counts = scored["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
         tables["sentiments"] = pandas.DataFrame({"count": counts, "share": counts / len(scored)})
     if "group" in scored:
-        tables["groups"] = shares_by(scored["group"], scored, prior).sort_values("count", ascending=False)
+        tables["groups"] = shares_by(scored["group"], scored, prior, whole).sort_values("count", ascending=False)
     if "month" in scored:
-        tables["months"] = shares_by(scored["month"], scored, prior)
+        tables["months"] = shares_by(scored["month"], scored, prior, whole)
     labelled = [prediction for prediction in predictions if prediction.label]
     texts = list(dict.fromkeys(prediction.text for prediction in labelled))
     words = {text: content_words(text) for text in progress_bar(texts, desc="words", unit=" reviews")}
@@ -194,8 +195,7 @@ def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float =
     tables["words_by_log_odds"] = distinctive_words(lists, scored["label"])
     table = token_table(labelled, words.__getitem__)
     table = table[table["tag"] != ""].assign(token=table["tag"])
-    weights = by_word(table, fewest=max(5, len(labelled) // 500))
-    tables["words_by_attention"] = weights.rename(columns={"token": "word"})
+    tables["words_by_attention"] = by_word(table, fewest=max(5, len(labelled) // 500)).rename(columns={"token": "word"})
     tables["reviews"] = pandas.concat(extreme_reviews(frame), names=["kind", "row"])
     return tables
 

@@ -99,11 +99,12 @@ class Content:
 
     def key_figures(self) -> list[Figure]:
         say, tally = self.say, self.tally
-        share, counted = tally.share, 100 * tally.positive / max(1, tally.evidence.n)
+        share, counted = tally.share, 100 * tally.positive / max(1, tally.labels)
         bounds = {"low": 100 * share.low, "high": 100 * share.high, "counted": counted}
+        key = "key_within" if share.share and bounds["low"] <= counted <= bounds["high"] else "key_interval"
         figures = [
-            Figure(say["key_share"], self.share_in_words(), say["key_interval"].format(**bounds)),
-            Figure(say["key_count"], f"{tally.evidence.n:,}", say["key_positive"].format(count=tally.positive)),
+            Figure(say["key_share"], self.share_in_words(), say[key].format(**bounds)),
+            Figure(say["key_count"], f"{tally.labels:,}", say["key_positive"].format(count=tally.positive)),
         ]
         if self.stars:
             polar = self.frame["star_label"].dropna()
@@ -129,13 +130,10 @@ class Content:
 
     def share_in_words(self) -> str:
         """Return the share as a key figure: a number, a bound, or that it is unknown."""
-        share, say = self.tally.share, self.say
-        if share.share is None:
-            return say["share_unknown"]
-        if share.bound:
-            key, bound = ("share_at_least", share.low) if share.bound == "low" else ("share_at_most", share.high)
-            return say[key].format(share=100 * bound)
-        return say["share_about"].format(share=100 * share.share)
+        share = self.tally.share
+        phrases = {"low": ("at_least", share.low), "high": ("at_most", share.high), None: ("about", share.share)}
+        key, value = phrases[share.bound]
+        return self.say["share_unknown" if value is None else f"share_{key}"].format(share=100 * (value or 0))
 
     def shown_groups(self) -> pandas.DataFrame:
         """Return the groups of the figure, which are those that the findings name, too."""
@@ -175,7 +173,8 @@ class Content:
             rows = self.tables["months"]
             if len(rows) > MONTHS:
                 # otherwise each has few reviews and a wide interval
-                rows = shares_by(scored["month"].dropna().str[:4], scored, self.explainer.classifier.prior)
+                years, prior = scored["month"].dropna().str[:4], self.explainer.classifier.prior
+                rows = shares_by(years, scored, prior, self.tally.evidence)
             yield Section("times", interval_columns(rows, whole, self.say["times"]), values)
         # few reviews have few words of which anything can be said
         most = min(WORDS, 2 + len(scored) // 20)

@@ -8,7 +8,7 @@ from typing import Any, Iterable, Optional, Sequence
 import numpy
 import pandas
 
-from ...measure.share import Evidence, Share, shrunk
+from ...measure.share import NOTHING, Evidence, Share, shrunk
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
 
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
@@ -25,18 +25,19 @@ NEITHER, MIDDLE, READABLE = ("neutral", "no_opinion"), 6, 15
 LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하다".split())
 
 
-def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0) -> pandas.DataFrame:
+def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evidence = NOTHING) -> pandas.DataFrame:
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
-    `frame` has label and probability (`prior` as in Evidence), and perhaps sentiment, stars and star_label (1 for many
-    stars, 0 for few). positive counts labels; share, low and high are estimated (`measure.share.shrunk`), share is NaN
+    `frame` has label and probability (`prior` as in Evidence, which `table` is of the whole), and perhaps sentiment, stars
+    and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are estimated (`measure.share.shrunk`), share is NaN
     where it is unknown. outlier is whether the labels differ from all by more than 99.8 % of groups of that size would
     if their reviews were drawn from all (a funnel plot's limits, Spiegelhalter 2005); above is the side. neutral and
     no_opinion count sentiments. With stars, mean_stars and share_by_stars are those of the table's own.
     """
     positive = (frame["label"] == "positive").groupby(keys)
     rows = pandas.DataFrame({"count": positive.size(), "positive": positive.sum().astype(int)})
-    found = shrunk([Evidence.of(own, prior) for _, own in frame["probability"].groupby(keys)])
+    sample = Evidence(table.bins * [[0], [1], [1]])
+    found = shrunk([Evidence.of(own, prior) + sample for _, own in frame["probability"].groupby(keys)])
     estimated = pandas.DataFrame(found, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
     difference = rows["positive"] / rows["count"] - (whole := (frame["label"] == "positive").mean())
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / rows["count"])

@@ -51,8 +51,8 @@ class RestoringClassifier:
         return {**self.restorer.types, **self.classifier.types}
 
     @property
-    def prior(self) -> float:
-        return self.classifier.prior
+    def judge(self) -> Classifier:
+        return self.classifier
 
     @property
     def reference(self) -> RestoringReference:

@@ -1,0 +1,121 @@
+"""A classifier that is the mean of others with one beginning, whose table of n-grams then learns sentences.
+
+    python -m recipes.averaged OUT BUNDLE BUNDLE ... [--sentences FILE.csv]
+
+The mean of networks that were trained alike from one beginning, with several seeds, is one network, and mostly better than
+each (Wortsman et al. 2022, arXiv:2203.05482). To the weights of its n-grams is added v, which minimizes
+
+    sum over sentences of log(1 + exp(-y (odds + x v)))  +  |v|^2 / (2 STRENGTH)  +  HELD / 2 sum over reviews of (x v)^2
+
+for labels y of -1 and 1 and the features x of the n-grams: what it learns of the sentences hardly changes the log-odds of
+reviews of NSMC. Last it is calibrated on the dev part, as after training, and written with rounded tables.
+"""
+
+import argparse
+import shlex
+import warnings
+from pathlib import Path
+
+import numpy
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from nsmc_attention.bundle import load_bundle
+from nsmc_attention.classifier.batches import EncodedPart, TrainingPart, encode
+from nsmc_attention.classifier.ngrams import NgramTable, presence, tfidf
+from nsmc_attention.classifier.origins import read_sentences
+from nsmc_attention.classifier.settings import LAYOUT
+from nsmc_attention.classifier.stages import ClassifierTrainer
+from nsmc_attention.classifier.train import split, tokenized, write_classifier
+from nsmc_attention.corpora import nsmc
+from nsmc_attention.engines.graphs import parameters_of
+from nsmc_attention.machine.aliases import Arrays, Network
+from nsmc_attention.network.parameters import NGRAM_TABLE, round_tables, snapshot, wide_scale
+from nsmc_attention.training.runs import Run
+from nsmc_attention.training.task import manifest_of
+
+# Inverse strength of the penalty on v, that of changes of reviews, and how many of the training part are held
+STRENGTH, HELD, REVIEWS, STEPS = 8.0, 0.1, 60000, 80
+Odds = NDArray[numpy.float64]
+
+
+def mean_of(networks: list[Arrays]) -> Arrays:
+    """Return the mean of the parameters of networks, {name: array}."""
+    return {name: numpy.mean([arrays[name] for arrays in networks], axis=0) for name in networks[0]}
+
+
+def features(trainer: ClassifierTrainer, network: Network, part: EncodedPart) -> sparse.csr_matrix:
+    """Return the features x of a part's n-grams, (N, buckets)."""
+    table = snapshot(network)[NGRAM_TABLE]
+    tokens, factors = [review.tokens for review in part.reviews], trainer.factors(network, part)
+    return tfidf(presence(tokens, len(table), factors), numpy.sqrt(table[:, 1])).tocsr()
+
+
+def fitted(own: sparse.csr_matrix, labels: Odds, odds: Odds, held: sparse.csr_matrix) -> Odds:
+    """Return v of the module's formula, for sentences with labels 0 or 1 and reviews that are held."""
+    signs, own_turned, held_turned = 2 * labels - 1, own.T.tocsr(), held.T.tocsr()
+
+    def loss(v: Odds) -> tuple[float, Odds]:
+        margins, change = signs * (odds + own @ v), held @ v
+        value = numpy.logaddexp(0, -margins).sum() + v @ v / (2 * STRENGTH) + HELD / 2 * change @ change
+        return value, v / STRENGTH + HELD * (held_turned @ change) - own_turned @ (signs * expit(-margins))
+
+    return minimize(loss, numpy.zeros(own.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
+
+
+def with_sentences(trainer: ClassifierTrainer, arrays: Arrays, path: Path, train: EncodedPart) -> Arrays:
+    """Return the parameters with v in their table of n-grams, of the clear sentences of a file without marks."""
+    frame = read_sentences(path).frame
+    frame = frame[frame["label"].isin([0, 1]) & ~frame["signs"].astype(bool)].drop_duplicates("document")
+    labels = frame["label"].to_numpy(dtype="float64")
+    part = TrainingPart(trainer.encoder.encode_many([*frame["document"]]), labels, frame)
+    network = trainer.network_of(arrays, dropout=False)
+    drawn = numpy.random.RandomState(0).permutation(len(train.labels))[:REVIEWS].tolist()
+    own, held = features(trainer, network, part), features(trainer, network, train.take(drawn))
+    # few of a million buckets
+    used = numpy.flatnonzero(own.getnnz(axis=0))
+    odds = trainer.odds(network, trainer.batches(part, with_ngrams=True))
+    change = fitted(own[:, used].tocsr(), labels, odds, held[:, used].tocsr())
+    table = arrays[NGRAM_TABLE].copy()
+    table[used, 0] += change * numpy.sqrt(table[used, 1]) / wide_scale(arrays)
+    return {**arrays, NGRAM_TABLE: table}
+
+
+def main() -> None:
+    warnings.filterwarnings("ignore")
+    parser = argparse.ArgumentParser(prog="python -m recipes.averaged", description=__doc__)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("bundles", type=Path, nargs="+")
+    parser.add_argument("--sentences", type=Path)
+    given = parser.parse_args()
+    bundles = [load_bundle(path, LAYOUT) for path in given.bundles]
+    first, reviews, run = bundles[0], nsmc.load("nsmc", "train"), Run(given.out)
+    config = first.config
+    run.check({})
+    train, dev = (encode(part, first.codec) for part in split(tokenized(reviews, config), config.training))
+    trainer = ClassifierTrainer(config, first.codec, run)
+    arrays = mean_of([parameters_of(bundle)[1] for bundle in bundles])
+    if given.sentences:
+        arrays = with_sentences(trainer, arrays, given.sentences, train)
+    network = trainer.network_of(arrays, dropout=False)
+    ngrams = NgramTable(arrays[NGRAM_TABLE], 1.0)
+    figures = trainer.calibrate(network, trainer.batches(dev, with_ngrams=True), ngrams)
+    round_tables(network)
+    command = shlex.join(["python", "-m", "recipes.averaged", given.out.name, *(each.name for each in bundles)])
+    command += f" --sentences {given.sentences.name}" * bool(given.sentences)
+    beginning = {name: first.manifest["data"][name] for name in ("train", "dev", "pretraining", "sentences", "teacher")}
+    mean = {
+        "name": ",".join(each.name for each in bundles),
+        "fingerprint": ",".join(each.fingerprint for each in bundles),
+    }
+    manifest = manifest_of(config, {**beginning, "mean_of": mean}, figures["after"], command)
+    given.out.mkdir(parents=True, exist_ok=True)
+    codec = {"vocab.json": first.read("vocab.json")}, first.codec
+    written = write_classifier(run, network, config, codec, {**manifest, "calibration": figures}, reviews.documents)
+    print(f"dev accuracy {100 * figures['after']['accuracy']:.2f} %; bundle: {written.folder}")
+
+
+if __name__ == "__main__":
+    main()
