@@ -37,7 +37,7 @@ from nsmc_attention.training.runs import Run
 from nsmc_attention.training.task import manifest_of
 
 # Inverse strength of the penalty on v, that of changes of reviews, and how many of the training part are held
-STRENGTH, HELD, REVIEWS, STEPS = 8.0, 0.1, 60000, 80
+STRENGTH, HELD, REVIEWS, STEPS = 8.0, 0.3, 60000, 80
 Odds = NDArray[numpy.float64]
 
 
@@ -104,7 +104,7 @@ def main() -> None:
     figures = trainer.calibrate(network, trainer.batches(dev, with_ngrams=True), ngrams)
     round_tables(network)
     command = shlex.join(["python", "-m", "recipes.averaged", given.out.name, *(each.name for each in bundles)])
-    command += f" --sentences {given.sentences.name}" * bool(given.sentences)
+    command += f" --sentences {given.sentences.name}" if given.sentences else ""
     beginning = {name: first.manifest["data"][name] for name in ("train", "dev", "pretraining", "sentences", "teacher")}
     mean = {
         "name": ",".join(each.name for each in bundles),
