@@ -1,6 +1,6 @@
 """How near the estimated share of positive reviews is to the truth, beside counting labels.
 
-    python -m benchmarks.classification.share nsmc-raw.zip val.tsv [--shift 0.5] [--bundle FOLDER]
+    python -m benchmarks.classification.share nsmc-raw.zip val.tsv [--shift 0.5]
 
 Tables of films in their natural shares (raw reviews, without those of the official test file; the packaged classifier has
 read most of them in training), and comments of KOTE drawn at several shares, which it has not. A label is positive from 8
@@ -50,9 +50,8 @@ def em(probabilities: Any) -> float:
 
 
 def evidence(frame: pandas.DataFrame) -> Evidence:
-    """Return the evidence of a table, as commands have it: chances of its first rows to be on a side."""
-    first = frame.head(SAMPLED)
-    return Evidence.of(frame["probability"]) + Evidence.of(first["probability"], chances=first["sided"])
+    """Return the evidence of a table, as commands have it."""
+    return Evidence.of(frame["probability"]) + load_classifier().sides([*frame["text"].head(SAMPLED)])
 
 
 def case(kind: str, rows: int, frame: pandas.DataFrame) -> Case:
@@ -110,7 +109,7 @@ def show_groups(frame: pandas.DataFrame, random: numpy.random.RandomState) -> No
     """Print the errors of films of one table, by their number of reviews."""
     chosen = frame[frame["film"].isin(random.choice(frame["film"].unique(), 1700, replace=False))]
     grouped, first = chosen.groupby("film"), chosen.sample(SAMPLED, random_state=random)
-    sample = Evidence.of(first["probability"], chances=first["sided"])
+    sample = load_classifier().sides([*first["text"]])
     found = pandas.DataFrame(
         shrunk([Evidence.of(own["probability"]) + sample for _, own in grouped]), index=list(grouped.groups)
     )
@@ -128,22 +127,21 @@ def show_groups(frame: pandas.DataFrame, random: numpy.random.RandomState) -> No
 
 
 def read(classifier: Any, frame: pandas.DataFrame, texts: str) -> pandas.DataFrame:
-    """Add the probability of each text, and its chance to be on a side; leave out those without a label."""
+    """Add the probability of each text; leave out those without a label."""
     reviews = classifier.encoder.encode_many([*frame[texts]])
-    probabilities, _, said = classifier.score.read(reviews, classifier.heads)
+    probabilities = classifier.score(reviews)
     labelled = [row[0] is not None for row in classifier.labels_of(reviews, probabilities)]
-    return frame.assign(probability=probabilities, sided=said[:, -1])[labelled]
+    return frame.assign(text=frame[texts], probability=probabilities)[labelled]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("raw")
     parser.add_argument("kote")
-    parser.add_argument("--bundle", type=Path)
     parser.add_argument("--shift", type=float, default=estimation.SHARE_SHIFT)
     given = parser.parse_args()
     estimation.SHARE_SHIFT = given.shift
-    classifier, random = load_classifier(given.bundle), numpy.random.RandomState(0)
+    classifier, random = load_classifier(), numpy.random.RandomState(0)
     stars = read(classifier, raw.load(given.raw, [nsmc.load("nsmc", "test").frame]).frame, "document")
     stars["label"] = (stars["stars"] >= 8).astype(float).mask(stars["stars"].between(5, 7))
     unclear = comments(Path(given.kote), clear=False).assign(label=numpy.nan)

@@ -16,10 +16,10 @@ import numpy
 from numpy.typing import NDArray
 
 from ..measure.metrics import log_odds
+from ..scoring.reference import Predictor
 from ..text.encoding import ReviewEncoder
 from ..text.hangul import HANGUL
 from ..text.symbols import ENTRIES
-from .predictor import Classifier
 
 # Rows that are looked at, and the fewest texts with a word of which anything is said
 MOST_TEXTS, FEWEST_TEXTS = 1000, 20
@@ -65,7 +65,7 @@ def strangeness_limit(texts: int) -> float:
     return SHIFT_LIMIT + SHIFT_SPREAD / texts**0.5
 
 
-def domain_shift(classifier: Classifier, texts: Sequence[str]) -> Optional[DomainShift]:
+def domain_shift(classifier: Predictor, texts: Sequence[str]) -> Optional[DomainShift]:
     """Measure how the first MOST_TEXTS texts differ from film reviews; None where they do not.
 
     None too for fewer than FEWEST_TEXTS with a word, and for another classifier than the packaged one.
@@ -76,13 +76,13 @@ def domain_shift(classifier: Classifier, texts: Sequence[str]) -> Optional[Domai
         return None
     ranks = word_ranks(encoder)[numpy.concatenate([review.ids for review in reviews])]
     log_rank = numpy.log(ranks[ranks > 0]).mean() if ranks.any() else 0.0
-    certainty = numpy.abs(log_odds(classifier.score(reviews))).mean()
+    certainty = numpy.abs(log_odds(classifier.judge.score(reviews))).mean()
     if log_rank - 2 * certainty <= strangeness_limit(len(reviews)):
         return None
     return DomainShift(len(reviews), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))
 
 
-def domain_warning(classifier: Classifier, texts: Sequence[str]) -> Optional[str]:
+def domain_warning(classifier: Predictor, texts: Sequence[str]) -> Optional[str]:
     """Say why the packaged classifier's labels of texts mean little; None where they do not.
 
     There is a `domain_shift` or, however few they are, most of those with a letter have no Hangul.

@@ -29,8 +29,8 @@ def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None
     """Estimate the share of positive reviews.
 
     A count of labels is biased towards one half; this corrects it for the share itself (Saerens et al. 2002, see
-    `measure.share`). A review counts by its chance to be on a side, by the stars of the
-    sentiment; a text that a tenth of the rows are counts once.
+    `measure.share`). A review counts by its chance not to be neutral, where texts are like film reviews; a text that a
+    tenth of the rows are counts once.
 
     Parameters
     ----------

@@ -29,6 +29,7 @@ from ..sentiment.heads import FIGURES, Grams, Heads
 from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
+from .domain_shift import domain_shift
 from .engines import Engine, load_engine
 from .prediction import IN_WORDS, TYPES, WITH_SENTIMENT, Prediction, opinion_in_words, output_row
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
@@ -364,13 +365,16 @@ class Classifier(Predictor):
         return self.heads.sentiments(labels, said) if self.heads else [(label, None) for label in labels]
 
     def sides(self, texts: Sequence[str]) -> Evidence:
-        """Return the chances of different texts to be on a side, by the stars; nothing without heads."""
-        if not (self.heads and texts):
+        """Return the chances of different texts to be on a side, by both heads.
+
+        Nothing without heads, and of texts that are unlike film reviews, whose stars these would be.
+        """
+        if not (self.heads and texts) or domain_shift(self, texts):
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
         probabilities, _, said = self.score.read(reviews, self.heads)
         labelled = [row[0] is not None for row in self.labels_of(reviews, probabilities)]
-        return Evidence.of(probabilities[labelled], self.prior, said[labelled, -1])
+        return Evidence.of(probabilities[labelled], self.prior, said[labelled, 0] * said[labelled, -1])
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""
