@@ -44,8 +44,8 @@ class Section(NamedTuple):
 
 
 def rate_groups(rater: Any, frame: pandas.DataFrame, groups: pandas.DataFrame) -> dict[str, Any]:
-    """Add STARS to the rows of `groups`, of the reviews of a frame with `group` and `text`; rate the first GROUPS."""
-    named = frame[frame["group"].notna()]
+    """Add STARS to the rows of `groups`, of the labelled reviews of a frame; rate the first GROUPS."""
+    named = frame.dropna(subset=["group", "label"])
     pools = rater.pool(zip(named["group"], named["text"]), SHOWN)
     rows = [pools[name] for name in groups.index]
     bounds = [(stars, low, high) for _, (low, stars, high) in rater.bounds(rows)]
