@@ -1,5 +1,6 @@
 """Statistics of scored reviews: estimated shares of positive reviews, content words and distinctive ones, extreme reviews."""
 
+import re
 from collections import Counter
 from functools import reduce
 from typing import Any, Iterable, Sequence
@@ -18,16 +19,18 @@ Tables = dict[str, pandas.DataFrame]
 Z95, Z998 = 1.96, 3.09
 # Dates with the year first, whatever follows: digits alone; a whole year, a month and perhaps a day; three numbers
 DATES = (
-    r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)",
-    r"^(?P<year>\d{4})\s*[./년-]\s*(?P<month>\d{1,2})(?:\s*[./월-]\s*(?P<day>\d{1,2}))?(?![\d:])",
-    r"^(?P<year>\d\d)\s*[./-]\s*(?P<month>\d{1,2})\s*[./-]\s*(?P<day>\d{1,2})(?![\d:])",
+    re.compile(r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"),
+    re.compile(r"^(?P<year>\d{4})\s*[./년-]\s*(?P<month>\d{1,2})(?:\s*[./월-]\s*(?P<day>\d{1,2}))?(?![\d:])"),
+    re.compile(r"^(?P<year>\d\d)\s*[./-]\s*(?P<month>\d{1,2})\s*[./-]\s*(?P<day>\d{1,2})(?![\d:])"),
 )
 # {number: its unit, beginning} of 1954 to 2091: days as Excel counts them; seconds and milliseconds, in Korea
 SEOUL = "1970-01-01 09:00"
 COUNTED = {r"[2-6]\d{4}": ("D", "1899-12-30"), r"1\d{9}": ("s", SEOUL), r"1\d{12}": ("ms", SEOUL)}
 # A date with the day of the week in place of the year, as sites write those of this year: 3.12.목
 WEEKDAYS = dict(zip("월화수목금토일", range(7)))
-THIS_YEAR = r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>[월화수목금토일])(?:요일)?\)?$"
+THIS_YEAR = re.compile(
+    r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>[월화수목금토일])(?:요일)?\)?$"
+)
 # What a review may be by the heads of a classifier
 SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]
 # The middle of the stars, and the characters of a review that is long enough to read
@@ -81,7 +84,8 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     whole = parts.assign(year=years, day=parts["day"].fillna("1")).astype("float64")
     dates = pandas.to_datetime(whole, errors="coerce")
     for number, (unit, beginning) in COUNTED.items():
-        numbers = pandas.to_numeric(texts.extract(rf"^({number}(?:\.\d+)?)$")[0])
+        # without NaN, for which pandas rounds whatever is in memory
+        numbers = pandas.to_numeric(texts.extract(rf"^({number}(?:\.\d+)?)$")[0].dropna())
         dates = dates.fillna(pandas.to_datetime(numbers, unit=unit, origin=beginning))
     others, newest = texts.extract(THIS_YEAR), dates.dt.year.max()
     for year in (newest, newest + 1):
