@@ -36,8 +36,8 @@ from nsmc_attention.network.parameters import NGRAM_TABLE, round_tables, snapsho
 from nsmc_attention.training.runs import Run
 from nsmc_attention.training.task import manifest_of
 
-# Inverse strength of the penalty on v, that of changes of reviews, and how many of the training part are held
-STRENGTH, HELD, REVIEWS, STEPS = 8.0, 0.3, 60000, 80
+# Inverse strength of the penalty on v, that of changes of the training part's log-odds, and largest number of solver steps
+STRENGTH, HELD, STEPS = 8.0, 3.0, 80
 Odds = NDArray[numpy.float64]
 
 
@@ -72,8 +72,7 @@ def with_sentences(trainer: ClassifierTrainer, arrays: Arrays, path: Path, train
     labels = frame["label"].to_numpy(dtype="float64")
     part = TrainingPart(trainer.encoder.encode_many([*frame["document"]]), labels, frame)
     network = trainer.network_of(arrays, dropout=False)
-    drawn = numpy.random.RandomState(0).permutation(len(train.labels))[:REVIEWS].tolist()
-    own, held = features(trainer, network, part), features(trainer, network, train.take(drawn))
+    own, held = features(trainer, network, part), features(trainer, network, train)
     # few of a million buckets
     used = numpy.flatnonzero(own.getnnz(axis=0))
     odds = trainer.odds(network, trainer.batches(part, with_ngrams=True))
@@ -105,12 +104,14 @@ def main() -> None:
     round_tables(network)
     command = shlex.join(["python", "-m", "recipes.averaged", given.out.name, *(each.name for each in bundles)])
     command += f" --sentences {given.sentences.name}" if given.sentences else ""
-    beginning = {name: first.manifest["data"][name] for name in ("train", "dev", "pretraining", "sentences", "teacher")}
     mean = {
         "name": ",".join(each.name for each in bundles),
         "fingerprint": ",".join(each.fingerprint for each in bundles),
     }
-    manifest = manifest_of(config, {**beginning, "mean_of": mean}, figures["after"], command)
+    data = {**bundles[-1].manifest["data"], "mean_of": mean}
+    if given.sentences:
+        data["sentences"] = read_sentences(given.sentences).describe()
+    manifest = manifest_of(config, data, figures["after"], command)
     given.out.mkdir(parents=True, exist_ok=True)
     codec = {"vocab.json": first.read("vocab.json")}, first.codec
     written = write_classifier(run, network, config, codec, {**manifest, "calibration": figures}, reviews.documents)

@@ -24,7 +24,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, mean_absolute_error
 
 from nsmc_attention import Classifier
-from nsmc_attention.bundle import read_contents, write_bundle
+from nsmc_attention.bundle import model_card, read_contents, write_bundle
+from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.machine.aliases import Arrays
 from nsmc_attention.machine.progress import progress_bar
@@ -46,6 +47,8 @@ EPOCHS, BATCH, RATE, DROPOUT, DECAY = 3, 512, 2e-3, 0.1, (1e-4, 1.0)
 STRENGTH, GRAMS = 4.0, 3.0
 # Raw reviews of each side that teach the second head; what they weigh, and what a text of `reviews/`, beside one of `neither/`
 RAW, WEIGHTS = 12000, (0.025, 0.05)
+# What a text of `neither/` weighs: most of them take a side
+OWN = {"none": 3.0, "neutral": 2.0, "negative": 1.0, "positive": 1.0}
 WINDOW = 4096
 Floats = NDArray[numpy.float32]
 # Contexts and log-odds (N, F), and n-grams (N, BUCKETS)
@@ -57,7 +60,8 @@ def sided() -> pandas.DataFrame:
     own, reviews = texts(), written(["contrast"])
     by_label = reviews["label"].astype(float).map({0.0: "negative", 0.5: "neutral", 1.0: "positive"})
     reviews = reviews.assign(side=by_label, weight=WEIGHTS[1])[~is_held_out(reviews) & by_label.notna()]
-    both = pandas.concat([own.assign(weight=1.0)[~is_held_out(own)], reviews], ignore_index=True)
+    own = own.assign(weight=own["side"].map(OWN))[~is_held_out(own)]
+    both = pandas.concat([own, reviews], ignore_index=True)
     return both[["document", "side", "weight"]].drop_duplicates("document")
 
 
@@ -179,7 +183,9 @@ def main() -> None:
     if given.judge:
         print(judged(classifier, Heads(arrays), frame[parts == "dev"], frame[parts == "test"]))
     else:
-        write_bundle(given.copy, classifier.bundle.manifest, {**read_contents(classifier.bundle), FILE: save(arrays)})
+        manifest = {**classifier.bundle.manifest, "sentiment": {"reviews": len(known), "texts": len(own)}}
+        changed = {"README.md": model_card(LAYOUT, manifest).encode(), FILE: save(arrays)}
+        write_bundle(given.copy, manifest, {**read_contents(classifier.bundle), **changed})
     if given.held_out:
         held = texts()
         held[is_held_out(held)].to_csv(given.held_out, index=False)

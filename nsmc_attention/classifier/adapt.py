@@ -358,6 +358,7 @@ def write(
         **manifest_of(trainer.config, data, calibration["after"], command, first),
         "calibration": calibration,
         "adapted": comparison.figures,
+        **{name: first.manifest[name] for name in ("sentiment",) if name in first.manifest},
     }
     kept = {name: first.read(name) for name in ("vocab.json", FILE) if name in first.manifest["files"]}
     return write_classifier(trainer.run, network, trainer.config, (kept, first.codec), manifest, rows.documents)

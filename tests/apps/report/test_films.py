@@ -47,11 +47,11 @@ def test_stars_are_those_of_film(write, tiny_film):
 
 
 def test_reviews_are_unfolded_with_their_shares_and_words(write):
-    _, page = write(ROWS, language="en")
+    tables, page = write(ROWS, language="en")
     films = page.split("<details>")[1:]
     # after the films the aspects
     names = [re.search("<summary>(.*?):", each).group(1) for each in films]
-    assert names == ["가", "다", "나", "연기", "연출"]
+    assert names == [*tables["groups"].sort_values("stars", ascending=False).index, "연기", "연출"]
     shares = re.findall(r'"source": "([\d.]+)\u00a0% of the weight"', page)
     assert len(shares) == SHOWN + 2 + 1 and sorted(map(float, shares))[-1] == 100.0
     assert "2 without a film are not compared" in page and "&lt;b&gt;볼만&lt;/b&gt;" in page
