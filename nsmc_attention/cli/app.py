@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Optional
 
 import click
 
-from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
+from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, did_you_mean, requirement
 from ..machine import messages
 from ..machine.files import NO_ROOM, remedy
 from ..machine.processes import collect_seldom
@@ -125,8 +125,10 @@ class WorkflowGroup(click.Group):
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
-        return getattr(import_module(f".{COMMANDS[name]}", __package__), name) if name in COMMANDS else None
+    def get_command(self, context: click.Context, name: str) -> click.Command:
+        if name not in COMMANDS:
+            raise click.UsageError(f"No such command {name!r}{did_you_mean(name, COMMANDS)}")
+        return getattr(import_module(f".{COMMANDS[name]}", __package__), name)
 
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}
