@@ -85,7 +85,7 @@ def requirement(module: str) -> Optional[str]:
 def check_kind(where: str, value: object, *kinds: type, advice: str = "") -> None:
     """Raise DataError where a value is of none of these classes."""
     if not isinstance(value, kinds):
-        expected = " or ".join(kind.__name__ for kind in kinds)
+        expected = " or ".join(kind.__name__.removesuffix("Type") for kind in kinds)
         raise DataError(f"{where}: expected {expected}, found {type(value).__name__}{advice}")
 
 

@@ -116,7 +116,7 @@ def score(classifier: Any, table: Upload, output: Path, verbatim: bool, share: U
     if isinstance(share, str):
         share = require_share(tally_table(classifier, table, processes=1).share, "table")
     scorer = classifier if share is None else LabelsByShare(classifier, share)
-    options: Record = {"verbatim": verbatim, "look": lambda texts: found.append(domain_shift(classifier, texts))}
+    options: Record = {"verbatim": verbatim, "look": lambda texts, _: found.append(domain_shift(classifier, texts))}
     tally = score_table(scorer, table, output, table.output, processes=1, **options).tally
     said = {"rows": tally.rows, "share": tally.share._asdict()}
     return {**said, "unlike": asdict(found[0]) if any(found) else None}
