@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...bundle import load_bundle
 from ...classifier.predictor import WINDOW, Classifier
+from ...errors import check_kind
 from ...machine.aliases import Record
 from ...scoring.reference import Reference, Row, check_texts
 from ...tables.parts import cut
@@ -95,6 +96,7 @@ class RestoringClassifier:
 
 def over(classifier: Classifier, restore: Restore = False) -> Union[Classifier, RestoringClassifier]:
     """Return the classifier, of restored texts where `restore` says so."""
+    check_kind("restore", restore, bool, Restorer)
     if not restore:
         return classifier
     return RestoringClassifier(packaged_restorer() if restore is True else restore, classifier)
