@@ -69,7 +69,7 @@ class MissingPackage(NsmcError):
 
 
 def requirement(module: str) -> Optional[str]:
-    """Return what to give to `pip install` for a module that this package may need; None for any other module."""
+    """Return the argument of `pip install` for a module that this package may need; None for any other module."""
     from importlib.metadata import PackageNotFoundError, requires
 
     package = PACKAGES.get(module, module).lower().replace("_", "-")

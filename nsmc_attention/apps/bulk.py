@@ -172,7 +172,7 @@ def taken(future: Any) -> Tally:
 
 
 def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> Any:
-    """Return what workers load a classifier by, one of restored texts if `restore` says so; BundleError as `load_bundle`."""
+    """Return the reference by which workers load a classifier, maybe with a restorer; BundleError as `load_bundle`."""
     classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
     if restore is False:
         return classifier

@@ -76,7 +76,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
 
 
 def complaint(problem: Exception, command: str) -> Optional[str]:
-    """Return what is wrong with the input or the machine, and what to do; None for a bug."""
+    """Return the line that says what is wrong with the input or the machine, and what to do; None for a bug."""
     if isinstance(problem, WrongTask) and problem.task in SYSTEMS:
         return f"{problem}; use it with `nsmc-attention {SYSTEMS[problem.task].command}`"
     if isinstance(problem, NsmcError):

@@ -172,7 +172,7 @@ def scale_shown(numbers: Sequence[float]) -> Optional[int]:
 
 
 def open_scale_of(largest: float) -> str:
-    """Return what is expected of numbers with an open scale, the largest of them, and what to do."""
+    """Return a message on numbers with an open scale, by the largest of them: what is expected, and what to do."""
     top = 100 if largest > 10 else math.ceil(largest)
     advice = f"{'mend it, or ' * (top == 100)}write the scale into the column's name, as 만족도 (1-{top})"
     if largest <= 2:

@@ -156,7 +156,7 @@ def refuse_loss(source: "Source", output: PathLike, style: Optional[str] = None)
 
 
 def writer_of(table: "Table", style: str) -> Writer:
-    """Return what writes a table's parts in a style; of a workbook that openpyxl cannot save whole, stderr says so."""
+    """Return the writer of a table's parts in a style; say on stderr if openpyxl cannot save a workbook whole."""
     if style != "xlsx" or table.source.kind != "xlsx":
         return WRITERS[style]
     if reason := why_not_kept(table.source):

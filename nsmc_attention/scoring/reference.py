@@ -183,7 +183,7 @@ def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str
 
 
 def items_of(texts: Any, kind: str, advice: str) -> Iterable[object]:
-    """Return what holds the texts of an argument; DataError where iterating it would give something else than texts."""
+    """Return the iterable of texts in an argument; DataError if iterating it would not give texts."""
     if is_frame(texts):
         return cast("Iterable[object]", texts[text_column_of(texts)])
     wrong, unordered = type(texts).__name__, isinstance(texts, (Mapping, set, frozenset))

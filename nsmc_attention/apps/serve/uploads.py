@@ -92,7 +92,7 @@ class Upload(Texts):
 
 
 def read_table(model: Any, function: Callable[..., Record], table: Upload, output: Path, *given: Any) -> Record:
-    """Return what a function that writes a table says of it, behind the fence; its errors do not name the path."""
+    """Write a table behind the fence, and return the function's remarks on it; its errors do not name the path."""
     try:
         return {**function(model, table, output, *given), **table.said}
     except NsmcError as problem:

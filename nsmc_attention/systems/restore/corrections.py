@@ -103,6 +103,6 @@ def over(classifier: Classifier, restore: Restore = False) -> Union[Classifier, 
 
 
 def reference(classifier: Reference, restore: Union[bool, str, Path], engine: str) -> RestoringReference:
-    """Return what loads `over` in another process: by the packaged editor (True), or by the restorer of a bundle."""
+    """Return the reference that loads `over` in another process, by the packaged editor (True) or a bundle."""
     editor = load_bundle(None if isinstance(restore, bool) else restore, Restorer.layout)
     return RestoringReference(Reference.of(Restorer, editor, engine_beside(editor, engine)), classifier)

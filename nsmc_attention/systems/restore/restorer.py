@@ -145,7 +145,7 @@ class Restorer(Predictor):
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
-        """Return what an editor makes of a batch of pieces."""
+        """Return the Restorations of a batch of pieces by an editor."""
         texts = [read_as(piece.text) for piece in pieces]
         ids, lengths = self.characters.batch(texts)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
