@@ -224,7 +224,7 @@ class WordConfig(Protocol):
 
 
 def read_encoder(content: bytes, path: Path, manifest: Manifest, config: WordConfig) -> "ReviewEncoder":
-    """Return what turns texts into the ids of words; BundleError if it is not what the network was trained with."""
+    """Return the encoder of texts as ids of words; BundleError if the network was trained with another."""
     from .text.encoding import ReviewEncoder
     from .text.tokenizers import tokenizer_version
 

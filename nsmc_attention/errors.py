@@ -69,7 +69,7 @@ class MissingPackage(NsmcError):
 
 
 def requirement(module: str) -> Optional[str]:
-    """Return what to give to `pip install` for a module that this package may need; None for any other module."""
+    """Return the argument of `pip install` for a module that this package may need; None for any other module."""
     from importlib.metadata import PackageNotFoundError, requires
 
     package = PACKAGES.get(module, module).lower().replace("_", "-")
@@ -85,7 +85,7 @@ def requirement(module: str) -> Optional[str]:
 def check_kind(where: str, value: object, *kinds: type, advice: str = "") -> None:
     """Raise DataError where a value is of none of these classes."""
     if not isinstance(value, kinds):
-        expected = " or ".join(kind.__name__ for kind in kinds)
+        expected = " or ".join(kind.__name__.removesuffix("Type") for kind in kinds)
         raise DataError(f"{where}: expected {expected}, found {type(value).__name__}{advice}")
 
 

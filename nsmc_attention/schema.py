@@ -121,7 +121,7 @@ class Settings:
         return self.from_dict(self.changed(changes))
 
     def changed(self, changes: Mapping[str, Any], where: str = "") -> dict[str, Any]:
-        """Return what `to_dict` would after `with_settings`, whether the values fit each other or not."""
+        """Return the values of `to_dict` after `with_settings`, whether they fit each other or not."""
         values, items, groups = self.to_dict(), {item.name: item for item in fields(self)}, dict[str, dict[str, Any]]()
         for path, value in changes.items():
             name, _, rest = path.partition(".")

@@ -52,7 +52,7 @@ TEXTS = read()
 
 
 def forms(word: str) -> list[str]:
-    """Return what a word "root+ending" is: before 않다, 은데, a noun, 줄 알았는데, then finished."""
+    """Return the forms of a word "root+ending": before 않다, 은데, a noun, 줄 알았는데, then finished."""
     root, ending = word.split("+")
     return [root + each for each in TEXTS["ending", ending, ""].split()]
 
@@ -168,7 +168,7 @@ class Vocabulary:
         return sentence
 
     def others(self, token: str, behind: str, marked: bool) -> list[str]:
-        """Return what may stand in the place of a token before another."""
+        """Return the words that may replace a token before another."""
         if not marked:
             return self.nouns.get(behind, []) if token in NOUNS else []
         sides = [label for label in (0, 1) if token in REPLACED[label]]
@@ -269,7 +269,7 @@ def draw(options: Sequence[Option], random: RandomState) -> Option:
 
 
 def letters(text: str) -> str:
-    """Return what tells sentences apart: no spaces, punctuation or ㅋㅋ."""
+    """Return the letters that tell sentences apart: no spaces, punctuation or ㅋㅋ."""
     return re.sub("[^가-힣0-9a-z]", "", text)
 
 

@@ -159,7 +159,7 @@ def dictionary_words() -> Words:
 
 
 def ending(word: str) -> str:
-    """Return what decides the form of a particle: ㄹ, another final consonant, or none."""
+    """Return the final sound that decides the form of a particle: ㄹ, another final consonant, or none."""
     final = parts(word[-1])[2]
     return final if final in ("", "ㄹ") else "."
 
@@ -223,7 +223,7 @@ def dependent(text: str, generator: random.Random) -> Optional[str]:
 
 
 def described(word: str) -> str:
-    """Return what an adnominal ends on: 는 or a final consonant."""
+    """Return the end of an adnominal: 는 or a final consonant."""
     return word[-1] if word[-1] in "는던" else parts(word[-1])[2] if is_hangul(word) else ""
 
 

@@ -68,7 +68,7 @@ def is_held_out(frame: pandas.DataFrame) -> pandas.Series:
 
 
 def letters(text: str) -> str:
-    """Return what tells sentences apart: no spaces, punctuation or ㅋㅋ."""
+    """Return the letters that tell sentences apart: no spaces, punctuation or ㅋㅋ."""
     return re.sub("[^가-힣0-9a-z]", "", text)
 
 

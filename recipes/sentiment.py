@@ -86,7 +86,7 @@ def features(classifier: Classifier, documents: "pandas.Series[str]") -> Feature
 
 
 def matrix(reviews: list[Encoded]) -> sparse.csr_matrix:
-    """Return what `Grams.read` multiplies a table by, (N, BUCKETS)."""
+    """Return the matrix by which `Grams.read` multiplies a table, (N, BUCKETS)."""
     grams = Grams.of(reviews)
     values = numpy.repeat(1 / numpy.sqrt(grams.counts), grams.counts).astype("float32")
     ends = numpy.append(0, numpy.cumsum(grams.counts))
@@ -120,7 +120,7 @@ def train(
 
 
 def second_inputs(arrays: Arrays, dense: Floats, grams: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Return what the second head reads, (N, F + 10 + BUCKETS)."""
+    """Return the inputs of the second head, (N, F + 10 + BUCKETS)."""
     own = beside(arrays, dense, ten_stars(arrays, dense, grams @ arrays["table"]))
     return sparse.hstack([sparse.csr_matrix(own), GRAMS * grams]).tocsr()
 

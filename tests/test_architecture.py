@@ -88,7 +88,7 @@ ROOMS = {
 
 
 def in_circles(imports):
-    """Return what is left without those that import none of the others, or that none of them imports."""
+    """Return those that are left without the ones that import none of the others, or that none of them imports."""
     while ends := [
         name
         for name in imports

@@ -75,7 +75,7 @@ def patterns():
 
 
 def units(pattern):
-    """Return what is repeated: characters of a pattern, alone and by two."""
+    """Return the units to repeat: characters of a pattern, alone and by two."""
     text = pattern.decode() if isinstance(pattern, bytes) else pattern
     own = list(dict.fromkeys(re.sub(r"\\[A-Za-z]|\(\?P?[:=!<]*", "", text)))
     own = own[:: len(own) // 10 + 1]
@@ -109,7 +109,7 @@ def use_of(pattern, method):
 
 
 def repeats(unit, pattern):
-    """Return what repeats a unit up to so many characters, as bytes for a pattern of bytes."""
+    """Return a function that repeats a unit up to so many characters, as bytes for a pattern of bytes."""
     whole = str.encode if isinstance(pattern, bytes) else str
     return lambda size: whole(unit * (size // len(unit)) + TAIL)
 

@@ -44,7 +44,7 @@ def test_the_package_says_that_it_is_typed():
         ("load_restorer", [None, "4"], "^beam: expected 1 to .*, found '4'"),
         ("load_restorer", [None, None, "auto", "auto", "x"], "^alpha: expected a number of at least 0, found 'x'"),
         ("evaluate", [None, "reviews.csv"], r"expected Reviews, found str; read them with load_reviews\(\)"),
-        ("explain", ["x", "y"], "expected Classifier, found str; get one from load_classifier"),
+        ("explain", ["x", "y"], "expected Classifier or None, found str; load one by load_classifier"),
         ("save_heatmap", ["x", "a.png"], "expected Prediction, found str; get one from predict"),
         ("save_heads", ["x", "a.png"], "expected Attribution or Filling, found str; get one from explain"),
         ("save_heads", ["x", None], "expected the path of a picture, found None"),

@@ -34,12 +34,12 @@ assert_type(load_reviews("sample"), Reviews)
 assert_type(positive_share(["좋다", "별로"]), Share)
 load_classifier()("좋다")
 evaluate(load_classifier(), load_reviews("sample"))
-explain(load_classifier(), "좋다", "erasure")
+explain("좋다", load_classifier(), "erasure")
 
 load(engine="cuda")  # type: ignore[arg-type]
 load_classifier(engine="cuda")  # type: ignore[arg-type]
 load_classifier(device="cuda")  # type: ignore[arg-type]
 load_restorer(engine="cuda")  # type: ignore[arg-type]
-explain(load_classifier(), "좋다", method="lime")  # type: ignore[arg-type]
+explain("좋다", load_classifier(), method="lime")  # type: ignore[arg-type]
 preset("defualt")  # type: ignore[arg-type]
 evaluate(load_classifier(), "reviews.csv")  # type: ignore[arg-type]

@@ -83,7 +83,7 @@ def dev_table(count: int, bundle: Optional[str]) -> None:
 
 
 def tesseract(pictures: Sequence[Gray], enlargement: int, mode: int = 7) -> list[str]:
-    """Return what tesseract reads of each picture; `mode` is its page segmentation, 7 for a single line."""
+    """Return the text that tesseract reads in each picture; `mode` is its page segmentation, 7 for a single line."""
     with tempfile.TemporaryDirectory() as folder:
         names = []
         for number, gray in enumerate(pictures):
@@ -213,7 +213,7 @@ def screenshots_table(folder: Path, bundle: Optional[str], others: bool) -> None
 
 
 def read_at(box: Sequence[float], lines: Sequence[Line]) -> str:
-    """Return what was read within the true box of a line, nothing where no line was found."""
+    """Return the text read within the true box of a line, nothing where no line was found."""
     left, top, right, bottom = box
     inside = [
         line

@@ -49,7 +49,7 @@ class Timed:
 
 
 def contestants(engines: list[str]) -> tuple[dict[str, Timed], dict[str, Timed]]:
-    """Return what restores texts, by name, and the engines' own calls within it."""
+    """Return the functions that restore texts, by name, and the engines' own calls within them."""
     runs, within = dict[str, Timed](), dict[str, Timed]()
     for name in engines:
         restorer = Restorer.from_bundle(load_bundle(EDITOR, LAYOUT), name, "cpu", 1)

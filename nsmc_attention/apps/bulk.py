@@ -17,9 +17,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Callable, Iterable, Iterator, Optional, Union
+from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Union
 
 from ..bundle import load_bundle
+from ..classifier.prediction import TYPES
 from ..classifier.predictor import Classifier
 from ..classifier.settings import LAYOUT
 from ..errors import ConfigError, DataError, MissingPackage
@@ -27,9 +28,10 @@ from ..machine.files import PREFIX, read_json, remove, vacant, write_text
 from ..machine.processes import cores
 from ..machine.progress import progress_bar
 from ..measure.share import Tally
-from ..scoring.files import MARK, marks, open_output, table_parts
+from ..scoring.files import MARK, marks, open_output, say_renamed, table_parts
 from ..scoring.reference import Reference, worker_scorer
 from ..systems.restore import corrections
+from ..systems.restore.restorer import TYPES as RESTORED
 from ..tables.parts import PART_BYTES, Source, TablePart
 from ..tables.source import SUFFIXES, find_source
 from ..tables.table import Table, open_table
@@ -114,7 +116,8 @@ def bulk(
     states = [[str(path), *state_of(path)] for path in files]
     how = {"text_column": text_column, "encoding": encoding, "sheet": sheet, "header": header}
     # a file that is refused is so before any is scored
-    tables = [opened(path, **how) for path in files]
+    types = {**(RESTORED if restore else {}), **TYPES}
+    tables = [opened(path, types, **how) for path in files]
     plan = {"sources": states, "rows": rows, "style": style, **how}
     check_plan(folder, {**plan, "partition_bytes": PART_BYTES, "verbatim": verbatim, **fingerprints(model)})
     counts = {"partitions": 0, "scored": 0}
@@ -169,7 +172,7 @@ def taken(future: Any) -> Tally:
 
 
 def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> Any:
-    """Return what workers load a classifier by, one of restored texts if `restore` says so; BundleError as `load_bundle`."""
+    """Return the reference by which workers load a classifier, maybe with a restorer; BundleError as `load_bundle`."""
     classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
     if restore is False:
         return classifier
@@ -199,9 +202,12 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
     return list(dict.fromkeys(matches))
 
 
-def opened(path: Path, text_column: Optional[str], **how: Optional[str]) -> tuple[Source, str]:
-    """Return how a file is read and its column of texts, for which its first rows are read."""
+def opened(
+    path: Path, types: Mapping[str, str], text_column: Optional[str], **how: Optional[str]
+) -> tuple[Source, str]:
+    """Return how a file is read and its column of texts, for which its first rows are read; say what is renamed."""
     table = open_table(find_source(path, **how), text_column)
+    say_renamed([*next(table.parts, {})], types, path)
     return replace(table.source, guessed=False), table.text_column
 
 

@@ -15,7 +15,7 @@ from ..classifier.prediction import TYPES
 from ..classifier.predictor import Classifier, packaged
 from ..scoring.columns import Texts, texts_in, with_index
 from ..scoring.files import outcomes, tally_of
-from ..scoring.reference import Scorer, text_column_of
+from ..scoring.reference import Scorer, or_packaged, text_column_of
 from ..systems.restore.corrections import over
 
 # What score_column returns, as Spark's pandas_udf wants it
@@ -24,30 +24,47 @@ SPARK_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 
 def score_column(
     column: Texts,
-    classifier: Optional[Classifier] = None,
+    classifier: Union[Classifier, str, None] = None,
     restore: Any = False,
     text_column: Optional[str] = None,
     share: Union[None, float, str] = None,
 ) -> pandas.DataFrame:
-    """Score a column of reviews by a classifier, or by the packaged one, loaded once per process.
+    """Score a column of reviews: `frame.join(score_column(frame["review"]))`, or `score_column(frame, "review")`.
 
-    None and NaN are blank, other values are converted to text. Returns a DataFrame of label, score, probability and
-    error with the column's index: `frame.join(score_column(frame["review"]))`. Of a DataFrame, whose column of texts is found
-    by its name or is `text_column`, its own columns come first, and these are called predicted_label and so on where
-    a name is taken. With `restore`, True or a Restorer, what is in doubt is restored and scored again, and
-    the columns of `restore_column` come first. With `share`, "table" or a number between 0 and 1, a label by that share
-    of positive reviews stands beside the review's own, see `LabelsByShare`; "table" estimates it of the column. DataError if
-    it is no Series, list or DataFrame, or its share cannot be estimated.
+    Parameters
+    ----------
+    column : Series, list or DataFrame
+        N reviews; None and NaN are blank, other values are converted to text.
+    classifier : Classifier, str or None
+        None is the packaged one, loaded once per process. A str is the `text_column`.
+    restore : bool or Restorer
+        Restore and score again the reviews that the classifier is unsure of; the columns of `restore_column` come first.
+    text_column : str or None
+        The column of a DataFrame that has the reviews; None finds it by its name.
+    share : "table", float or None
+        Add a label by the share of positive reviews, between 0 and 1, see `LabelsByShare`; "table" estimates the share.
+
+    Returns
+    -------
+    DataFrame
+        N rows with label, score, probability and error, and the column's index. The columns of a DataFrame come first. If
+        one has the name of a result, the results are called predicted_label and so on, which is said on stderr.
+
+    Raises
+    ------
+    DataError
+        The column is of another kind, a DataFrame lacks it, or the share cannot be estimated.
     """
-    scorer: Scorer = over(classifier or packaged(), restore)
+    if isinstance(classifier, str):
+        classifier, text_column = None, classifier
+    scorer: Scorer = over(or_packaged(classifier, Classifier, packaged), restore)
     if share is not None:
-        texts = texts_in(
-            column[text_column_of(column, text_column)] if isinstance(column, pandas.DataFrame) else column
-        )
-        estimated = (
-            None
-            if (number := share_given(share))
-            else tally_of(scorer, [*texts], *outcomes(scorer, scorer.rows(texts))).share
-        )
-        scorer = LabelsByShare(scorer, number or require_share(estimated, "column"))
+        scorer = LabelsByShare(scorer, share_given(share) or share_of(scorer, column, text_column))
     return with_index(scorer, column, text_column)
+
+
+def share_of(scorer: Scorer, column: Texts, text_column: Optional[str]) -> float:
+    """Return the estimated share of positive reviews in a column; DataError where it cannot be estimated."""
+    frame = isinstance(column, pandas.DataFrame)
+    texts = texts_in(column[text_column_of(column, text_column)] if frame else column)
+    return require_share(tally_of(scorer, [*texts], *outcomes(scorer, scorer.rows(texts))).share, "column")

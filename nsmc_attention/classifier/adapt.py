@@ -330,8 +330,8 @@ def check_counts(labels: NDArray[numpy.float64], name: str) -> None:
     negative, positive = numpy.bincount(labels.astype(int), minlength=2).tolist()
     if len(labels) < FEWEST_LABELLED or min(negative, positive) < FEWEST_OF_LABEL:
         raise DataError(
-            f"{name}: expected {FEWEST_LABELLED} labelled reviews that differ, and {FEWEST_OF_LABEL} of each label, found "
-            f"{negative} negative and {positive} positive ones; label more"
+            f"{name}: expected at least {FEWEST_LABELLED} different labelled reviews, and {FEWEST_OF_LABEL} of each "
+            f"label, found {negative} negative and {positive} positive ones; label more; 100 or more give a better classifier"
         )
 
 

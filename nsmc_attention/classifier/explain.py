@@ -2,24 +2,24 @@
 
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Any, Optional, Sequence
+from typing import Any, Optional, Sequence, cast
 
 import numpy
 from numpy.typing import NDArray
 
 from ..engines.graphs import GluonGraph
-from ..errors import ConfigError, DataError, check_kind
+from ..errors import ConfigError, DataError
 from ..machine.aliases import Numbers
 from ..machine.progress import progress_bar
 from ..measure.faithfulness import leave_one_out
 from ..network.graphs import CONTRIBUTIONS, HEADS
-from ..scoring.reference import check_text
+from ..scoring.reference import check_text, or_packaged
 from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
 from .display import AUTO, METHODS, Method
 from .engines import ContributionEngine, Engine, GradientEngine, gluon_graph
 from .prediction import Prediction
-from .predictor import Classifier, TokenScorer
+from .predictor import Classifier, TokenScorer, packaged
 
 
 class Explainer:
@@ -100,14 +100,18 @@ class Explainer:
         return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
 
 
-def explain(classifier: Classifier, text: str, method: Method = "auto") -> Attribution:
-    """Return the Attribution of one review; for many, use `Explainer`. `classifier.display.METHODS` lists the methods.
+def explain(text: str, classifier: Optional[Classifier] = None, method: Method = "auto") -> Attribution:
+    """Return the Attribution of one review by a classifier, or by the packaged one; for many, use `Explainer`.
 
-    auto is contribution, which needs a classifier trained with values near the token, else attention. gradient needs MXNet.
-    ConfigError if the method is unknown or does not fit the classifier, DataError if there is no word to explain.
+    Of the methods in `classifier.display.METHODS`, auto is contribution if the classifier was trained with values near the
+    token, else attention, and gradient needs MXNet. ConfigError if the method is unknown or does not fit the classifier,
+    DataError if there is no word to explain.
     """
-    check_kind("explain", classifier, Classifier, advice="; get one from load_classifier()")
-    return Explainer(classifier)(text, method)
+    first: object = text
+    if isinstance(first, Classifier):
+        # the order of release 0.2
+        text, classifier = cast(str, classifier), first
+    return Explainer(or_packaged(classifier, Classifier, packaged))(text, method)
 
 
 def explain_many(

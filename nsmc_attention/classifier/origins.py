@@ -70,7 +70,7 @@ class Origins:
         return self.first.read("vocab.json") if self.first and self.first.layout is LAYOUT else None
 
     def beginning(self, encoder: ReviewEncoder) -> Optional[Beginning]:
-        """Return what gives a network with this encoder the parameters of the first bundle."""
+        """Return a function that gives a network with this encoder the parameters of the first bundle."""
         if self.first is None:
             return None
         from ..engines.graphs import parameters_of
@@ -79,7 +79,7 @@ class Origins:
         return partial(init, arrays=arrays, codec=self.first.codec, token_to_idx=encoder.token_to_idx)
 
     def settings(self) -> Record:
-        """Return what a run's settings.json holds of it."""
+        """Return the values for a run's settings.json."""
         written = self.sentences
         return {
             "init_from": self.first and self.first.fingerprint,
@@ -96,7 +96,7 @@ class Origins:
         }
 
     def describe(self) -> Record:
-        """Return what the `data` of a manifest holds of it, but for the first bundle."""
+        """Return the values for the `data` of a manifest, except the first bundle."""
         data: Record = {}
         if self.teachers:
             data["teacher"] = {"name": self.names()["teacher"], "fingerprint": self.settings()["teacher"]}

@@ -14,7 +14,7 @@ from ..errors import ConfigError, DataError
 from ..machine.aliases import Record
 from ..measure.share import Share, Tally, by_odds, odds_of
 from ..scoring.files import tally_of
-from ..scoring.reference import AddedColumns, Row, items_of
+from ..scoring.reference import AddedColumns, Row, items_of, or_packaged
 from ..tables.parts import is_missing
 from .predictor import Classifier, packaged
 from .settings import LABELS
@@ -50,7 +50,7 @@ def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None
     DataError
         For one string, or anything but texts.
     """
-    scorer, tally = classifier or packaged(), Tally()
+    scorer, tally = or_packaged(classifier, Classifier, packaged), Tally()
     items: Iterable[Any] = items_of(texts, "reviews", "give a list or a column of them")
     known = ("" if is_missing(text) else text for text in items)
     for reviews in scorer.windows(known):

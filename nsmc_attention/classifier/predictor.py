@@ -24,7 +24,7 @@ from ..machine.aliases import Numbers, Record
 from ..measure.metrics import log_odds
 from ..measure.share import NOTHING, Evidence
 from ..network.graphs import AXES
-from ..scoring.reference import Predictor, Row, check_text, check_texts
+from ..scoring.reference import Predictor, Row, check_text, check_texts, or_packaged
 from ..sentiment.heads import FIGURES, Grams, Heads
 from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
@@ -403,6 +403,6 @@ def load_classifier(
 packaged = lru_cache(maxsize=1)(load_classifier)
 
 
-def predict(text: str) -> Prediction:
-    """Return the Prediction of one review by the packaged classifier, loaded once."""
-    return packaged().predict(text)
+def predict(text: str, classifier: Optional[Classifier] = None) -> Prediction:
+    """Return the Prediction of one review by a classifier, or by the packaged one, loaded once."""
+    return or_packaged(classifier, Classifier, packaged).predict(text)

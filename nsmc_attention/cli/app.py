@@ -17,7 +17,7 @@ from typing import Any, NoReturn, Optional
 
 import click
 
-from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, requirement
+from ..errors import INSTALL_TRAINING, MissingPackage, NsmcError, WrongTask, did_you_mean, requirement
 from ..machine import messages
 from ..machine.files import NO_ROOM, remedy
 from ..machine.processes import collect_seldom
@@ -76,7 +76,7 @@ def run(arguments: Optional[list[str]] = None) -> int:
 
 
 def complaint(problem: Exception, command: str) -> Optional[str]:
-    """Return what is wrong with the input or the machine, and what to do; None for a bug."""
+    """Return the line that says what is wrong with the input or the machine, and what to do; None for a bug."""
     if isinstance(problem, WrongTask) and problem.task in SYSTEMS:
         return f"{problem}; use it with `nsmc-attention {SYSTEMS[problem.task].command}`"
     if isinstance(problem, NsmcError):
@@ -125,8 +125,10 @@ class WorkflowGroup(click.Group):
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, context: click.Context, name: str) -> Optional[click.Command]:
-        return getattr(import_module(f".{COMMANDS[name]}", __package__), name) if name in COMMANDS else None
+    def get_command(self, context: click.Context, name: str) -> click.Command:
+        if name not in COMMANDS:
+            raise click.UsageError(f"No such command {name!r}{did_you_mean(name, COMMANDS)}")
+        return getattr(import_module(f".{COMMANDS[name]}", __package__), name)
 
 
 CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100, "show_default": True}

@@ -1,7 +1,7 @@
 """Options that several commands share, in groups."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
@@ -163,6 +163,10 @@ class Aspects(NamedTuple):
         return AspectReader(scorer, read_words(self.words))
 
 
+# Returns what is to be said on stderr of the first texts, lines or rows, None for nothing
+Remark = Optional[Callable[[list[str]], Optional[str]]]
+
+
 class Scoring(NamedTuple):
     """Texts or lines or a table to read, and what to write, of `predict` and `restore`."""
 
@@ -205,33 +209,24 @@ class Scoring(NamedTuple):
             raise ConfigError(f"{option}: expected --input FILE, which is read twice, found none; or give a number")
         return self.table()
 
-    def score(
-        self,
-        scorer: "Scorer",
-        texts: tuple[str, ...],
-        weights: bool = False,
-        remark: Optional[Callable[[list[str]], Optional[str]]] = None,
-    ) -> None:
-        """Write what the scorer makes of the texts, lines or table, and say on stderr how many there were.
-
-        `remark` returns what is to be said on stderr of the first texts, lines or rows, None for nothing.
-        """
+    def score(self, scorer: "Scorer", texts: tuple[str, ...], weights: bool = False, remark: Remark = None) -> None:
+        """Write what the scorer makes of the texts, lines or table, and say on stderr how many there were."""
         from ..scoring.files import STDOUT, score_lines, score_table
 
         (lines, stdin), first = self.lines(texts), list[str]()
+        say, where = partial(self.say, scorer, remark), self.source or "stdin"
         if lines is not None:
             write = partial(score_lines, scorer, remembered(lines, first))
         else:
-            look = partial(self.say, remark, where=self.source or "stdin") if remark else None
             table = Texts("-", text_column=self.text_column, source=stdin) if stdin else self.table()
-            write = partial(score_table, scorer, table, excel=self.excel, look=look)
+            write = partial(score_table, scorer, table, excel=self.excel, look=partial(say, where))
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
-        if remark and first:
-            self.say(remark, first, "TEXT" if lines is texts else "stdin")
+        if first:
+            say("TEXT" if lines is texts else "stdin", first)
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
         if (self.source or stdin) and scorer.judge:
-            print(f"{self.source or 'stdin'}: {scored.tally.in_words()}", file=sys.stderr)
+            print(f"{where}: {scored.tally.in_words()}", file=sys.stderr)
 
     def table(self) -> Texts:
         """Return the table that --input names, and how it is read."""
@@ -239,10 +234,13 @@ class Scoring(NamedTuple):
         return Texts(str(self.source), **given, header=self.header)
 
     @staticmethod
-    def say(remark: Callable[[list[str]], Optional[str]], texts: list[str], where: object) -> None:
-        """Say on stderr what there is to remark on the first texts."""
-        if found := remark(texts):
+    def say(scorer: "Scorer", remark: Remark, where: object, texts: list[str], columns: Sequence[str] = ()) -> None:
+        """Say on stderr what there is to remark on the first texts, and how the results beside these columns are called."""
+        from ..scoring.files import say_renamed
+
+        if remark and (found := remark(texts)):
             print(f"{where}: {found}", file=sys.stderr)
+        say_renamed(columns, scorer.types, where)
 
 
 def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:

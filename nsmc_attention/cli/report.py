@@ -20,7 +20,7 @@ def report(
         "film network for the groups' stars, trained with the same classifier  [default: the packaged one]"
     ),
     date_column: Optional[str] = option("column of dates, the year first; the page then shows months"),
-    stars_column: Optional[str] = option("column of the table's own stars, shown beside the estimate"),
+    stars_column: Optional[str] = option("column of the table's own stars, whose share comes first"),
     source: Texts = table(),
     title: Optional[str] = option("the page's heading"),
     language: str = options.PAGE_LANGUAGE,

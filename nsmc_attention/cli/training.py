@@ -205,9 +205,9 @@ def adapt(
     mix: float = option("share of the change to keep; a smaller share forgets less about film reviews", default=1.0),
     device: str = DEVICE,
 ) -> None:
-    """Continue the training of a classifier on 100 or more of your own labelled reviews, and measure the improvement.
+    """Continue the training of a classifier on your own labelled reviews, and measure the improvement.
 
-    Rows without a label are left out. To use the result, pass the folder of --out as --bundle.
+    At least 40 reviews need a label; 100 or more are better. Rows without a label are left out. To use the result, pass the folder of --out as --bundle.
 
     \b
     nsmc-attention adapt mine.xlsx --out runs/mine

@@ -71,29 +71,34 @@ def open_file(file: File) -> "Table":
     return (file if isinstance(file, Texts) else Texts(file)).open()
 
 
-def columns_of(path: Path, columns: Sequence[str]) -> list[list[Any]]:
-    """Return the numbers of all rows, and the cells of columns as text; DataError as `open_table`, and for a missing column."""
+def columns_of(table: Any, columns: Sequence[str]) -> list[list[Any]]:
+    """Return the numbers of a file's rows, or a DataFrame's index, and cells of columns as text; DataError as `open_table`."""
     from ..tables.columns import require_column
     from ..tables.parts import as_text, cells_of
     from ..tables.rows import parts_of
     from ..tables.source import announce, find_source
 
-    announce(source := find_source(path))
+    if not isinstance(table, Path):
+        for column in columns:
+            require_column([*getattr(table, "columns", ())], column, type(table).__name__, "")
+        return [[*table.index], *([*map(as_text, table[column])] for column in columns)]
+    announce(source := find_source(table))
     parts = list(parts_of(source, text_column="lines of text"))
     for column in columns:
-        require_column(dict.fromkeys(chain.from_iterable(parts)), column, path, "")
+        require_column(dict.fromkeys(chain.from_iterable(parts)), column, table, "")
     numbers = list(chain.from_iterable(part.numbers for part in parts))
     return [numbers, *(list(map(as_text, cells_of(parts, column))) for column in columns)]
 
 
-def read_pairs(path: Path, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
+def read_pairs(table: Any, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
     """Return {key in small letters: value} of two columns of clean cells; DataError, with the row, for a blank or repeated one."""
     pairs: dict[str, str] = {}
-    for number, *cells in zip(*columns_of(path, columns)):
+    for number, *cells in zip(*columns_of(table, columns)):
         key, value = map(clean, cells)
         if not (key and value) or key.lower() in pairs:
+            where = table if isinstance(table, Path) else "DataFrame"
             found = f"{key!r} again" if key and value else f"{key or value!r} alone"
             expected = f"expected {' and '.join(columns)}, each {columns[0]} once"
-            raise DataError(f"{path} row {number}: {expected}, found {found}")
+            raise DataError(f"{where} row {number}: {expected}, found {found}")
         pairs[key.lower()] = value
     return pairs

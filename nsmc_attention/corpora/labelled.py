@@ -53,7 +53,7 @@ class WholeTable(Mapping[str, list[str]]):
         return self.made[name]
 
     def where(self, column: str) -> Callable[[int], str]:
-        """Return what says where a cell of a column stands, by its place: "in.csv: column 별점 row 3"."""
+        """Return a function that names the cell of a column at a place: "in.csv: column 별점 row 3"."""
         return lambda place: f"{self.path}: column {column} row {self.numbers[place]}"
 
     def __iter__(self) -> Iterator[str]:

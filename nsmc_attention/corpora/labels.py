@@ -33,7 +33,7 @@ def plain_label(value: object) -> str:
 
 
 def side_of(label: str) -> Optional[int]:
-    """Return what a word says by itself, whatever its degree: 1, 0, or None for another one."""
+    """Return the side of a word by itself, whatever its degree: 1, 0, or None for another word."""
     return POLARITY.get(label, POLARITY.get(DEGREE.sub("", label, count=1)))
 
 
@@ -80,7 +80,7 @@ def polarities(
 
 
 def unknown(labels: Sequence[str], positive: Optional[str]) -> str:
-    """Return what is wrong with labels of which none is known to be the positive one, and what to do."""
+    """Return a message on labels of which none is known to be the positive one: what is expected, and what to do."""
     found = f"found {list_names(repr(label[:20]) for label in labels)}"
     if positive is not None:
         return f"expected two labels, {positive[:20]!r} and another, {found}; leave the cells of others blank"

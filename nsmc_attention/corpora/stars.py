@@ -54,6 +54,7 @@ LONGEST_CELL, LONGEST_NAME = 40, 100
 FEWEST_CELLS, ZEROS = 5, 0.2
 # Rows from which a column of 1 to 4 without a 5 may have a scale of 4, and the share that each of its numbers has then
 SEVERAL_STARS, OFTEN = 30, 0.05
+MEND = "mend it, or leave it blank"
 Pair = Optional[tuple[float, Optional[int]]]
 
 
@@ -132,9 +133,7 @@ def pairs_of(cells: Sequence[str], where: Where = str) -> list[Pair]:
     for row, cell in enumerate(cells):
         pairs.append(None if is_blank(cell) else star(cell.translate(signs)))
         if pairs[-1] is None and not is_blank(cell):
-            raise DataError(
-                f"{where(row)}: expected 1 to 5 or 1 to 10 stars, found {cell[:20]!r}; mend it, or leave it blank"
-            )
+            raise DataError(f"{where(row)}: expected 1 to 5 or 1 to 10 stars, found {cell[:20]!r}; {MEND}")
     return pairs
 
 
@@ -153,9 +152,7 @@ def stars_of(cells: Sequence[str], name: str = "", where: Where = str, open_scal
         raise DataError(f"{where(numbers.index(max(filled)))}: {open_scale_of(max(filled))}")
     for row, pair in enumerate(pairs):
         if pair and (pair[0] > scale or pair[1] not in (None, scale)):
-            raise DataError(
-                f"{where(row)}: expected stars of {scale}, found {cells[row][:20]!r}; mend it, or leave it blank"
-            )
+            raise DataError(f"{where(row)}: expected stars of {scale}, found {cells[row][:20]!r}; {MEND}")
     return Stars(numbers, scale, said is not None)
 
 
@@ -175,7 +172,7 @@ def scale_shown(numbers: Sequence[float]) -> Optional[int]:
 
 
 def open_scale_of(largest: float) -> str:
-    """Return what is expected of numbers with an open scale, the largest of them, and what to do."""
+    """Return a message on numbers with an open scale, by the largest of them: what is expected, and what to do."""
     top = 100 if largest > 10 else math.ceil(largest)
     advice = f"{'mend it, or ' * (top == 100)}write the scale into the column's name, as 만족도 (1-{top})"
     if largest <= 2:

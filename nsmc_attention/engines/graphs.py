@@ -183,7 +183,7 @@ def reason(problem: Exception) -> str:
 
 
 def load_graphs(bundle: AnyBundle, engine: str, device: str, threads: int = 1) -> dict[str, RunnableGraph]:
-    """Return what runs each graph of a bundle, by onnx or gluon."""
+    """Return a runnable graph for each graph of a bundle, by onnx or gluon."""
     interfaces = bundle.config.graphs
     if engine == "gluon":
         network, context = gluon_network(bundle, device)

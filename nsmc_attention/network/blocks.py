@@ -41,7 +41,7 @@ def masked_softmax(F: Operators, scores: Array, mask: Array) -> Array:
 
 
 def listed(arrays: object) -> list[Array]:
-    """Return what a Block returned, one array or several, as a list."""
+    """Return the output of a Block, one array or several, as a list."""
     return list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
 
 

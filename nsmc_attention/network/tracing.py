@@ -47,7 +47,7 @@ def parts_of(network: Network) -> Sequence[Any]:
 
 
 def trace(network: Network, results: Callable[..., Sequence[Any]] = unchanged) -> tuple[list[Value], list[Node]]:
-    """Return what `results` makes of the outputs of a network called with symbols, and all its nodes, inputs first."""
+    """Return the `results` of the outputs of a network called with symbols, and all its nodes, inputs first."""
     mxnet = import_mxnet()
     # imports MXNet, in which a scheduler or server of a job stays
     from . import operators

@@ -112,11 +112,11 @@ class Sublayers(HybridBlock):
             self.dropout = Dropout(settings.dropout)
 
     def pre_norm(self, norm: Network, states: Array) -> Array:
-        """Return what a part of the layer reads."""
+        """Return the input of a part of the layer."""
         return norm(states) if self.norm_first else states
 
     def add_and_norm(self, norm: Network, states: Array, update: Array) -> Array:
-        """Return the sum of the states and of what a part of the layer makes of them."""
+        """Return the sum of the states and of the output of a part of the layer."""
         states = states + self.dropout(update)
         return states if self.norm_first else norm(states)
 

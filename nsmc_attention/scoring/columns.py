@@ -8,6 +8,7 @@ import pandas
 from ..errors import DataError
 from ..tables.parts import as_text
 from ..tables.writers import ShortLineEnds, as_cell, output_columns, output_names
+from .files import say_renamed
 from .reference import Scorer, text_column_of
 
 # A column, or a table that has one
@@ -17,11 +18,14 @@ Texts = Union[pandas.Series, pandas.DataFrame, list[Any]]
 def with_index(scorer: Scorer, column: Texts, text_column: Optional[str] = None) -> pandas.DataFrame:
     """Return the output columns of a column, with its index, or of a DataFrame after its own columns."""
     if isinstance(column, pandas.DataFrame):
-        scored = with_index(scorer, column[text_column_of(column, text_column)])
-        scored.columns = pandas.Index(output_names([str(name) for name in column.columns], scorer.types))
+        scored, names = with_index(scorer, column[text_column_of(column, text_column)]), [*map(str, column.columns)]
+        say_renamed(names, scorer.types, "DataFrame")
+        scored.columns = pandas.Index(output_names(names, scorer.types))
         # by their places, as an index may name a row twice
         beside = [column.reset_index(drop=True), scored.reset_index(drop=True)]
         return pandas.concat(beside, axis="columns").set_axis(column.index)
+    if text_column is not None:
+        raise DataError(f"text_column {text_column!r}: expected a DataFrame, found {type(column).__name__}")
     texts = texts_in(column)
     return pandas.DataFrame(output_columns(scorer.rows(texts), scorer.types), texts.index, list(scorer.types))
 
@@ -37,12 +41,10 @@ def texts_in(column: object) -> "pandas.Series[str]":
 
 
 def as_csv(table: pandas.DataFrame) -> str:
-    """Return a DataFrame as csv for a spreadsheet: values, column names and a named index marked by `as_cell`, 6 digits.
-
-    NUL characters, which no reader of csv takes and Python 3.10 does not write, are left out.
-    """
+    """Return a DataFrame as csv for a spreadsheet: values, column names and a named index marked by `as_cell`, 6 digits."""
 
     def shown_as(value: object) -> object:
+        # no reader of csv takes NUL, and Python 3.10 does not write it
         return as_cell(value.replace("\0", "") if isinstance(value, str) else value)
 
     shown = table.rename(index=shown_as, columns=shown_as)

@@ -10,7 +10,7 @@ worker processes, each with a whole predictor on one thread: tokenizing, which h
 import os
 import sys
 from collections import deque
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Optional, Union
 
 from ..corpora.data import File, open_file
-from ..errors import ConfigError, DataError, NsmcError, did_you_mean
+from ..errors import ConfigError, DataError, NsmcError, did_you_mean, list_names
 from ..machine.files import NO_ROOM, replaced_file
 from ..machine.processes import can_start_workers, cores
 from ..machine.progress import progress_bar
@@ -27,7 +27,7 @@ from ..measure.share import Tally
 from ..tables.parts import cut
 from ..tables.source import BINARY, say_once
 from ..tables.workbook import why_not_kept
-from ..tables.writers import WRITERS, ScoredRows, Writer, kept_writer
+from ..tables.writers import WRITERS, ScoredRows, Writer, kept_writer, output_names
 from ..text.encoding import clean
 from .reference import Row, Scorer, worker_scorer
 
@@ -105,17 +105,14 @@ def score_table(
     processes: Optional[int] = None,
     verbatim: bool = False,
     excel: bool = False,
-    look: Optional[Callable[[list[str]], object]] = None,
+    look: Optional[Callable[[list[str], list[str]], object]] = None,
 ) -> Scored:
     """Score a table of any size; its columns come first in the output.
 
-    The style (text, csv, tsv, jsonl, parquet, xlsx) is by default that of the output's suffix. `processes` workers (None:
-    one a core) share a table of more than one chunk, unless the output is jsonl. Csv, tsv and xlsx cells that a
-    spreadsheet would compute are marked (see `tables.writers`), unless verbatim. Csv and tsv begin with a byte-order mark,
-    without which Excel shows no Hangul, if `excel`, or in a file where the input came from a spreadsheet program.
-    `look` is called with the texts of the table's first part before they are scored.
-    A workbook that becomes one keeps its formats, with the output columns added to the sheet, where openpyxl can save all
-    that is in it. DataError where the output replaces the workbook that is read and cannot keep it.
+    The style (text, csv, tsv, jsonl, parquet, xlsx) is by default that of the output's suffix; see `marks` for `excel`,
+    `writer_of` and `refuse_loss` for workbooks. `processes` workers (None: one a core) share a table of more than one
+    chunk, unless the output is jsonl. Cells that a spreadsheet would compute are marked (`tables.writers`), unless verbatim.
+    `look` is called with the texts of the table's first part, before they are scored, and the columns that are written.
     """
     style = style_of(output, style, weights)
     with open_output(output, style) as file:
@@ -123,11 +120,19 @@ def score_table(
         refuse_loss(table.source, output, style)
         if look:
             first = list(islice(table.parts, 1))
-            look([text for part in first for text in texts_of(part, table.text_column)])
+            texts = [text for part in first for text in texts_of(part, table.text_column)]
+            look(texts, [] if style == "text" else [*chain(*first)])
             table = replace(table, parts=chain(first, table.parts))
         if marks(style, table.source, output, excel):
             file.write(MARK)
         return Scored(output).count(table_parts(scorer, table, file, style, weights, processes, verbatim))
+
+
+def say_renamed(names: Sequence[str], types: Mapping[str, str], where: object) -> None:
+    """Say on stderr how the output columns are called in a table with these columns, if one has the name of another."""
+    if taken := [name for name in types if name in names]:
+        results = list_names(output_names(names, types))
+        say_once(f"{where}: the table already has {list_names(taken)}; the results are in {results}")
 
 
 def marks(style: str, source: "Source", output: PathLike, excel: bool = False) -> bool:
@@ -151,7 +156,7 @@ def refuse_loss(source: "Source", output: PathLike, style: Optional[str] = None)
 
 
 def writer_of(table: "Table", style: str) -> Writer:
-    """Return what writes a table's parts in a style; of a workbook that openpyxl cannot save whole, stderr says so."""
+    """Return the writer of a table's parts in a style; say on stderr if openpyxl cannot save a workbook whole."""
     if style != "xlsx" or table.source.kind != "xlsx":
         return WRITERS[style]
     if reason := why_not_kept(table.source):
@@ -256,32 +261,26 @@ def row_stream(
     if processes == 1 or not can_start_workers():
         yield from ((window, scorer.rows(window)) for window in windows)
         return
+    # these import logging, which a single review does not need
     from concurrent.futures import BrokenExecutor
 
+    from ..machine.workers import Workers
+
+    pending: "deque[tuple[list[str], Future[list[Row]]]]" = deque()
     try:
-        yield from parallel_rows(scorer.reference, windows, processes)
+        with Workers(processes) as pool:
+            for window in windows:
+                pending.append((window, pool.submit(score_window, scorer.reference, window)))
+                if len(pending) >= 2 * processes:
+                    done, future = pending.popleft()
+                    yield done, list(zip(*future.result()))
+            for done, future in pending:
+                yield done, list(zip(*future.result()))
     except BrokenExecutor as problem:
         raise NsmcError(
             "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
             "on fewer cores"
         ) from problem
-
-
-def parallel_rows(
-    reference: Hashable, windows: Iterable[list[str]], processes: int
-) -> Iterator[tuple[list[str], list[Row]]]:
-    # imports logging, which a single review does not need
-    from ..machine.workers import Workers
-
-    pending: "deque[tuple[list[str], Future[list[Row]]]]" = deque()
-    with Workers(processes) as pool:
-        for window in windows:
-            pending.append((window, pool.submit(score_window, reference, window)))
-            if len(pending) >= 2 * processes:
-                done, future = pending.popleft()
-                yield done, list(zip(*future.result()))
-        for done, future in pending:
-            yield done, list(zip(*future.result()))
 
 
 def tally_table(scorer: Scorer, source: File, processes: Optional[int] = None) -> Tally:

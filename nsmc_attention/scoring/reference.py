@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union, cast
 
 from ..bundle import PACKAGE, AnyBundle, Layout, load_bundle
-from ..errors import BundleError, DataError
+from ..errors import BundleError, DataError, check_kind
 
 Self = TypeVar("Self", bound="Predictor")
 # A text's output columns; the last says why there is no result, None where there is one
@@ -108,13 +108,11 @@ class Reference:
 
 
 class Predictor:
-    """Base: a bundle and the engine that runs it; pickled, a reference to the bundle's folder rather than a copy of it.
-
-    `load_engine` is called with a bundle, the names of an engine and of a device, and a number of threads.
-    """
+    """Base: a bundle and the engine that runs it; pickled, a reference to the bundle's folder rather than a copy of it."""
 
     layout: ClassVar[Layout[Any, Any]]
     types: Mapping[str, str] = {}
+    # of a bundle, the names of an engine and of a device, and a number of threads
     load_engine: ClassVar[Callable[..., Any]]
     judge: Any = None
     bundle: AnyBundle
@@ -159,8 +157,14 @@ class Predictor:
         return Reference.of(type(self), self.bundle, self.engine.name, **self.options)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickle by the bundle's folder."""
         return Reference.load, (self.reference,)
+
+
+def or_packaged(given: Optional[Self], kind: type[Self], packaged: Callable[[], Self]) -> Self:
+    """Return a predictor of a kind, the packaged one in place of None; DataError for anything else."""
+    name = kind.__name__.lower()
+    check_kind(name, given, kind, type(None), advice=f"; load one by load_{name}()")
+    return packaged() if given is None else given
 
 
 @lru_cache(maxsize=1)
@@ -170,10 +174,7 @@ def worker_scorer(reference: Any) -> Any:
 
 
 def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str]:
-    """Yield the texts of a list, column, or table with one column of texts.
-
-    DataError for one string, with the advice, for what is no list of texts, and for an item that is no string.
-    """
+    """Yield the texts of a list, column or table; DataError, with the advice, for one string, and for items that are none."""
     for index, text in enumerate(items_of(texts, kind, advice)):
         if not isinstance(text, str):
             wrong = f"found {type(text).__name__}: {str(text)[:40]!r}"
@@ -182,7 +183,7 @@ def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str
 
 
 def items_of(texts: Any, kind: str, advice: str) -> Iterable[object]:
-    """Return what holds the texts of an argument; DataError where iterating it would give something else than texts."""
+    """Return the iterable of texts in an argument; DataError if iterating it would not give texts."""
     if is_frame(texts):
         return cast("Iterable[object]", texts[text_column_of(texts)])
     wrong, unordered = type(texts).__name__, isinstance(texts, (Mapping, set, frozenset))

@@ -74,7 +74,7 @@ class Heads:
         return cls(load(bundle.read(FILE))) if FILE in bundle.manifest["files"] else None
 
     def __call__(self, dense: Floats, grams: Grams) -> NDArray[numpy.float64]:
-        """Return what the heads say of N reviews, (N, FIGURES).
+        """Return the outputs of the heads for N reviews, (N, FIGURES).
 
         dense (N, F) are what an engine's `read` returns of them, and their log-odds.
         """
@@ -106,7 +106,7 @@ def ten_stars(arrays: Arrays, dense: Floats, read: Floats) -> Floats:
 
 
 def beside(arrays: Arrays, dense: Floats, stars: Floats) -> Floats:
-    """Return what the second head reads beside n-grams, (N, F + 10)."""
+    """Return the inputs of the second head beside n-grams, (N, F + 10)."""
     contexts, logs = SCALES
     return numpy.hstack([contexts * (dense - arrays["mean"]) / arrays["spread"], logs * numpy.log(stars + 1e-4)])
 

@@ -273,7 +273,7 @@ def is_table(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def delimiter_of(text: str, whole: bool) -> str:
-    """Return what separates the fields at the beginning of a csv.
+    """Return the delimiter of the fields at the beginning of a csv.
 
     That is the first of DELIMITERS by which the first rows have several fields, and as many; where rows differ in all
     cases, the one of which a row of names, or the first row, has most.

@@ -146,7 +146,7 @@ def is_chat(line: str) -> bool:
 
 
 def remark(texts: Sequence[str]) -> Optional[str]:
-    """Return what to say of texts that are no reviews, where there are many; None for nothing."""
+    """Return a remark on texts that are no reviews, if there are many of them, else None."""
     lines = [text for text in map(str.strip, texts) if text]
     chat = sum(map(is_chat, lines))
     odd = sum(is_chat(line) or is_value(line) or is_printed(line) for line in lines)

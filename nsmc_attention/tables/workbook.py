@@ -295,7 +295,7 @@ def letter_of(letter: str) -> str:
 
 
 def why_not_kept(source: Source) -> str:
-    """Return what openpyxl would lose of a workbook when it saves it, or nothing."""
+    """Return the parts of a workbook that openpyxl would lose when it saves it, or nothing."""
     with zipfile.ZipFile(source.stream or source.path) as archive:
         others = [name for name in archive.namelist() if not name.startswith(KEPT)]
         sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]

@@ -138,7 +138,7 @@ def joined_morphemes(surface: str, features: str) -> list[tuple[str, str]]:
 
 
 def path_cost(text: str) -> int:
-    """Return what the cheapest path of a clean text costs, as MeCab has it: the smaller, the likelier is such a text."""
+    """Return MeCab's cost of the cheapest path of a clean text: the smaller, the likelier is such a text."""
     if decoder := installed_decoder():
         return decoder.cost(text)
     # a node lives as long as its lattice

@@ -42,7 +42,7 @@ def fit(
     while progress.epoch < stage.epochs and progress.epoch - progress.best_epoch <= patience:
         started, losses = time.perf_counter(), 0.0
         # MXNet cannot save its generator's state, so each epoch starts anew
-        seed_dropout(config.seed, progress.step)
+        mxnet.random.seed((config.seed * 1_000_003 + progress.step) % 2**31)
         for count, batch in enumerate(stage.batches.epoch(config.seed, progress.epoch), 1):
             trainer.set_learning_rate(learning_rate(progress.step, total_steps, stage.learning_rate, config))
             loss = train_step(network, trainer, stage.objective, batch, config.clip_norm)
@@ -73,11 +73,6 @@ def fit(
     if checkpoint:
         checkpoint.load_best(network)
     return progress
-
-
-def seed_dropout(seed: int, step: int) -> None:
-    """Seed the random numbers from `step` on."""
-    mxnet.random.seed((seed * 1_000_003 + step) % 2**31)
 
 
 def dev_figures(network: Network, stage: Stage) -> dict[str, float]:

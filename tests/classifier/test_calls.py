@@ -7,9 +7,20 @@ import numpy
 import pandas
 import pytest
 
-from nsmc_attention import draw_heatmap, load_classifier, predict, score_column
+from nsmc_attention import (
+    draw_heatmap,
+    explain,
+    load_classifier,
+    load_restorer,
+    positive_share,
+    predict,
+    restore,
+    restore_column,
+    score_column,
+)
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.film.rater import pairs_of
+from nsmc_attention.tables.source import say_once
 
 TEXTS = ["정말 재미있다", "별로"]
 
@@ -102,7 +113,71 @@ def test_a_table_keeps_its_columns_and_its_index(classifier):
     other = frame.rename(columns={"review": "x"})
     with pytest.raises(DataError, match="expected one column called"):
         score_column(other, classifier)
+    for named in (score_column(other, classifier, text_column="x"), score_column(other, "x")):
+        assert list(named.columns) == list(scored.rename(columns={"review": "x"}).columns)
     assert score_column(other, classifier, text_column="x").iloc[:, 2].tolist() == scored["predicted_label"].tolist()
+
+
+def test_columns_that_are_called_otherwise_are_said(classifier, capsys):
+    say_once.cache_clear()
+    frame = pandas.DataFrame({"review": TEXTS, "score": [1, 2]})
+    score_column(frame[["review"]], classifier)
+    assert capsys.readouterr().err == ""
+    score_column(frame, classifier)
+    said = "DataFrame: the table already has score; the results are in predicted_label, predicted_score, "
+    assert capsys.readouterr().err.startswith(said)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda frame: score_column(frame, "reviw"), "expected a column 'reviw', found review; did you mean 'review'"),
+        (
+            lambda frame: score_column("review", frame),
+            "classifier: expected Classifier or None, found DataFrame; load one",
+        ),
+        (
+            lambda frame: score_column(frame["review"], "review"),
+            "text_column 'review': expected a DataFrame, found Series",
+        ),
+        (
+            lambda frame: score_column(frame, "review", load_classifier()),
+            "restore: expected bool or Restorer, found Class",
+        ),
+        (
+            lambda frame: restore_column(frame, "reviw"),
+            "expected a column 'reviw', found review; did you mean 'review'",
+        ),
+        (
+            lambda frame: restore_column(frame, load_classifier()),
+            "restorer: expected Restorer or None, found Classifier",
+        ),
+        (
+            lambda frame: predict("좋다", "runs/mine"),
+            r"classifier: expected .*, found str; load one by load_classifier\(\)",
+        ),
+        (lambda frame: predict(load_classifier(), "좋다"), "classifier: expected Classifier or None, found str"),
+        (lambda frame: explain("좋다", "erasure"), "classifier: expected Classifier or None, found str"),
+        (lambda frame: explain(frame), "expected a review as str, found DataFrame"),
+        (lambda frame: restore("좋다", load_classifier()), "restorer: expected Restorer or None, found Classifier"),
+        (lambda frame: restore(TEXTS), r"expected a review as str, found list.*; use restore_many\(\) for several"),
+        (lambda frame: positive_share(frame, "review"), "classifier: expected Classifier or None, found str"),
+    ],
+)
+def test_a_wrong_call_is_refused_in_one_line(call, message):
+    with pytest.raises(DataError, match=message) as refused:
+        call(pandas.DataFrame({"review": TEXTS}))
+    assert "\n" not in str(refused.value)
+
+
+def test_the_text_comes_first_and_the_packaged_model_is_taken(classifier):
+    assert predict(TEXTS[0]) == load_classifier().predict(TEXTS[0])
+    assert predict(TEXTS[0], classifier) == classifier.predict(TEXTS[0])
+    assert explain(TEXTS[0]).label == predict(TEXTS[0]).label
+    assert restore("정말재밋엇어요", load_restorer()).text == restore("정말재밋엇어요").text
+    # the order of release 0.2
+    first, found = explain(classifier, TEXTS[0], "erasure"), explain(TEXTS[0], classifier, "erasure")
+    assert first.method == "erasure" and first.values.tolist() == found.values.tolist()
 
 
 def test_a_prediction_is_copied_and_pickled(classifier):

@@ -32,7 +32,7 @@ def test_reviews_are_explained_by_every_method(command, tiny_structured, method)
 
 def test_a_review_is_explained_with_a_picture_of_its_heads(command, tiny_transformer, tmp_path):
     done = command("explain", TEXT, "--bundle", tiny_transformer, "--heads", tmp_path / "a.png")
-    found = explain(load_classifier(tiny_transformer), TEXT)
+    found = explain(TEXT, load_classifier(tiny_transformer))
     assert done.returncode == 0 and " - attention - " in done.stdout
     assert f"별로({found.values[-1]:.2f})" in done.stdout
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

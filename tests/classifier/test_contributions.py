@@ -103,7 +103,7 @@ def test_a_classifier_that_has_them_is_explained_by_them(folder):
     classifier = load_classifier(folder, engine="onnx")
     explainer = Explainer(classifier)
     assert explainer.default == explainer.methods[0] == "contribution" and "attention" in explainer.methods
-    found, named = explain(classifier, TEXT), explain(classifier, TEXT, "contribution")
+    found, named = explain(TEXT, classifier), explain(TEXT, classifier, "contribution")
     assert found.method == "contribution" and found.signed and numpy.array_equal(found.values, named.values)
     assert found.by_word().values.sum() == pytest.approx(found.values.sum())
     assert explainer(TEXT).method == explain_many([classifier], [TEXT])[0][0].method == "contribution"
@@ -112,14 +112,14 @@ def test_a_classifier_that_has_them_is_explained_by_them(folder):
 def test_another_classifier_is_explained_by_attention_and_has_none(bundle_folder, post_run_folder):
     for folder, kind in ((bundle_folder, "states"), (post_run_folder / "bundle", "article")):
         other = load_classifier(folder)
-        assert Explainer(other).default == explain(other, TEXT).method == "attention"
+        assert Explainer(other).default == explain(TEXT, other).method == "attention"
         assert "contribution" not in Explainer(other).methods
         with pytest.raises(ConfigError, match=f"^method contribution: expected .* near the token, found {kind}; use"):
-            explain(other, TEXT, "contribution")
+            explain(TEXT, other, "contribution")
 
 
 def test_the_matrix_of_the_weights_is_beside_them(classifier, tmp_path):
-    found, attention = explain(classifier, TEXT), explain(classifier, TEXT, "attention")
+    found, attention = explain(TEXT, classifier), explain(TEXT, classifier, "attention")
     assert numpy.array_equal(found.matrix, attention.matrix)
     assert "contribution" in found._repr_html_() and "<details" in found._repr_html_()
     save_attributions([[found]], tmp_path / "own.svg")
@@ -135,7 +135,7 @@ def test_explain_shows_contributions_and_on_demand_the_matrix(command, classifie
     options = ["explain", TEXT, "--bundle", tiny_convolution, "--engine", "onnx"]
     first, named = command(*options), command(*options, "--method", "contribution")
     assert named.returncode == 0 and first.stdout == named.stdout and " - contribution - " in named.stdout
-    assert f"별로({explain(classifier, TEXT).values[-1]:+.2f})" in named.stdout and "+ for positive" in named.stdout
+    assert f"별로({explain(TEXT, classifier).values[-1]:+.2f})" in named.stdout and "+ for positive" in named.stdout
     assert " - attention - " in command(*options, "--method", "attention").stdout
     for name, more in (("a.svg", ["--method", "attention"]), ("b.svg", ["--picture", "matrix"]), ("c.svg", [])):
         assert command(*options, *more, "--output", tmp_path / name).returncode == 0

@@ -32,13 +32,13 @@ def log_odds(probability):
 
 
 def test_attention_is_the_prediction_s_own(classifier):
-    prediction, found = classifier.predict(TEXT), explain(classifier, TEXT)
+    prediction, found = classifier.predict(TEXT), explain(TEXT, classifier)
     assert numpy.array_equal(found.values, prediction.token_weights)
     assert numpy.array_equal(found.matrix, prediction.weights) and found.tokens == prediction.tokens
 
 
 def test_erasure_is_what_leaving_a_token_out_changes(classifier):
-    found = explain(classifier, TEXT, "erasure")
+    found = explain(TEXT, classifier, "erasure")
     review = classifier.bundle.codec.encode(TEXT)
     whole, without = log_odds(classifier.score([review, review.take([0, 1, *range(3, len(review))])]))
     assert found.values[2] == pytest.approx(whole - without, abs=1e-4)
@@ -68,7 +68,7 @@ def test_gradients_do_not_depend_on_the_other_reviews_of_a_batch(explainer, enco
 
 
 def test_gradients_of_the_article_s_model_are_taken_too(post_run_folder):
-    found = explain(load_classifier(post_run_folder / "bundle"), TEXT, "gradient")
+    found = explain(TEXT, load_classifier(post_run_folder / "bundle"), "gradient")
     assert len(found.values) == len(found.tokens) and numpy.abs(found.values).max() > 0
 
 
@@ -87,6 +87,6 @@ def test_reviews_of_several_models_and_methods_stay_together(classifier, post_ru
 
 def test_what_cannot_be_explained_is_refused(classifier):
     with pytest.raises(DataError, match="blank"):
-        explain(classifier, " ")
+        explain(" ", classifier)
     with pytest.raises(ConfigError, match="unknown method 'gradients'; did you mean 'gradient'"):
-        explain(classifier, TEXT, "gradients")
+        explain(TEXT, classifier, "gradients")

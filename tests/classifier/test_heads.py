@@ -16,7 +16,7 @@ def classifier(tiny_transformer):
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_engines_agree_on_the_heads_of_a_review(classifier, tiny_transformer, text):
-    found, other = explain(classifier, text), explain(load_classifier(tiny_transformer, engine="gluon"), text)
+    found, other = explain(text, classifier), explain(text, load_classifier(tiny_transformer, engine="gluon"))
     numpy.testing.assert_allclose(found.heads, other.heads, atol=1e-5)
 
 
@@ -24,14 +24,14 @@ def test_heads_of_a_review_are_those_that_it_has_in_a_batch(classifier):
     encoded = list(map(classifier.bundle.codec.encode, TEXTS))
     together = classifier.engine.heads(*classifier.bundle.codec.batch(encoded))
     for review, heads in zip(encoded, together):
-        alone = explain(classifier, review.text).heads
+        alone = explain(review.text, classifier).heads
         size = len(review)
         assert alone.shape == (3, 2, size, size)
         numpy.testing.assert_allclose(alone, heads[..., :size, :size], atol=1e-5)
 
 
 def test_heads_of_words_are_distributions_over_the_words(classifier):
-    found = explain(classifier, TEXTS[0])
+    found = explain(TEXTS[0], classifier)
     words = found.by_word()
     assert words.heads.shape == (3, 2, 5, 5) and words.heads.sum(axis=-1) == pytest.approx(1, abs=1e-5)
     # 정말 and 별로 have one token each
@@ -41,4 +41,4 @@ def test_heads_of_words_are_distributions_over_the_words(classifier):
 
 def test_an_encoder_that_does_not_attend_has_no_heads(bundle_folder, post_run_folder):
     for folder in (bundle_folder, post_run_folder / "bundle"):
-        assert explain(load_classifier(folder), TEXTS[0]).heads is None
+        assert explain(TEXTS[0], load_classifier(folder)).heads is None

@@ -67,6 +67,10 @@ def test_a_table_keeps_its_columns_and_rows(command, bundle_folder, tmp_path):
     added = [f"predicted_predicted_{name}" for name in ("label", "score", "probability", "error")]
     assert list(rows[0]) == ["label", "document", "predicted_label", *added]
     assert [rows[1][name] for name in added] == ["", "", "", "blank: no word to score"]
+    said = f"{source}: the table already has label; the results are in {', '.join(added)}"
+    assert said in done.stderr.splitlines()
+    # text output has none of the table's columns
+    assert "already has" not in command("predict", "--input", source, "--bundle", bundle_folder).stderr
 
 
 def test_an_output_file_is_announced_with_its_rows_and_errors(command, bundle_folder, tmp_path):
@@ -115,7 +119,7 @@ def test_explain_without_an_output_prints_the_words_with_their_weights(command, 
 def test_words_on_a_terminal_are_shaded_by_hue_of_the_method(bundle_folder):
     classifier = load_classifier(bundle_folder)
     for method, ramps in (("attention", [ATTENTION]), ("erasure", [POSITIVE, NEGATIVE])):
-        found = explain(classifier, SENTENCE, method)
+        found = explain(SENTENCE, classifier, method)
         shown = words(found, colors=True)
         shades = {int(each) for each in re.findall(r"48;5;(\d+)m", shown)} - {WHITE}
         assert shades and shades <= {color for ramp in ramps for color in ramp}

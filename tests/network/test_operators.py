@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(operators.LIBRARY is None, reason="the operators
 
 
 def with_gradients(function, arrays):
-    """Return what `function` returns and the gradients of a sum of its cubes."""
+    """Return the result of `function` and the gradients of a sum of its cubes."""
     for array in arrays:
         array.attach_grad()
     with autograd.record():

@@ -199,7 +199,7 @@ def drawn(name, shape, seed=0):
 
 
 def given(case, lengths=SIZES, width=WIDTH, rows=slice(None), filler=3):
-    """Return what a training gives the network for some rows of one random batch, `filler` in the padding."""
+    """Return the arrays that a training gives the network for some rows of a random batch, `filler` in the padding."""
     arrays, inside = [], numpy.arange(width) < numpy.array(lengths)[rows, None]
     for name, axes in case.inputs.items():
         if name in LENGTHS:

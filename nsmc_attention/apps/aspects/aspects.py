@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, NamedTuple, Optional, Union
 
 import numpy
@@ -14,7 +13,7 @@ from ...classifier.predictor import Classifier, packaged
 from ...classifier.settings import LABELS
 from ...machine.aliases import Record
 from ...measure.metrics import log_odds
-from ...scoring.reference import AddedColumns, Row, check_text
+from ...scoring.reference import AddedColumns, Row, check_text, or_packaged
 from ...text.encoding import Encoded, clean
 from .clauses import FILM_WORDS, NONE, PATTERNS, Clause, Pairs, Words, clauses, read_words, words_of
 
@@ -138,12 +137,11 @@ def by_name(found: Iterable[tuple[Aspect, float]]) -> dict[str, float]:
     return {name: sum(odds for other, odds in known if other == name) for name, _ in known}
 
 
-def aspects(
-    review: Union[str, Prediction], words: Union[str, Path, None] = None, classifier: Optional[Classifier] = None
-) -> list[Aspect]:
-    """Return what a review praises and what it blames, in the order of its clean text; [] where it names no aspect.
+def aspects(review: Union[str, Prediction], words: Any = None, classifier: Optional[Classifier] = None) -> list[Aspect]:
+    """Return the aspects that a review praises or blames, in the order of its clean text; [] where it names none.
 
-    `words` is a table for `read_words`, which may raise DataError; ConfigError if the log-odds are no sum over the words.
+    `words`: a path or DataFrame with the columns word and aspect; ConfigError if the log-odds are no sum over the words.
     """
     text = review.text if isinstance(review, Prediction) else check_text(review)
-    return [aspect for aspect, _ in AspectReader(classifier or packaged(), read_words(words))([text])[0]]
+    reader = AspectReader(or_packaged(classifier, Classifier, packaged), read_words(words))
+    return [aspect for aspect, _ in reader([text])[0]]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby, starmap
 from pathlib import Path
-from typing import NamedTuple, Union
+from typing import Any, NamedTuple
 
 from ...classifier.prediction import TYPES
 from ...corpora.data import read_pairs
@@ -44,15 +44,17 @@ class Words(NamedTuple):
     goods: bool
 
 
-def read_words(path: Union[str, Path, None]) -> Pairs:
-    """Read (word, aspect), - for none, of a table with these columns; () for None. DataError, with the option, where wrong."""
+def read_words(words: Any) -> Pairs:
+    """Read (word, aspect), - for none, of a path or DataFrame with these columns; () for None. DataError where wrong."""
+    option, table, name = "words:", words, "DataFrame"
+    if isinstance(words, (str, Path)):
+        option, table, name = "--aspects-file", Path(words), str(words)
     try:
-        aspects = read_pairs(Path(path), ("word", "aspect"), clean) if path else {}
+        aspects = {} if words is None else read_pairs(table, ("word", "aspect"), clean)
     except DataError as problem:
-        raise DataError(f"--aspects-file {problem}; expected a table with the columns word and aspect") from problem
-    if (outputs := TYPES.keys() & aspects.values()) or (path and not aspects):
-        found = f"found {list_names(outputs)}"
-        raise DataError(f"--aspects-file {path}: expected aspects that are no output columns, {found}")
+        raise DataError(f"{option} {problem}; expected a table with the columns word and aspect") from problem
+    if (outputs := TYPES.keys() & aspects.values()) or (words is not None and not aspects):
+        raise DataError(f"{option} {name}: expected aspects that are no output columns, found {list_names(outputs)}")
     return tuple(aspects.items())
 
 
@@ -116,10 +118,8 @@ def clauses(text: str, words: Words) -> list[Clause]:
         first, last, noun = starts.get(each.start()), ends.get(each.end()), ends.get(len(text[: each.start()].rstrip()))
         if first is not None and last is not None and noun is not None and letters[noun] in "@jkghpnow":
             letters[first : last + 1] = "w" * (last - first) + "x"  # 하지 말고 takes nothing out
-    followed = zip(pairs, [*pairs[1:], ("", "")]) if words.goods else ()
-    worths = "".join(
-        GOODS.get(joined_morphemes(*one)[0][0]) or GOODS.get(one[0] + two[0], ".") for one, two in followed
-    )
+    both = zip(pairs, [*pairs[1:], ("", "")]) if words.goods else ()
+    worths = "".join(GOODS.get(joined_morphemes(*one)[0][0]) or GOODS.get(one[0] + two[0], ".") for one, two in both)
     code, found, left_out = "".join(letters), list[Clause](), set[int]()
     out = {each.end() - 1 for each in APART.finditer(code)}.union(names if words.goods else ())
     for first, last, kind in joined(text, spans, code, names):

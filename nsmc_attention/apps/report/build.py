@@ -5,6 +5,7 @@ import json
 import math
 import sys
 from collections.abc import Collection, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Optional, Union
 
@@ -21,22 +22,21 @@ from ...corpora.stars import Stars, star_columns, stars_of
 from ...errors import ConfigError, DataError, did_you_mean, list_names
 from ...machine.files import require_place, write_text
 from ...machine.progress import progress_bar
-from ...measure.share import Evidence
 from ...scoring.columns import as_csv
 from ...scoring.files import tally_of
 from ...systems.film.rater import rater_of
 from ...tables.columns import require_column
 from ...tables.parts import as_text, cells_of
-from ...views.heatmap import by_word, token_table
 from ...views.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
 from ..aspects.aspects import AspectReader, by_name
 from ..aspects.clauses import Pairs, read_words
-from .content import SENTIMENTS, Content, Example, ExampleList, Section, Tables, rate_groups
-from .statistics import content_words, date_of, distinctive_words, extreme_reviews, shares_by
+from .content import Content, Example, Section, rate_groups
+from .statistics import Tables, count, dates_of
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
-TABLES = (*ALWAYS, "sentiments", "groups", "months", "aspects", "aspects_by_group")
+TABLES = (*ALWAYS, "sentiments", "groups", "months", "agreement", "aspects", "aspects_by_group")
+LANGUAGES = ("ko", "en")
 PathLike = Union[str, Path]
 
 
@@ -55,10 +55,9 @@ def report(
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
-    Shares are by group and by month where `group_by` and `date_column` name columns; `tables_to` is a folder for the
-    tables as csv, which the page offers too. Groups have stars where the film network reads the classifier.
-    Shares are estimated (`measure.share`). `stars_column` has the table's own stars, shown beside them; None finds it.
-    `language` is ko or en, also where `title` is None.
+    Shares are estimated (`measure.share`), by group and by month where `group_by` and `date_column` name columns.
+    `stars_column` has the table's own stars, whose share leads; None finds it. Groups have predicted stars where the film
+    network reads the classifier. `tables_to` is a folder for the tables as csv, which the page offers too.
     DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
     ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other files.
     """
@@ -71,39 +70,43 @@ def report(
         check_folder(Path(tables_to))
     words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     path, frame, stars = read(source, group_by, date_column, stars_column)
-    bar = progress_bar(classifier.predict_stream(frame["text"]), total=len(frame), desc="scoring", unit=" reviews")
-    # averaged: the weights of all reviews would be gigabytes
-    predictions = [prediction.averaged() for prediction in bar]
-    # one without a label is counted with the blank ones
-    frame["probability"] = [prediction.probability if prediction.label else None for prediction in predictions]
-    frame["label"] = [prediction.label for prediction in predictions]
-    if classifier.heads:
-        frame["sentiment"] = [each.label and (each.sentiment or "no_opinion") for each in predictions]
-        frame["expected_stars"] = pandas.Series([each.stars for each in predictions], dtype="float64")
-    if frame["label"].notna().sum() < 1:
-        raise DataError(f"{path}: expected reviews, found none with a word")
+    predictions = predict(classifier, frame, path)
     texts = frame["text"].tolist()
     tally = tally_of(classifier, texts, frame["probability"].tolist())
-    other = domain_shift(classifier, texts)
+    unlike = domain_shift(classifier, texts)
     if found := domain_warning(classifier, texts):
         print(f"{path}: {found}", file=sys.stderr)
-    tables, say = count(frame, predictions, classifier.prior, tally.evidence), phrases(language)
-    # trained on films alone
-    rater = None if other else rater
-    ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
     explainer = Explainer(classifier)
-    named = mentions_of(explainer, [each.text for each in predictions], words)
-    if len(named):
-        tables["aspects"] = shares_by(named["aspect"], named, classifier.prior).sort_values("count", ascending=False)
-        if group_by:
-            keys = [named["row"].map(frame["group"]).rename("group"), named["aspect"]]
-            tables["aspects_by_group"] = shares_by(keys, named, classifier.prior)
-    content = Content(frame, predictions, tables, say, explainer, group_by, rater, ratings, other, tally, stars, named)
-    write_text(output, report_page(content, title or say["title"], path.name, classifier.bundle, language))
+    # the words of films say nothing of other texts
+    mentions = mentions_of(explainer, [] if unlike and not words else texts, words)
+    tables = count(frame, predictions, mentions, classifier.prior, tally.evidence)
+    # trained on films alone
+    rater = None if unlike else rater
+    ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
+    say, own = phrases(language), Path(aspects_file).name if aspects_file else None
+    values = (frame, tables, say, explainer, tally, mentions, own, group_by, rater, ratings, unlike, stars)
+    write_text(output, report_page(Content(*values), title or say["title"], path.name, classifier.bundle, language))
     if tables_to:
         write_tables(Path(tables_to), tables)
     print(f"{path}: {tally.in_words()}", file=sys.stderr)
     return tables
+
+
+def predict(classifier: Classifier, frame: pandas.DataFrame, path: Path) -> list[Prediction]:
+    """Add to a frame of texts what is predicted of them, which become clean; DataError where none has a label."""
+    bar = progress_bar(classifier.predict_stream(frame["text"]), total=len(frame), desc="scoring", unit=" reviews")
+    # averaged: the weights of all reviews would be gigabytes
+    predictions = [prediction.averaged() for prediction in bar]
+    frame["text"] = [each.text for each in predictions]
+    # one without a label is counted with the blank ones
+    frame["probability"] = [each.probability if each.label else None for each in predictions]
+    frame["label"] = [each.label for each in predictions]
+    if classifier.heads:
+        frame["sentiment"] = [each.label and (each.sentiment or "no_opinion") for each in predictions]
+        frame["expected_stars"] = pandas.Series([each.stars for each in predictions], dtype="float64")
+    if frame["label"].isna().all():
+        raise DataError(f"{path}: expected reviews, found none with a word")
+    return predictions
 
 
 def mentions_of(explainer: Explainer, texts: list[str], words: Pairs) -> pandas.DataFrame:
@@ -130,30 +133,30 @@ def write_tables(folder: Path, tables: Tables) -> None:
     """Write the tables as csv into a folder, and remove those that an earlier report left and this one does not have."""
     folder.mkdir(exist_ok=True)
     for name in TABLES:
-        if name in tables:
-            write_text(folder / f"{name}.csv", as_csv(tables[name]))
-        else:
-            (folder / f"{name}.csv").unlink(missing_ok=True)
+        (folder / f"{name}.csv").unlink(missing_ok=True)
+    for name, table in tables.items():
+        write_text(folder / f"{name}.csv", as_csv(table))
 
 
-def read(
-    source: File, group_by: Optional[str], date_column: Optional[str], stars_column: Optional[str] = None
-) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
-    """Return the path, of each review text and, where asked for, group, date and month, and the table's stars."""
-    table = WholeTable(open_file(source))
+def read(source: File, *columns: Optional[str]) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
+    """Return the path, of each review text and, by their columns, group, date and month, and the table's stars."""
+    table, (group_by, date_column, stars_column) = WholeTable(open_file(source)), columns
     path = table.path
     if not table.texts:
         raise DataError(f"{path}: expected reviews, found no row")
-    for name in filter(None, (group_by, date_column, stars_column)):
+    for name in filter(None, columns):
         require_column(table.names, name, path, hint="")
     frame = pandas.DataFrame({"text": table.texts})
     if group_by:
         frame["group"] = [as_text(value).strip() or None for value in cells_of(table.parts, group_by)]
     if date_column:
-        frame["date"] = [date_of(value) for value in cells_of(table.parts, date_column)]
-        frame["month"] = [date and date[:7] for date in frame["date"]]
-        if frame["month"].isna().all():
-            print(f"{path}: no date in the column {date_column!r}; there is no figure over time", file=sys.stderr)
+        cells = list(map(as_text, cells_of(table.parts, date_column)))
+        frame["date"] = dates_of(cells)
+        frame["month"] = frame["date"].str[:7]
+        if undated := [cell for cell, known in zip(cells, frame["date"].notna()) if not known]:
+            found = f"{len(undated):,} of {len(cells):,} rows have no date that can be read"
+            example = f"as {next(filter(str.strip, undated), '')[:20]!r}; they are not in the figure over time"
+            print(f"{path}: column {date_column}: {found}, {example}", file=sys.stderr)
     if stars := own_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return path, frame, stars
@@ -177,50 +180,21 @@ def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optio
     return None
 
 
-def count(frame: pandas.DataFrame, predictions: list[Prediction], prior: float, whole: Evidence) -> Tables:
-    """Return the report's tables."""
-    scored = frame[frame["label"].notna()]
-    tables: Tables = {}
-    if "sentiment" in scored:
-        counts = scored["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
-        tables["sentiments"] = pandas.DataFrame({"count": counts, "share": counts / len(scored)})
-    if "group" in scored:
-        tables["groups"] = shares_by(scored["group"], scored, prior, whole).sort_values("count", ascending=False)
-    if "month" in scored:
-        tables["months"] = shares_by(scored["month"], scored, prior, whole)
-    labelled = [prediction for prediction in predictions if prediction.label]
-    texts = list(dict.fromkeys(prediction.text for prediction in labelled))
-    words = {text: content_words(text) for text in progress_bar(texts, desc="words", unit=" reviews")}
-    lists = [[word for *_, word in words[prediction.text] if word] for prediction in labelled]
-    tables["words_by_log_odds"] = distinctive_words(lists, scored["label"])
-    table = token_table(labelled, words.__getitem__)
-    table = table[table["tag"] != ""].assign(token=table["tag"])
-    tables["words_by_attention"] = by_word(table, fewest=max(5, len(labelled) // 500)).rename(columns={"token": "word"})
-    tables["reviews"] = pandas.concat(extreme_reviews(frame), names=["kind", "row"])
-    return tables
-
-
-LANGUAGES = ("ko", "en")
-
-
 def phrases(language: str) -> dict[str, str]:
-    """Return the phrases in one of LANGUAGES by key, with blanks in braces; no line ends before a percent sign.
-
-    Those named _can and _cannot say what may be concluded from a section, and what may not.
-    """
+    """Return the phrases in one of LANGUAGES by key, with blanks in braces; no line ends before a percent sign."""
     pairs: dict[str, dict[str, str]] = json.loads(file("phrases.json", __package__))
     return {key: texts[language].replace(" %", "\u00a0%") for key, texts in pairs.items()}
 
 
 def report_page(content: Content, title: str, source: str, bundle: ClassifierBundle, language: str) -> str:
     """Return the page in one language, with the tables as csv; `source` is the name of what was read."""
-    say, sections = content.say, list(content.sections())
+    say, unlike, sections = content.say, content.unlike, list(content.sections())
     findings = "".join(entry(pair, '<dd lang="ko">') for pair in content.findings())
     links = "".join(link(name, table) for name, table in content.tables.items())
     body = "\n".join(
         [
             f"<header><h1>{html.escape(title)}</h1><p>{html.escape(source)}</p></header><main>",
-            *(f'<p class="warning">{html.escape(line)}</p>' for line in content.warnings()),
+            f'<p class="warning">{html.escape(say["unlike"].format(**asdict(unlike)))}</p>' if unlike else "",
             f'<dl class="figures">{"".join(map(entry, content.key_figures()))}</dl>{content.sentiments()}',
             f'<dl class="findings">{findings}</dl>',
             *(section_html(section, say) for section in sections),
@@ -229,7 +203,7 @@ def report_page(content: Content, title: str, source: str, bundle: ClassifierBun
             f'</ul></section><section class="tables"><h2>{say["tables"]}</h2><p>{links}</p></section></main>',
         ]
     )
-    lists = [group.examples for section in sections for group in section.reviews]
+    lists = [examples for section in sections for examples in section.reviews.values()]
     data = in_script([[in_language(example, say) for example in examples] for examples in lists])
     font = in_base64(font_of(OWN_CHARACTERS + body + data))
     fillings = {"LANGUAGE": language, "TITLE": html.escape(title), "FONT_AS_BASE64": font}
@@ -246,15 +220,16 @@ def section_html(section: Section, say: dict[str, str]) -> str:
     key, values = section.key, section.values
     heading, legend = (html.escape(say[name].format(**values)) for name in (key, f"{key}_legend"))
     notes = "".join(entry((say[kind], say[f"{key}_{kind}"])) for kind in ("can", "cannot"))
-    reviews = "".join(map(example_list, section.reviews))
-    return f'<section><h2>{heading}</h2><p>{legend}</p>{section.chart}{reviews}<dl class="notes">{notes}</dl></section>'
+    lists = (example_list(heading, examples, key != "reviews") for heading, examples in section.reviews.items())
+    body = f'{section.chart}{"".join(lists)}<dl class="notes">{notes}</dl>'
+    return f"<section><h2>{heading}</h2><p>{legend}</p>{body}</section>"
 
 
-def example_list(group: ExampleList) -> str:
-    """Return reviews as plain text, which the page's script replaces by ones with shaded words."""
-    items = "".join(f'<li lang="ko">{html.escape(example.attribution.text)}</li>' for example in group.examples)
-    shown, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(group.heading)
-    return f"<details><summary>{heading}</summary>{shown}</details>" if group.folded else f"<h3>{heading}</h3>{shown}"
+def example_list(heading: str, examples: Sequence[Example], folded: bool) -> str:
+    """Return reviews as plain text, which the page's script replaces by ones with shaded words; `folded` ones to unfold."""
+    items = "".join(f'<li lang="ko">{html.escape(example.attribution.text)}</li>' for example in examples)
+    shown, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(heading)
+    return f"<details><summary>{heading}</summary>{shown}</details>" if folded else f"<h3>{heading}</h3>{shown}"
 
 
 def in_language(example: Example, say: dict[str, str]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """Content of a report's page, from its tables: key figures, findings, sections with charts, examples, remarks."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Optional
 
 import pandas
@@ -9,31 +11,19 @@ import pandas
 from ...classifier.attribution import Attribution
 from ...classifier.domain_shift import DomainShift
 from ...classifier.explain import Explainer
-from ...classifier.prediction import Prediction
 from ...classifier.settings import LAYOUT, ClassifierBundle
 from ...corpora.stars import FEW_OF, MANY_OF, Stars
 from ...machine.progress import progress_bar
 from ...measure.share import Tally
 from ...version import __version__
-from .charts import bars, interval_columns, interval_rows, pair, parts, star_rows
-from .statistics import Z95, shares_by
+from .charts import bars, framed, interval_columns, interval_rows, parts
+from .statistics import Z95, Tables, shares_by
 
 # Groups and words of a figure; the tables have all. More months than these are drawn as years
 GROUPS, WORDS, MONTHS = 20, 12, 48
-# Reviews of a group on the page
-SHOWN = 3
-# What a review may be by the heads of a classifier
-SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]
-STARS = ["stars", "stars_low", "stars_high"]
-Tables = dict[str, pandas.DataFrame]
-
-
-class Figure(NamedTuple):
-    """A key figure: what, how much, and a line that says more."""
-
-    name: str
-    value: str
-    more: str
+# Reviews of a group on the page, and the ends of a chart
+SHOWN, PERCENT = 3, ("0", "50", "100 %")
+STARS, SHARE = ["stars", "stars_low", "stars_high"], ["share", "low", "high"]
 
 
 class Example(NamedTuple):
@@ -44,29 +34,18 @@ class Example(NamedTuple):
     marked: Sequence[int] = ()
 
 
-class ExampleList(NamedTuple):
-    """Reviews below a heading, `folded` ones to unfold."""
-
-    heading: str
-    examples: Sequence[Example]
-    folded: bool = False
-
-
 class Section(NamedTuple):
-    """The key of a section's phrases, its chart (HTML), what fills the heading and the legend, and its reviews."""
+    """The key of a section's phrases, its chart (HTML), what fills the heading and the legend, and reviews by their heading."""
 
     key: str
     chart: str
     values: dict[str, Any] = {}
-    reviews: Sequence[ExampleList] = ()
+    reviews: dict[str, list[Example]] = {}
 
 
 def rate_groups(rater: Any, frame: pandas.DataFrame, groups: pandas.DataFrame) -> dict[str, Any]:
-    """Add STARS to the rows of `groups`, of the reviews of a frame with `group` and `text`; rate the first GROUPS.
-
-    What is kept of a group does not grow with its reviews. Rows of the frame without a group belong to none.
-    """
-    named = frame[frame["group"].notna()]
+    """Add STARS to the rows of `groups`, of the labelled reviews of a frame; rate the first GROUPS."""
+    named = frame.dropna(subset=["group", "label"])
     pools = rater.pool(zip(named["group"], named["text"]), SHOWN)
     rows = [pools[name] for name in groups.index]
     bounds = [(stars, low, high) for _, (low, stars, high) in rater.bounds(rows)]
@@ -78,55 +57,69 @@ def rate_groups(rater: Any, frame: pandas.DataFrame, groups: pandas.DataFrame) -
 class Content:
     """The data of a report, the `page.phrases` of its language, and what explains its examples.
 
-    `frame` has text, probability and label of each review, with `group_by` its group, and perhaps date and month;
-    `ratings` are those of the largest groups by the rater, without which there are no stars; `unlike` says how the
-    reviews are unlike those that the model was trained on, `tally` has their estimated share of positive ones, `stars`
-    are the table's own, whose numbers are in the frame; `mentions` has a row for each aspect of each review.
+    `frame` has text, probability and label of each review, and perhaps group, date, month and the table's own `stars`;
+    `tally` has the estimated share of positive ones, `mentions` a row for each aspect of each review, by the words of a
+    file (None: of films). `ratings` are those of the largest groups by the rater; `unlike` says why there may be none.
     """
 
     frame: pandas.DataFrame
-    predictions: list[Prediction]
     tables: Tables
     say: dict[str, str]
     explainer: Explainer
+    tally: Tally
+    mentions: pandas.DataFrame
+    words_file: Optional[str] = None
     group_by: Optional[str] = None
     rater: Any = None
     ratings: Optional[dict[str, Any]] = None
     unlike: Optional[DomainShift] = None
-    tally: Tally = field(default_factory=Tally)
     stars: Optional[Stars] = None
-    mentions: pandas.DataFrame = field(default_factory=pandas.DataFrame)
 
-    def key_figures(self) -> list[Figure]:
-        say, tally = self.say, self.tally
-        share, counted = tally.share, 100 * tally.positive / max(1, tally.labels)
-        bounds = {"low": 100 * share.low, "high": 100 * share.high, "counted": counted}
-        key = "key_within" if share.share and bounds["low"] <= counted <= bounds["high"] else "key_interval"
-        figures = [
-            Figure(say["key_share"], self.share_in_words(), say[key].format(**bounds)),
-            Figure(say["key_count"], f"{tally.labels:,}", say["key_positive"].format(count=tally.positive)),
-        ]
-        if self.stars:
-            polar = self.frame["star_label"].dropna()
-            mean, given = self.frame["stars"].mean(), 100 * polar.mean() if len(polar) else float("nan")
-            few, many = (self.stars.scale * share for share in (FEW_OF, MANY_OF))
-            more = say["key_stars_more"].format(share=given, few=few, many=many)
-            figures.append(Figure(say["key_stars"], f"{mean:.2f} / {self.stars.scale}", more))
+    def key_figures(self) -> Iterator[tuple[str, str, str]]:
+        """Yield what, how much and more: the share by the table's stars, if it has them, the estimate, and what is compared."""
+        say, tally, share = self.say, self.tally, self.tally.share
+        counted = tally.positive / max(1, tally.labels)
+        bounds = {"low": 100 * share.low, "high": 100 * share.high, "counted": 100 * counted}
+        interval = "key_within" if share.share and share.low <= counted <= share.high else "key_interval"
+        rated = [self.figure(key, self.rated[key], self.rated) for key in ("stars", "agreed") if self.stars]
+        estimate = (say["key_share"], self.share_in_words(), say[interval].format(**bounds))
+        yield from (*rated[:1], estimate, *rated[1:])
+        yield self.figure("count", tally.labels, {"count": tally.positive})
         if "groups" in self.tables:
             groups = self.tables["groups"]
-            far = say["key_outliers"].format(count=int(groups["outlier"].sum()))
-            figures.append(Figure(say["key_groups"].format(name=self.group_by), f"{len(groups):,}", far))
+            name, count, more = self.figure("groups", len(groups), {"count": groups["outlier"].sum()})
+            yield name.format(name=self.group_by), count, " · ".join([more, *self.missing("nameless", "group")])
         if len(self.tables.get("months", ())):
             months = self.tables["months"].index
             period = "–".join(dict.fromkeys(month.replace("-", ".") for month in (months[0], months[-1])))
-            figures.append(Figure(say["key_period"], period, say["key_months"].format(count=len(months))))
-        return figures
+            yield self.figure("months", period, {"count": len(months)})
+
+    def figure(self, kind: str, value: Any, more: dict[str, Any]) -> tuple[str, str, str]:
+        shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else self.percent(value)
+        return self.say[f"key_{kind}"], shown, self.say[f"key_{kind}_more"].format(**more)
+
+    def percent(self, share: float) -> str:
+        return f"{100 * share:.0f}\u00a0%" if share == share else self.say["share_unknown"]
+
+    @cached_property
+    def rated(self) -> dict[str, float]:
+        """The shares with many stars, and with a label that agrees, of reviews with few or many; what else is said of stars."""
+        frame, scale = self.frame[self.frame["label"].notna()], self.stars.scale if self.stars else 0
+        sides = frame[frame["star_label"].notna()]
+        agreed = (sides["label"] == "positive") == (sides["star_label"] == 1)
+        shares = {"stars": sides["star_label"].mean(), "agreed": agreed.mean(), "mean": frame["stars"].mean()}
+        return {**shares, "count": len(sides), "few": FEW_OF * scale, "many": MANY_OF * scale, "scale": scale}
+
+    def missing(self, key: str, column: str) -> list[str]:
+        """Return the line that says how many reviews lack a value in a column, if there are any."""
+        count = self.frame[column].isna().sum() if column in self.frame else 0
+        return [self.say[key].format(count=count, name=self.group_by)] if count else []
 
     def sentiments(self) -> str:
         """Return a bar of SENTIMENTS, each with its count and share; nothing where the classifier has no heads."""
         rows = self.tables["sentiments"].itertuples(name=None) if "sentiments" in self.tables else ()
-        value = "{:,} · {:.1f}\u00a0%".format
-        return parts([(self.say[kind], share, value(count, 100 * share), kind) for kind, count, share in rows])
+        shown = ((self.say[kind], share, f"{count:,} · {100 * share:.1f}\u00a0%", kind) for kind, count, share in rows)
+        return parts([*shown])
 
     def share_in_words(self) -> str:
         """Return the share as a key figure: a number, a bound, or that it is unknown."""
@@ -136,21 +129,22 @@ class Content:
         return self.say["share_unknown" if value is None else f"share_{key}"].format(share=100 * (value or 0))
 
     def shown_groups(self) -> pandas.DataFrame:
-        """Return the groups of the figure, which are those that the findings name, too."""
-        return self.tables["groups"].head(GROUPS).sort_values("share", ascending=False)
+        """Return the groups of the figure, which the findings name too, by the share that leads: the stars' own, if any."""
+        groups = self.tables["groups"].head(GROUPS)
+        leading = groups["share_by_stars" if self.stars else "share"]
+        return groups.assign(leading=leading).sort_values("leading", ascending=False)
 
     def findings(self) -> list[tuple[str, str]]:
         """Return the lines at the page's head: groups and words that differ by more than chance."""
         lines = []
         if "groups" in self.tables:
             groups = self.shown_groups()
-            far = groups[groups["outlier"] & groups["share"].notna()]
+            far = groups[groups["outlier"] & groups["leading"].notna()]
             for key, rows in (("found_above", far[far["above"]]), ("found_below", far[~far["above"]][::-1])):
-                shares = rows["share"].head(5).items()
-                lines.append((key, ", ".join(f"{name}\u00a0({100 * share:.0f}\u00a0%)" for name, share in shares)))
+                shares = rows["leading"].head(5).items()
+                lines.append((key, ", ".join(f"{name}\u00a0({self.percent(share)})" for name, share in shares)))
         clear = (words[words["z"].abs() >= Z95] for words in self.praise_and_blame(5))
-        praise, blame = (", ".join(words["word"]) for words in clear)
-        lines += [("found_praise", praise), ("found_blame", blame)]
+        lines += zip(("found_praise", "found_blame"), (", ".join(words["word"]) for words in clear))
         return [(self.say[key], text) for key, text in lines if text]
 
     def praise_and_blame(self, count: int) -> tuple[pandas.DataFrame, pandas.DataFrame]:
@@ -160,71 +154,90 @@ class Content:
 
     def sections(self) -> Iterator[Section]:
         """Yield the figures of the page, then its examples."""
-        scored = self.frame[self.frame["label"].notna()]
-        whole = float("nan") if self.tally.share.share is None else self.tally.share.share
-        values = {"name": self.group_by, "whole": self.share_in_words()}
-        if len(self.tables.get("groups", ())):
+        scored, say = self.frame[self.frame["label"].notna()], self.say
+        share, in_words = self.tally.share.share, self.share_in_words()
+        if self.stars:
+            share, in_words = self.rated["stars"], self.percent(self.rated["stars"])
+        whole = math.nan if share is None else share
+        values = {"name": self.group_by, "whole": in_words, "stars": say["stars_legend"] if self.stars else ""}
+        if count := len(self.tables.get("groups", ())):
             rows = self.shown_groups()
-            chart = interval_rows(rows, whole, self.say["share_unknown"], self.say["stars_given"] if self.stars else "")
-            yield Section("groups", chart, {**values, "which": self.which(len(rows))})
+            which = say["which_all" if count == len(rows) else "which_some"]
+            values["which"] = which.format(count=count, shown=len(rows))
+            yield Section("groups", interval_rows(rows, self.shares(rows), PERCENT, whole), values)
             if self.rater:
-                yield self.films(self.rater.scale.lowest, self.rater.scale.highest)
+                yield self.films(self.rater.scale.lowest, self.rater.scale.highest, values)
         if len(self.tables.get("months", ())):
             rows = self.tables["months"]
             if len(rows) > MONTHS:
                 # otherwise each has few reviews and a wide interval
-                years, prior = scored["month"].dropna().str[:4], self.explainer.classifier.prior
-                rows = shares_by(years, scored, prior, self.tally.evidence)
-            yield Section("times", interval_columns(rows, whole, self.say["times"]), values)
+                prior = self.explainer.classifier.prior
+                rows = shares_by(scored["month"].str[:4], scored, prior, self.tally.evidence)
+            yield Section("times", interval_columns(rows, whole, say["times"]), values)
+        if self.stars:
+            yield self.agreement(self.tables["agreement"])
         # few reviews have few words of which anything can be said
         most = min(WORDS, 2 + len(scored) // 20)
-        yield Section("words", pair(*self.words(most)))
+        yield Section("words", framed("pair", *self.words(most)))
         if len(self.mentions):
             yield self.aspects(self.mentions)
         if not len(self.mentions) or len(self.tables["words_by_attention"]):
-            yield Section("attention", pair(*self.attended_words(most)))
-        yield Section("reviews", "", {"shades": self.say[f"shades_{self.explainer.default}"]}, self.examples())
+            yield Section("attention", framed("pair", *self.attended_words(most)))
+        yield Section("reviews", "", {"shades": say[f"shades_{self.explainer.default}"]}, self.examples())
 
-    def films(self, lowest: float, highest: float) -> Section:
+    def shares(self, rows: pandas.DataFrame) -> Iterator[str]:
+        """Yield what stands beside rows of `shares_by`: share by stars, estimated share with its interval, number of reviews."""
+        for row in rows.itertuples():
+            own = getattr(row, "share_by_stars", math.nan)
+            first = self.say["stars_share"].format(share=100 * own) if own == own else ""
+            interval = f" <small>({100 * row.low:.0f}–{100 * row.high:.0f})</small>" if row.share == row.share else ""
+            yield f"{first}{self.percent(row.share)}{interval} · {row.count:,}"
+
+    def films(self, lowest: float, highest: float, values: dict[str, Any]) -> Section:
         """Return a line for each group with its stars, and below the reviews of each to unfold."""
-        ratings = self.ratings or {}
+        ratings, examples, weight = self.ratings or {}, {}, self.say["films_weight"].format
         rows = self.tables["groups"].loc[list(ratings)].sort_values("stars", ascending=False, kind="stable")
-        values = {"name": self.group_by, "which": self.which(len(rows)), "lowest": lowest, "highest": highest}
-        weight, heading = self.say["films_weight"], self.say["films_reviews"]
-        lists = []
-        for name, rating in ((name, ratings[name]) for name in rows.index):
-            shown = rating.representative
-            examples = [Example(review.attribution, weight.format(share=100 * review.weight)) for review in shown]
-            lists.append(ExampleList(heading.format(name=name, stars=rating.stars), examples, folded=True))
-        return Section("films", star_rows(rows, lowest, highest), values, lists)
+        places = (rows[STARS] - lowest) / max(highest - lowest, 1e-9)
+        beside = map("{:.2f} <small>({:.1f}–{:.1f})</small> · {:,}".format, *(rows[name] for name in (*STARS, "count")))
+        ends = map("{:g}".format, (lowest, (lowest + highest) / 2, highest))
+        chart = interval_rows(places.set_axis(SHARE, axis="columns"), beside, ends)
+        for name, rating in zip(rows.index, map(ratings.__getitem__, rows.index)):
+            shown = [Example(each.attribution, weight(share=100 * each.weight)) for each in rating.representative]
+            examples[self.say["films_reviews"].format(name=name, stars=rating.stars)] = shown
+        return Section("films", chart, values, examples)
+
+    def agreement(self, counts: pandas.DataFrame) -> Section:
+        """Return the table of reviews by their stars and by the model, in bold where both agree."""
+        whole = counts.to_numpy().sum()
+        cells = counts.T.apply(lambda side: side.map(lambda n: f"{n:,} ({self.percent(n / max(1, side.sum()))})")).T
+        names = {side: self.say[f"stars_{side}"].format(**self.rated) for side in counts.index}
+        chart = framed("scroll diagonal", cells.rename(index=names, columns=self.say).to_html(index_names=False))
+        same = self.percent(counts.to_numpy().trace() / max(1, whole))
+        return Section("agreement", chart, {"count": whole, "same": same})
 
     def aspects(self, mentions: pandas.DataFrame) -> Section:
         """Return a line for each aspect, its share by group, and the reviews that praise and blame it most to unfold."""
-        rows, lists = self.tables["aspects"], []
-        chart = interval_rows(rows, float("nan"), self.say["share_unknown"])
+        rows, examples = self.tables["aspects"], {}
+        chart = interval_rows(rows, self.shares(rows), PERCENT)
         if "aspects_by_group" in self.tables:
             shares = self.tables["aspects_by_group"]["share"].unstack()
             # an aspect may be named beside blank groups alone
             shares = shares.reindex(index=self.shown_groups().index, columns=rows.index)
-            chart += f'<div class="scroll">{shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False)}</div>'
+            if shares.notna().any(axis=None):
+                chart += framed("scroll", shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False))
         for name in rows.index:
-            own = mentions[mentions["aspect"] == name].sort_values("odds")
-            chosen = own.iloc[[-1, 0] if len(own) > 1 else [0]].itertuples()
-            examples = [self.example(each.row, (each.start, each.end)) for each in chosen]
+            own = mentions[mentions["aspect"] == name].sort_values("odds", ascending=False)
+            sides = pandas.concat([own[own["odds"] > 0].head(1), own[own["odds"] <= 0].tail(1)])
             heading = self.say["aspects_reviews"].format(name=name, count=len(own))
-            lists.append(ExampleList(heading, examples, folded=True))
-        return Section("aspects", chart, {}, lists)
+            examples[heading] = [self.example(each.row, (each.start, each.end)) for each in sides.itertuples()]
+        words = self.say["aspects_own" if self.words_file else "aspects_of_films"].format(file=self.words_file)
+        return Section("aspects", chart, {"list": words}, examples)
 
-    def example(self, row: int, marked: Sequence[int] = ()) -> Example:
+    def example(self, row: Any, marked: Sequence[int] = ()) -> Example:
         """Return a review, explained, with its group and date."""
-        review = self.frame.loc[row]
-        origin = " · ".join(review[name] for name in ("group", "date") if review.get(name))
-        return Example(self.explainer(self.predictions[row].text).without_matrix(), origin, marked)
-
-    def which(self, shown: int) -> str:
-        """Return in words how many of the groups are shown."""
-        count = len(self.tables["groups"])
-        return self.say["which_all" if shown == count else "which_some"].format(count=count, shown=shown)
+        review = self.frame.loc[row].dropna()
+        origin = " · ".join(review[name] for name in ("group", "date") if name in review)
+        return Example(self.explainer(review["text"]).without_matrix(), origin, marked)
 
     def words(self, most: int) -> Iterator[str]:
         counts = f"{self.say['positive']} {{:,}} · {self.say['negative']} {{:,}}".format
@@ -240,35 +253,28 @@ class Content:
             items = [(row.word, row.weight, times.format(weight=row.weight, count=row.count), "plain") for row in rows]
             yield bars(self.say[f"attention_{label}"], items)
 
-    def examples(self) -> list[ExampleList]:
+    def examples(self) -> dict[str, list[Example]]:
         """Return the most positive, negative and neutral reviews, explained, each with its group and date."""
-        lists: dict[str, list[Example]] = {"positive": [], "negative": []}
+        lists: dict[str, list[Example]] = {self.say[f"most_{kind}"]: [] for kind in ("positive", "negative")}
         for kind, row in progress_bar([*self.tables["reviews"].index], desc="explaining", unit=" reviews", delay=2):
-            lists.setdefault(kind, []).append(self.example(row))
-        return [ExampleList(self.say[f"most_{kind}"], examples) for kind, examples in lists.items()]
+            lists.setdefault(self.say[f"most_{kind}"], []).append(self.example(row))
+        return lists
 
-    def warnings(self) -> list[str]:
-        """Return what stands at the top of the page: why the figures may be wrong."""
-        return [self.say["unlike"].format(**asdict(self.unlike))] if self.unlike else []
-
-    def remarks(self, bundle: ClassifierBundle) -> list[str]:
-        """Return how the figures came about: what was left out, what the model and the intervals are."""
-        say, frame = self.say, self.frame
-        lines = [say["method_model"].format(version=__version__, bundle=bundle.name)]
-        test = bundle.manifest["metrics"].get("test", {})
+    def remarks(self, bundle: ClassifierBundle) -> Iterable[str]:
+        """Yield how the figures came about: what the model and the intervals are, what was left out."""
+        say, test = self.say, bundle.manifest["metrics"].get("test", {})
+        yield say["method_model"].format(version=__version__, bundle=bundle.name)
         if isinstance(test.get("accuracy"), float) and test.get("data") == "nsmc":
-            lines.append(say["method_accuracy"].format(accuracy=100 * test["accuracy"]))
+            yield say["method_accuracy"].format(accuracy=100 * test["accuracy"])
         if adapted := bundle.manifest.get("adapted"):
             after, low, high = (100 * share for share in (adapted["after"], *adapted["interval"]))
             rows = bundle.manifest["data"]["train"]["used"]
-            lines.append(say["method_adapted"].format(rows=rows, after=after, low=low, high=high))
-        neither = [say["method_neither"]] if "sentiments" in self.tables else []
-        lines += [say["method_share"], *neither, say["method_writers"]]
-        for key, column in (("left_out", "label"), ("undated", "month"), ("nameless", "group")):
-            if column in frame and (count := int(frame[column].isna().sum())):
-                lines.append(say[key].format(count=count, name=self.group_by))
+            yield say["method_adapted"].format(rows=rows, after=after, low=low, high=high)
+        yield from [say["method_share"], *([say["method_neither"]] if "sentiments" in self.tables else [])]
+        yield from [say["method_writers"], *self.missing("left_out", "label"), *self.missing("undated", "month")]
+        if self.unlike and not self.words_file:
+            yield say["aspects_unlike"]
         if self.group_by and self.unlike:
-            lines.append(say["films_unlike"])
+            yield say["films_unlike"]
         elif self.group_by and not self.rater:
-            lines.append(say["films_other"].format(classifier=LAYOUT.packaged[0].name))
-        return lines
+            yield say["films_other"].format(classifier=LAYOUT.packaged[0].name)

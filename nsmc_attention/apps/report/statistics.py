@@ -1,26 +1,40 @@
 """Statistics of scored reviews: estimated shares of positive reviews, content words and distinctive ones, extreme reviews."""
 
-import datetime
 import re
 from collections import Counter
-from typing import Any, Iterable, Optional, Sequence
+from functools import reduce
+from typing import Any, Iterable, Sequence
 
 import numpy
 import pandas
 
+from ...classifier.prediction import Prediction
+from ...machine.progress import progress_bar
 from ...measure.share import NOTHING, Evidence, Share, shrunk
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
+from ...views.heatmap import by_word, token_table
 
+Tables = dict[str, pandas.DataFrame]
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
 Z95, Z998 = 1.96, 3.09
-# Dates with the year first, whatever follows: eight digits; a whole year, a month and perhaps a day; three numbers
+# Dates with the year first, whatever follows: digits alone; a whole year, a month and perhaps a day; three numbers
 DATES = (
-    re.compile(r"(\d{4})(\d\d)(\d\d)(?!\d)"),
-    re.compile(r"(\d{4})\s*[./년-]\s*(\d{1,2})(?:\s*[./월-]\s*(\d{1,2}))?(?![\d:])"),
-    re.compile(r"(\d\d)\s*[./-]\s*(\d{1,2})\s*[./-]\s*(\d{1,2})(?![\d:])"),
+    re.compile(r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"),
+    re.compile(r"^(?P<year>\d{4})\s*[./년-]\s*(?P<month>\d{1,2})(?:\s*[./월-]\s*(?P<day>\d{1,2}))?(?![\d:])"),
+    re.compile(r"^(?P<year>\d\d)\s*[./-]\s*(?P<month>\d{1,2})\s*[./-]\s*(?P<day>\d{1,2})(?![\d:])"),
 )
-# What is no side; the middle of the stars, and the characters of a review that is long enough to read
-NEITHER, MIDDLE, READABLE = ("neutral", "no_opinion"), 6, 15
+# {number: its unit, beginning} of 1954 to 2091: days as Excel counts them; seconds and milliseconds, in Korea
+SEOUL = "1970-01-01 09:00"
+COUNTED = {r"[2-6]\d{4}": ("D", "1899-12-30"), r"1\d{9}": ("s", SEOUL), r"1\d{12}": ("ms", SEOUL)}
+# A date with the day of the week in place of the year, as sites write those of this year: 3.12.목
+WEEKDAYS = dict(zip("월화수목금토일", range(7)))
+THIS_YEAR = re.compile(
+    r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>[월화수목금토일])(?:요일)?\)?$"
+)
+# What a review may be by the heads of a classifier
+SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]
+# The middle of the stars, and the characters of a review that is long enough to read
+MIDDLE, READABLE = 6, 15
 # Verbs that say nothing by themselves
 LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하다".split())
 
@@ -29,38 +43,88 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
     `frame` has label and probability (`prior` as in Evidence, which `table` is of the whole), and perhaps sentiment, stars
-    and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are estimated (`measure.share.shrunk`), share is NaN
-    where it is unknown. outlier is whether the labels differ from all by more than 99.8 % of groups of that size would
-    if their reviews were drawn from all (a funnel plot's limits, Spiegelhalter 2005); above is the side. neutral and
-    no_opinion count sentiments. With stars, mean_stars and share_by_stars are those of the table's own.
+    and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are estimated by
+    `measure.share.shrunk`, NaN is unknown. outlier is whether the labels, or the table's own stars, differ from all by more
+    than 99.8 % of groups of that size would if their reviews were drawn from all (a funnel plot's limits, Spiegelhalter
+    2005), above whether they are higher. neutral and no_opinion count sentiments, mean_stars and share_by_stars the stars.
     """
-    positive = (frame["label"] == "positive").groupby(keys)
-    rows = pandas.DataFrame({"count": positive.size(), "positive": positive.sum().astype(int)})
+    positive = (frame["label"] == "positive").astype(int)
+    rows = positive.groupby(keys).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
     sample = Evidence(table.bins * [[0], [1], [1]])
     found = shrunk([Evidence.of(own, prior) + sample for _, own in frame["probability"].groupby(keys)])
     estimated = pandas.DataFrame(found, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
-    difference = rows["positive"] / rows["count"] - (whole := (frame["label"] == "positive").mean())
-    limit = Z998 * numpy.sqrt(whole * (1 - whole) / rows["count"])
-    counts = {kind: (frame["sentiment"] == kind).groupby(keys).sum() for kind in NEITHER if "sentiment" in frame}
+    sides = frame.get("star_label", positive)
+    difference, whole = sides.groupby(keys).mean() - sides.mean(), sides.mean()
+    limit = Z998 * numpy.sqrt(whole * (1 - whole) / sides.groupby(keys).count())
+    neither = SENTIMENTS[1::2] if "sentiment" in frame else []
+    counts = {kind: (frame["sentiment"] == kind).groupby(keys).sum() for kind in neither}
     rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0, **counts)
-    own = {"mean_stars": "stars", "share_by_stars": "star_label"} if "stars" in frame else {}
-    return rows.assign(**{name: frame[column].groupby(keys).mean() for name, column in own.items()})
+    own = {"mean_stars": "stars", "share_by_stars": "star_label"}.items()
+    return rows.assign(**{name: frame[column].groupby(keys).mean() for name, column in own if column in frame})
 
 
-def date_of(value: object) -> Optional[str]:
-    """Return a date as "2019-04-01", or "2019-04" where it has no day; None where it is none.
+def agreement(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the number of reviews with stars by the side of their stars (rows; neutral is the middle) and by the model."""
+    rated = frame[frame["stars"].notna()]
+    sides = rated["star_label"].map({1: "positive", 0: "negative"}).fillna("neutral").rename("stars")
+    counts = pandas.crosstab(sides, rated.get("sentiment", rated["label"]).rename("model"))
+    return counts.reindex(index=SENTIMENTS[:3], columns=SENTIMENTS, fill_value=0)
 
-    Years come first, as in Korea ("2019.04.01", "19. 4. 1.", "2019년 4월 1일", "20190401", "2019-04-01 12:30"). Time zones
-    are ignored: the date is the one where the review was written.
+
+def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
+    """Return each date as "2019-04-01", or "2019-04" where it has no day; NaN where it is none, or relative (3일 전).
+
+    Years come first, as in Korea ("19. 4. 1.", "2019년 4월 1일", "190401", "2019-04-01 12:30"). Time zones are ignored: the day
+    is the writer's. A date without a year has the newest of the others or the next one, whichever has its day of the week.
     """
-    if not (match := next(filter(None, (pattern.match(str(value).strip()) for pattern in DATES)), None)):
-        return None
-    year, month, day = match.groups()
-    try:
-        date = datetime.date(int(year) + 2000 * (len(year) == 2), int(month), int(day or 1)).isoformat()
-    except ValueError:
-        return None
-    return date if day else date[:7]
+    written = pandas.Series([str(cell).strip() for cell in cells], dtype=object)
+    texts = pandas.Series(written.unique(), dtype=object).str
+    parts = reduce(pandas.DataFrame.fillna, map(texts.extract, DATES))
+    years = parts["year"].str.replace(r"^(..)$", r"20\1", regex=True)
+    whole = parts.assign(year=years, day=parts["day"].fillna("1")).astype("float64")
+    dates = pandas.to_datetime(whole, errors="coerce")
+    for number, (unit, beginning) in COUNTED.items():
+        # without NaN, for which pandas rounds whatever is in memory
+        numbers = pandas.to_numeric(texts.extract(rf"^({number}(?:\.\d+)?)$")[0].dropna())
+        dates = dates.fillna(pandas.to_datetime(numbers, unit=unit, origin=beginning))
+    others, newest = texts.extract(THIS_YEAR), dates.dt.year.max()
+    for year in (newest, newest + 1):
+        found = pandas.to_datetime(others[["month", "day"]].astype("float64").assign(year=year), errors="coerce")
+        dates = dates.fillna(found.where(found.dt.dayofweek == others["weekday"].map(WEEKDAYS)))
+    shown = dates.dt.strftime("%Y-%m-%d")
+    shown = shown.where(parts["day"].notna() | parts["year"].isna(), shown.str[:7])
+    return written.map(dict(zip(written.unique(), shown))).astype(object)
+
+
+def count(
+    frame: pandas.DataFrame, predictions: list[Prediction], mentions: pandas.DataFrame, prior: float, whole: Evidence
+) -> Tables:
+    """Return the report's tables."""
+    scored, tables = frame[frame["label"].notna()], Tables()
+    if "sentiment" in scored:
+        counts = scored["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
+        tables["sentiments"] = pandas.DataFrame({"count": counts, "share": counts / len(scored)})
+    if "group" in scored:
+        tables["groups"] = shares_by(scored["group"], scored, prior, whole).sort_values("count", ascending=False)
+    if "month" in scored:
+        tables["months"] = shares_by(scored["month"], scored, prior, whole)
+    if "stars" in scored:
+        tables["agreement"] = agreement(scored)
+    if len(mentions):
+        tables["aspects"] = shares_by(mentions["aspect"], mentions, prior).sort_values("count", ascending=False)
+    if len(mentions) and "group" in frame:
+        keys = [mentions["row"].map(frame["group"]).rename("group"), mentions["aspect"]]
+        tables["aspects_by_group"] = shares_by(keys, mentions, prior)
+    labelled = [prediction for prediction in predictions if prediction.label]
+    once = progress_bar(scored["text"].unique().tolist(), desc="words", unit=" reviews")
+    words = {text: content_words(text) for text in once}
+    lists = [[word for *_, word in words[text] if word] for text in scored["text"]]
+    tables["words_by_log_odds"] = distinctive_words(lists, scored["label"])
+    table = token_table(labelled, words.__getitem__)
+    table = table[table["tag"] != ""].assign(token=table["tag"])
+    tables["words_by_attention"] = by_word(table, fewest=max(5, len(labelled) // 500)).rename(columns={"token": "word"})
+    tables["reviews"] = pandas.concat(extreme_reviews(frame), names=["kind", "row"])
+    return tables
 
 
 def content_words(text: str) -> list[tuple[int, int, str]]:
@@ -109,33 +173,30 @@ def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str
     Quinn 2008, equation 22). Returns word, positive and negative (reviews with it; words in fewer than `fewest` are left
     out), z: above 0 praise, below 0 blame; largest first. 0 where the word is in no larger share of that side's reviews.
     """
-    counts: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
-    reviews = Counter[str]()
-    for tokens, label in zip(token_lists, labels):
-        counts[label].update(set(tokens))
-        reviews[label] += 1
-    whole = counts["positive"] + counts["negative"]
-    words = sorted(word for word, count in whole.items() if count >= fewest)
-    rows = pandas.DataFrame({"word": words, **{label: [counts[label][word] for word in words] for label in counts}})
-    if len(whole) < 2:
-        # the only word is all that either label has
-        return rows.assign(z=numpy.zeros(len(rows)))
-    odds, variance = numpy.zeros(len(rows)), numpy.zeros(len(rows))
-    for label, sign in (("positive", 1), ("negative", -1)):
-        smoothed = rows[label] + rows["positive"] + rows["negative"]
-        odds += sign * numpy.log(smoothed / (sum(counts[label].values()) + sum(whole.values()) - smoothed))
-        variance += 1 / smoothed
-    shares = [rows[label] / max(1, reviews[label]) for label in counts]
-    z = numpy.where(numpy.sign(odds) == numpy.sign(shares[0] - shares[1]), odds / numpy.sqrt(variance), 0.0)
-    return rows.assign(z=z).sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
+    words: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
+    reviews = pandas.Series([*labels], dtype=object)
+    for tokens, label in zip(token_lists, reviews):
+        words[label].update(set(tokens))
+    counts = pandas.DataFrame(words, dtype="float64").fillna(0.0)
+    whole = counts.sum(axis="columns")
+    smoothed = counts.add(whole, axis="index")
+    # of an only word, which is all that either label has, the odds are 1
+    others = counts.sum() + whole.sum() - smoothed if len(counts) > 1 else smoothed
+    odds = numpy.log(smoothed / others) @ [1, -1]
+    larger = (counts / reviews.value_counts().reindex(counts.columns, fill_value=1)) @ [1, -1]
+    z = (odds / numpy.sqrt((1 / smoothed).sum(axis="columns"))).where(numpy.sign(odds) == numpy.sign(larger), 0.0)
+    rows = counts.astype("int64").assign(z=z)[whole >= fewest].rename_axis("word").reset_index()
+    return rows.sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 
 def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas.DataFrame]:
-    """Return the most positive and negative rows of a frame, of that side alone, and neutral ones, short ones last."""
-    ordered = frame.sort_values("probability", kind="stable")
-    sides = ordered.get("sentiment", ordered["label"])
-    chosen = {"positive": ordered[sides == "positive"][::-1], "negative": ordered[sides == "negative"]}
-    if len(neutral := ordered[sides == "neutral"]):
-        keys = (neutral["expected_stars"] - MIDDLE).abs(), neutral["text"].str.len() < READABLE
-        chosen["neutral"] = neutral.iloc[numpy.lexsort(keys)]
-    return {kind: rows.head(count) for kind, rows in chosen.items()}
+    """Return the rows of a frame with the most evidence of each side and those nearest to the middle, a text once.
+
+    The positive, negative and, by sentiments, neutral ones; those that are too short to read come last.
+    """
+    once = frame.drop_duplicates("text")
+    sides = once.get("sentiment", once["label"])
+    evidence, middle = abs(once["probability"] - 0.5), abs(once.get("expected_stars", MIDDLE) - MIDDLE)
+    distance = -evidence.where(sides != "neutral", -middle)
+    ordered = sides.iloc[numpy.lexsort((distance, once["text"].str.len() < READABLE))]
+    return {kind: once.loc[ordered.index[ordered == kind][:count]] for kind in ("positive", "negative", "neutral")}

@@ -36,13 +36,14 @@ from ...errors import ConfigError, NsmcError
 from ...machine.batching import Busy
 from ...machine.processes import exit_with_parent
 from ...registry import SYSTEMS
+from ...version import __version__
 from .guard import SHARED, Guard, Limits
 from .plug import ERRORS, JsonRoute
 from .service import Bundles, Server
 
 LOG = logging.getLogger("uvicorn.error")
-ABOUT: Any = {"title": "nsmc_attention", "description": "Korean film-review sentiment with its attention"}
-ABOUT.update(redoc_url=None, redirect_slashes=False, generate_unique_id_function=lambda route: route.name)
+ABOUT: Any = {"title": "nsmc_attention", "version": __version__, "redoc_url": None, "redirect_slashes": False}
+ABOUT["description"] = "Korean film-review sentiment with its attention"
 # httptools, unlike h11, drops a body beside `Upgrade`, which Java's HttpClient and `curl --http2` send, and does not
 # limit the bytes of the request line and the headers
 SETTINGS: Any = {"factory": True, "http": "h11", "h11_max_incomplete_event_size": 65_536, "ws": "none"}
@@ -75,7 +76,7 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
         task.cancel()
 
     # /docs from files of this package, not from a CDN
-    application = FastAPIOffline(lifespan=lifespan, **ABOUT)
+    application = FastAPIOffline(lifespan=lifespan, generate_unique_id_function=lambda route: route.name, **ABOUT)
     for kind in (*EXPECTED, Exception):
         application.add_exception_handler(kind, respond_error)
     # the first are found the fastest
@@ -167,8 +168,7 @@ def serve(
             memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
             folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=memory)
             os.environ[SHARED] = stack.enter_context(folder)
-        application = partial(create_app, bundles, limits)
-        config = uvicorn.Config(application, limit_concurrency=limits.connections, **SETTINGS)
+        config = uvicorn.Config(partial(create_app, bundles, limits), limit_concurrency=limits.connections, **SETTINGS)
         LOG.info("http://%s:%d (Ctrl-C ends it)", *listener.getsockname()[:2])
         if workers > 1:
             sys.exit(supervise(workers, config, listener))

@@ -33,7 +33,7 @@ class Fence:
         forkserver.ensure_running()
 
     async def __call__(self, path: Path, load: Callable[[], Any], function: Callable[..., Any], *given: Any) -> Any:
-        """Return what a function makes of what `load` returns, which is trusted, and of a file that is given to it.
+        """Return the result of a function for the trusted model that `load` returns and a file of a request.
 
         HTTPException 413 if it takes too much, 503 if too many wait.
         """
@@ -51,7 +51,7 @@ class Fence:
 
 
 async def sent(seconds: int, *what: Any) -> Any:
-    """Return what `run` sends from a process, which is killed if this is cancelled."""
+    """Return the result that `run` sends from a process, which is killed if this is cancelled."""
     receiver, sender = CONTEXT.Pipe(duplex=False)
     process = CONTEXT.Process(target=run, args=(sender, seconds, *what), daemon=True)
     process.start()

@@ -109,7 +109,7 @@ class SystemService:
         self.companion = companion_engine(server.bundles.engine)
 
     def state(self) -> dict[str, Any]:
-        """Return what /readyz says of it."""
+        """Return its values for /readyz."""
         model = self.main.model
         return {f"{self.main.system}_bundle": model.bundle.name} if model else {}
 

@@ -41,7 +41,7 @@ def load_models(reader: Reference, classifier: Optional[Reference]) -> tuple[Any
 
 
 def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple[str, int]:
-    """Return what /read says of a picture, and how many lines were classified; DataError where it is none."""
+    """Return the response of /read for a picture, and how many lines were classified; DataError if it is no picture."""
     reader, classifier = models
     reading = reader(picture.read_bytes())
     if weights and sum(line.weights.size for line in reading.lines) > MOST_WEIGHTS:

@@ -104,6 +104,6 @@ def load_writer(bundle: Path, engine: str) -> Restorer:
 
 
 def restoration_json(restoration: Restoration, weights: bool = False) -> str:
-    """Return what /restore says of a text; weights, of four digits, are (len(text) x len(source))."""
+    """Return the response of /restore for a text; weights, of four digits, are (len(text) x len(source))."""
     values = {**restoration.to_dict(), "changed": restoration.changed, "segments": restoration.segments}
     return encode({**values, "weights": rounded(restoration.weights)} if weights else values)

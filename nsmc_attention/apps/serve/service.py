@@ -283,7 +283,7 @@ class Server:
     async def with_table(
         self, request: Request, read_as: ReadAs, load: Callable[[], Any], function: Callable[..., Any], *given: Any
     ) -> Response:
-        """Return what a function writes behind the fence of what `load` returns, a request's table, an output and more."""
+        """Return a response with the table that a function writes, behind the fence, of a request's table."""
         try:
             async with stored(request) as (path, media_type, name):
                 table = Upload(path, kind=upload_kind(media_type, name), **asdict(read_as))

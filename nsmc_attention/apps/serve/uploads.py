@@ -92,7 +92,7 @@ class Upload(Texts):
 
 
 def read_table(model: Any, function: Callable[..., Record], table: Upload, output: Path, *given: Any) -> Record:
-    """Return what a function that writes a table says of it, behind the fence; its errors do not name the path."""
+    """Write a table behind the fence, and return the function's remarks on it; its errors do not name the path."""
     try:
         return {**function(model, table, output, *given), **table.said}
     except NsmcError as problem:
@@ -116,7 +116,7 @@ def score(classifier: Any, table: Upload, output: Path, verbatim: bool, share: U
     if isinstance(share, str):
         share = require_share(tally_table(classifier, table, processes=1).share, "table")
     scorer = classifier if share is None else LabelsByShare(classifier, share)
-    options: Record = {"verbatim": verbatim, "look": lambda texts: found.append(domain_shift(classifier, texts))}
+    options: Record = {"verbatim": verbatim, "look": lambda texts, _: found.append(domain_shift(classifier, texts))}
     tally = score_table(scorer, table, output, table.output, processes=1, **options).tally
     said = {"rows": tally.rows, "share": tally.share._asdict()}
     return {**said, "unlike": asdict(found[0]) if any(found) else None}

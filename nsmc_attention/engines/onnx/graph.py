@@ -44,7 +44,7 @@ class Graph:
         self.projected: dict[Node, list[str]] = {}
 
     def value(self, value: Value) -> Any:
-        """Return what a value became."""
+        """Return the ONNX counterpart of a value."""
         if value.node not in self.lowered:
             outputs = self.lower_node(value.node)
             self.lowered[value.node] = outputs if isinstance(outputs, list) else [outputs]

@@ -265,7 +265,7 @@ def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]
 
 
 def follow(value: Value, *operators: str) -> Optional[Value]:
-    """Return what is reached through the first inputs of these operators, None if there are others."""
+    """Return the value behind the first inputs of these operators, None if there are others."""
     for operator in operators:
         if value.node.operator != operator:
             return None

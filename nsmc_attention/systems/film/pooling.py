@@ -17,7 +17,7 @@ COUNTS = (1, 2, 3, 5, 8, 12, 20, 32, 64)
 
 
 class Pool:
-    """The sums over a film's reviews so far; `shown` of those with the highest scores are kept as texts.
+    """The sums over a film's reviews so far; `shown` of those with the highest scores are kept as texts, each once.
 
     Memory does not grow with the reviews, nor does their order or any cut matter: the softmax in one pass, Milakov &
     Gimelshein 2018 (arXiv:1805.02867), algorithm 3, with the weighted sum of the values.
@@ -27,8 +27,7 @@ class Pool:
     __slots__ = ("shown", "count", "blank", "highest", "total", "weighted", "summed", "best")
 
     def __init__(self, shown: int):
-        self.shown, self.count, self.blank = shown, 0, 0
-        self.highest, self.total = -numpy.inf, 0.0
+        self.shown, self.count, self.blank, self.highest, self.total = shown, 0, 0, -numpy.inf, 0.0
         self.weighted: NDArray[numpy.float64] = numpy.zeros(())
         self.summed: NDArray[numpy.float64] = numpy.zeros(())
         self.best: list[tuple[float, str]] = []
@@ -43,7 +42,8 @@ class Pool:
         self.weighted = self.weighted * kept + weights @ values
         self.summed = self.summed + values.sum(axis=0, dtype="float64")
         if self.shown:
-            self.best = nlargest(self.shown, [*self.best, *zip(scores.tolist(), texts)])
+            once = {text: (score, text) for score, text in [*self.best, *zip(scores.tolist(), texts)]}
+            self.best = nlargest(self.shown, once.values())
 
     @property
     def pooled(self) -> NDArray[numpy.float64]:

@@ -26,7 +26,7 @@ class PoolingConfig(Settings):
     dropout: float = setting(0.2, "dropout after the pooling", low=0.0, high=0.95)
 
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
+        """Return the network in words, for model cards."""
         return "Attention over reviews" if self.attention.kind != "uniform" else "The average of reviews"
 
     def network(self, inputs: int) -> Network:

@@ -219,7 +219,7 @@ class LanguageModel(Predictor):
 
 
 def around_masks(text: str) -> list[str]:
-    """Return what is before, between and behind the [MASK] of a clean text; DataError unless there are 1 to MOST_MASKS."""
+    """Return the parts of a clean text around each [MASK]; DataError unless there are 1 to MOST_MASKS of them."""
     before, *others = text.split(MASK)
     if not 1 <= len(others) <= MOST_MASKS:
         raise DataError(

@@ -39,7 +39,7 @@ class MaskedConfig(Settings):
         self.encoder.check("model.encoder")
 
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
+        """Return the network in words, for model cards."""
         return {"gru": "A bidirectional GRU", "transformer": "A Transformer"}[self.encoder.kind]
 
     @property

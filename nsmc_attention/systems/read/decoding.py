@@ -93,7 +93,7 @@ class ReaderEngine:
         self.name, self.letters, self.state_size, self.threads = self.encode.name, letters, state_size, threads
 
     def begin(self, strips: Numbers, source_length: Numbers) -> tuple[list[Numbers], list[Numbers], Numbers]:
-        """Return what does not change between steps, [memory, keys, mask], the first state, and CTC's (N, S, P)."""
+        """Return the inputs of every step, [memory, keys, mask], the first state, and CTC's (N, S, P)."""
         memory, keys, mask, parts = self.encode(strips, source_length)
         zeros = numpy.zeros((len(mask), self.state_size), "float32")
         return [memory, keys, mask], [zeros, *(numpy.zeros_like(mask) for _ in LOOKED_AT)], parts
@@ -146,7 +146,7 @@ def ctc_log_probability(parts: Numbers, ids: Sequence[int], letters: Letters) ->
 
 
 def forced(decoder: Decoder, source: State, state: State, ids: Sequence[int]) -> Hypothesis:
-    """Return what the decoder thinks of letters it is made to write: their score and the weights of each; one line."""
+    """Return the Hypothesis of one line whose letters are given: their score, and the weights of each."""
     before, weights, score = BEGIN, list[Numbers](), 0.0
     for letter in [*ids, END]:
         log_probability, row, state = decoder(numpy.array([before]), source, state)

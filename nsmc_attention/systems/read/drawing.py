@@ -284,7 +284,7 @@ def lines_of(reviews: Sequence[str], count: int, invented: float, longest: int, 
 
 
 def sign_line(reviews: Sequence[str], random: RandomState) -> str:
-    """Return what stands beside reviews on their sites: stars, tags, a name with a date, letters that laugh, quotes."""
+    """Return a text as it stands beside reviews on their sites: stars, tags, a name with a date, ㅋㅋ, quotes."""
     words = reviews[random.randint(len(reviews))].split(" ")
     word = words[random.randint(len(words))][:8]
     kind = random.randint(6)

@@ -133,7 +133,7 @@ def spans(items: Items, gap: float) -> Items:
 
 
 def row_parts(items: Items, size: int) -> list[Items]:
-    """Return what a part without wide gaps has: panels and the rest, columns of several rows, or a line."""
+    """Return the pieces of a part without wide gaps: panels and the rest, columns of several rows, or a line."""
     panel = items[:, NUMBER] > 0
     if panel.any():
         return [part for part in (items[~panel], *numpy.split(items[panel], panel.sum())) if len(part)]

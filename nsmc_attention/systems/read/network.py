@@ -124,7 +124,7 @@ class Reader(Block):
         self.parts = (self.source, self.step)
 
     def begin(self, strips: Array, source_length: Array) -> tuple[list[Any], list[Any], Any]:
-        """Return what does not change between steps, [memory, keys, mask], the first state, and CTC's logits (N, S, P)."""
+        """Return the inputs of every step, [memory, keys, mask], the first state, and CTC's logits (N, S, P)."""
         memory, keys, mask, logits = self.source(strips, source_length)
         zeros = mxnet.nd.zeros((len(mask), self.state_size), ctx=mask.context)
         return [memory, keys, mask], [zeros, *[mxnet.nd.zeros_like(mask)] * 2], logits

@@ -219,7 +219,7 @@ class ReadingObjective(Objective):
         return dict(zip(("character_error", "ctc_error"), (edits / letters).tolist()))
 
     def read(self, network: Network, lines: Sequence[DrawnLine]) -> tuple[list[list[int]], list[list[int]]]:
-        """Return what the decoder writes greedily, and what CTC's likeliest path spells."""
+        """Return the letters that the decoder writes greedily, and those of CTC's likeliest path."""
         nd = mxnet.nd
         source, state, spelling = network.begin(*self.inputs(lines))
         ids, written, is_open = numpy.full(len(lines), BEGIN), list[Numbers](), numpy.ones(len(lines), bool)

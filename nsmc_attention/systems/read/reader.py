@@ -105,7 +105,7 @@ class PictureReader(Predictor):
         return best
 
     def choose(self, first: Hypothesis, ids: list[int], parts: Numbers, own: tuple[State, State]) -> Hypothesis:
-        """Return what decoder and CTC together find likeliest, what the decoder reads (`first`) or what CTC does (`ids`).
+        """Return the likelier reading by decoder and CTC together: the decoder's (`first`) or CTC's (`ids`).
 
         Where they read otherwise, its score is that of both.
         """

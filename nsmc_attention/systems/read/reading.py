@@ -249,7 +249,7 @@ def row_of(group: Sequence[Line]) -> tuple[Any, ...]:
 
 
 def details(group: Sequence[Line], weights: bool, paragraphs: bool) -> dict[str, Any]:
-    """Return what jsonl has beside the columns: where letters were read; of a paragraph, its lines."""
+    """Return the values of jsonl beside the columns: the places of the letters, or the lines of a paragraph."""
     lines = [line.to_dict(weights) for line in group]
     return {"lines": lines} if paragraphs else {name: lines[0][name] for name in lines[0] if name not in IN_COLUMNS}
 

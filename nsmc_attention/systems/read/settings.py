@@ -89,7 +89,7 @@ class ReaderConfig(Settings):
         return 2 * self.hidden_size
 
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
+        """Return the network in words, for model cards."""
         return (
             f"Five convolutions and a bidirectional GRU of {self.hidden_size} with CTC, and a GRU decoder of "
             f"{self.decoder_size} with location attention"

@@ -83,7 +83,7 @@ def read_as(text: str) -> str:
 
 @lru_cache(maxsize=1)
 def rules() -> list[tuple[str, "re.Pattern[str]"]]:
-    """Return what each rule says, and its pattern, whose groups are the spaces."""
+    """Return the name of each rule, and its pattern, whose groups are the spaces."""
     return [
         (row["what"], re.compile(row["pattern"].replace("_", "( ?)"))) for row in read_rows(HERE / "conventions.tsv")
     ]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...bundle import load_bundle
 from ...classifier.predictor import WINDOW, Classifier
+from ...errors import check_kind
 from ...machine.aliases import Record
 from ...scoring.reference import Reference, Row, check_texts
 from ...tables.parts import cut
@@ -95,12 +96,13 @@ class RestoringClassifier:
 
 def over(classifier: Classifier, restore: Restore = False) -> Union[Classifier, RestoringClassifier]:
     """Return the classifier, of restored texts where `restore` says so."""
+    check_kind("restore", restore, bool, Restorer)
     if not restore:
         return classifier
     return RestoringClassifier(packaged_restorer() if restore is True else restore, classifier)
 
 
 def reference(classifier: Reference, restore: Union[bool, str, Path], engine: str) -> RestoringReference:
-    """Return what loads `over` in another process: by the packaged editor (True), or by the restorer of a bundle."""
+    """Return the reference that loads `over` in another process, by the packaged editor (True) or a bundle."""
     editor = load_bundle(None if isinstance(restore, bool) else restore, Restorer.layout)
     return RestoringReference(Reference.of(Restorer, editor, engine_beside(editor, engine)), classifier)

@@ -185,7 +185,7 @@ def listed_mistakes(draft: Draft) -> Draft:
 
 
 def pairs_at(place: str) -> list[tuple[str, str]]:
-    """Return what is right and what is wrong, with their spaces, of the mistakes that are righted "anywhere" or at a "start"."""
+    """Return (right form, wrong form), with spaces, of the mistakes that are corrected "anywhere" or at a "start"."""
     found = [(mistake.right, mistake.wrong) for mistake in known_mistakes() if mistake.righted == place]
     return [*found, ("되었", "돼었")] if place == "anywhere" else found
 
@@ -290,12 +290,12 @@ def odds_at_junctions(draft: Draft) -> NDArray[numpy.float64]:
 
 
 def added(odds: Numbers, spaced: NDArray[numpy.bool_]) -> Numbers:
-    """Return what of log-odds (S,) is added to an editor's, by whether the text of each has spaces: they say more."""
+    """Return the part of log-odds (S,) to add to an editor's: less in a text with spaces, which say more."""
     return numpy.where(spaced, SHARE * odds, odds + MORE_CHANGES)
 
 
 def corrected(draft: Draft) -> Draft:
-    """Return what all correctors make of a draft, one after the other."""
+    """Return a draft after all correctors, one after the other."""
     for corrector in (neighbours, listed_mistakes, dictionary_words, spaces_at_junctions):
         draft = corrector(draft)
     return draft

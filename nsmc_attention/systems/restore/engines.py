@@ -58,7 +58,7 @@ class RestorerEngine:
         return self.graphs["model.onnx"](source_ids, source_length)
 
     def begin(self, source_ids: Numbers, source_length: Numbers) -> tuple[list[Numbers], list[Numbers]]:
-        """Return what does not change between steps, [memory, keys, mask], and the first state."""
+        """Return the inputs of every step, [memory, keys, mask], and the first state."""
         memory, keys, mask, *state = self.graphs["source.onnx"](source_ids, source_length)
         return [memory, keys, mask], state
 
@@ -100,7 +100,7 @@ def load_restorer_engine(
 
 
 def misfit(bundle: RestorerBundle) -> Optional[str]:
-    """Return what the kernels do not compute of a restorer's bundle: "expected ..., found ...", None where it fits."""
+    """Return why the kernels cannot compute a restorer's bundle, as "expected ..., found ..."; None if they can."""
     model = bundle.config.model
     if problem := other_kind(model, "kind editor"):
         return problem

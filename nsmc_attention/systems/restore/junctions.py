@@ -101,7 +101,7 @@ class Junctions:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Junctions":
-        """Return what `to_dict` made."""
+        """Return the junctions from the values of `to_dict`."""
         return cls(*unpacked(b85decode(values["keys"])), values["junction"], values["inside"])
 
 

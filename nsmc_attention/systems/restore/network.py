@@ -193,7 +193,7 @@ class Step(Layered):
 
 
 def causal_mask(F: Operators, before: Array, new: Array) -> Any:
-    """Return what hides from each of T places the first one, which is none, and those after it: (1, 1, T, W + T)."""
+    """Return the mask (1, 1, T, W + T) that hides the first place, which is none, and later ones from each of T."""
     none = F.expand_dims((before <= 0) * MASKED_SCORE, axis=0)  # (1, W)
     column = F.expand_dims(new, axis=1)
     after = F.broadcast_lesser(column, F.expand_dims(new, axis=0)) * MASKED_SCORE  # (T, T)
@@ -215,7 +215,7 @@ class Writer(Block):
         self.parts = (self.source, self.step)
 
     def begin(self, source_ids: Array, source_length: Array) -> tuple[list[Any], list[Any]]:
-        """Return what does not change between steps, [memory, keys, mask], and the first state."""
+        """Return the inputs of every step, [memory, keys, mask], and the first state."""
         memory, keys, mask, *state = self.source(source_ids, source_length)
         return [memory, keys, mask], state
 

@@ -92,7 +92,7 @@ class RestoringObjective(Objective):
         self.characters, self.batch_size, self.smoothing = characters, batch_size, smoothing
 
     def restored(self, network: Network, sources: list[str]) -> list[str]:
-        """Return what the network makes of a batch of sources."""
+        """Return the network's outputs for a batch of sources."""
         raise NotImplementedError
 
     def evaluate(self, network: Network) -> dict[str, float]:

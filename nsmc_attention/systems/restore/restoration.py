@@ -272,7 +272,7 @@ def words_of(source: str, text: str) -> list[tuple[str, str]]:
 
 
 def pair_html(source: str, text: str) -> str:
-    """Return what is above each other; spaces that were changed are visible."""
+    """Return a part of the source above its correction, as HTML; spaces that were changed are visible."""
     if source == text:
         return f'<span class="nsmc-pair"><span>{escape(source)}</span><span>{escape(text)}</span></span>'
     before, after = (escape(side.replace(" ", "␣")) for side in (source, text))

@@ -19,7 +19,7 @@ from ...engines.graphs import DeviceName, EngineName
 from ...errors import ConfigError, DataError
 from ...machine.aliases import Record
 from ...machine.processes import in_threads
-from ...scoring.reference import Predictor, Row, check_text, check_texts
+from ...scoring.reference import Predictor, Row, check_text, check_texts, or_packaged
 from ...tables.parts import cut
 from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
@@ -98,7 +98,7 @@ class Restorer(Predictor):
 
     def __call__(self, text: str) -> Restoration:
         """Return the Restoration of one text."""
-        return self.restore_many([check_text(text)])[0]
+        return self.restore_many([check_text(text, "restore_many()")])[0]
 
     def restore_many(self, texts: Iterable[str]) -> list[Restoration]:
         """Return the Restoration of each text, in order."""
@@ -145,7 +145,7 @@ class Restorer(Predictor):
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
-        """Return what an editor makes of a batch of pieces."""
+        """Return the Restorations of a batch of pieces by an editor."""
         texts = [read_as(piece.text) for piece in pieces]
         ids, lengths = self.characters.batch(texts)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
@@ -243,14 +243,12 @@ def load_restorer(
     min_probability: Optional[float] = None,
     only: Optional[str] = None,
 ) -> Restorer:
-    """Load a restorer from a bundle folder; None is a packaged one.
-
-    That is the writer if `beam` or `alpha` is given, else the editor.
+    """Load a restorer from a bundle folder; None is the packaged writer if `beam` or `alpha` is given, else the editor.
 
     Engine and device are those of `load_classifier`, beam (4 where None) and alpha (0.6) those of a writer's search.
     An editor leaves a change out whose probability is below `min_probability`, 0.5 to 1; where None, 0.7 of a character
-    and 0.6 of a space; with `only` "spacing" it leaves all letters as they are. BundleError if the bundle is missing, damaged or a classifier's; ConfigError if an editor is
-    given a beam or alpha, a writer a min_probability, or one of them is out of range.
+    and 0.6 of a space. With `only` "spacing" it leaves all letters as they are. BundleError if the bundle is missing,
+    damaged or a classifier's; ConfigError if an option is out of range, or one of the other kind of bundle.
     """
     return Restorer.load(bundle, engine, device, beam=beam, alpha=alpha, min_probability=min_probability, only=only)
 
@@ -258,21 +256,21 @@ def load_restorer(
 packaged_restorer = lru_cache(maxsize=1)(load_restorer)
 
 
-def restore(text: str) -> Restoration:
-    """Return the Restoration of one text by the packaged editor, loaded once."""
-    return packaged_restorer()(text)
+def restore(text: str, restorer: Optional[Restorer] = None) -> Restoration:
+    """Return the Restoration of one text by a restorer, or by the packaged editor, loaded once."""
+    return or_packaged(restorer, Restorer, packaged_restorer)(text)
 
 
 def restore_column(
-    column: "Texts", restorer: Optional[Restorer] = None, text_column: Optional[str] = None
+    column: "Texts", restorer: Union[Restorer, str, None] = None, text_column: Optional[str] = None
 ) -> "pandas.DataFrame":
-    """Restore a column of texts by a restorer, or by the packaged editor, loaded once per process.
+    """Restore a column of texts, or a DataFrame, by a restorer, or by the packaged editor, loaded once per process.
 
-    For a DataFrame in a notebook, and the body of a Spark pandas UDF. None and NaN are blank, other values are converted
-    to text. Returns a DataFrame of restored and restore_error (why a text was returned as it was, or None) with the
-    column's index: `frame.join(restore_column(frame["review"]))`. Of a DataFrame, `text_column` and errors are those of
-    `score_column`.
+    Returns a DataFrame of restored and restore_error (why a text was returned as it was, or None) with the column's index:
+    `frame.join(restore_column(frame["review"]))`. Arguments and errors are those of `score_column`.
     """
     from ...scoring.columns import with_index
 
-    return with_index(restorer or packaged_restorer(), column, text_column)
+    if isinstance(restorer, str):
+        restorer, text_column = None, restorer
+    return with_index(or_packaged(restorer, Restorer, packaged_restorer), column, text_column)

@@ -85,7 +85,7 @@ class EditorConfig(NetworkConfig):
     kind = "editor"
 
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
+        """Return the network in words, for model cards."""
         return f"A tag for each character by {self.encoder.summary}"
 
     @property
@@ -108,7 +108,7 @@ class WriterConfig(NetworkConfig):
     decoder: Decoder = kinds({"transformer": Decoder}, Decoder(units=56, feed_forward=128), "what writes")
 
     def describe(self) -> str:
-        """Return what the network is, for model cards."""
+        """Return the network in words, for model cards."""
         return f"Sequence to sequence: {self.encoder.summary} and a Transformer decoder"
 
     @property

@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy
+import pandas
 import pytest
 
 from nsmc_attention import Aspect, aspects, load_classifier, predict
@@ -149,6 +150,7 @@ def test_words_of_ones_own_replace_those_of_films(write):
         ("가격", "배송비가 비싸다."),
     ]
     assert [each.name for each in found] == ["배송", "가격", "수리"]
+    assert aspects(text, words=pandas.read_csv(path)) == found
 
 
 @pytest.mark.parametrize(
@@ -168,6 +170,26 @@ def test_a_wrong_list_is_refused_in_one_line(write, name, text, message):
     path = write(text, name)
     with pytest.raises(DataError, match=f"^--aspects-file {re.escape(str(path))}.*{message}") as refused:
         aspects("배송이 빠르다", words=path)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (
+            pandas.DataFrame({"word": ["배송"]}),
+            "^words: DataFrame: expected a column 'aspect', found word; expected a table",
+        ),
+        (pandas.DataFrame({"word": ["배송"] * 2, "aspect": ["가", "나"]}), "DataFrame row 1: .* found '배송' again"),
+        (pandas.DataFrame({"word": ["배송"], "aspect": [None]}), "DataFrame row 0: .* found '배송' alone"),
+        (pandas.DataFrame({"word": ["배송"], "aspect": ["label"]}), "DataFrame: expected aspects that are no output"),
+        (["배송"], "^words: list: expected a column 'word', found nothing"),
+        ({"배송": "배송"}, "^words: dict: expected a column 'word', found nothing"),
+    ],
+)
+def test_a_wrong_list_in_python_is_refused_in_one_line(words, message):
+    with pytest.raises(DataError, match=message) as refused:
+        aspects("배송이 빠르다", words=words)
     assert "\n" not in str(refused.value)
 
 

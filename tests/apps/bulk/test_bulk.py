@@ -14,7 +14,16 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from nsmc_attention.apps.bulk import Partition, check_plan, connected, expand, partitions_of, score_partition, state_of  # noqa: E402
+from nsmc_attention.apps.bulk import (  # noqa: E402
+    Partition,
+    check_plan,
+    connected,
+    expand,
+    opened,
+    partitions_of,
+    score_partition,
+    state_of,
+)
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.classifier.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.classifier.settings import LAYOUT  # noqa: E402
@@ -252,3 +261,11 @@ def test_a_csv_of_a_named_sheet_begins_with_the_mark_by_which_excel_shows_hangul
     assert code == 0
     (path,) = (tmp_path / "out").glob("*.csv")
     assert path.read_bytes().startswith("\ufeffdocument,label".encode()) and "좋다,positive" in path.read_text("utf-8")
+
+
+def test_columns_of_results_that_a_file_has_are_said(tmp_path, capsys):
+    path = tmp_path / "in.csv"
+    path.write_text("review,label\n좋다,1\n", encoding="utf-8")
+    opened(path, {"label": "string", "error": "string"}, None)
+    said = "the table already has label; the results are in predicted_label, predicted_error"
+    assert capsys.readouterr().err == f"{path}: {said}\n"

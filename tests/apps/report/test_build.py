@@ -61,7 +61,20 @@ def test_a_page_speaks_one_language(packaged, reviews, tmp_path, language, other
             text
             for key, text in phrases(each).items()
             if "{" not in text
-            and not key.startswith(("title", "found_", "share_", "key_stars", "films_unlike"))
+            and not key.startswith(
+                (
+                    "title",
+                    "found_",
+                    "share_",
+                    "stars_",
+                    "key_stars",
+                    "key_agreed",
+                    "agreement",
+                    "films_unlike",
+                    "aspects_unlike",
+                    "aspects_own",
+                )
+            )
             and not key.endswith("_attention")
         }
         for each in (language, other)
@@ -85,7 +98,7 @@ def test_neutral_reviews_and_those_without_an_opinion_are_told(packaged, tmp_pat
         assert f"{say[kind]}</dt><dd>{count} · {count}0.0\u00a0%</dd>" in html
     assert say["method_neither"] in html and html.count(f"<h3>{say['most_neutral']}</h3>") == 1
     reviews = found["reviews"]
-    assert reviews.groupby(level="kind").size().to_dict() == {"negative": 2, "neutral": 4, "positive": 3}
+    assert reviews.groupby(level="kind").size().to_dict() == {"negative": 1, "neutral": 1, "positive": 1}
     assert (reviews["sentiment"] == reviews.index.get_level_values("kind")).all()
     stars = reviews.loc["neutral", "expected_stars"].iloc[0]
     assert f'"source": "{say["neutral_stars"].format(stars=stars)} · 나"' in html
@@ -182,7 +195,8 @@ def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_p
     )
     found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", "film", "date")
     assert found["groups"].loc["A", "count"] == count and found["months"].empty
-    assert "a.csv: no date in the column 'date'; there is no figure over time\n" in capsys.readouterr().err
+    said = f"{count} of {count} rows have no date that can be read, as ''; they are not in the figure over time"
+    assert f"a.csv: column date: {said}\n" in capsys.readouterr().err
     assert f"{count}개는 날짜를 읽지 못해" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
 
@@ -201,6 +215,76 @@ def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, rev
     bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "metrics": test})
     report(Classifier(bundle, classifier.engine), reviews, tmp_path / "r.html")
     assert ("90.0\u00a0%를 맞힙니다" in (tmp_path / "r.html").read_text(encoding="utf-8")) == told
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_stars_of_the_table_lead_and_labels_are_compared_with_them(packaged, tmp_path, language):
+    texts = [f"{number}번 봐도 최고의 영화예요" for number in range(8)] + [
+        f"{number}분 만에 나온 최악의 영화" for number in range(8)
+    ]
+    stars = [5, 4, 4, 5, 1, 3, "", 5, 1, 2, 5, 1, 2, 1, 3, 1]
+    pandas.DataFrame({"document": texts, "별점": stars, "film": ["가", "나"] * 8}).to_csv(
+        tmp_path / "a.csv", index=False
+    )
+    found = report(packaged, tmp_path / "a.csv", tmp_path / "r.html", "film", language=language)
+    html, say = (tmp_path / "r.html").read_text(encoding="utf-8"), phrases(language)
+    counts = found["agreement"]
+    assert counts.loc[["positive", "negative"], ["positive", "negative"]].to_numpy().tolist() == [[5, 1], [1, 6]]
+    assert counts.loc["neutral"].sum() == 2 and counts.to_numpy().sum() == 15
+    figures = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", html)
+    assert figures[0] == (escape(say["key_stars"]), "46\u00a0%") and figures[1][0] == say["key_share"]
+    assert (say["key_agreed"], "85\u00a0%") in figures
+    assert f"<th>{say['stars_neutral']}</th>" in html and "1 (14\u00a0%)" in html
+    for film, share in found["groups"]["share_by_stars"].items():
+        assert f"{say['stars_share'].format(share=100 * share)}" in html, film
+    assert html.count('class="own') == 2
+
+
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_blank_groups_are_counted_at_the_top(packaged, tmp_path, language):
+    rows = [
+        ("봄날", "이야기가 따뜻하고 좋았다"),
+        ("봄날", "이야기가 지루했다"),
+        ("", "음악이 훌륭했다"),
+        (" ", "음악이 최고였다"),
+    ]
+    pandas.DataFrame(rows, columns=["film", "review"]).to_csv(tmp_path / "a.csv", index=False)
+    found = report(packaged, tmp_path / "a.csv", tmp_path / "r.html", "film", language=language)
+    head = (tmp_path / "r.html").read_text(encoding="utf-8").split("<section>")[0]
+    assert phrases(language)["nameless"].format(count=2, name="film") in head
+    assert set(found["aspects"].index) == {"이야기", "음악"} and found["groups"]["count"].tolist() == [2]
+
+
+def test_undated_rows_are_said_in_one_line(classifier, tmp_path, capsys):
+    dates = ["2026.03.11", "3.12.목", "3일 전", "46093", "", "1773241200"]
+    pandas.DataFrame({"document": "최고의 영화", "date": dates}).to_csv(tmp_path / "a.csv", index=False)
+    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date")
+    assert found["months"]["count"].to_dict() == {"2026-03": 4}
+    said = "a.csv: column date: 2 of 6 rows have no date that can be read, as '3일 전'; they are not in the figure"
+    assert said in capsys.readouterr().err
+
+
+def test_aspects_are_looked_for_by_a_list_that_is_named(packaged, tmp_path):
+    texts = [f"배송 포장 사이즈 환불 문의 {number}번 반품 교환 택배 연기" for number in range(30)]
+    pandas.DataFrame({"document": texts, "shop": "가"}).to_csv(tmp_path / "a.csv", index=False)
+    (tmp_path / "words.csv").write_text("word,aspect\n배송,배송\n", encoding="utf-8")
+    say, page = phrases("en"), tmp_path / "r.html"
+    assert "aspects" not in report(packaged, tmp_path / "a.csv", page, "shop", language="en")
+    assert say["aspects_unlike"] in page.read_text("utf-8")
+    (tmp_path / "b.csv").write_text("document\n연기가 좋다\n배송이 빠르다\n", encoding="utf-8")
+    report(packaged, tmp_path / "b.csv", page, language="en")
+    assert f"Looked for: {say['aspects_of_films']}." in page.read_text("utf-8")
+    report(packaged, tmp_path / "b.csv", page, language="en", aspects_file=tmp_path / "words.csv")
+    assert "Looked for: the words of words.csv." in page.read_text("utf-8")
+
+
+def test_examples_of_an_aspect_are_of_both_sides_and_none_is_made_up(packaged, tmp_path):
+    texts = ["연기가 정말 훌륭하다", "연기가 좋다", "연기가 최악이다", "음악이 좋다", "음악이 정말 훌륭하다"]
+    pandas.DataFrame({"document": texts * 3}).to_csv(tmp_path / "a.csv", index=False)
+    report(packaged, tmp_path / "a.csv", tmp_path / "r.html", language="en")
+    lists = re.findall("<summary>(.*?):.*?<ul.*?>(.*?)</ul>", (tmp_path / "r.html").read_text("utf-8"))
+    shown = {name: re.findall(">(.*?)</li>", items) for name, items in lists}
+    assert shown["연기"][1:] == ["연기가 최악이다"] and len(shown["음악"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -88,3 +88,9 @@ def test_another_classifier_has_no_stars_and_the_report_says_why(bundle_folder, 
     assert "No stars are predicted" in (tmp_path / "r.html").read_text(encoding="utf-8")
     with pytest.raises(BundleError, match="expected the classifier pretrained .*of other commands by --bundle"):
         report(other, tmp_path / "a.csv", tmp_path / "r.html", "film", film_bundle=tiny_film)
+
+
+def test_a_review_without_a_label_has_no_part_in_the_stars_of_its_group(write):
+    with_it, page = write([("가", "이야기가 좋았다"), ("가", "a"), ("나", "a")])
+    assert with_it["groups"].index.tolist() == ["가"] and page.count("<details>") == 2
+    pandas.testing.assert_frame_equal(with_it["groups"][STARS], write([("가", "이야기가 좋았다")])[0]["groups"][STARS])

@@ -13,7 +13,7 @@ SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 390, "height
 
 
 SCRIPT = "<img src=x onerror=alert(1)>"
-INSIDE = """[...document.querySelectorAll(".ticks b")].every(name =>
+INSIDE = """[...document.querySelectorAll(".column b")].every(name =>
   name.getBoundingClientRect().right <= document.querySelector("main").getBoundingClientRect().right)"""
 
 

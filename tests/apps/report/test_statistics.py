@@ -2,7 +2,7 @@ import numpy
 import pandas
 import pytest
 
-from nsmc_attention.apps.report.statistics import date_of, distinctive_words, extreme_reviews, shares_by
+from nsmc_attention.apps.report.statistics import agreement, dates_of, distinctive_words, extreme_reviews, shares_by
 
 
 def scored(probabilities):
@@ -32,31 +32,51 @@ def test_stars_of_the_table_stand_beside_the_estimate():
     frame = scored([0.9, 0.1, 0.9, 0.8]).assign(stars=[5.0, 3.0, 1.0, None], star_label=[1, None, 0, None])
     rows = shares_by(keys, frame)
     assert rows["mean_stars"].tolist() == [4.0, 1.0] and rows["share_by_stars"].tolist() == [1.0, 0.0]
+    many = pandas.concat([frame] * 100, ignore_index=True)
+    rows = shares_by(pandas.concat([keys] * 100, ignore_index=True), many)
+    # by labels there are more in the second group
+    assert rows["outlier"].all() and rows["above"].tolist() == [True, False]
+
+
+def test_labels_are_counted_beside_the_stars():
+    frame = scored([0.9, 0.1, 0.9, 0.8, 0.2]).assign(stars=[5, 3, 1, None, 2], star_label=[1, None, 0, None, 0])
+    assert agreement(frame).loc["negative", ["positive", "negative"]].tolist() == [1, 1]
+    said = frame.assign(sentiment=["positive", "neutral", "no_opinion", "positive", "negative"])
+    assert agreement(said).to_numpy().tolist() == [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 1]]
+
+
+def known(dates):
+    return [date if date == date else None for date in dates_of(dates)]
 
 
 def test_dates_are_read_as_koreans_write_them():
     dates = ["15.08.25", "2019.04.01.", "2019-04-01 12:30", "2019/4/1", "20190401", "2019년 4월 1일", "19. 04. 01."]
     dates += ["2019. 4. 1. 오후 3시", "2019-04", "2019-04-30T23:30:00+09:00", "2019-04-30 23:30:00.5Z", "20190401T0930"]
-    assert [date_of(date)[:7] for date in dates] == ["2015-08", *["2019-04"] * 11]
-    assert [date_of(date) for date in ("19. 4. 1.", "2019-04")] == ["2019-04-01", "2019-04"]
-    others = [
-        None,
-        "어제",
-        "",
-        "99.99.99",
-        "08:15",
-        "19.04",
-        "12.5",
-        "1554076800",
-        "2019-13-01",
-        "2019-02-30",
-        7,
-        "3/4/2019",
-        "03.04.2019",
-    ]
-    assert list(map(date_of, others)) == [None] * 13
+    dates += ["190401", "19.4.1.월", "2019-04-01(월)"]
+    assert [date[:7] for date in known(dates)] == ["2015-08", *["2019-04"] * 14]
+    assert known(["19. 4. 1.", "2019-04"]) == ["2019-04-01", "2019-04"]
+    others = [None, "어제", "", "99.99.99", "08:15", "19.04", "12.5", "2019-13-01", "2019-02-30", 7, "3/4/2019"]
+    assert known([*others, "03.04.2019", "9999-01-01", "0001-01-01", "3일 전", "1234567"]) == [None] * 16
     there = pandas.Series(pandas.to_datetime(["2019-01-01", "2019-07-01"]).tz_localize("Europe/Berlin"))
-    assert list(map(date_of, there)) == ["2019-01-01", "2019-07-01"]
+    assert known(there) == ["2019-01-01", "2019-07-01"] and known([]) == []
+
+
+def test_dates_are_read_as_programs_count_them():
+    numbers = ["44547", 44547.5, "44547.0", "1639699200", 1639699200.0, 1639699200123, "1639699200123", "211217"]
+    assert known(numbers) == ["2021-12-17"] * 8
+    # midnight in Korea, which is the day before elsewhere
+    assert known([1639666800, 1639666799]) == ["2021-12-17", "2021-12-16"]
+
+
+def test_a_date_without_a_year_has_that_of_the_others_where_the_day_of_the_week_fits():
+    assert known(["3.12.목", "3월 12일 (목)", "3/12", "3.12.금"]) == [None] * 4
+    assert known(["2019.11.3", "3.12.목", "3월 12일 (목)", "3/12", "3.12.금", "11.3.일"]) == [
+        "2019-11-03",
+        *["2020-03-12"] * 2,
+        None,
+        None,
+        "2019-11-03",
+    ]
 
 
 def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
@@ -95,17 +115,24 @@ def test_extreme_reviews_are_of_their_side_and_the_neutral_ones_nearest_to_the_m
     ]
     frame = pandas.DataFrame(rows, columns=["sentiment", "probability", "expected_stars"])
     frame = frame.assign(
-        text="그저 그런데 볼만은 한 영화예요", label=["positive" if p > 0.5 else "negative" for _, p, _ in rows]
+        text=[f"{place}번째로 본 그저 그런 영화예요" for place in range(8)],
+        label=["positive" if p > 0.5 else "negative" for _, p, _ in rows],
     )
     found = {kind: own.index.tolist() for kind, own in extreme_reviews(frame).items()}
     assert found == {"positive": [4, 0], "negative": [2], "neutral": [7, 5]}
     found = extreme_reviews(frame.assign(text=frame["text"].where(frame.index != 7, "그저 그럼")), count=1)
     assert [own.index.tolist() for own in found.values()] == [[4], [2], [5]], "what is too short to read comes last"
+    found = extreme_reviews(frame.assign(text="그저 그런데 볼만은 한 영화예요"))
+    assert [own.index.tolist() for own in found.values()] == [[0], [], []], "a text is shown once"
 
 
 def test_without_heads_the_sides_are_the_labels_and_nothing_is_neutral():
-    found = extreme_reviews(scored([0.9, 0.1, 0.52, 0.99]), count=2)
-    assert {kind: own.index.tolist() for kind, own in found.items()} == {"positive": [3, 0], "negative": [1]}
+    found = extreme_reviews(scored([0.9, 0.1, 0.52, 0.99]).assign(text=list("가나다라")), count=2)
+    assert {kind: own.index.tolist() for kind, own in found.items()} == {
+        "positive": [3, 0],
+        "negative": [1],
+        "neutral": [],
+    }
 
 
 def test_neutral_reviews_and_those_without_an_opinion_are_counted_and_left_in_the_share():

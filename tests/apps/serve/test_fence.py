@@ -55,7 +55,7 @@ def size_of(model, path):
 
 
 async def behind(tmp_path, monkeypatch, *functions):
-    """Return what a fence makes of each function, all at once, or the exception."""
+    """Return the result of each function behind a fence, all at once, or the exception."""
     monkeypatch.setattr(fence, "SECONDS", 1)
     path = tmp_path / "table"
     path.write_bytes(bytes(99_000))

@@ -19,6 +19,7 @@ from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.systems.language.model import load_language_model
 from nsmc_attention.systems.language.settings import LAYOUT as LANGUAGE_MODEL
 from nsmc_attention.systems.restore.restorer import load_restorer
+from nsmc_attention.version import __version__
 
 # A side, neither of them, and no opinion
 SAID = {"최고의 영화": "positive", "정말 별로": "negative", "그냥 그렇다": "neutral", "어제 개봉했다": None}
@@ -134,7 +135,7 @@ def test_a_server_tells_its_methods_of_which_the_first_is_taken(ready, transform
     with ready(create_app(Bundles(tiny_convolution, "onnx"))) as server:
         assert server.get("/readyz").json()["methods"][:2] == ["contribution", "attention"]
         answers = [ask(server, "/explain", {"inputs": TEXT, **more}).json() for more in ({}, {"method": "auto"})]
-    expected = explain(load_classifier(tiny_convolution, engine="onnx"), TEXT, "contribution")
+    expected = explain(TEXT, load_classifier(tiny_convolution, engine="onnx"), "contribution")
     for answer in answers:
         assert answer["values"] == pytest.approx(expected.values, abs=1e-4)
         assert answer["method"] == "contribution" and answer["signed"] and answer["matrix"]
@@ -149,7 +150,7 @@ def test_a_server_tells_its_methods_of_which_the_first_is_taken(ready, transform
 def test_heads_come_on_demand_whatever_the_method(transformer, ask, tiny_transformer, method, by_word):
     question = {"inputs": TEXT, "method": method, "by_word": by_word}
     usual, answer = (ask(transformer, "/explain", {**question, "heads": heads}).json() for heads in (False, True))
-    expected = explain(load_classifier(tiny_transformer), TEXT, method)
+    expected = explain(TEXT, load_classifier(tiny_transformer), method)
     expected = expected.by_word() if by_word else expected
     assert numpy.array(answer.pop("heads")) == pytest.approx(expected.heads, abs=1e-4)
     assert answer == usual
@@ -271,7 +272,9 @@ def test_the_packaged_ones_are_the_default(ready):
 
 
 def test_the_state_and_the_reference_tell_of_its_models(client):
-    state, paths = client.get("/readyz").json(), client.get("/openapi.json").json()["paths"]
+    state, described = client.get("/readyz").json(), client.get("/openapi.json").json()
+    paths = described["paths"]
+    assert described["info"]["version"] == __version__
     assert state["status"] == "ready" and state["stars"] == [1, 10]
     for name, bundle, path in (("restore", "editor", "restore"), ("language",) * 2 + ("fill",), ("film",) * 3):
         assert state[f"{name}_bundle"] == f"tiny_{bundle}/bundle"

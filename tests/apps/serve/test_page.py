@@ -277,7 +277,7 @@ def check_heads(page, section, tokens, expected):
 def test_the_heads_of_a_review_and_of_a_blank_open_as_a_grid_and_each_of_them_large(
     heads, tiny_transformer, tiny_language
 ):
-    page, expected = heads, explain(load_classifier(tiny_transformer), TEXT)
+    page, expected = heads, explain(TEXT, load_classifier(tiny_transformer))
     page.fill("#text", TEXT)
     panel(page)
     asked = explanations(page)
@@ -334,7 +334,7 @@ def test_a_phone_shows_where_a_matrix_goes_on(page):
 
 @pytest.mark.layout
 def test_a_word_shows_its_contribution_or_its_row_and_the_matrix_opens(page):
-    found = explain(load_classifier(), TEXT)
+    found = explain(TEXT, load_classifier())
     page.fill("#text", TEXT)
     assert "기여도: 단어가" in panel(page).inner_text() and page.input_value("#method") == "contribution"
     words = page.locator("#answer .words .word")

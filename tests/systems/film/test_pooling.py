@@ -49,3 +49,12 @@ def test_scores_far_apart_do_not_overflow():
 def test_memory_does_not_grow_with_the_reviews():
     pool = pooled(numpy.arange(COUNT), 100)
     assert pool.weighted.shape == pool.summed.shape == (6,) and len(pool.best) == 3 and pool.count == COUNT
+
+
+def test_a_text_that_is_there_again_is_kept_once():
+    pool = Pool(3)
+    for scores in ([3, 3, 1], [3, 2, 3]):
+        pool.add(
+            numpy.array(scores, dtype="float32"), VALUES[:3], ["최고" if score == 3 else f"{score}" for score in scores]
+        )
+    assert [text for text, _ in pool.weights] == ["최고", "2", "1"] and pool.count == 6

@@ -67,7 +67,7 @@ def test_a_restored_cell_that_a_spreadsheet_would_compute_is_marked(tmp_path):
     class Formula:
         """Restores every text to a formula."""
 
-        types, prior = TYPES, 0.0
+        types, judge = TYPES, None
 
         def rows(self, texts):
             return [("=1+1", None) for _ in texts]
