@@ -2,7 +2,7 @@
 
 from functools import cached_property
 from importlib.util import find_spec
-from typing import Any, Optional, Sequence, cast
+from typing import Any, Optional, Sequence
 
 import numpy
 from numpy.typing import NDArray
@@ -107,10 +107,6 @@ def explain(text: str, classifier: Optional[Classifier] = None, method: Method =
     token, else attention, and gradient needs MXNet. ConfigError if the method is unknown or does not fit the classifier,
     DataError if there is no word to explain.
     """
-    first: object = text
-    if isinstance(first, Classifier):
-        # the order of release 0.2
-        text, classifier = cast(str, classifier), first
     return Explainer(or_packaged(classifier, Classifier, packaged))(text, method)
 
 

@@ -175,9 +175,7 @@ def test_the_text_comes_first_and_the_packaged_model_is_taken(classifier):
     assert predict(TEXTS[0], classifier) == classifier.predict(TEXTS[0])
     assert explain(TEXTS[0]).label == predict(TEXTS[0]).label
     assert restore("정말재밋엇어요", load_restorer()).text == restore("정말재밋엇어요").text
-    # the order of release 0.2
-    first, found = explain(classifier, TEXTS[0], "erasure"), explain(TEXTS[0], classifier, "erasure")
-    assert first.method == "erasure" and first.values.tolist() == found.values.tolist()
+    assert explain(TEXTS[0], classifier, "erasure").method == "erasure"
 
 
 def test_a_prediction_is_copied_and_pickled(classifier):
