@@ -41,6 +41,8 @@ def test_a_message_is_one_line_that_steers_no_terminal(tmp_path):
 MODULES = {"pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "yaml"}
 CALLS = {"eval", "exec", "numpy.load", "nd.load", "mxnet.nd.load", "torch.load", "joblib.load"}
 METHODS = {"read_pickle", "load_parameters", "load_states", "save_states", "extractall", "extract"}
+# pandas' patterns, no archive
+PATTERNS = {"texts.extract"}
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
@@ -51,4 +53,5 @@ def test_nothing_that_runs_what_it_reads_is_called(path):
             assert not MODULES & {getattr(node, "module", None), *(name.name for name in node.names)}
         if isinstance(node, ast.Call):
             called = ast.unparse(node.func)
-            assert called not in CALLS and called.rpartition(".")[2] not in METHODS, called
+            method = called.rpartition(".")[2]
+            assert called not in CALLS and (method not in METHODS or called in PATTERNS), called
