@@ -22,14 +22,12 @@ WORD, NUMBERS = re.compile(r"[^\W\d_]+"), re.compile(r"(?<!\.)(?:\.*\d)+")
 # Nothing but marks that end or part sentences; a word whose letters were replaced by question marks
 MARKS_ALONE, QUESTIONED = re.compile(r"[?!.,…~·。！？\s]+"), re.compile(r"(?<!\S)\?+(?!\S)")
 # What a site writes in place of a text that was deleted or hidden, or of none, of so many characters at most
-LONGEST_NOTICE, NOTICES = (
-    40,
-    re.compile(
-        r"[\[(<]?(?:(?:.{0,20}(?:삭제|블라인드|비공개|차단|숨김|신고|가려|규제)\S{0,4}(?: 처리)?\S{0,4} ?)"
-        r"(?:댓글|글|게시[글물]|리뷰|후기|메시지|내용|의견)(?:입니다|이에요|임)?|"
-        r"(?:작성된 |등록된 )?(?:내용|리뷰|댓글|후기|의견|코멘트) ?(?:이|가)? ?(?:없음|없습니다|없어요)|deleted|removed)[\])>]?\.?",
-        re.IGNORECASE,
-    ),
+LONGEST_NOTICE = 40
+NOTICES = re.compile(
+    r"[\[(<]?(?:(?:.{0,20}(?:삭제|블라인드|비공개|차단|숨김|신고|가려|규제)\S{0,4}(?: 처리)?\S{0,4} ?)"
+    r"(?:댓글|글|게시[글물]|리뷰|후기|메시지|내용|의견)(?:입니다|이에요|임)?|"
+    r"(?:작성된 |등록된 )?(?:내용|리뷰|댓글|후기|의견|코멘트) ?(?:이|가)? ?(?:없음|없습니다|없어요)|deleted|removed)[\])>]?\.?",
+    re.IGNORECASE,
 )
 # The whole of goodgoodgood, no part of a word (banana)
 REPEATED = re.compile(r"^(\w{2,}?)\1+$")

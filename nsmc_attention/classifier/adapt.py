@@ -186,9 +186,8 @@ def cross_validated(trainer: "ClassifierTrainer", examples: EncodedPart, arrays:
     shown, total = False if trainer.run.quiet else None, FOLDS * settings.labels.epochs
     with progress_bar(shown=shown, total=total, desc="folds") as bar:
         for members, held_out in folds.split(labels, labels):
-            known, other = (
-                trainer.batches(examples.take(places.tolist()), with_ngrams=True) for places in (members, held_out)
-            )
+            parts = map(examples.take, (members.tolist(), held_out.tolist()))
+            known, other = (trainer.batches(part, with_ngrams=True) for part in parts)
             network = trainer.network_of(arrays)
             trainer.fine_tune(network, known, other, lambda progress, record=None: bar.update(record is not None))
             for name, array in snapshot(network).items():
