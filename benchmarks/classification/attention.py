@@ -25,7 +25,7 @@ from nsmc_attention.drawing.html import LIGHT, as_hex
 from nsmc_attention.measure.faithfulness import MIN_TOKENS, agreement, aopc, leave_one_out
 from nsmc_attention.measure.metrics import evenness
 from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.views.heatmap import by_word, token_table
+from nsmc_attention.views.heatmap import by_word, tags_at, token_table
 from nsmc_attention.views.terminal import interval
 
 REVIEWS, CORPUS = 1000, 5000
@@ -173,9 +173,11 @@ CANDIDATES = {
 def draw_corpus(predictions, tag, fewest=20):
     """Draw which words, parts of speech, positions and distances get the weight in these reviews.
 
-    See `token_table` for tag; words that occur fewer than `fewest` times in reviews of a label are left out.
+    `tag` is as `text.tokenizers.mecab_tags`; words that occur fewer than `fewest` times in reviews of a label are left out.
     """
-    table = token_table(predictions, tag)
+    labelled = [one for one in predictions if one.label is not None]
+    tags_of_tokens = [name for one in labelled for name in tags_at(one.offsets, tag(one.text))]
+    table = token_table(labelled).assign(tag=tags_of_tokens)
     words, tags = by_word(table, fewest), by_tag(table).head(WORDS)
     with new_figure((6.4, 10), 3, 2) as (figure, grid):
         bars, lines = grid[:2].flat, grid.flat[3:]

@@ -1,10 +1,8 @@
-"""The analysis: attributions as pictures (matrices of weights, shaded words), and statistics of the attention over many reviews.
+"""The analysis: attributions as pictures, and statistics of the attention over many reviews; `page` draws for browsers."""
 
-`page` draws for browsers.
-"""
-
+from bisect import bisect_right
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import ArrayLike
@@ -235,14 +233,10 @@ def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     save_figure(draw_heatmap(prediction), path)
 
 
-Tagger = Callable[[str], list[tuple[int, int, str]]]
-
-
-def token_table(predictions: Iterable[Prediction], tag: Optional[Tagger] = None) -> "DataFrame":
+def token_table(predictions: Iterable[Prediction]) -> "DataFrame":
     """Return one row a token of all Predictions that have a label.
 
-    token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token) and,
-    with `tag`, as `text.tokenizers.mecab_tags`, the tag of the morpheme that the token begins in.
+    token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token).
     """
     from pandas import DataFrame
 
@@ -256,15 +250,13 @@ def token_table(predictions: Iterable[Prediction], tag: Optional[Tagger] = None)
         "weight": numpy.concatenate([[], *weights]),
         "position": numpy.concatenate([[], *positions]),
     }
-    if tag:
-        columns["tag"] = [name for one in labelled for name in tags_at(one.offsets, tag(one.text))]
     return DataFrame(columns)
 
 
 def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]]) -> list[str]:
-    """Return for each token the tag of the last of (start, end, tag) that begins no later."""
-    begins, starts = [start for start, *_ in spans], [start for start, _ in offsets]
-    return [spans[max(0, index)][2] for index in numpy.searchsorted(begins, starts, side="right") - 1]
+    """Return for each token the tag of the last of (start, end, tag) that begins no later: of its morpheme by `mecab_tags`."""
+    begins = [start for start, *_ in spans]
+    return [spans[max(0, bisect_right(begins, start) - 1)][2] for start, _ in offsets]
 
 
 def by_word(table: "DataFrame", fewest: int = 20) -> "DataFrame":

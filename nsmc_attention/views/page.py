@@ -6,6 +6,7 @@ systems are written into `results.html`.
 """
 
 import base64
+import html
 import io
 import json
 import logging
@@ -175,3 +176,9 @@ def save_heads(result: Any, path: PathLike) -> None:
         raise DataError(f"{path}: {NO_HEADS}")
     panels = matrices(result.heads, result.tokens, axes=("layers", "heads", *AXES))
     save_figure(draw_matrices(panels, result.heads.shape[1]), path)
+
+
+def entry(texts: Sequence[str], start: str = "<dd>") -> str:
+    """Return a name and what is said of it, each after a start tag, in a list of these."""
+    name, *others = map(html.escape, texts)
+    return f"<div><dt>{name}</dt>{''.join(f'{start}{text}</dd>' for text in others)}</div>"

@@ -6,7 +6,7 @@ import pytest
 from nsmc_attention.classifier.prediction import Prediction
 from nsmc_attention.measure.metrics import evenness, overlap
 from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.views.heatmap import by_hop, by_word, token_table
+from nsmc_attention.views.heatmap import by_hop, by_word, tags_at, token_table
 
 RANDOM = numpy.random.RandomState(0)
 BLANK = Prediction("", None, None, None, (), (), numpy.zeros((0, 0), "float32"), "blank", ("hops", "keys"))
@@ -83,6 +83,5 @@ def test_a_token_has_the_tag_of_the_morpheme_that_it_begins_in():
         ((0, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 8)),
         numpy.full((6, 6), 1 / 6),
     )
-    table = token_table([each], mecab_tags)
-    assert table["tag"].tolist()[:4] == [tags["영화"], tags["가"], tags["지루"], tags["지루"]]
+    assert tags_at(each.offsets, mecab_tags(text))[:4] == [tags["영화"], tags["가"], tags["지루"], tags["지루"]]
     assert mecab_tags("") == []

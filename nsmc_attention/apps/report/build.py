@@ -4,17 +4,18 @@ import html
 import json
 import math
 import sys
-from collections.abc import Collection, Sequence
+import time
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
+from itertools import repeat
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional
 
 import pandas
 
 from ...classifier.domain_shift import domain_shift, domain_warning
 from ...classifier.explain import Explainer
-from ...classifier.prediction import Prediction
-from ...classifier.predictor import Classifier
+from ...classifier.predictor import TEXT, WINDOW, Classifier
 from ...classifier.settings import ClassifierBundle
 from ...corpora.data import File, open_file
 from ...corpora.labelled import WholeTable
@@ -23,21 +24,24 @@ from ...errors import ConfigError, DataError, did_you_mean, list_names
 from ...machine.files import require_place, write_text
 from ...machine.progress import progress_bar
 from ...scoring.columns import as_csv
-from ...scoring.files import tally_of
+from ...scoring.files import PathLike, row_stream, tally_of
+from ...scoring.reference import Row
 from ...systems.film.rater import rater_of
 from ...tables.columns import require_column
-from ...tables.parts import as_text, cells_of
-from ...views.page import OWN_CHARACTERS, file, filled, font_of, in_base64, in_script, panel, with_words
-from ..aspects.aspects import AspectReader, by_name
-from ..aspects.clauses import Pairs, read_words
+from ...tables.parts import as_text, cells_of, cut
+from ...views.heatmap import tags_at
+from ...views.page import OWN_CHARACTERS, entry, file, filled, font_of, in_base64, in_script, panel, with_words
+from ..aspects.aspects import Aspect, AspectReader, by_name
+from ..aspects.clauses import read_words
 from .content import Content, Example, Section, rate_groups
-from .statistics import Tables, count, dates_of
+from .statistics import Tables, content_words, count, dates_of
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
 TABLES = (*ALWAYS, "sentiments", "groups", "months", "agreement", "aspects", "aspects_by_group")
 LANGUAGES = ("ko", "en")
-PathLike = Union[str, Path]
+# What is found in a text: the first are columns of `reviews.csv`; its content words once, those of its tokens, their weights
+FOUND = "text probability label sentiment expected_stars words token weight mentions".split()
 
 
 def report(
@@ -55,9 +59,8 @@ def report(
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
-    Shares are estimated (`measure.share`), by group and by month where `group_by` and `date_column` name columns.
-    `stars_column` has the table's own stars, whose share leads; None finds it. Groups have predicted stars where the film
-    network reads the classifier. `tables_to` is a folder for the tables as csv, which the page offers too.
+    Shares are estimated (`measure.share`), by group and month too. `stars_column` has the table's own stars, whose share
+    leads; None finds it. Groups have predicted stars where the film network reads the classifier.
     DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
     ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other files.
     """
@@ -70,21 +73,22 @@ def report(
         check_folder(Path(tables_to))
     words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     path, frame, stars = read(source, group_by, date_column, stars_column)
-    predictions = predict(classifier, frame, path)
+    found = read_texts(TextReader(classifier, words), frame, path)
     texts = frame["text"].tolist()
     tally = tally_of(classifier, texts, frame["probability"].tolist())
     unlike = domain_shift(classifier, texts)
-    if found := domain_warning(classifier, texts):
-        print(f"{path}: {found}", file=sys.stderr)
-    explainer = Explainer(classifier)
+    if warning := domain_warning(classifier, texts):
+        print(f"{path}: {warning}", file=sys.stderr)
     # the words of films say nothing of other texts
-    mentions = mentions_of(explainer, [] if unlike and not words else texts, words)
-    tables = count(frame, predictions, mentions, classifier.prior, tally.evidence)
+    counted = [] if unlike and not words else enumerate(found["mentions"])
+    columns = "row aspect odds label probability start end".split()
+    mentions = pandas.DataFrame([(row, *each) for row, own in counted for each in own], columns=columns)
+    tables = count(frame, found, mentions, classifier.prior, tally.evidence)
     # trained on films alone
     rater = None if unlike else rater
     ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
     say, own = phrases(language), Path(aspects_file).name if aspects_file else None
-    values = (frame, tables, say, explainer, tally, mentions, own, group_by, rater, ratings, unlike, stars)
+    values = (frame, tables, say, Explainer(classifier), tally, mentions, own, group_by, rater, ratings, unlike, stars)
     write_text(output, report_page(Content(*values), title or say["title"], path.name, classifier.bundle, language))
     if tables_to:
         write_tables(Path(tables_to), tables)
@@ -92,31 +96,46 @@ def report(
     return tables
 
 
-def predict(classifier: Classifier, frame: pandas.DataFrame, path: Path) -> list[Prediction]:
-    """Add to a frame of texts what is predicted of them, which become clean; DataError where none has a label."""
-    bar = progress_bar(classifier.predict_stream(frame["text"]), total=len(frame), desc="scoring", unit=" reviews")
-    # averaged: the weights of all reviews would be gigabytes
-    predictions = [prediction.averaged() for prediction in bar]
-    frame["text"] = [each.text for each in predictions]
-    # one without a label is counted with the blank ones
-    frame["probability"] = [each.probability if each.label else None for each in predictions]
-    frame["label"] = [each.label for each in predictions]
-    if classifier.heads:
-        frame["sentiment"] = [each.label and (each.sentiment or "no_opinion") for each in predictions]
-        frame["expected_stars"] = pandas.Series([each.stars for each in predictions], dtype="float64")
-    if frame["label"].isna().all():
+class TextReader(AspectReader):
+    """Reads of each text what a report counts, FOUND, small enough to come from a worker process."""
+
+    def rows(self, texts: Iterable[str]) -> list[Row]:
+        # averaged: the weights of all reviews would be gigabytes
+        reviews = [each.averaged() for each in self.scorer.predict_stream(texts)]
+        able, rows = Explainer(self.scorer).has_contributions, list[Row]()
+        for review, judged in zip(reviews, self(each.text for each in reviews) if able else repeat([])):
+            spans, label = content_words(review.text), review.label
+            tokens, weights = tags_at(review.offsets, spans), (review.token_weights * len(review.tokens)).tolist()
+            # one without a label is counted with the blank ones
+            said = label and review.probability, label, label and (review.sentiment or "no_opinion"), review.stars
+            words = {word for *_, word in spans if word}
+            rows.append((review.text, *said, words, tokens, weights, [*mentions_of(judged)]))
+        return rows
+
+
+def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
+    """Yield each aspect that has a side, its odds, label and probability, and the place of its clearest clause."""
+    for name, odds in by_name(judged).items():
+        best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
+        yield name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end
+
+
+def read_texts(reader: TextReader, frame: pandas.DataFrame, path: Path, seconds: float = 10) -> pandas.DataFrame:
+    """Add what is predicted to a frame of texts, which become clean; say how far it is where no terminal shows a bar."""
+    rows, said, processes = list[Row](), time.monotonic(), 1 if len(frame) <= WINDOW else None
+    with progress_bar(total=len(frame), desc="scoring", unit=" reviews") as bar:
+        for window, few in row_stream(reader, cut(frame["text"], WINDOW, sys.getsizeof, TEXT), processes):
+            rows += few
+            bar.update(len(window))
+            if not sys.stderr.isatty() and time.monotonic() - said > seconds:
+                print(f"{path}: {len(rows):,} of {len(frame):,} reviews read", file=sys.stderr, flush=True)
+                said = time.monotonic()
+    found = pandas.DataFrame(rows, columns=FOUND).astype({"expected_stars": "float64"})
+    if found["label"].isna().all():
         raise DataError(f"{path}: expected reviews, found none with a word")
-    return predictions
-
-
-def mentions_of(explainer: Explainer, texts: list[str], words: Pairs) -> pandas.DataFrame:
-    """Return a row for each aspect of each text that has a side, with the place of its clearest clause, if they can be found."""
-    rows, read = [], AspectReader(explainer.classifier, words)
-    for row, judged in enumerate(read(texts) if explainer.has_contributions else ()):
-        for name, odds in by_name(judged).items():
-            best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
-            rows.append((row, name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end))
-    return pandas.DataFrame(rows, columns=["row", "aspect", "odds", "label", "probability", "start", "end"])
+    for name in FOUND[: 5 if reader.scorer.heads else 3]:
+        frame[name] = found[name]
+    return found
 
 
 def check_folder(folder: Path) -> None:
@@ -190,7 +209,8 @@ def report_page(content: Content, title: str, source: str, bundle: ClassifierBun
     """Return the page in one language, with the tables as csv; `source` is the name of what was read."""
     say, unlike, sections = content.say, content.unlike, list(content.sections())
     findings = "".join(entry(pair, '<dd lang="ko">') for pair in content.findings())
-    links = "".join(link(name, table) for name, table in content.tables.items())
+    files = ((name, in_base64(as_csv(table).encode(errors="replace"))) for name, table in content.tables.items())
+    links = "".join(f'<a download="{name}.csv" href="data:text/csv;base64,{csv}">{name}.csv</a>' for name, csv in files)
     body = "\n".join(
         [
             f"<header><h1>{html.escape(title)}</h1><p>{html.escape(source)}</p></header><main>",
@@ -208,12 +228,6 @@ def report_page(content: Content, title: str, source: str, bundle: ClassifierBun
     font = in_base64(font_of(OWN_CHARACTERS + body + data))
     fillings = {"LANGUAGE": language, "TITLE": html.escape(title), "FONT_AS_BASE64": font}
     return filled(with_words(file("report.html", __package__)), **fillings, REVIEWS_AS_JSON=data, BODY=body)
-
-
-def entry(texts: Sequence[str], start: str = "<dd>") -> str:
-    """Return a name and what is said of it, each after a start tag, in a list of these."""
-    name, *others = map(html.escape, texts)
-    return f"<div><dt>{name}</dt>{''.join(f'{start}{text}</dd>' for text in others)}</div>"
 
 
 def section_html(section: Section, say: dict[str, str]) -> str:
@@ -239,9 +253,3 @@ def in_language(example: Example, say: dict[str, str]) -> dict[str, Any]:
     neither = {"neutral": say["neutral_stars"].format(stars=shown["stars"] or 0), None: say["no_opinion"]}
     source = " · ".join(filter(None, (neither.get(shown["sentiment"]), example.origin)))
     return {**shown, **words, "meaning": say[f"meaning_{shown['method']}"], "source": source, "marked": example.marked}
-
-
-def link(name: str, table: pandas.DataFrame) -> str:
-    """Return a link to a table as csv within the page itself."""
-    content = in_base64(as_csv(table).encode(errors="replace"))
-    return f'<a download="{name}.csv" href="data:text/csv;base64,{content}">{name}.csv</a>'

@@ -43,10 +43,9 @@ def line(name: str, value: str, marks: str) -> str:
 def bars(title: str, items: Iterable[tuple[str, float, str, str]]) -> str:
     """Return a list of bars; an item is name, length (the longest fills the line), value and class of the bar."""
     items = list(items)
-    longest = max((length for _, length, *_ in items), default=1) or 1
+    longest = max((n for _, n, *_ in items), default=1) or 1
     fill = '<i class="fill {}" {}></i>'.format
-    values = ((name, value, fill(kind, style(width=length / longest))) for name, length, value, kind in items)
-    lines = [line(name, html.escape(value), marks) for name, value, marks in values]
+    lines = [line(name, html.escape(value), fill(kind, style(width=n / longest))) for name, n, value, kind in items]
     return f'<div><h3>{html.escape(title)}</h3><ol class="lines">{"".join(lines) or "<li>–</li>"}</ol></div>'
 
 

@@ -57,9 +57,8 @@ def rate_groups(rater: Any, frame: pandas.DataFrame, groups: pandas.DataFrame) -
 class Content:
     """The data of a report, the `page.phrases` of its language, and what explains its examples.
 
-    `frame` has text, probability and label of each review, and perhaps group, date, month and the table's own `stars`;
-    `tally` has the estimated share of positive ones, `mentions` a row for each aspect of each review, by the words of a
-    file (None: of films). `ratings` are those of the largest groups by the rater; `unlike` says why there may be none.
+    `frame` has a row for each review, `tally` the estimated share of positive ones, `mentions` a row for each aspect of each
+    review, by the words of a file (None: of films). `ratings` are those of the largest groups; `unlike` says why none.
     """
 
     frame: pandas.DataFrame

@@ -8,11 +8,9 @@ from typing import Any, Iterable, Sequence
 import numpy
 import pandas
 
-from ...classifier.prediction import Prediction
-from ...machine.progress import progress_bar
 from ...measure.share import NOTHING, Evidence, Share, shrunk
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
-from ...views.heatmap import by_word, token_table
+from ...views.heatmap import by_word
 
 Tables = dict[str, pandas.DataFrame]
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
@@ -44,9 +42,8 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
 
     `frame` has label and probability (`prior` as in Evidence, which `table` is of the whole), and perhaps sentiment, stars
     and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are estimated by
-    `measure.share.shrunk`, NaN is unknown. outlier is whether the labels, or the table's own stars, differ from all by more
-    than 99.8 % of groups of that size would if their reviews were drawn from all (a funnel plot's limits, Spiegelhalter
-    2005), above whether they are higher. neutral and no_opinion count sentiments, mean_stars and share_by_stars the stars.
+    `measure.share.shrunk`, NaN is unknown. outlier is whether labels, or own stars, differ from all by more than 99.8 % of
+    groups of that size drawn from all (a funnel plot, Spiegelhalter 2005), above whether they are higher.
     """
     positive = (frame["label"] == "positive").astype(int)
     rows = positive.groupby(keys).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
@@ -97,9 +94,9 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
 
 
 def count(
-    frame: pandas.DataFrame, predictions: list[Prediction], mentions: pandas.DataFrame, prior: float, whole: Evidence
+    frame: pandas.DataFrame, found: pandas.DataFrame, mentions: pandas.DataFrame, prior: float, whole: Evidence
 ) -> Tables:
-    """Return the report's tables."""
+    """Return the report's tables of a frame of texts and what was found in each."""
     scored, tables = frame[frame["label"].notna()], Tables()
     if "sentiment" in scored:
         counts = scored["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
@@ -115,14 +112,11 @@ def count(
     if len(mentions) and "group" in frame:
         keys = [mentions["row"].map(frame["group"]).rename("group"), mentions["aspect"]]
         tables["aspects_by_group"] = shares_by(keys, mentions, prior)
-    labelled = [prediction for prediction in predictions if prediction.label]
-    once = progress_bar(scored["text"].unique().tolist(), desc="words", unit=" reviews")
-    words = {text: content_words(text) for text in once}
-    lists = [[word for *_, word in words[text] if word] for text in scored["text"]]
-    tables["words_by_log_odds"] = distinctive_words(lists, scored["label"])
-    table = token_table(labelled, words.__getitem__)
-    table = table[table["tag"] != ""].assign(token=table["tag"])
-    tables["words_by_attention"] = by_word(table, fewest=max(5, len(labelled) // 500)).rename(columns={"token": "word"})
+    found = found[found["label"].notna()]
+    tables["words_by_log_odds"] = distinctive_words(found["words"], found["label"])
+    tokens = found[["label", "token", "weight"]].explode(["token", "weight"]).astype({"weight": "float64"})
+    attended = by_word(tokens[tokens["token"] != ""], fewest=max(5, len(found) // 500))
+    tables["words_by_attention"] = attended.rename(columns={"token": "word"})
     tables["reviews"] = pandas.concat(extreme_reviews(frame), names=["kind", "row"])
     return tables
 

@@ -164,7 +164,7 @@ class FilmRater(Predictor):
 
     def add(self, pools: Pools, pairs: Sequence[Pair], shown: int) -> None:
         """Read (film, review) pairs together, and add each to the Pool of its film; a blank review is counted alone."""
-        reviews = [self.classifier.codec.encode(check_text(text)) for _, text in pairs]
+        reviews = self.classifier.codec.encode_many([check_text(text) for _, text in pairs])
         scores, values = self.engine.reviews(self.reader.read(reviews))
         members: dict[Hashable, list[int]] = {}
         for place, ((film, _), review) in enumerate(zip(pairs, reviews)):
