@@ -10,6 +10,7 @@ development half was looked at and the report half was not. An aspect counts onc
 goods_sentences.tsv has sentences about shops, restaurants and apps, with the aspects of goods_words.tsv; their development
 half was looked at, the report half was only scored. With KOTE's comments (`benchmarks.classification.adapting`), those
 of 40 characters at most are judged, by the distance of their log-odds from 0: from SURE on, an aspect of goods has a side.
+Last, tables are drawn from these sentences, with 30 to 95 % praise of each aspect, and their shares are estimated.
 """
 
 import argparse
@@ -17,16 +18,21 @@ from collections import Counter
 from pathlib import Path
 
 import numpy
+import pandas
 
 from nsmc_attention import Classifier, load_classifier
 from nsmc_attention.apps.aspects.aspects import GOODS_WEIGHTS, AspectReader, by_name
 from nsmc_attention.apps.aspects.clauses import read_words
+from nsmc_attention.apps.report.build import mentions_of
+from nsmc_attention.apps.report.statistics import shares_by
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.machine.files import read_rows
 from nsmc_attention.measure.metrics import log_odds
 
 FOLDER = Path(__file__).parent
 BINS, LONGEST, SURE = (0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 99.0), 40, GOODS_WEIGHTS[2]
+# Tables that are drawn from the sentences of goods, and the fewest mentions of an aspect there
+TABLES, FEWEST = 40, 10
 Marks = dict[str, bool]
 
 
@@ -71,6 +77,37 @@ def of_goods(classifier: Classifier, wrong: bool) -> None:
         )
 
 
+def of_tables(classifier: Classifier) -> None:
+    """Print how often the interval of an aspect's praise holds the truth, in TABLES drawn from the sentences of goods."""
+    rows = list(read_rows(FOLDER / "goods_sentences.tsv"))
+    pairs = [(row["document"], name, praised) for row in rows for name, praised in marks_of(row["marks"]).items()]
+    pool, random = pandas.DataFrame(pairs, columns=["text", "aspect", "praised"]), numpy.random.RandomState(0)
+    sides = [pool[pool["praised"] == side].groupby("aspect") for side in (True, False)]
+    names = [name for name in sides[0].groups if min(len(side.groups.get(name, ())) for side in sides) > 1]
+    reader, found = AspectReader(classifier, read_words(FOLDER / "goods_words.tsv")), []
+    for _ in range(TABLES):
+        table = list[str]()
+        for name in names:
+            count = random.choice([30, 80])
+            praise = random.binomial(count, random.uniform(0.3, 0.95))
+            for side, number in zip(sides, (praise, count - praise)):
+                table += side.get_group(name)["text"].sample(number, replace=True, random_state=random).tolist()
+        mentions = [(row, *each) for row, judged in enumerate(reader(table)) for each in mentions_of(judged)]
+        frame = pandas.DataFrame(mentions, columns="row aspect odds label probability start end".split())
+        shares = shares_by(frame["aspect"], frame, classifier.prior)
+        truth = pandas.Series(table).to_frame("text").merge(pool, on="text").groupby("aspect")["praised"]
+        own = shares.join(truth.agg(["mean", "size"]), how="inner")
+        found.append(own[own["size"] >= FEWEST])
+    whole = pandas.concat(found)
+    holds, errors = whole["mean"].between(whole["low"], whole["high"]), (whole["share"] - whole["mean"]).abs()
+    print(
+        f"{len(whole)} aspects of {TABLES} tables: the interval holds in {holds.mean():.3f}, mean error {errors.mean():.3f}"
+    )
+    print(
+        f"{whole['share'].isna().mean():.3f} without a share; undecided {whole['undecided'].sum() / whole['count'].sum():.3f}"
+    )
+
+
 def of_comments(classifier: Classifier, path: Path) -> None:
     """Print the share of short comments whose side is right, by the distance of their log-odds from 0."""
     from .adapting import comments
@@ -106,6 +143,7 @@ def main(bundle: str | None, wrong: bool, path: Path | None) -> None:
         if name == "aspects":
             print(line("second reading beside the first", agreement(rows)))
     of_goods(reader.classifier, wrong)
+    of_tables(reader.classifier)
     if path:
         of_comments(reader.classifier, path)
 

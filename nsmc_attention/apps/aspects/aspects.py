@@ -131,9 +131,9 @@ def sides_of(parts: Sequence[Clause], odds: Sequence[float], whole: float, weigh
         yield after if part.kind == "x" else odds[place] + weight * min(max(beside, -ODDS_LIMIT), ODDS_LIMIT)
 
 
-def by_name(found: Iterable[tuple[Aspect, float]]) -> dict[str, float]:
-    """Return {aspect: log-odds that the review praises it}, the sum over its clauses, of those with a side."""
-    known = [(aspect.name, odds) for aspect, odds in found if aspect.label]
+def by_name(found: Iterable[tuple[Aspect, float]], decided: bool = True) -> dict[str, float]:
+    """Return {aspect: log-odds that the review praises it}, the sum over its clauses, of those with a side if `decided`."""
+    known = [(aspect.name, odds) for aspect, odds in found if aspect.label or not decided]
     return {name: sum(odds for other, odds in known if other == name) for name, _ in known}
 
 

@@ -85,8 +85,7 @@ def report(
     mentions = pandas.DataFrame([(row, *each) for row, own in counted for each in own], columns=columns)
     tables = count(frame, found, mentions, classifier.prior, tally.evidence)
     # trained on films alone
-    rater = None if unlike else rater
-    ratings = rate_groups(rater, frame, tables["groups"]) if rater else None
+    ratings = rate_groups(rater, frame, tables["groups"]) if rater and not unlike else None
     say, own = phrases(language), Path(aspects_file).name if aspects_file else None
     values = (frame, tables, say, Explainer(classifier), tally, mentions, own, group_by, rater, ratings, unlike, stars)
     write_text(output, report_page(Content(*values), title or say["title"], path.name, classifier.bundle, language))
@@ -114,8 +113,8 @@ class TextReader(AspectReader):
 
 
 def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
-    """Yield each aspect that has a side, its odds, label and probability, and the place of its clearest clause."""
-    for name, odds in by_name(judged).items():
+    """Yield each aspect, its odds, label (None: undecided) and probability, and the place of its clearest clause."""
+    for name, odds in {**by_name(judged, decided=False), **by_name(judged)}.items():
         best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
         yield name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end
 
@@ -142,8 +141,7 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder unless it is new, empty, or holds only the tables of a report."""
     present = {path.stem for path in folder.iterdir()} if folder.is_dir() else set[str]()
     if folder.is_file() or (present and not set(ALWAYS) <= present <= set(TABLES)):
-        expected = "expected a new or empty folder for the tables, or those of a report"
-        raise ConfigError(f"{folder}: {expected}; name another --tables")
+        raise ConfigError(f"{folder}: expected a new or empty folder, or the tables of a report; name another --tables")
     if not folder.exists():
         require_place(folder)
 

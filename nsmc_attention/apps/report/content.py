@@ -154,24 +154,21 @@ class Content:
     def sections(self) -> Iterator[Section]:
         """Yield the figures of the page, then its examples."""
         scored, say = self.frame[self.frame["label"].notna()], self.say
-        share, in_words = self.tally.share.share, self.share_in_words()
-        if self.stars:
-            share, in_words = self.rated["stars"], self.percent(self.rated["stars"])
-        whole = math.nan if share is None else share
+        whole = self.rated["stars"] if self.stars else self.tally.share.share or math.nan
+        in_words = self.percent(whole) if self.stars else self.share_in_words()
         values = {"name": self.group_by, "whole": in_words, "stars": say["stars_legend"] if self.stars else ""}
         if count := len(self.tables.get("groups", ())):
             rows = self.shown_groups()
             which = say["which_all" if count == len(rows) else "which_some"]
             values["which"] = which.format(count=count, shown=len(rows))
             yield Section("groups", interval_rows(rows, self.shares(rows), PERCENT, whole), values)
-            if self.rater:
+            if self.ratings:
                 yield self.films(self.rater.scale.lowest, self.rater.scale.highest, values)
         if len(self.tables.get("months", ())):
             rows = self.tables["months"]
             if len(rows) > MONTHS:
                 # otherwise each has few reviews and a wide interval
-                prior = self.explainer.classifier.prior
-                rows = shares_by(scored["month"].str[:4], scored, prior, self.tally.evidence)
+                rows = shares_by(scored["month"].str[:4], scored, self.explainer.classifier.prior, self.tally.evidence)
             yield Section("times", interval_columns(rows, whole, say["times"]), values)
         if self.stars:
             yield self.agreement(self.tables["agreement"])
@@ -190,7 +187,8 @@ class Content:
             own = getattr(row, "share_by_stars", math.nan)
             first = self.say["stars_share"].format(share=100 * own) if own == own else ""
             interval = f" <small>({100 * row.low:.0f}–{100 * row.high:.0f})</small>" if row.share == row.share else ""
-            yield f"{first}{self.percent(row.share)}{interval} · {row.count:,}"
+            unclear = self.say["undecided"].format(count=row.undecided) if getattr(row, "undecided", 0) else ""
+            yield f"{first}{self.percent(row.share)}{interval} · {row.count:,}{unclear}"
 
     def films(self, lowest: float, highest: float, values: dict[str, Any]) -> Section:
         """Return a line for each group with its stars, and below the reviews of each to unfold."""
@@ -216,7 +214,7 @@ class Content:
 
     def aspects(self, mentions: pandas.DataFrame) -> Section:
         """Return a line for each aspect, its share by group, and the reviews that praise and blame it most to unfold."""
-        rows, examples = self.tables["aspects"], {}
+        rows, examples, decided = self.tables["aspects"], {}, mentions[mentions["label"].notna()]
         chart = interval_rows(rows, self.shares(rows), PERCENT)
         if "aspects_by_group" in self.tables:
             shares = self.tables["aspects_by_group"]["share"].unstack()
@@ -225,9 +223,9 @@ class Content:
             if shares.notna().any(axis=None):
                 chart += framed("scroll", shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False))
         for name in rows.index:
-            own = mentions[mentions["aspect"] == name].sort_values("odds", ascending=False)
+            own = decided[decided["aspect"] == name].sort_values("odds", ascending=False)
             sides = pandas.concat([own[own["odds"] > 0].head(1), own[own["odds"] <= 0].tail(1)])
-            heading = self.say["aspects_reviews"].format(name=name, count=len(own))
+            heading = self.say["aspects_reviews"].format(name=name, count=rows["count"][name])
             examples[heading] = [self.example(each.row, (each.start, each.end)) for each in sides.itertuples()]
         words = self.say["aspects_own" if self.words_file else "aspects_of_films"].format(file=self.words_file)
         return Section("aspects", chart, {"list": words}, examples)
@@ -241,9 +239,8 @@ class Content:
     def words(self, most: int) -> Iterator[str]:
         counts = f"{self.say['positive']} {{:,}} · {self.say['negative']} {{:,}}".format
         for side, words in zip(("praise", "blame"), self.praise_and_blame(most)):
-            shades = {True: side, False: f"{side} pale"}
             rows = zip(words["word"], words["z"].abs(), map(counts, words["positive"], words["negative"]))
-            yield bars(self.say[side], [(*row, shades[row[1] >= Z95]) for row in rows])
+            yield bars(self.say[side], [(*row, side if row[1] >= Z95 else f"{side} pale") for row in rows])
 
     def attended_words(self, most: int) -> Iterator[str]:
         weights, times = self.tables["words_by_attention"], self.say["times_average"]

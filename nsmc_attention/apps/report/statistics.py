@@ -8,7 +8,7 @@ from typing import Any, Iterable, Sequence
 import numpy
 import pandas
 
-from ...measure.share import NOTHING, Evidence, Share, shrunk
+from ...measure.share import NOTHING, WIDEST_INTERVAL, Evidence, Share, shrunk
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
 from ...views.heatmap import by_word
 
@@ -40,21 +40,26 @@ LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하
 def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evidence = NOTHING) -> pandas.DataFrame:
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
-    `frame` has label and probability (`prior` as in Evidence, which `table` is of the whole), and perhaps sentiment, stars
-    and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are estimated by
-    `measure.share.shrunk`, NaN is unknown. outlier is whether labels, or own stars, differ from all by more than 99.8 % of
-    groups of that size drawn from all (a funnel plot, Spiegelhalter 2005), above whether they are higher.
+    `frame` has label (None: undecided), probability (`prior` as in Evidence, which `table` is of the whole), and perhaps
+    sentiment, stars and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are estimated
+    by `measure.share.shrunk`, NaN is unknown. outlier is whether labels, or own stars, differ from all by more than 99.8 %
+    of groups of that size drawn from all (a funnel plot, Spiegelhalter 2005), above whether they are higher.
     """
-    positive = (frame["label"] == "positive").astype(int)
+    positive, undecided, probability = frame["label"] == "positive", frame["label"].isna(), frame["probability"]
     rows = positive.groupby(keys).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
     sample = Evidence(table.bins * [[0], [1], [1]])
-    found = shrunk([Evidence.of(own, prior) + sample for _, own in frame["probability"].groupby(keys)])
+    found = shrunk([Evidence.of(own, prior) + sample for _, own in probability.mask(undecided).groupby(keys)])
     estimated = pandas.DataFrame(found, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
+    # undecided ones may be on either side (Manski 1989)
+    part, weak = undecided.groupby(keys).mean(), probability.where(undecided).groupby(keys).mean().fillna(0)
+    estimated = estimated.mul(1 - part, axis="index").assign(high=lambda table: table["high"] + part)
+    estimated["share"] = (estimated["share"] + weak * part).mask(estimated["high"] - estimated["low"] > WIDEST_INTERVAL)
     sides = frame.get("star_label", positive)
     difference, whole = sides.groupby(keys).mean() - sides.mean(), sides.mean()
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / sides.groupby(keys).count())
-    neither = SENTIMENTS[1::2] if "sentiment" in frame else []
-    counts = {kind: (frame["sentiment"] == kind).groupby(keys).sum() for kind in neither}
+    kinds = {kind: frame["sentiment"] == kind for kind in SENTIMENTS[1::2] if "sentiment" in frame}
+    kinds.update({"undecided": undecided} if undecided.any() else {})
+    counts = {kind: own.groupby(keys).sum() for kind, own in kinds.items()}
     rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0, **counts)
     own = {"mean_stars": "stars", "share_by_stars": "star_label"}.items()
     return rows.assign(**{name: frame[column].groupby(keys).mean() for name, column in own if column in frame})

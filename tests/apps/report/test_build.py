@@ -179,7 +179,7 @@ def test_tables_go_only_where_nothing_else_is(classifier, reviews, tmp_path):
     mine.mkdir()
     (mine / "reviews.csv").write_text("document\n좋다\n", encoding="utf-8")
     for place in (mine, mine / "reviews.csv", tmp_path):
-        with pytest.raises(ConfigError, match="expected a new or empty folder for the tables"):
+        with pytest.raises(ConfigError, match="expected a new or empty folder, or the tables"):
             report(classifier, mine / "reviews.csv", tmp_path / "r.html", tables_to=place)
     assert not (tmp_path / "r.html").exists()
     assert (mine / "reviews.csv").read_text(encoding="utf-8") == "document\n좋다\n"

@@ -1,6 +1,8 @@
 import numpy
 import pandas
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nsmc_attention.apps.report.statistics import agreement, dates_of, distinctive_words, extreme_reviews, shares_by
 
@@ -25,6 +27,20 @@ def test_a_share_is_estimated_and_one_of_few_reviews_is_unknown():
     assert rows.loc["가", "low"] <= rows.loc["가", "share"] <= rows.loc["가", "high"]
     # labels count 80 %
     assert rows.loc["가", "share"] > 0.85 and numpy.isnan(rows.loc["나", "share"])
+
+
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["positive", "negative", None])), min_size=1))
+def test_an_interval_has_all_that_undecided_mentions_may_be(mentions):
+    frame = pandas.DataFrame(mentions, columns=["aspect", "label"]).astype(object)
+    frame["probability"] = frame["label"].map({"positive": 0.97, "negative": 0.03}).fillna(0.6)
+    decided = frame[frame["label"].notna()]
+    alone, rows = shares_by(decided["aspect"], decided), shares_by(frame["aspect"], frame)
+    for name, row in rows.iterrows():
+        own = frame["label"][frame["aspect"] == name]
+        part = own.isna().mean()
+        low, high = alone.loc[name, ["low", "high"]] if name in alone.index else (0, 1)
+        assert row["low"] == pytest.approx(low * (1 - part)) and row["high"] == pytest.approx(high * (1 - part) + part)
+        assert row["count"] == len(own) and row.get("undecided", 0) == own.isna().sum()
 
 
 def test_stars_of_the_table_stand_beside_the_estimate():
