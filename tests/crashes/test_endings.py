@@ -26,7 +26,7 @@ ENDINGS = (signal.SIGINT, signal.SIGTERM)
 # Seconds within which workers end, also on a loaded machine; their work takes longer
 LIMIT = 2
 # Lines about the data of a command
-ABOUT_DATA = rb"(?m)^(data: |left out: |.*: the table already has ).*\n"
+ABOUT_DATA = rb"(?m)^(data: |left out: |.*: the table already has |.* reviews read$).*\n"
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def test_a_signal_ends_a_command_and_its_workers_at_once(start, table, tmp_path,
 
 
 @pytest.mark.parametrize("line", ["report {} --output a.html", "adapt {} --out run"])
-def test_a_signal_ends_a_command_without_workers_at_once(start, table, tmp_path, line):
+def test_a_signal_ends_a_report_and_a_training_at_once(start, table, tmp_path, line):
     process = start(*line.format(table).split(), cwd=tmp_path)
     # which is more than its imports take
     until(lambda: psutil.Process(process.pid).cpu_times().user > 2.5, process)
