@@ -367,9 +367,9 @@ class Classifier(Predictor):
     def sides(self, texts: Sequence[str]) -> Evidence:
         """Return the chances of different texts to be on a side, by both heads.
 
-        Nothing without heads, and of texts that are unlike film reviews, whose stars these would be.
+        Nothing without heads, and where texts are no film reviews, from which the heads learnt; an adapted classifier has such.
         """
-        if not (self.heads and texts) or domain_shift(self, texts):
+        if not (self.heads and texts) or "adapted" in self.bundle.manifest or domain_shift(self, texts):
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
         probabilities, _, said = self.score.read(reviews, self.heads)

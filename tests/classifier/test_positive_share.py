@@ -1,6 +1,7 @@
 import io
 import json
 import math
+from dataclasses import replace
 
 import numpy
 import pandas
@@ -8,6 +9,7 @@ import pytest
 
 from nsmc_attention import load_classifier, positive_share, score_column
 from nsmc_attention.classifier.positive_share import LEANING, LabelsByShare, share_given
+from nsmc_attention.classifier.predictor import Classifier
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.measure.share import Evidence, Tally
 from nsmc_attention.scoring.reference import worker_scorer
@@ -39,6 +41,12 @@ def test_neutral_reviews_hardly_change_the_share(classifier):
         classifier.probabilities([*table, *(f"{text} {n}" for n in range(20) for text in neutral)])
     ).share
     assert abs(beside.share - alone.share) < abs(without.share - counted.share)
+
+
+def test_stars_of_films_say_nothing_of_what_a_classifier_was_adapted_to(classifier):
+    bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "adapted": {}})
+    adapted, texts = Classifier(bundle, classifier.engine), [text for text in TEXTS if text.strip()]
+    assert classifier.sides(texts).bins.any() and not adapted.sides(texts).bins.any()
 
 
 def test_a_text_that_many_rows_are_counts_once_and_is_said(classifier, tmp_path, command):
