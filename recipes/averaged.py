@@ -17,6 +17,7 @@ import warnings
 from pathlib import Path
 
 import numpy
+import pandas
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import minimize
@@ -25,7 +26,7 @@ from scipy.special import expit
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.batches import EncodedPart, TrainingPart, encode
 from nsmc_attention.classifier.ngrams import NgramTable, presence, tfidf
-from nsmc_attention.classifier.origins import read_sentences
+from nsmc_attention.classifier.origins import read_sentences, unmarked
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.classifier.stages import ClassifierTrainer
 from nsmc_attention.classifier.train import split, tokenized, write_classifier
@@ -65,10 +66,11 @@ def fitted(own: sparse.csr_matrix, labels: Odds, odds: Odds, held: sparse.csr_ma
     return minimize(loss, numpy.zeros(own.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
 
 
-def with_sentences(trainer: ClassifierTrainer, arrays: Arrays, path: Path, train: EncodedPart) -> Arrays:
-    """Return the parameters with v in their table of n-grams, of the clear sentences of a file without marks."""
-    frame = read_sentences(path).frame
-    frame = frame[frame["label"].isin([0, 1]) & ~frame["signs"].astype(bool)].drop_duplicates("document")
+def with_learnt_ngrams(
+    trainer: ClassifierTrainer, arrays: Arrays, sentences: pandas.DataFrame, train: EncodedPart
+) -> Arrays:
+    """Return the parameters with v in their table of n-grams, of the clear sentences without marks."""
+    frame = unmarked(sentences).drop_duplicates("document")
     labels = frame["label"].to_numpy(dtype="float64")
     part = TrainingPart(trainer.encoder.encode_many([*frame["document"]]), labels, frame)
     network = trainer.network_of(arrays, dropout=False)
@@ -95,9 +97,10 @@ def main() -> None:
     run.check({})
     train, dev = (encode(part, first.codec) for part in split(tokenized(reviews, config), config.training))
     trainer = ClassifierTrainer(config, first.codec, run)
-    arrays = mean_of([parameters_of(bundle)[1] for bundle in bundles])
+    arrays, sentences = mean_of([parameters_of(bundle)[1] for bundle in bundles]), None
     if given.sentences:
-        arrays = with_sentences(trainer, arrays, given.sentences, train)
+        sentences = read_sentences(given.sentences)
+        arrays = with_learnt_ngrams(trainer, arrays, sentences.frame, train)
     network = trainer.network_of(arrays, dropout=False)
     ngrams = NgramTable(arrays[NGRAM_TABLE], 1.0)
     figures = trainer.calibrate(network, trainer.batches(dev, with_ngrams=True), ngrams)
@@ -109,8 +112,8 @@ def main() -> None:
         "fingerprint": ",".join(each.fingerprint for each in bundles),
     }
     data = {**bundles[-1].manifest["data"], "mean_of": mean}
-    if given.sentences:
-        data["sentences"] = read_sentences(given.sentences).describe()
+    if sentences:
+        data["sentences"] = sentences.describe()
     manifest = manifest_of(config, data, figures["after"], command)
     given.out.mkdir(parents=True, exist_ok=True)
     codec = {"vocab.json": first.read("vocab.json")}, first.codec

@@ -367,7 +367,7 @@ class Classifier(Predictor):
     def sides(self, texts: Sequence[str]) -> Evidence:
         """Return the chances of different texts to be on a side, by both heads.
 
-        Nothing without heads, and where texts are no film reviews, from which the heads learnt; an adapted classifier has such.
+        NOTHING without heads, for texts unlike film reviews, and of an adapted classifier: the heads learnt from films.
         """
         if not (self.heads and texts) or "adapted" in self.bundle.manifest or domain_shift(self, texts):
             return NOTHING
