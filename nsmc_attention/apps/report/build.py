@@ -5,6 +5,7 @@ import json
 import math
 import sys
 import time
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import repeat
@@ -13,7 +14,7 @@ from typing import Any, Optional
 
 import pandas
 
-from ...classifier.domain_shift import domain_shift, domain_warning
+from ...classifier.domain_shift import MOST_TEXTS, domain_shift, domain_warning
 from ...classifier.explain import Explainer
 from ...classifier.predictor import TEXT, WINDOW, Classifier
 from ...classifier.settings import ClassifierBundle
@@ -23,25 +24,28 @@ from ...corpora.stars import Stars, star_columns, stars_of
 from ...errors import ConfigError, DataError, did_you_mean, list_names
 from ...machine.files import require_place, write_text
 from ...machine.progress import progress_bar
+from ...measure.share import Tally
 from ...scoring.columns import as_csv
 from ...scoring.files import PathLike, row_stream, tally_of
 from ...scoring.reference import Row
-from ...systems.film.rater import rater_of
+from ...systems.film.rater import FilmRater, Pools, rater_of
 from ...tables.columns import require_column
 from ...tables.parts import as_text, cells_of, cut
 from ...views.heatmap import tags_at
 from ...views.page import OWN_CHARACTERS, entry, file, filled, font_of, in_base64, in_script, panel, with_words
 from ..aspects.aspects import Aspect, AspectReader, by_name
 from ..aspects.clauses import read_words
-from .content import Content, Example, Section, rate_groups
-from .statistics import Tables, content_words, count, dates_of
+from .content import SHOWN, Content, Example, Section, rate_groups
+from .statistics import Tables, WordCounts, content_words, count, count_words, dates_of
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
 TABLES = (*ALWAYS, "sentiments", "groups", "months", "agreement", "aspects", "aspects_by_group")
 LANGUAGES = ("ko", "en")
-# What is found in a text: the first are columns of `reviews.csv`; its content words once, those of its tokens, their weights
-FOUND = "text probability label sentiment expected_stars words token weight mentions".split()
+# What is predicted of a text, of one without a label nothing; what is found in it; and what is known of a mention
+PREDICTED, BLANK = "probability label sentiment expected_stars".split(), (math.nan, None, None, math.nan)
+FOUND = ["text", *PREDICTED, "words", "tokens", "weights", "mentions"]
+MENTION = "row aspect odds label probability start end".split()
 
 
 def report(
@@ -59,10 +63,9 @@ def report(
 ) -> Tables:
     """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
 
-    Shares are estimated (`measure.share`), by group and month too. `stars_column` has the table's own stars, whose share
-    leads; None finds it. Groups have predicted stars where the film network reads the classifier.
-    DataError if the table or `aspects_file` cannot be read, lacks a column, or has no review with a word;
-    ConfigError if the output is no .html, the language is unknown, or the folder for the tables holds other files.
+    Shares are estimated (`measure.share`). `stars_column` has the table's own stars, which lead; None finds it. Groups have
+    predicted stars where the film network reads the classifier. DataError if a table cannot be read, lacks a column, or has
+    no review with a word; ConfigError if the output is no .html, or the folder for the tables holds other files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
@@ -73,19 +76,15 @@ def report(
         check_folder(Path(tables_to))
     words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     path, frame, stars = read(source, group_by, date_column, stars_column)
-    found = read_texts(TextReader(classifier, words), frame, path)
-    texts = frame["text"].tolist()
-    tally = tally_of(classifier, texts, frame["probability"].tolist())
-    unlike = domain_shift(classifier, texts)
-    if warning := domain_warning(classifier, texts):
+    first = frame["text"].head(MOST_TEXTS).tolist()
+    if warning := domain_warning(classifier, first):
         print(f"{path}: {warning}", file=sys.stderr)
-    # the words of films say nothing of other texts
-    counted = [] if unlike and not words else enumerate(found["mentions"])
-    columns = "row aspect odds label probability start end".split()
-    mentions = pandas.DataFrame([(row, *each) for row, own in counted for each in own], columns=columns)
-    tables = count(frame, found, mentions, classifier.prior, tally.evidence)
-    # trained on films alone
-    ratings = rate_groups(rater, frame, tables["groups"]) if rater and not unlike else None
+    # the stars and the words of films say nothing of other texts
+    rater = None if (unlike := domain_shift(classifier, first)) else rater
+    tally, counts, mentions, pools = read_texts(TextReader(classifier, words), frame, path, rater)
+    mentions = mentions[:0] if unlike and not words else mentions
+    tables = count(frame, counts, mentions, classifier.prior, tally.evidence)
+    ratings = rate_groups(rater, pools, tables["groups"]) if rater else None
     say, own = phrases(language), Path(aspects_file).name if aspects_file else None
     values = (frame, tables, say, Explainer(classifier), tally, mentions, own, group_by, rater, ratings, unlike, stars)
     write_text(output, report_page(Content(*values), title or say["title"], path.name, classifier.bundle, language))
@@ -103,12 +102,11 @@ class TextReader(AspectReader):
         reviews = [each.averaged() for each in self.scorer.predict_stream(texts)]
         able, rows = Explainer(self.scorer).has_contributions, list[Row]()
         for review, judged in zip(reviews, self(each.text for each in reviews) if able else repeat([])):
-            spans, label = content_words(review.text), review.label
-            tokens, weights = tags_at(review.offsets, spans), (review.token_weights * len(review.tokens)).tolist()
+            spans, weights = content_words(review.text), (review.token_weights * len(review.tokens)).tolist()
             # one without a label is counted with the blank ones
-            said = label and review.probability, label, label and (review.sentiment or "no_opinion"), review.stars
-            words = {word for *_, word in spans if word}
-            rows.append((review.text, *said, words, tokens, weights, [*mentions_of(judged)]))
+            said = review.probability, review.label, review.sentiment or "no_opinion", review.stars or math.nan
+            found = {word for *_, word in spans}, tags_at(review.offsets, spans), weights, [*mentions_of(judged)]
+            rows.append((review.text, *(said if review.label else BLANK), *found))
         return rows
 
 
@@ -119,22 +117,35 @@ def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
         yield name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end
 
 
-def read_texts(reader: TextReader, frame: pandas.DataFrame, path: Path, seconds: float = 10) -> pandas.DataFrame:
-    """Add what is predicted to a frame of texts, which become clean; say how far it is where no terminal shows a bar."""
-    rows, said, processes = list[Row](), time.monotonic(), 1 if len(frame) <= WINDOW else None
+def read_texts(
+    reader: TextReader, frame: pandas.DataFrame, path: Path, rater: Optional[FilmRater] = None, seconds: float = 10
+) -> tuple[Tally, WordCounts, pandas.DataFrame, Pools]:
+    """Add PREDICTED to a frame of texts, which become clean; say how far it is where no terminal shows a bar."""
+    tally, words, pools = Tally(), defaultdict[str, Any](Counter), Pools()
+    parts, mentions = list[pandas.DataFrame](), list[pandas.DataFrame]()
+    texts, said, processes = frame.pop("text").tolist(), time.monotonic(), 1 if len(frame) <= WINDOW else None
     with progress_bar(total=len(frame), desc="scoring", unit=" reviews") as bar:
-        for window, few in row_stream(reader, cut(frame["text"], WINDOW, sys.getsizeof, TEXT), processes):
-            rows += few
+        for window, few in row_stream(reader, cut(texts, WINDOW, sys.getsizeof, TEXT), processes):
+            found, places = pandas.DataFrame(few, columns=FOUND), slice(tally.rows, tally.rows + len(window))
+            # in their place, as a million texts are not held twice
+            texts[places] = found["text"]
+            tally += tally_of(reader.scorer, texts[places], found["probability"].tolist(), before=places.start)
+            count_words(words, labelled := found[found["label"].notna()])
+            if rater:
+                groups = frame["group"].iloc[places].reset_index(drop=True)[labelled.index].dropna()
+                rater.add(pools, [*zip(groups, labelled["text"][groups.index])], SHOWN)
+            own = [(row, *each) for row, several in zip(frame.index[places], found["mentions"]) for each in several]
+            mentions, parts = [*mentions, pandas.DataFrame(own, columns=MENTION)], [*parts, found[PREDICTED]]
             bar.update(len(window))
             if not sys.stderr.isatty() and time.monotonic() - said > seconds:
-                print(f"{path}: {len(rows):,} of {len(frame):,} reviews read", file=sys.stderr, flush=True)
+                print(f"{path}: {tally.rows:,} of {len(frame):,} reviews read", file=sys.stderr, flush=True)
                 said = time.monotonic()
-    found = pandas.DataFrame(rows, columns=FOUND).astype({"expected_stars": "float64"})
-    if found["label"].isna().all():
+    frame.insert(0, "text", texts)
+    names = PREDICTED[: 4 if reader.scorer.heads else 2]
+    frame[names] = pandas.concat(parts, ignore_index=True)[names]
+    if not tally.labels:
         raise DataError(f"{path}: expected reviews, found none with a word")
-    for name in FOUND[: 5 if reader.scorer.heads else 3]:
-        frame[name] = found[name]
-    return found
+    return tally, words, pandas.concat(mentions, ignore_index=True), pools
 
 
 def check_folder(folder: Path) -> None:
@@ -142,38 +153,34 @@ def check_folder(folder: Path) -> None:
     present = {path.stem for path in folder.iterdir()} if folder.is_dir() else set[str]()
     if folder.is_file() or (present and not set(ALWAYS) <= present <= set(TABLES)):
         raise ConfigError(f"{folder}: expected a new or empty folder, or the tables of a report; name another --tables")
-    if not folder.exists():
-        require_place(folder)
+    return None if folder.exists() else require_place(folder)
 
 
 def write_tables(folder: Path, tables: Tables) -> None:
     """Write the tables as csv into a folder, and remove those that an earlier report left and this one does not have."""
     folder.mkdir(exist_ok=True)
-    for name in TABLES:
-        (folder / f"{name}.csv").unlink(missing_ok=True)
-    for name, table in tables.items():
-        write_text(folder / f"{name}.csv", as_csv(table))
+    for path in (folder / f"{name}.csv" for name in TABLES):
+        write_text(path, as_csv(tables[path.stem])) if path.stem in tables else path.unlink(missing_ok=True)
 
 
 def read(source: File, *columns: Optional[str]) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
     """Return the path, of each review text and, by their columns, group, date and month, and the table's stars."""
     table, (group_by, date_column, stars_column) = WholeTable(open_file(source)), columns
-    path = table.path
-    if not table.texts:
+    path, frame = table.path, pandas.DataFrame({"text": table.texts})
+    if frame.empty:
         raise DataError(f"{path}: expected reviews, found no row")
     for name in filter(None, columns):
         require_column(table.names, name, path, hint="")
-    frame = pandas.DataFrame({"text": table.texts})
     if group_by:
-        frame["group"] = [as_text(value).strip() or None for value in cells_of(table.parts, group_by)]
+        frame["group"] = [sys.intern(as_text(cell).strip()) or None for cell in cells_of(table.parts, group_by)]
     if date_column:
         cells = list(map(as_text, cells_of(table.parts, date_column)))
         frame["date"] = dates_of(cells)
-        frame["month"] = frame["date"].str[:7]
+        frame["month"] = frame["date"].map({date: date[:7] for date in frame["date"].dropna().unique()})
         if undated := [cell for cell, known in zip(cells, frame["date"].notna()) if not known]:
             found = f"{len(undated):,} of {len(cells):,} rows have no date that can be read"
-            example = f"as {next(filter(str.strip, undated), '')[:20]!r}; they are not in the figure over time"
-            print(f"{path}: column {date_column}: {found}, {example}", file=sys.stderr)
+            found += f", as {next(filter(str.strip, undated), '')[:20]!r}; they are not in the figure over time"
+            print(f"{path}: column {date_column}: {found}", file=sys.stderr)
     if stars := own_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return path, frame, stars

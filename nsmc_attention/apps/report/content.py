@@ -43,10 +43,8 @@ class Section(NamedTuple):
     reviews: dict[str, list[Example]] = {}
 
 
-def rate_groups(rater: Any, frame: pandas.DataFrame, groups: pandas.DataFrame) -> dict[str, Any]:
-    """Add STARS to the rows of `groups`, of the labelled reviews of a frame; rate the first GROUPS."""
-    named = frame.dropna(subset=["group", "label"])
-    pools = rater.pool(zip(named["group"], named["text"]), SHOWN)
+def rate_groups(rater: Any, pools: dict[Any, Any], groups: pandas.DataFrame) -> dict[str, Any]:
+    """Add STARS, by the Pools of their labelled reviews, to the rows of `groups`; rate the first GROUPS."""
     rows = [pools[name] for name in groups.index]
     bounds = [(stars, low, high) for _, (low, stars, high) in rater.bounds(rows)]
     groups[STARS] = pandas.DataFrame(bounds, columns=STARS, index=groups.index, dtype="float64")
@@ -55,11 +53,7 @@ def rate_groups(rater: Any, frame: pandas.DataFrame, groups: pandas.DataFrame) -
 
 @dataclass(frozen=True)
 class Content:
-    """The data of a report, the `page.phrases` of its language, and what explains its examples.
-
-    `frame` has a row for each review, `tally` the estimated share of positive ones, `mentions` a row for each aspect of each
-    review, by the words of a file (None: of films). `ratings` are those of the largest groups; `unlike` says why none.
-    """
+    """The data of a report: a row a review and a row a mention of an aspect, its tables, phrases, and largest groups' ratings."""
 
     frame: pandas.DataFrame
     tables: Tables
@@ -90,8 +84,8 @@ class Content:
             yield name.format(name=self.group_by), count, " · ".join([more, *self.missing("nameless", "group")])
         if len(self.tables.get("months", ())):
             months = self.tables["months"].index
-            period = "–".join(dict.fromkeys(month.replace("-", ".") for month in (months[0], months[-1])))
-            yield self.figure("months", period, {"count": len(months)})
+            ends = "–".join(dict.fromkeys([months[0], months[-1]])).replace("-", ".")
+            yield self.figure("months", ends, {"count": len(months)})
 
     def figure(self, kind: str, value: Any, more: dict[str, Any]) -> tuple[str, str, str]:
         shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else self.percent(value)
@@ -159,15 +153,15 @@ class Content:
         values = {"name": self.group_by, "whole": in_words, "stars": say["stars_legend"] if self.stars else ""}
         if count := len(self.tables.get("groups", ())):
             rows = self.shown_groups()
-            which = say["which_all" if count == len(rows) else "which_some"]
-            values["which"] = which.format(count=count, shown=len(rows))
+            values["which"] = say["which_some" if count > len(rows) else "which_all"].format(
+                count=count, shown=len(rows)
+            )
             yield Section("groups", interval_rows(rows, self.shares(rows), PERCENT, whole), values)
             if self.ratings:
                 yield self.films(self.rater.scale.lowest, self.rater.scale.highest, values)
         if len(self.tables.get("months", ())):
             rows = self.tables["months"]
             if len(rows) > MONTHS:
-                # otherwise each has few reviews and a wide interval
                 rows = shares_by(scored["month"].str[:4], scored, self.explainer.classifier.prior, self.tally.evidence)
             yield Section("times", interval_columns(rows, whole, say["times"]), values)
         if self.stars:

@@ -10,9 +10,10 @@ import pandas
 
 from ...measure.share import NOTHING, WIDEST_INTERVAL, Evidence, Share, shrunk
 from ...text.tokenizers import Span, align, joined_morphemes, morphemes
-from ...views.heatmap import by_word
 
 Tables = dict[str, pandas.DataFrame]
+# By (word, label): "reviews" with it, "" of all; its "tokens", and the sums of their "weights"
+WordCounts = dict[str, "Counter[tuple[str, str]]"]
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
 Z95, Z998 = 1.96, 3.09
 # Dates with the year first, whatever follows: digits alone; a whole year, a month and perhaps a day; three numbers
@@ -41,9 +42,8 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
     `frame` has label (None: undecided), probability (`prior` as in Evidence, which `table` is of the whole), and perhaps
-    sentiment, stars and star_label (1 for many stars, 0 for few). positive counts labels; share, low and high are estimated
-    by `measure.share.shrunk`, NaN is unknown. outlier is whether labels, or own stars, differ from all by more than 99.8 %
-    of groups of that size drawn from all (a funnel plot, Spiegelhalter 2005), above whether they are higher.
+    sentiment, stars and star_label (1: many, 0: few). positive counts labels; share, low and high are of `shrunk`, NaN is
+    unknown; outlier: labels, or own stars, differ by more than 99.8 % of groups of that size (Spiegelhalter 2005).
     """
     positive, undecided, probability = frame["label"] == "positive", frame["label"].isna(), frame["probability"]
     rows = positive.groupby(keys).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
@@ -69,8 +69,8 @@ def agreement(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Return the number of reviews with stars by the side of their stars (rows; neutral is the middle) and by the model."""
     rated = frame[frame["stars"].notna()]
     sides = rated["star_label"].map({1: "positive", 0: "negative"}).fillna("neutral").rename("stars")
-    counts = pandas.crosstab(sides, rated.get("sentiment", rated["label"]).rename("model"))
-    return counts.reindex(index=SENTIMENTS[:3], columns=SENTIMENTS, fill_value=0)
+    said = rated.get("sentiment", rated["label"]).rename("model")
+    return pandas.crosstab(sides, said).reindex(index=SENTIMENTS[:3], columns=SENTIMENTS, fill_value=0)
 
 
 def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
@@ -83,8 +83,7 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     texts = pandas.Series(written.unique(), dtype=object).str
     parts = reduce(pandas.DataFrame.fillna, map(texts.extract, DATES))
     years = parts["year"].str.replace(r"^(..)$", r"20\1", regex=True)
-    whole = parts.assign(year=years, day=parts["day"].fillna("1")).astype("float64")
-    dates = pandas.to_datetime(whole, errors="coerce")
+    dates = pandas.to_datetime(parts.assign(year=years).fillna({"day": "1"}).astype("float64"), errors="coerce")
     for number, (unit, beginning) in COUNTED.items():
         # without NaN, for which pandas rounds whatever is in memory
         numbers = pandas.to_numeric(texts.extract(rf"^({number}(?:\.\d+)?)$")[0].dropna())
@@ -98,10 +97,8 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     return written.map(dict(zip(written.unique(), shown))).astype(object)
 
 
-def count(
-    frame: pandas.DataFrame, found: pandas.DataFrame, mentions: pandas.DataFrame, prior: float, whole: Evidence
-) -> Tables:
-    """Return the report's tables of a frame of texts and what was found in each."""
+def count(frame: Any, words: WordCounts, mentions: pandas.DataFrame, prior: float, whole: Evidence) -> Tables:
+    """Return the report's tables of a frame of texts with what is predicted, of their words and mentions of aspects."""
     scored, tables = frame[frame["label"].notna()], Tables()
     if "sentiment" in scored:
         counts = scored["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
@@ -117,20 +114,15 @@ def count(
     if len(mentions) and "group" in frame:
         keys = [mentions["row"].map(frame["group"]).rename("group"), mentions["aspect"]]
         tables["aspects_by_group"] = shares_by(keys, mentions, prior)
-    found = found[found["label"].notna()]
-    tables["words_by_log_odds"] = distinctive_words(found["words"], found["label"])
-    tokens = found[["label", "token", "weight"]].explode(["token", "weight"]).astype({"weight": "float64"})
-    attended = by_word(tokens[tokens["token"] != ""], fewest=max(5, len(found) // 500))
-    tables["words_by_attention"] = attended.rename(columns={"token": "word"})
-    tables["reviews"] = pandas.concat(extreme_reviews(frame), names=["kind", "row"])
-    return tables
+    tables["words_by_log_odds"] = distinctive_words(words["reviews"])
+    tables["words_by_attention"] = attended_words(words)
+    return {**tables, "reviews": pandas.concat(extreme_reviews(frame), names=["kind", "row"])}
 
 
 def content_words(text: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, word) of each morpheme of a clean text; word is "" where it is part of no content word.
+    """Return (start, end, word) of each morpheme of a clean text, "" for a word that is no content word.
 
-    Content words are nouns, verbs and adjectives by their stem with 다 (아까워 -> 아깝다), and roots with what makes them
-    a verb (지루 하 -> 지루하다); no endings, particles, pronouns, numerals, auxiliaries or punctuation.
+    Content words are nouns, stems with 다 (아까워 -> 아깝다), and roots with what makes them a verb (지루 하 -> 지루하다).
     """
     pairs = morphemes(text)
     spans = align(text, [surface for surface, _ in pairs])
@@ -150,10 +142,7 @@ def dictionary_form(form: str, tag: str, next_form: str, next_tag: str) -> str:
 
 
 def join_pieces(spans: Sequence[Span], tags: Sequence[str], words: list[str], text: str) -> None:
-    """Join touching nouns of which one has a single syllable, pieces of what the dictionary lacks (노 잼 -> 노잼).
-
-    Beside a pronoun, counter or prefix (짜증 나, 컨 저 링) they are no word together, and the single syllables are dropped.
-    """
+    """Join touching nouns of which one has a single syllable (노 잼 -> 노잼); drop those beside a pronoun or counter (짜증 나)."""
     first = 0
     for end in range(1, len(tags) + 1):
         touching = end < len(tags) and spans[end][0] == spans[end - 1][1]
@@ -165,37 +154,47 @@ def join_pieces(spans: Sequence[Span], tags: Sequence[str], words: list[str], te
         first = end
 
 
-def distinctive_words(token_lists: Iterable[Sequence[str]], labels: Iterable[str], fewest: int = 5) -> pandas.DataFrame:
+def count_words(words: WordCounts, found: pandas.DataFrame) -> None:
+    """Count the words of reviews with a label, and their tokens."""
+    for label, own, tokens, weights in zip(found["label"], found["words"], found["tokens"], found["weights"]):
+        words["reviews"].update((word, label) for word in {"", *own})
+        for token, weight in zip(tokens, weights):
+            words["tokens"][token, label] += 1
+            words["weights"][token, label] += weight
+
+
+def distinctive_words(reviews: "Counter[tuple[str, str]]", fewest: int = 5) -> pandas.DataFrame:
     """Return which words occur more in reviews of one label than in those of the other.
 
-    Log-odds ratio with the words of all reviews as the Dirichlet prior, divided by its deviation (Monroe, Colaresi &
-    Quinn 2008, equation 22). Returns word, positive and negative (reviews with it; words in fewer than `fewest` are left
-    out), z: above 0 praise, below 0 blame; largest first. 0 where the word is in no larger share of that side's reviews.
+    The log-odds ratio with all words as the Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
+    equation 22), is z, above 0 for praise, largest first, 0 where the word is in no larger share of that side's reviews;
+    positive and negative are the reviews with the word. Words in fewer than `fewest` are left out.
     """
-    words: dict[str, Counter[str]] = {"positive": Counter(), "negative": Counter()}
-    reviews = pandas.Series([*labels], dtype=object)
-    for tokens, label in zip(token_lists, reviews):
-        words[label].update(set(tokens))
-    counts = pandas.DataFrame(words, dtype="float64").fillna(0.0)
-    whole = counts.sum(axis="columns")
-    smoothed = counts.add(whole, axis="index")
+    counts = pandas.Series(reviews).unstack().reindex(columns=["positive", "negative"]).fillna(0.0)
+    sides, counts = counts.loc[""], counts.drop(index="")
+    smoothed = counts.add(whole := counts.sum(axis="columns"), axis="index")
     # of an only word, which is all that either label has, the odds are 1
     others = counts.sum() + whole.sum() - smoothed if len(counts) > 1 else smoothed
-    odds = numpy.log(smoothed / others) @ [1, -1]
-    larger = (counts / reviews.value_counts().reindex(counts.columns, fill_value=1)) @ [1, -1]
+    odds, larger = numpy.log(smoothed / others) @ [1, -1], (counts / sides.clip(lower=1)) @ [1, -1]
     z = (odds / numpy.sqrt((1 / smoothed).sum(axis="columns"))).where(numpy.sign(odds) == numpy.sign(larger), 0.0)
     rows = counts.astype("int64").assign(z=z)[whole >= fewest].rename_axis("word").reset_index()
     return rows.sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 
-def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas.DataFrame]:
-    """Return the rows of a frame with the most evidence of each side and those nearest to the middle, a text once.
+def attended_words(words: WordCounts) -> pandas.DataFrame:
+    """Return for each label its words by weight: label, word, count, weight (mean), largest first, without rare ones."""
+    counts = pandas.DataFrame(words).rename_axis(["word", "label"]).reset_index()
+    fewest = max(5, counts.loc[counts["word"] == "", "reviews"].sum() // 500)
+    rows = counts[(counts["word"] != "") & (counts["tokens"] >= fewest)].astype({"tokens": "int64"})
+    rows = rows[["label", "word"]].assign(count=rows["tokens"], weight=rows["weights"] / rows["tokens"])
+    return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
 
-    The positive, negative and, by sentiments, neutral ones; those that are too short to read come last.
-    """
-    once = frame.drop_duplicates("text")
-    sides = once.get("sentiment", once["label"])
-    evidence, middle = abs(once["probability"] - 0.5), abs(once.get("expected_stars", MIDDLE) - MIDDLE)
+
+def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas.DataFrame]:
+    """Return the reviews with the most evidence of each side and the most neutral ones, a text once, long ones first."""
+    sides, texts = frame.get("sentiment", frame["label"]), frame["text"]
+    evidence, middle = abs(frame["probability"] - 0.5), abs(frame.get("expected_stars", MIDDLE) - MIDDLE)
     distance = -evidence.where(sides != "neutral", -middle)
-    ordered = sides.iloc[numpy.lexsort((distance, once["text"].str.len() < READABLE))]
-    return {kind: once.loc[ordered.index[ordered == kind][:count]] for kind in ("positive", "negative", "neutral")}
+    ordered = sides.iloc[numpy.lexsort((distance, texts.str.len() < READABLE))]
+    kinds = {kind: texts[ordered.index[ordered == kind]] for kind in ("positive", "negative", "neutral")}
+    return {kind: frame.loc[own.drop_duplicates().index[:count]] for kind, own in kinds.items()}

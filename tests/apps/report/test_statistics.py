@@ -1,10 +1,20 @@
+from collections import Counter, defaultdict
+
 import numpy
 import pandas
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.apps.report.statistics import agreement, dates_of, distinctive_words, extreme_reviews, shares_by
+from nsmc_attention.apps.report.statistics import (
+    agreement,
+    attended_words,
+    count_words,
+    dates_of,
+    distinctive_words,
+    extreme_reviews,
+    shares_by,
+)
 
 
 def scored(probabilities):
@@ -95,27 +105,43 @@ def test_a_date_without_a_year_has_that_of_the_others_where_the_day_of_the_week_
     ]
 
 
+def words_of(lists, labels):
+    rows = [{"label": label, "words": words, "tokens": [], "weights": []} for words, label in zip(lists, labels)]
+    count_words(counts := defaultdict(Counter), pandas.DataFrame(rows))
+    return distinctive_words(counts["reviews"])
+
+
 def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
     lists = [["영화", "최고"]] * 30 + [["영화", "별로", "별로"]] * 30
-    rows = distinctive_words(lists, ["positive"] * 30 + ["negative"] * 30).set_index("word")
+    rows = words_of(lists, ["positive"] * 30 + ["negative"] * 30).set_index("word")
     assert rows.index[0] == "최고" and rows.index[-1] == "별로"
     assert rows.loc["영화", "z"] == pytest.approx(0, abs=1e-9)
     assert rows.loc["별로", ["positive", "negative"]].tolist() == [0, 30], "a word counts once a review"
-    assert distinctive_words([["희귀"]], ["positive"]).empty
+    assert words_of([["희귀"]], ["positive"]).empty
 
 
 def test_a_word_is_on_the_side_where_it_is_commoner():
     lists = [["영화", f"말{place}"] for place in range(4)] + [["영화"]]
     lists += [[f"글{place}", f"뜻{place}"] for place in range(9)]
-    rows = distinctive_words(lists, ["positive"] * 4 + ["negative"] * 10)
+    rows = words_of(lists, ["positive"] * 4 + ["negative"] * 10)
     assert rows["word"].tolist() == ["영화"] and rows.loc[0, "z"] > 0
-    few = distinctive_words([["영화"]] * 9 + [["별로", "영화"]], ["positive"] * 9 + ["negative"])
+    few = words_of([["영화"]] * 9 + [["별로", "영화"]], ["positive"] * 9 + ["negative"])
     assert few.set_index("word")["z"].get("영화") == 0, "in all reviews of both"
 
 
 @pytest.mark.filterwarnings("error")
 def test_one_word_alone_tells_nothing():
-    assert distinctive_words([["영화"]] * 9, ["positive"] * 8 + ["negative"]).values.tolist() == [["영화", 8, 1, 0]]
+    assert words_of([["영화"]] * 9, ["positive"] * 8 + ["negative"]).values.tolist() == [["영화", 8, 1, 0]]
+
+
+def test_words_by_attention_are_means_over_windows():
+    counts, weights = defaultdict(Counter), [1.0, 2.0, 6.0]
+    for window in ([0, 1], [2]):
+        rows = [
+            {"label": "positive", "words": ["a"], "tokens": ["a", ""], "weights": [weights[k], 9.0]} for k in window
+        ]
+        count_words(counts, pandas.DataFrame(rows * 2))
+    assert attended_words(counts).to_dict("records") == [{"label": "positive", "word": "a", "count": 6, "weight": 3.0}]
 
 
 def test_extreme_reviews_are_of_their_side_and_the_neutral_ones_nearest_to_the_middle_first():
@@ -138,8 +164,8 @@ def test_extreme_reviews_are_of_their_side_and_the_neutral_ones_nearest_to_the_m
     assert found == {"positive": [4, 0], "negative": [2], "neutral": [7, 5]}
     found = extreme_reviews(frame.assign(text=frame["text"].where(frame.index != 7, "그저 그럼")), count=1)
     assert [own.index.tolist() for own in found.values()] == [[4], [2], [5]], "what is too short to read comes last"
-    found = extreme_reviews(frame.assign(text="그저 그런데 볼만은 한 영화예요"))
-    assert [own.index.tolist() for own in found.values()] == [[0], [], []], "a text is shown once"
+    found = extreme_reviews(frame.assign(text="그저 그런데 볼만은 한 영화예요", sentiment="neutral"))
+    assert [own.index.tolist() for own in found.values()] == [[], [], [7]], "a text is shown once"
 
 
 def test_without_heads_the_sides_are_the_labels_and_nothing_is_neutral():
