@@ -103,7 +103,8 @@ def as_markdown(rows, label):
 
 def section(classifier, table):
     before, after = reliability(classifier, table)
-    edges, lengths = [-1, 2, 5, 10, 15, 20, 30, 45, 300], ["0-2", "3-5", "6-10", "11-15", "16-20", "21-30", "31-45", "46+"]
+    edges = [-1, 2, 5, 10, 15, 20, 30, 45, 300]
+    lengths = ["0-2", "3-5", "6-10", "11-15", "16-20", "21-30", "31-45", "46+"]
     stars = table["stars"].dropna().astype(int)
     unseen = accuracy_by(table, table["seen"]).set_index("group").loc[False]
     counts = table.groupby(["document", "label"]).size().unstack(fill_value=0)
