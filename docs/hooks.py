@@ -18,19 +18,12 @@ CODE = re.compile(r"(<pre\b.*?</pre>|<code\b.*?</code>)", re.DOTALL)
 CELL = '<div class="jp-Cell '
 # Code that fits a phone's line, as `--method attention`, would be broken after a hyphen
 SHORT = re.compile("<code>(?=[^<]{1,30}</code>)")
-# Pages of which each is a file of the source folder, and links to other files there, which are no pages
-SOURCES = {"readme.ko.md": "README.ko.md", "changelog.md": "CHANGELOG.md"}
-OUTSIDE = re.compile(
-    r"\[([^\]]+)\]\("
-    r"(?:(?!http|notebooks/)(?:[^)]*/)?(?:README|NOTICE|CHANGELOG|CONTRIBUTING)\.md|\.\./nsmc_attention/[^)]*)\)"
-)
+# Links of pages to files of the source folder that are no pages
+OUTSIDE = re.compile(r"\[([^\]]+)\]\((?:\.\./(?!docs/)[^)]*|advisories\.md)\)")
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Let the links of pages that are files of the source folder lead to other pages."""
-    if source := SOURCES.get(page.file.src_uri):
-        text = (Path(config["docs_dir"]).parent / source).read_text(encoding="utf-8")
-        markdown = re.sub(r"\]\(docs/", "](", text)
+    """Drop the links that lead out of the site."""
     return OUTSIDE.sub(r"\1", markdown)
 
 
@@ -44,6 +37,7 @@ def on_post_page(output, page, config):
         return output
     output = re.sub(r'href="\.\./docs/([\w.-]+)\.md', r'href="../\1.html', output)
     output = re.sub(r'href="(\w+)\.ipynb', r'href="\1.html', output)
+    output = re.sub(r'<a href="\.\./benchmarks/[^"]*">(.*?)</a>', r"\1", output)
     # headings have ids of their Latin letters alone, the table of contents those of page.toc
     anchors = iter([item.id for item in flattened(page.toc)])
     output = re.sub(r'(?<=<h)([1-6]) id="[^"]*"', lambda match: f'{match[1]} id="{next(anchors, "")}"', output)

@@ -1,16 +1,14 @@
-"""How faithful attention is: of several bundles, of several ways from a T x T matrix to one weight a word, in a corpus.
+"""How faithful attention is: of several bundles, of several ways from a T x T matrix to one weight a word.
 
     NSMC_ATTENTION_DATA=... python -m benchmarks.classification.attention [NAME=BUNDLE ...]
 
-Prints the tables of docs/faithfulness.md and draws its pictures; the packaged bundle comes first. 1,000 official test reviews
-drawn by seed 0 for the tables, the packaged bundle alone for the candidates, 5,000 reviews for the corpus.
+Prints the tables of docs/faithfulness.md and draws its picture; the packaged bundle comes first, and is alone for the
+candidates. 1,000 official test reviews drawn by seed 0.
 """
 
 import sys
-from collections import Counter, defaultdict
 
 import numpy
-import pandas
 from scipy.stats import entropy
 
 from benchmarks.classification.replaced import replaced
@@ -20,17 +18,11 @@ from nsmc_attention.classifier.engines import embed_batch
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.drawing.figure import new_figure, printable
-from nsmc_attention.drawing.html import LIGHT, as_hex
+from nsmc_attention.drawing.figure import new_figure
 from nsmc_attention.measure.faithfulness import MIN_TOKENS, agreement, aopc, leave_one_out
-from nsmc_attention.measure.metrics import evenness
-from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.views.heatmap import by_word, tags_at, token_table
 from nsmc_attention.views.terminal import interval
 
-REVIEWS, CORPUS = 1000, 5000
-# Rows of a figure of the corpus
-WORDS = 15
+REVIEWS = 1000
 # One-layer BiLSTM with additive attention, masked softmax: result files of successar/AttentionExplanation, the
 # code of Jain & Wallace 2019. Mean of Kendall's tau over the reviews of the test part.
 PUBLISHED = {
@@ -38,7 +30,6 @@ PUBLISHED = {
     "IMDB": {"erasure": 0.341, "gradient": 0.437},
     "SST, dot": {"erasure": 0.064, "gradient": 0.073},
 }
-ATTENTION, *LABELS = map(as_hex, (LIGHT.attention, LIGHT.positive, LIGHT.negative))
 
 
 def main(arguments):
@@ -58,7 +49,6 @@ def main(arguments):
     documents = reviews.documents
     texts = [documents[place] for place in chosen]
     print_candidates(classifiers["packaged"], texts[:REVIEWS])
-    save_figure(draw_corpus(classifiers["packaged"].predict_many(texts[:CORPUS]), mecab_tags), named("corpus"))
 
 
 def print_bundles(results, accuracy):
@@ -168,85 +158,6 @@ CANDIDATES = {
     "that, and what the word's n-grams say": lambda w, worth, length, ngrams: abs(w.mean(axis=0) * worth + ngrams),
     "what the word's n-grams say alone": lambda w, worth, length, ngrams: abs(ngrams),
 }
-
-
-def draw_corpus(predictions, tag, fewest=20):
-    """Draw which words, parts of speech, positions and distances get the weight in these reviews.
-
-    `tag` is as `text.tokenizers.mecab_tags`; words that occur fewer than `fewest` times in reviews of a label are left out.
-    """
-    labelled = [one for one in predictions if one.label is not None]
-    tags_of_tokens = [name for one in labelled for name in tags_at(one.offsets, tag(one.text))]
-    table = token_table(labelled).assign(tag=tags_of_tokens)
-    words, tags = by_word(table, fewest), by_tag(table).head(WORDS)
-    with new_figure((6.4, 10), 3, 2) as (figure, grid):
-        bars, lines = grid[:2].flat, grid.flat[3:]
-        for axes, label, color in zip(bars, ("positive", "negative"), LABELS):
-            rows = words[words["label"] == label].head(WORDS)
-            draw_bars(axes, rows["token"], rows["weight"], color, f"words in {label} reviews")
-        draw_bars(bars[2], tags["tag"], tags["weight"], ATTENTION, "parts of speech")
-        for axes in bars[:3]:
-            axes.axvline(1, color="0.7", linewidth=1)
-            axes.set_xlabel("weight x T (1: average)")
-        draw_line(lines[0], by_position(table), "position", "0: first word, 1: last")
-        draw_line(lines[1], by_distance(predictions), "distance", "place of the key - of the query")
-        values = [evenness([each.token_weights]) for each in predictions if len(each.tokens) > 1]
-        lines[2].hist(values, bins=40, range=(0, 1), color="0.5")
-        lines[2].set(title="evenness of the attention", xlabel="entropy / log T (1: uniform)", ylabel="reviews")
-    return figure
-
-
-def draw_line(axes, rows, x, label):
-    axes.plot(rows[x], rows["weight"], "o-", markersize=3, color=ATTENTION)
-    axes.axhline(1, color="0.7", linewidth=1)
-    axes.set(title=f"by {x}", xlabel=label, ylim=(0, None), ylabel="weight x T (1: average)")
-    axes.grid(alpha=0.3)
-
-
-def mean_weight(table, keys, names):
-    """Return one row a group: its keys, and the number and mean weight of its tokens, in columns `names`."""
-    return table.groupby(keys)["weight"].agg(["size", "mean"]).reset_index().set_axis(names, axis=1)
-
-
-def by_tag(table, fewest=50):
-    """Return tag, count, weight (mean), share (of all weight), largest first; see `token_table` with tags."""
-    rows = mean_weight(table, "tag", ["tag", "count", "weight"])
-    rows["share"] = rows["count"] * rows["weight"] / (rows["count"] * rows["weight"]).sum()
-    return rows[rows["count"] >= fewest].sort_values("weight", ascending=False, ignore_index=True)
-
-
-def by_position(table, bins=10):
-    """Return position (midpoint of each of `bins` parts of the review), count and weight (mean)."""
-    part = numpy.minimum((table["position"] * bins).astype(int), bins - 1)
-    rows = mean_weight(table, part, ["position", "count", "weight"])
-    return rows.assign(position=(rows["position"] + 0.5) / bins)
-
-
-def by_distance(predictions, farthest=20):
-    """Return distance (the key's position less the query's), count and weight (mean, times T).
-
-    Over all pairs of query and key, at most `farthest` apart, of the reviews that have a label; other axes are averaged.
-    """
-    totals, counts = defaultdict[int, float](float), Counter[int]()
-    for each in predictions:
-        if each.label is None or "queries" not in each.axes:
-            continue
-        weights = each.weights.mean(axis=tuple(range(each.weights.ndim - 2)))
-        queries, keys = weights.shape
-        for distance in range(-min(farthest, queries - 1), min(farthest, keys - 1) + 1):
-            diagonal = numpy.diagonal(weights, distance)
-            totals[distance] += float(diagonal.sum()) * keys
-            counts[distance] += len(diagonal)
-    rows = [(distance, counts[distance], totals[distance] / counts[distance]) for distance in sorted(counts)]
-    return pandas.DataFrame(rows, columns=["distance", "count", "weight"])
-
-
-def draw_bars(axes, names, values, color, title):
-    """Draw one horizontal bar for each name, the first at the top."""
-    axes.barh(range(len(values)), values, color=color)
-    axes.set_yticks(range(len(values)), list(map(printable, names)))
-    axes.invert_yaxis()
-    axes.set_title(title)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What docs/tour.md shows: its spreadsheet of reviews, the report and the heatmap.
+"""What docs/getting-started.md shows: its spreadsheet of reviews, the report and the heatmap.
 
     python -m docs.make.tour     # apt install chromium; pip install '.[test]'
 
@@ -37,7 +37,7 @@ FILMS = {
 
 
 def blocks(language):
-    page = (DOCS / "tour.md").read_text(encoding="utf-8").replace("\\\n", "")
+    page = (DOCS / "getting-started.md").read_text(encoding="utf-8").replace("\\\n", "")
     return re.findall(rf"^```{language}\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
 
 

@@ -1,6 +1,6 @@
 """Values, which attention averages: the settings of each kind, which build its block. Read without MXNet.
 
-Of values near the token, a review's log-odds are a sum over its tokens (docs/contributions.md).
+Of values near the token, a review's log-odds are a sum over its tokens (docs/explaining.md).
 """
 
 from collections.abc import Mapping

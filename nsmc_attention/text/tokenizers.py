@@ -25,7 +25,7 @@ class TextConfig(Settings):
     )
     symbols: int = setting(0, "1: ratings (★★☆☆☆, 2/5, 4점) and emoji have their own tokens", low=0, high=1)
     ngram_buckets: int = setting(2**20, "buckets of hashed character n-grams; 0: no n-grams", low=0, high=2**26)
-    max_length: int = setting(256, "longest review in tokens; the rest is not read", low=1, high=1024)
+    max_length: int = setting(256, "tokens that a training reads of a review", low=1, high=1024)
 
 
 class WordsConfig(Settings):

@@ -1,4 +1,4 @@
-"""The application, its page and its HTTP API (docs/http-api.md), and the processes that serve it.
+"""The application, its page and its HTTP API (docs/serving.md), and the processes that serve it.
 
 An error is one line without a path of this machine; bad input gets status 400, 413 or 422, a request without a
 model for it 404.
