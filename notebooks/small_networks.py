@@ -19,7 +19,6 @@ SMALL = {
     "model.decoder.heads": 2,
     "model.decoder.feed_forward": 64,
     "model.decoder.dropout": 0.0,
-    "model.decoder.positions": "sinusoidal",
     "model.output_units": 32,
     "dropout": 0.0,
     "training.joined": 0.0,
