@@ -1,14 +1,10 @@
-"""Small networks that chapters 3 and 4 train in seconds: writers, with the sentences that they learn from, and a language model."""
+"""Small writers that chapter 3 trains in seconds, and the sentences that they learn from."""
 
 import tempfile
 import warnings
 from pathlib import Path
 
-from nsmc_attention.corpora.data import Texts
-from nsmc_attention.machine.gluon import mxnet
 from nsmc_attention.machine.mxnet_shim import choose_device
-from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
-from nsmc_attention.systems.language.train import train_language
 from nsmc_attention.systems.restore.objective import Pairs, WriterObjective, train_network
 from nsmc_attention.systems.restore.settings import RESTORE_PRESETS
 from nsmc_attention.systems.sequences.characters import Characters
@@ -23,7 +19,6 @@ SMALL = {
     "model.decoder.heads": 2,
     "model.decoder.feed_forward": 64,
     "model.decoder.dropout": 0.0,
-    "model.decoder.positions": "sinusoidal",
     "model.output_units": 32,
     "dropout": 0.0,
     "training.joined": 0.0,
@@ -55,20 +50,6 @@ def trained(train, dev, build=None, **settings):
     return network, WriterObjective(Pairs([], []), device, characters, batch_size=100)
 
 
-def attention(writer, source_ids, source_length, previous_ids):
-    """Return the weights of all layers and heads of a Transformer's decoder, whose rows sum to 1, given what was written before.
-
-    "decoder", how each place attends to what was written (N, L, K, T, T), 0 above the diagonal; "cross", to the source
-    (N, L, K, T, S).
-    """
-    nd, positions = mxnet.nd, writer.step.positions.data(previous_ids.context)
-    (memory, keys, mask), state = writer.begin(source_ids, source_length)
-    _, weights, _ = writer.step.decode(nd, previous_ids, memory, keys, mask, state, positions)
-    own, of_source = (nd.stack(*layers, axis=1) for layers in zip(*weights))
-    # the first place is none
-    return {"decoder": own[..., 1:], "cross": of_source}
-
-
 def made_up(random, count):
     """Return sentences of words that are two syllables and a particle: nothing but the source tells the next character."""
 
@@ -77,22 +58,3 @@ def made_up(random, count):
         return "".join(random.choice(list(letters)) for letters in (syllables, syllables, "는이도"))
 
     return [" ".join(word() for _ in range(random.randint(1, 6))) for _ in range(count)]
-
-
-def small_language_model(folder):
-    """Train a language model on the sample's 540 reviews; return its bundle. Its curves are in the folder."""
-    config = LANGUAGE_PRESETS["transformer"].with_settings(
-        {
-            "model.embedding_size": 32,
-            "model.encoder.units": 32,
-            "model.encoder.heads": 2,
-            "model.encoder.feed_forward": 64,
-            "training.epochs": 12,
-            "training.patience": 12,
-            "training.learning_rate": 0.01,
-            "training.batch_size": 32,
-            "training.average": 0.9,
-            "training.dev_fraction": 0.1,
-        }
-    )
-    return train_language(Texts("sample"), config, Run(folder, quiet=True))

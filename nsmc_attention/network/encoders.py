@@ -102,7 +102,7 @@ class TransformerEncoder(TransformerSettings, EncoderSettings):
 
     described = ("The average of a Transformer's states", "A Transformer under self-attention")
     positions: str = setting(
-        "relative", "positions of the tokens; relative: by distance", choices=("relative", "learned", "sinusoidal")
+        "relative", "positions of the tokens; relative: by distance", choices=("relative", "learned")
     )
 
     @property

@@ -151,8 +151,6 @@ class Layered(HybridBlock):
                 self.project = nn.Dense(settings.units, in_units=embedding_size, use_bias=False, flatten=False)
             if settings.positions == "learned":
                 self.positions = self.params.get("positions", shape=(max_length, settings.units))
-            elif settings.positions == "sinusoidal":
-                self.positions = self.params.get_constant("positions", sinusoids(max_length, settings.units))
             self.norm = LayerNorm(settings.units)
             self.norm_first = settings.norm == "pre"
             self.dropout = Dropout(settings.dropout)
@@ -203,10 +201,3 @@ def neighbours(heads: int) -> NDArray[numpy.float32]:
         step = head // 2 % FARTHEST + 1
         numbers[FARTHEST + (step if head % 2 else -step), head] = NEAR
     return numbers
-
-
-def sinusoids(length: int, units: int) -> NDArray[numpy.float32]:
-    """Return (length, units): sines and cosines of geometrically falling frequencies, section 3.5."""
-    rates = 10000.0 ** (-2 * (numpy.arange(units) // 2) / units)
-    angles = numpy.arange(length)[:, None] * rates
-    return numpy.where(numpy.arange(units) % 2, numpy.cos(angles), numpy.sin(angles)).astype("float32")

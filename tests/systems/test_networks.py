@@ -149,13 +149,13 @@ CASES = [
     *(
         language("transformer", norm=norm, positions=positions)
         for norm in ("pre", "post")
-        for positions in ("learned", "sinusoidal", "relative")
+        for positions in ("learned", "relative")
     ),
     *(film(kind) for kind in ("additive", "uniform")),
     *map(editor, (1, 2)),
     reader(),
     writer("post", "learned"),
-    writer("pre", "sinusoidal"),
+    writer("pre", "learned"),
 ]
 every_network = pytest.mark.parametrize("case", CASES, ids=str)
 

@@ -62,7 +62,7 @@ class Stack(Settings):
 class Decoder(TransformerSettings):
     """Causal self-attention to what was written, and attention of each layer to the source, Vaswani et al. 2017."""
 
-    positions: str = setting("learned", "how a character knows its place", choices=("learned", "sinusoidal"))
+    positions: str = setting("learned", "how a character knows its place", choices=("learned",))
 
 
 class NetworkConfig(Settings):

@@ -18,7 +18,7 @@ VOCABULARY, SOURCE, TARGET, ROWS_OF_TABLE = 20, 7, 5, 30
 LENGTHS = [7, 3, 1]
 DECODER = Decoder(layers=2, heads=2, units=8, feed_forward=10, dropout=0.0)
 WRITER = WriterConfig(embedding_size=6, encoder=Stack(1, 4), output_units=5, decoder=DECODER, dropout=0.0)
-WRITERS = [WRITER, replace(WRITER, decoder=replace(DECODER, layers=1, norm="pre", positions="sinusoidal"))]
+WRITERS = [WRITER, replace(WRITER, decoder=replace(DECODER, layers=1, norm="pre"))]
 every_writer = pytest.mark.parametrize("settings", WRITERS, ids=str)
 
 
