@@ -33,7 +33,7 @@ struct Rounded {
       for (size_t k = 0; k < depth; ++k, ++place)
         sum += numbers[place] = largest > 0 ? std::nearbyint(weights[place] / largest * LEVELS) : 0;
       scale[column] = largest / (LEVELS * LEVELS);
-      const std::int32_t start = kernel.pair == 4 ? -(LEVELS + 1) * std::int32_t(sum) : 0;
+      const std::int32_t start = -kernel.zero * std::int32_t(sum);
       std::memcpy(&offset[column], &start, sizeof start);
     }
   }

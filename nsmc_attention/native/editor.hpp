@@ -20,22 +20,58 @@ struct Product<Level> {
   NSMC_INLINE static Sum weights(const Level* from) { return load_as<Sum>(from); }
   NSMC_INLINE static Sum factor(const Level* four) { return Integers{} + load_as<std::int32_t>(four); }
   NSMC_INLINE static Sum add(Sum sum, Sum weights, Sum factor) {
+#if NSMC_WIDTH == 16
     return (Sum)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)factor, (__m512i)weights);
+#else
+    return (Sum)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)factor, (__m256i)weights);
+#endif
   }
 };
 
-NSMC_INLINE Vector total(Vector sum) { return __builtin_convertvector((Integers)sum, Vector); }
-// adding 1.5 * 2^23 rounds to a whole number, of two the even one, which the low bits of the sum hold
-NSMC_INLINE void store_level(Level* to, Vector state) {
-  const __m512i shifted = (__m512i)(state * 127.0f + (12582912.0f + 128));
-  const __m128i bytes = _mm512_maskz_cvtepi32_epi8(0xffff, shifted);
-  std::memcpy(to, &bytes, sizeof bytes);
-}
+#elif defined NSMC_BYTES
+// Without such a product: the sum of two terms has 16 bits, of which none is lost, as a level without its sign is at most
+// 127 and so is a weight, which takes the sign; then those of two pairs are added.
+typedef std::int8_t Level;
+
+template <>
+struct Product<Level> {
+  typedef Integers Sum;
+  struct Four {
+    __m256i level, size;
+  };
+  NSMC_INLINE static Sum weights(const Level* from) { return load_as<Sum>(from); }
+  NSMC_INLINE static Four factor(const Level* four) {
+    const __m256i level = _mm256_set1_epi32(load_as<std::int32_t>(four));
+    return {level, _mm256_abs_epi8(level)};
+  }
+  NSMC_INLINE static Sum add(Sum sum, Sum weights, Four factor) {
+    const __m256i pairs = _mm256_maddubs_epi16(factor.size, _mm256_sign_epi8((__m256i)weights, factor.level));
+    return sum + (Sum)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+  }
+};
+
 #else
 typedef float Level;
 
 NSMC_INLINE Vector total(Vector sum) { return sum; }
 NSMC_INLINE void store_level(Level* to, Vector state) { store(to, (state * 127.0f + 12582912.0f) - 12582912.0f); }
+#endif
+
+#if defined(NSMC_VNNI) || defined(NSMC_BYTES)
+constexpr std::int32_t ZERO = std::is_unsigned<Level>::value ? 128 : 0;
+typedef Level Narrow __attribute__((vector_size(W)));
+
+NSMC_INLINE Vector total(Vector sum) { return __builtin_convertvector((Integers)sum, Vector); }
+// adding 1.5 * 2^23 rounds to a whole number, of two the even one, which the low bits of the sum hold
+NSMC_INLINE void store_level(Level* to, Vector state) {
+  const Integers shifted = (Integers)(state * 127.0f + (12582912.0f + ZERO));
+#if NSMC_WIDTH == 16
+  const __m128i bytes = _mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)shifted);
+#else
+  const auto bytes = __builtin_convertvector(shifted, Narrow);
+#endif
+  std::memcpy(to, &bytes, sizeof bytes);
+}
 #endif
 
 // The sums are those of levels, to whose products W x + b is added

@@ -171,7 +171,7 @@ void multiply_all(const Number* rows, size_t stride, size_t count, size_t depth,
 // The sums as they are
 NSMC_INLINE Vector same(size_t, Vector sum) { return sum; }
 
-#if !defined(NSMC_BF16) && !defined(NSMC_VNNI)
+#if !defined(NSMC_BF16) && !defined(NSMC_VNNI) && !defined(NSMC_BYTES)
 void make_table(const float* rows, size_t count, size_t depth, const float* panels, size_t panel_count,
                 const float* bias, float* found) {
   multiply_all(rows, depth, count, depth, panels, panel_count, bias, found, same);

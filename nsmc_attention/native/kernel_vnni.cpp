@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
 #include "network.hpp"
 
@@ -23,5 +24,5 @@
 #pragma clang attribute pop
 #endif
 
-const nsmc::Kernel nsmc::vnni_kernel = {"vnni", W, 4, nullptr, nullptr, nullptr, editor_scratch, edit};
+const nsmc::Kernel nsmc::vnni_kernel = {"vnni", W, 4, nullptr, nullptr, nullptr, editor_scratch, edit, ZERO};
 #endif

@@ -110,11 +110,12 @@ struct Kernel {
   size_t (*editor_scratch)(const Editor&, size_t longest);
   // Compute up to LANES texts, the longest first.
   void (*edit)(const Editor&, const Text*, size_t count, void* scratch);
+  std::int32_t zero = 0;  // the byte of a level of 0
 };
 
 extern const Kernel baseline_kernel;
 #ifdef __x86_64__
-extern const Kernel avx2_kernel, avx512_kernel, bf16_kernel, vnni_kernel;
+extern const Kernel avx2_kernel, bytes_kernel, avxvnni_kernel, avx512_kernel, bf16_kernel, vnni_kernel;
 #endif
 
 }  // namespace nsmc

@@ -4,6 +4,10 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -178,6 +182,10 @@ inline std::vector<const Kernel*> supported() {
   __builtin_cpu_init();
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     found.push_back(&avx2_kernel);
+    found.push_back(&bytes_kernel);
+    unsigned a, b, c, d;
+    // AVX-VNNI, which older compilers do not know by its name
+    if (__get_cpuid_count(7, 1, &a, &b, &c, &d) && a & 1 << 4) found.push_back(&avxvnni_kernel);
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw")) {
       found.push_back(&avx512_kernel);
