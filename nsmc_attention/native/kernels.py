@@ -11,7 +11,7 @@ from ..machine.aliases import Numbers
 from . import SWITCH, switched_on
 
 # Of the compiled part, whose arguments these are: a checkout that was updated may have an older one
-VERSION = 7
+VERSION = 8
 NARROW = ("bf16", "bytes", "avxvnni", "vnni")  # kernels of less than float32
 # Set to the name of a kernel, it is used instead of the widest one that the processor runs
 VARIABLE = "NSMC_ATTENTION_SIMD"

@@ -342,6 +342,6 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 // Raised with every change of the functions' arguments: Python refuses a compiled part of another version
 PyMODINIT_FUNC PyInit__network() {
   PyObject* self = PyModule_Create(&module);
-  if (self && PyModule_AddIntConstant(self, "VERSION", 7)) Py_CLEAR(self);
+  if (self && PyModule_AddIntConstant(self, "VERSION", 8)) Py_CLEAR(self);
   return self;
 }
