@@ -80,7 +80,7 @@ def made_up(random, count):
 
 
 def small_language_model(folder):
-    """Train a language model on the sample's 540 reviews; return its bundle. Its curves are in the folder."""
+    """Train a language model on 540 reviews of the sample; return its bundle. Its curves are in the folder."""
     config = LANGUAGE_PRESETS["transformer"].with_settings(
         {
             "model.embedding_size": 32,
@@ -95,4 +95,4 @@ def small_language_model(folder):
             "training.dev_fraction": 0.1,
         }
     )
-    return train_language(Texts("sample"), config, Run(folder, quiet=True))
+    return train_language(Texts(Path(__file__).parents[1] / "tests/data/sample/ratings_train.txt"), config, Run(folder, quiet=True))
