@@ -95,4 +95,6 @@ def small_language_model(folder):
             "training.dev_fraction": 0.1,
         }
     )
-    return train_language(Texts(Path(__file__).parents[1] / "tests/data/sample/ratings_train.txt"), config, Run(folder, quiet=True))
+    return train_language(
+        Texts(Path(__file__).parents[1] / "tests/data/sample/ratings_train.txt"), config, Run(folder, quiet=True)
+    )
