@@ -17,6 +17,8 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 # Messages are compared with English ones, whatever the locale
 os.environ["NSMC_ATTENTION_LANGUAGE"] = "en"
+# 720 reviews of data/sample: the tests train on the sample many times
+os.environ["NSMC_ATTENTION_SAMPLE"] = str(Path(__file__).parent / "data" / "sample")
 
 import numpy
 import pytest

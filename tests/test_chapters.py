@@ -73,10 +73,13 @@ def test_a_broken_link_of_the_built_site_is_a_warning(tmp_path, caplog, link, br
 
 def test_the_article_trains_and_draws_in_seventy_lines(tmp_path):
     assert len(ARTICLE.read_text(encoding="utf-8").splitlines()) <= 70
-    ran = subprocess.run([sys.executable, ARTICLE], cwd=tmp_path, capture_output=True, text=True)
+    ran = subprocess.run(
+        [sys.executable, ARTICLE, ROOT / "tests/data/sample"], cwd=tmp_path, capture_output=True, text=True
+    )
     assert ran.returncode == 0 and "MXNet start" not in ran.stderr, ran.stderr
     expected = [*(f"epoch {number}" for number in range(1, 7)), "article.png"]
     assert [line.split(":")[0] for line in ran.stdout.splitlines()] == expected
+    assert re.search("largest weight is 0[.][0-9]+, after 540 reviews", ran.stdout)
     assert (tmp_path / "article.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -70,6 +70,7 @@ def steady(output):
 @pytest.mark.parametrize("line", SESSIONS)
 def test_a_command_prints_what_the_page_shows(command, line, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("NSMC_ATTENTION_SAMPLE")
     program, *arguments = shlex.split(line)
     if program == "nsmc-attention" and not {*arguments} & {"|", "<", ">", "&&"}:
         done = command(*arguments)

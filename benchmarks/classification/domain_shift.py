@@ -80,7 +80,11 @@ def kinds(comments):
     docs = {*Path("docs").glob("*.md"), Path("README.md"), Path("README.ko.md")}
     korean = {path for path in docs if ".ko" in path.name or path.name == "ko.md"}
     junk = ["".join(RANDOM.choice([*letters], RANDOM.randint(1, 15))) for letters in 1000 * JUNK]
-    sample = [text for part in ("train", "test") for text in nsmc.load("sample", part).documents]
+    sample = [
+        text
+        for part in ("train", "test")
+        for text in nsmc.read(Path("tests/data/sample") / nsmc.FILES[part], "sample").documents
+    ]
     pages = {"Korean pages": sentences(korean), "English pages": sentences(docs - korean)}
     return {"comments": comments, **pages, "junk": junk, "sample": sample}
 

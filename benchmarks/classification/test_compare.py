@@ -10,6 +10,13 @@ SAMPLE = Labelled("sample")
 SMALL = {"embedding_size": 8, "ngram_buckets": 300, "epochs": 1, "dev_fraction": 0.1}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_sample():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NSMC_ATTENTION_SAMPLE", "tests/data/sample")
+        yield
+
+
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
     out = tmp_path_factory.mktemp("comparison")

@@ -90,7 +90,11 @@ def parts(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield (name, sources, targets) of each table row."""
     whole = path.read_text(encoding="utf-8").splitlines()
     short = [text for text in whole if SHORT[0] <= len(text) <= SHORT[1]]
-    documents = (clean(text) for part in ("train", "test") for text in nsmc.load("sample", part).documents)
+    documents = (
+        clean(text)
+        for part in ("train", "test")
+        for text in nsmc.read(Path("tests/data/sample") / nsmc.FILES[part], "sample").documents
+    )
     sample = [each for text in documents for each in ([text] if is_plain(text) else sentences(text)) if is_plain(each)]
     for name, whole in (("test", short), ("long", list(joined(short))), ("sample", sample)):
         targets = whole[:: -(-len(whole) // MOST)]

@@ -101,9 +101,9 @@ def cache_folder() -> Path:
 
 
 def sample_folder() -> Path:
-    """Return the folder of the sample corpus: inside an installed package, or data/sample of a checkout."""
+    """Return $NSMC_ATTENTION_SAMPLE, or the sample corpus: of an installed package, or data/sample of a checkout."""
     package = Path(__file__).resolve().parent.parent
-    installed = package / "sample"
+    installed = Path(os.environ.get("NSMC_ATTENTION_SAMPLE") or package / "sample")
     return installed if installed.is_dir() else package.parent / "data" / "sample"
 
 

@@ -1,0 +1,62 @@
+"""The sample corpus, which a small network can learn from: `data/sample`, from the project's own written reviews.
+
+    python -m recipes.sample [FOLDER]
+
+It has the reviews of `tests/data/sample`, in their parts, and reviews of `reviews/`. In the test part are those that
+`is_held_out`, which no packaged training has read, and in the train part others, in the order of their hash. Left out are
+neutral and short ones, and the kinds whose label a small network cannot tell from a few thousand reviews. Each part has as
+many positive reviews as negative ones.
+"""
+
+import hashlib
+import sys
+from pathlib import Path
+
+import pandas
+
+from nsmc_attention.corpora.nsmc import FILES, read
+
+from .sentences import NEWER, is_held_out, texts, written
+
+ROOT = Path(__file__).parents[1]
+HARD = ["comparison", "double negation", "irony", "litotes"]
+# Fewest characters of a review, and reviews of a label that the train part gets from `reviews/`
+SHORTEST, OF_LABEL = 12, 2700
+# Lines that writers of NSMC thought of too
+IN_NSMC = ["best movie ever", "기억에서 지워지지 않는 영화"]
+
+
+def by_hash(documents: "pandas.Series[str]") -> "pandas.Series[str]":
+    return documents.map(lambda text: hashlib.sha256(text.encode()).hexdigest())
+
+
+def balanced(frame: pandas.DataFrame, most: int) -> pandas.DataFrame:
+    """The first reviews of each label in the order of their hash, as many of one as of the other, at most so many."""
+    ordered, of_label = frame.sort_values("document", key=by_hash), frame["label"].value_counts().min()
+    return ordered.groupby("label").head(min(most, of_label))
+
+
+def sample() -> dict[str, pandas.DataFrame]:
+    """{part: its documents and labels, in the order of their hash}."""
+    frame, parts = written(NEWER), {}
+    held_out, long_enough = is_held_out(frame), frame["document"].str.len() >= SHORTEST
+    first = {part: read(ROOT / "tests/data/sample" / name, "sample").frame for part, name in FILES.items()}
+    others = [*IN_NSMC, *pandas.concat([*first.values(), texts()])["document"]]
+    usable = frame["label"].isin([0, 1]) & ~frame["kind"].isin(HARD) & long_enough & ~frame["document"].isin(others)
+    for part, members in {"train": usable & ~held_out, "test": usable & held_out}.items():
+        both = pandas.concat([first[part], balanced(frame[members], OF_LABEL)])[["document", "label"]]
+        parts[part] = both.astype({"label": int}).sort_values("document", key=by_hash)
+    return parts
+
+
+def main(folder: Path) -> None:
+    parts = sample()
+    ids = iter(range(1, 1 + sum(map(len, parts.values()))))
+    for part, frame in parts.items():
+        rows = [f"{next(ids)}\t{row.document}\t{row.label}\n" for row in frame.itertuples()]
+        (folder / FILES[part]).write_text("id\tdocument\tlabel\n" + "".join(rows), encoding="utf-8")
+        print(f"{FILES[part]}: {len(rows):,} reviews")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "data/sample")
