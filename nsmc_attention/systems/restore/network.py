@@ -1,10 +1,10 @@
 """The networks of `restore`: recurrent layers read the source, and tags or a Transformer's decoder correct it. Imports MXNet.
 
 An editor tags each character of the source with what is written in its place. Malmi et al. 2019 (arXiv:1909.01187) and
-Omelianchuk et al. 2020 (arXiv:2005.12592): a text that is to be corrected is mostly copied, so tags are enough, and
-nothing can be invented. A writer writes the text anew. Of a target its decoder reads all characters at once, or one
-more: Vaswani et al. 2017 (arXiv:1706.03762), sections 3.1 and 3.2. Recurrent decoders with the attentions of Bahdanau and
-Luong are in chapter 3 (notebooks/).
+Omelianchuk et al. 2020 (arXiv:2005.12592): a text that is to be corrected is mostly copied, so tags are enough. A
+writer writes the text anew. Of a target its decoder reads all characters at once, or one more: Vaswani et al. 2017
+(arXiv:1706.03762), sections 3.1 and 3.2. Recurrent decoders with the attentions of Bahdanau and Luong are in chapter 3
+(notebooks/).
 Shapes: N reviews, S source and T target length, W places before these, E embedding, D units of a source state, U units of
 a decoder's state, K heads of U / K units each, L layers, V characters of the vocabulary.
 """
