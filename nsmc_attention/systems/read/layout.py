@@ -27,7 +27,8 @@ SPECK, FAINT = 0.06, 0.3
 USUAL, LOWEST, HIGHEST = 12, 5, 250
 # In heights of letters: a stroke is thinner than STROKE, the space in a bubble is not; a picture is higher than PICTURE, a rule
 # longer than RULE and thinner than THIN, a line of text longer than DASH; the two sides of an edge are ASIDE from it
-STROKE, PICTURE, RULE, THIN, DASH, ASIDE = 0.25, 1.3, 5, 0.3, 0.5, 0.4
+STROKE, PICTURE, RULE, THIN, DASH, ASIDE = 0.22, 1.3, 5, 0.3, 0.5, 0.4
+OPEN, SHARE = 0.1, 85
 # The share of its box that a photograph has edges in, and that of an edge where its two sides differ
 DENSE, DIFFERENT = 0.3, 0.75
 # As shares of a height: gaps in words, in lines, and before dots; the least height of words of a line, and of letters of a word
@@ -36,7 +37,7 @@ IN_WORD, IN_LINE, TO_DOT, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.7, 0.45, 0.6
 # no higher than ONE_LETTER of it
 STROKES, LOW_STROKE, STACKED, ONE_LETTER = 0.09, 0.8, 0.2, 1.2
 # A line of dots or dashes is lower than this share of the line beside it, and becomes as high as ROW of it
-LOW, ROW, FLAT, RUN = 0.8, 1.1, 0.75, 1.6
+LOW, ROW, FLAT, RUN = 0.8, 1.1, 0.66, 1.6
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
 # The most components, and pairs of them at the same height. A screen of 1920 x 1080 full of small text has 15,776
@@ -102,13 +103,13 @@ def begins(contrast: Gray) -> Mask:
     return strong[labels]
 
 
-def largest_nearby(values: Gray, width: int = 16) -> Gray:
-    """Return the largest value in and around the block of `width` pixels that each pixel is in."""
-    rows, columns = (-(-side // width) for side in values.shape)
-    blocks = numpy.zeros((rows * width, columns * width), "uint8")
+def largest_nearby(values: Gray) -> Gray:
+    """Return the largest value in the block of JPEG, of 8 x 8 pixels, that each pixel is in."""
+    rows, columns = (-(-side // 8) for side in values.shape)
+    blocks = numpy.zeros((rows * 8, columns * 8), "uint8")
     blocks[: values.shape[0], : values.shape[1]] = values
-    largest = ndimage.maximum_filter(blocks.reshape(rows, width, columns, width).max(axis=(1, 3)), 3)
-    return largest.repeat(width, axis=0).repeat(width, axis=1)[: values.shape[0], : values.shape[1]]
+    largest = blocks.reshape(rows, 8, columns, 8).max(axis=(1, 3))
+    return largest.repeat(8, axis=0).repeat(8, axis=1)[: values.shape[0], : values.shape[1]]
 
 
 def components(mask: Mask) -> tuple[Labels, Boxes]:
@@ -124,9 +125,10 @@ def components(mask: Mask) -> tuple[Labels, Boxes]:
 def ink_of(contrast: Gray) -> Ink:
     """Return the components of ink, with the insides of strokes."""
     mask = begins(contrast)
-    widths, heights = sides(components(mask)[1])
-    heights = heights[(heights >= LOWEST) & (heights <= HIGHEST) & (widths < 4 * heights)]
-    size = int(numpy.percentile(heights, 90)) if len(heights) else USUAL
+    labels, boxes = components(mask)
+    (width, height), areas = sides(boxes), numpy.bincount(labels[mask], minlength=len(boxes) + 1)[1:]
+    letters = (height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height) & (areas > OPEN * width * height)
+    size = int(numpy.percentile(height[letters], SHARE)) if letters.any() else USUAL
     spaces = spaces_of(mask, max(2, round(STROKE * size)))
     labels, boxes = components(spaces == 0)
     places = numpy.flatnonzero(labels)
@@ -161,7 +163,7 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     rules = (longer > RULE * size) & (shorter <= max(2, THIN * size))
     edges = rules | (shorter == 0) | (height > HIGHEST) | around_others(ink, ~specks)
     large = ~edges & (height > PICTURE * size)
-    outlines = ~edges & (longer > PICTURE * size) & (areas < 3 * (width + height))
+    outlines = ~edges & (longer > DASH * size) & (areas < 3 * (width + height))
     edges |= between_grays(ink, framed, large | outlines)
     for number in numpy.flatnonzero(large & ~edges & (areas < 6 * (width + height))):
         edges[number] = (inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)).any()
@@ -299,7 +301,7 @@ def is_low(letters: Boxes, size: int) -> bool:
     """Return whether a line of letters, from left to right, has low ones alone, such as dots and dashes, ㅋ and ^."""
     width, height = sides(letters)
     pitch = max(float(numpy.median(each)) for each in (width, numpy.diff(letters[:, LEFT])) if len(each))
-    several = (width > RUN * height) & (height > THIN * size)
+    several = (width > RUN * height) & (height > LOW_STROKE * LOW * size * 0.9)
     return not several.any() and letters[:, BOTTOM].max() - letters[:, TOP].min() < FLAT * pitch
 
 
