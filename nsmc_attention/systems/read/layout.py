@@ -37,7 +37,7 @@ IN_WORD, IN_LINE, TO_DOT, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.7, 0.45, 0.6
 # no higher than ONE_LETTER of it
 STROKES, LOW_STROKE, STACKED, ONE_LETTER = 0.09, 0.8, 0.2, 1.2
 # A line of dots or dashes is lower than this share of the line beside it, and becomes as high as ROW of it
-LOW, ROW, FLAT, RUN = 0.8, 1.1, 0.66, 1.6
+LOW, ROW, FLAT, RUN = 0.8, 1.1, 0.7, 1.6
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
 # The most components, and pairs of them at the same height. A screen of 1920 x 1080 full of small text has 15,776
@@ -163,10 +163,10 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     rules = (longer > RULE * size) & (shorter <= max(2, THIN * size))
     edges = rules | (shorter == 0) | (height > HIGHEST) | around_others(ink, ~specks)
     large = ~edges & (height > PICTURE * size)
-    outlines = ~edges & (longer > DASH * size) & (areas < 3 * (width + height))
+    outlines = ~edges & (longer > 1.0 * size) & (areas < 3 * (width + height))
     edges |= between_grays(ink, framed, large | outlines)
     for number in numpy.flatnonzero(large & ~edges & (areas < 6 * (width + height))):
-        edges[number] = (inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)).any()
+        edges[number] = (inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)).sum() > 1
     pictures = large & ~edges & (shorter > 2 * PICTURE * size) & (areas > DENSE * (width + 1) * (height + 1))
     letters = ~(edges | specks | pictures)
     for box in ink.boxes[pictures]:
