@@ -20,7 +20,7 @@ from .strips import Box, Gray
 
 # Within 2 x 2 pixels where ink begins, gray differs by EDGE, and beside it by FAINT_EDGE. A picture in which the share NOISY
 # of all differences is below NOISE has the noise of JPEG: there, by EDGE and the share RINGING of the largest difference nearby
-EDGE, FAINT_EDGE, NOISE, NOISY, RINGING = 24, 12, (4, 16), 0.3, 0.25
+EDGE, FAINT_EDGE, NOISE, NOISY, RINGING = 24, 12, (4, 16), 0.3, 0.3
 # A speck is smaller, as a share of a letter's square, and fainter, as a share of the strongest ink
 SPECK, FAINT = 0.06, 0.3
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
@@ -129,7 +129,7 @@ def ink_of(contrast: Gray) -> Ink:
     (width, height), areas = sides(boxes), numpy.bincount(labels[mask], minlength=len(boxes) + 1)[1:]
     letters = (height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height) & (areas > OPEN * width * height)
     size = int(numpy.percentile(height[letters], SHARE)) if letters.any() else USUAL
-    spaces = spaces_of(mask, max(2, round(STROKE * size)))
+    spaces = spaces_of(mask, max(2, int(STROKE * size)))
     labels, boxes = components(spaces == 0)
     places = numpy.flatnonzero(labels)
     return Ink(labels, spaces, boxes, places, labels.ravel()[places] - 1, size)
@@ -171,7 +171,7 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     letters = ~(edges | specks | pictures)
     for box in ink.boxes[pictures]:
         letters &= ~inside(ink.boxes, box)
-    edges |= letters & large & alone(ink.boxes, letters)
+    edges |= letters & large & (width < RUN * height) & alone(ink.boxes, letters)
     return letters & ~edges, edges
 
 
