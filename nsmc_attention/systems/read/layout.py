@@ -22,12 +22,12 @@ from .strips import Box, Gray
 # of all differences is below NOISE has the noise of JPEG: there, by EDGE and the share RINGING of the largest difference nearby
 EDGE, FAINT_EDGE, NOISE, NOISY, RINGING = 24, 12, (4, 16), 0.3, 0.3
 # A speck is smaller, as a share of a letter's square, and fainter, as a share of the strongest ink
-SPECK, FAINT = 0.06, 0.3
+SPECK, FAINT = 0.1, 0.3
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
 # In heights of letters: a stroke is thinner than STROKE, the space in a bubble is not; a picture is higher than PICTURE, a rule
 # longer than RULE and thinner than THIN, a line of text longer than DASH; the two sides of an edge are ASIDE from it
-STROKE, PICTURE, RULE, THIN, DASH, ASIDE = 0.22, 1.3, 5, 0.3, 0.5, 0.4
+STROKE, PICTURE, RULE, THIN, DASH, ASIDE = 0.25, 1.3, 5, 0.3, 0.5, 0.4
 OPEN, SHARE = 0.1, 85
 # The share of its box that a photograph has edges in, and that of an edge where its two sides differ
 DENSE, DIFFERENT = 0.3, 0.75
@@ -35,7 +35,7 @@ DENSE, DIFFERENT = 0.3, 0.75
 IN_WORD, IN_LINE, TO_DOT, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.7, 0.45, 0.6
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
-STROKES, LOW_STROKE, STACKED, ONE_LETTER = 0.09, 0.8, 0.2, 1.2
+STROKES, LOW_STROKE, STACKED, ONE_LETTER = 0.05, 0.8, 0.2, 1.2
 # A line of dots or dashes is lower than this share of the line beside it, and becomes as high as ROW of it
 LOW, ROW, FLAT, RUN = 0.8, 1.1, 0.7, 1.6
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
@@ -129,7 +129,7 @@ def ink_of(contrast: Gray) -> Ink:
     (width, height), areas = sides(boxes), numpy.bincount(labels[mask], minlength=len(boxes) + 1)[1:]
     letters = (height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height) & (areas > OPEN * width * height)
     size = int(numpy.percentile(height[letters], SHARE)) if letters.any() else USUAL
-    spaces = spaces_of(mask, max(2, int(STROKE * size)))
+    spaces = spaces_of(mask, max(2, round(STROKE * size) - 1))
     labels, boxes = components(spaces == 0)
     places = numpy.flatnonzero(labels)
     return Ink(labels, spaces, boxes, places, labels.ravel()[places] - 1, size)
