@@ -18,26 +18,24 @@ from ...errors import DataError
 from ...machine.aliases import Numbers
 from .strips import Box, Gray
 
-# Within 2 x 2 pixels where ink begins, gray differs by EDGE, and beside it by FAINT_EDGE. A picture in which the share NOISY
-# of all differences is below NOISE has the noise of JPEG: there, by EDGE and the share RINGING of the largest difference nearby
-EDGE, FAINT_EDGE, NOISE, NOISY, RINGING = 24, 12, (4, 16), 0.3, 0.3
+# Within 2 x 2 pixels where ink begins, gray differs by EDGE, in a picture with noise by NOISY_EDGE, and by the share RINGING of
+# the largest difference nearby. Noise is where differences from NOISE[0] to NOISE[1] are more than the share NOISY of larger ones
+EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 16, 24, 0.3, (4, 16), 0.3
 # A speck is smaller, as a share of a letter's square, and fainter, as a share of the strongest ink
 SPECK, FAINT = 0.1, 0.3
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
-# In heights of letters: a stroke is thinner than STROKE, the space in a bubble is not; a picture is higher than PICTURE, a rule
-# longer than RULE and thinner than THIN, a line of text longer than DASH; the two sides of an edge are ASIDE from it
-STROKE, PICTURE, RULE, THIN, DASH, ASIDE = 0.25, 1.3, 5, 0.3, 0.5, 0.4
-OPEN, SHARE = 0.1, 85
-# The share of its box that a photograph has edges in, and that of an edge where its two sides differ
-DENSE, DIFFERENT = 0.3, 0.75
-# As shares of a height: gaps in words, in lines, and before dots; the least height of words of a line, and of letters of a word
-IN_WORD, IN_LINE, TO_DOT, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.7, 0.45, 0.6
+# In heights of letters: how thick strokes are; a picture is higher than PICTURE, a rule longer than RULE and thinner than THIN, a
+# line of text longer than DASH; the two sides of an edge are ASIDE from it, and differ at the share DIFFERENT of its places
+STROKE, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT = 0.25, 1.3, 5, 0.3, 0.5, 0.4, 0.75
+# As shares of a height: gaps in words and in lines; the least height of words of a line, and of letters of a word
+IN_WORD, IN_LINE, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.45, 0.6
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
-STROKES, LOW_STROKE, STACKED, ONE_LETTER = 0.05, 0.8, 0.2, 1.2
-# A line of dots or dashes is lower than this share of the line beside it, and becomes as high as ROW of it
-LOW, ROW, FLAT, RUN = 0.8, 1.1, 0.7, 1.6
+STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
+# A line lower than LOW of the letters, and than FLAT of the distance between its own, is of dots, dashes or ㅋ, and becomes as high
+# as ROW of the letters; letters that are wider than RUN of their height touch each other
+LOW, FLAT, ROW, RUN = 0.8, 0.7, 1.1, 1.6
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
 # The most components, and pairs of them at the same height. A screen of 1920 x 1080 full of small text has 15,776
@@ -93,14 +91,10 @@ def contrast_of(gray: Gray) -> Gray:
 
 def begins(contrast: Gray) -> Mask:
     """Return where ink begins or ends."""
-    sample = contrast[::2, ::2]
-    faint, seen = ((sample >= least).sum() for least in NOISE)
-    if faint - seen > NOISY * seen:
-        return contrast >= numpy.maximum(EDGE, largest_nearby(contrast) * RINGING)
-    labels, count = ndimage.label(contrast >= FAINT_EDGE, numpy.ones((3, 3)))
-    strong = numpy.zeros(count + 1, bool)
-    strong[labels[contrast >= EDGE]] = True
-    return strong[labels]
+    faint, seen = ((contrast[::2, ::2] >= least).sum() for least in NOISE)
+    if faint - seen <= NOISY * seen:
+        return contrast >= EDGE
+    return contrast >= numpy.maximum(NOISY_EDGE, RINGING * largest_nearby(contrast))
 
 
 def largest_nearby(values: Gray) -> Gray:
@@ -125,10 +119,9 @@ def components(mask: Mask) -> tuple[Labels, Boxes]:
 def ink_of(contrast: Gray) -> Ink:
     """Return the components of ink, with the insides of strokes."""
     mask = begins(contrast)
-    labels, boxes = components(mask)
-    (width, height), areas = sides(boxes), numpy.bincount(labels[mask], minlength=len(boxes) + 1)[1:]
-    letters = (height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height) & (areas > OPEN * width * height)
-    size = int(numpy.percentile(height[letters], SHARE)) if letters.any() else USUAL
+    width, height = sides(components(mask)[1])
+    heights = height[(height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height)]
+    size = int(numpy.percentile(heights, 85)) if len(heights) else USUAL
     spaces = spaces_of(mask, max(2, round(STROKE * size) - 1))
     labels, boxes = components(spaces == 0)
     places = numpy.flatnonzero(labels)
@@ -163,14 +156,11 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     rules = (longer > RULE * size) & (shorter <= max(2, THIN * size))
     edges = rules | (shorter == 0) | (height > HIGHEST) | around_others(ink, ~specks)
     large = ~edges & (height > PICTURE * size)
-    outlines = ~edges & (longer > 1.0 * size) & (areas < 3 * (width + height))
+    outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
     edges |= between_grays(ink, framed, large | outlines)
     for number in numpy.flatnonzero(large & ~edges & (areas < 6 * (width + height))):
         edges[number] = (inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)).sum() > 1
-    pictures = large & ~edges & (shorter > 2 * PICTURE * size) & (areas > DENSE * (width + 1) * (height + 1))
-    letters = ~(edges | specks | pictures)
-    for box in ink.boxes[pictures]:
-        letters &= ~inside(ink.boxes, box)
+    letters = ~(edges | specks)
     edges |= letters & large & (width < RUN * height) & alone(ink.boxes, letters)
     return letters & ~edges, edges
 
@@ -253,8 +243,7 @@ def above(boxes: Boxes, wide: int = 0) -> tuple[Numbers, Numbers]:
     larger = numpy.maximum(own[first], own[second])
     tops, bottoms = (extreme(boxes[first, side], boxes[second, side]) for extreme, side in ((numpy.minimum, TOP), (numpy.maximum, BOTTOM)))
     both = bottoms - tops
-    low = numpy.minimum(height[first], height[second]) <= LOW_STROKE * numpy.maximum(height[first], height[second])
-    kept = (low & (gaps <= STROKES * both)) | ((gaps <= STACKED * larger) & (both <= ONE_LETTER * larger))
+    kept = (gaps <= STROKES * both) | ((gaps <= STACKED * larger) & (both <= ONE_LETTER * larger))
     return first[kept], second[kept]
 
 
@@ -285,7 +274,7 @@ def lines_of(letters: Boxes, size: int, edges: Numbers, columns: int) -> Boxes:
     words = united(letters, *(map(numpy.append, (first[kept], second[kept]), above(letters, size))))
     _, height = sides(words)
     first, second, gaps = beside(words, IN_LINE * height)
-    kept = (height[second] >= ALIKE_WORDS * height[first]) | (gaps <= TO_DOT * height[first])
+    kept = (height[second] >= ALIKE_WORDS * height[first]) | (gaps <= IN_WORD * height[first])
     kept &= ~crossed(words, first, second, edges, columns)
     lines = united(words, first[kept], second[kept])
     lines = united(lines, *above(lines))
@@ -301,7 +290,7 @@ def is_low(letters: Boxes, size: int) -> bool:
     """Return whether a line of letters, from left to right, has low ones alone, such as dots and dashes, ㅋ and ^."""
     width, height = sides(letters)
     pitch = max(float(numpy.median(each)) for each in (width, numpy.diff(letters[:, LEFT])) if len(each))
-    several = (width > RUN * height) & (height > LOW_STROKE * LOW * size * 0.9)
+    several = (width > RUN * height) & (height > IN_WORD * size)
     return not several.any() and letters[:, BOTTOM].max() - letters[:, TOP].min() < FLAT * pitch
 
 
