@@ -78,12 +78,28 @@ class Source:
         return [self.text(self.number(8, longest)) for _ in range(self.number(low, high))]
 
     def name(self):
-        return self.pick("하늘", "민수", "영화광", "관객12", "김지우", "달빛", "movie_fan", "솔이네", "박서준", "Hana", "초보 관객", "ksy0***")
+        return self.pick(
+            "하늘",
+            "민수",
+            "영화광",
+            "관객12",
+            "김지우",
+            "달빛",
+            "movie_fan",
+            "솔이네",
+            "박서준",
+            "Hana",
+            "초보 관객",
+            "ksy0***",
+        )
 
     def date(self):
         year, month, day = self.number(2009, 2027), self.number(1, 13), self.number(1, 29)
         return self.pick(
-            f"{year}.{month:02}.{day:02}", f"{year}년 {month}월 {day}일", f"{month}월 {day}일", f"{year}-{month:02}-{day:02}"
+            f"{year}.{month:02}.{day:02}",
+            f"{year}년 {month}월 {day}일",
+            f"{month}월 {day}일",
+            f"{year}-{month:02}-{day:02}",
         )
 
     def time(self):
@@ -94,7 +110,10 @@ class Source:
         return "★" * count + "☆" * (5 - count)
 
     def tags(self):
-        return [f"#{self.pick('추천', '비추', '여운', '가족영화', '킬링타임', '명작', '음악', '연기')}" for _ in range(self.number(1, 4))]
+        return [
+            f"#{self.pick('추천', '비추', '여운', '가족영화', '킬링타임', '명작', '음악', '연기')}"
+            for _ in range(self.number(1, 4))
+        ]
 
     def icon(self):
         return self.pick(*ICONS)
@@ -122,7 +141,12 @@ def chat(source, page, ink, faint, left, right, right_ink, bar, tail=".3em", inn
     corner = f"border-radius:1.1em 1.1em 1.1em {tail}"
     rows = [
         f'<div class="bar" style="background:{bar}">{source.icon()}{said(source.name(), "b")}{source.icon()}</div>',
-        said(source.date(), "small", f"display:block;background:{source.pick('transparent', '#0000001c')};color:{faint}", "pill"),
+        said(
+            source.date(),
+            "small",
+            f"display:block;background:{source.pick('transparent', '#0000001c')};color:{faint}",
+            "pill",
+        ),
     ]
     for _ in range(source.number(4, 9)):
         own = source.random.random_sample() < 0.45
@@ -134,7 +158,9 @@ def chat(source, page, ink, faint, left, right, right_ink, bar, tail=".3em", inn
         face = "" if own else '<i class="face"></i>'
         outer = "" if inner_time else clock
         rows.append(f'<div class="side{" right" * own}">{face}<div>{name}{"".join(bubbles)}</div>{outer}</div>')
-    rows.append(f'<div class="bar" style="background:{bar}">{said("메시지 입력", "span", "opacity:.75")}{source.icon()}</div>')
+    rows.append(
+        f'<div class="bar" style="background:{bar}">{said("메시지 입력", "span", "opacity:.75")}{source.icon()}</div>'
+    )
     return f'<body style="background:{page};color:{ink}">{"".join(rows)}'
 
 
@@ -168,13 +194,18 @@ def imessage(source):
 def nested(source):
     """Return cards in cards: a review quotes another one, with tags in pills."""
     page, card, inner, edge = source.pick(
-        ("#f5f5f5", "#fff", "#f7f8fa", "#e3e5e8"), ("#e9edf2", "#fff", "#eef3ff", "#cdd6e4"), ("#fff", "#f4f4f5", "#fff", "#d4d4d8")
+        ("#f5f5f5", "#fff", "#f7f8fa", "#e3e5e8"),
+        ("#e9edf2", "#fff", "#eef3ff", "#cdd6e4"),
+        ("#fff", "#f4f4f5", "#fff", "#d4d4d8"),
     )
     border = source.pick(f"border:1px solid {edge}", "box-shadow:0 .15em .6em #0003", "")
     cards = []
     for _ in range(source.number(2, 4)):
         quote = "".join(said(text) for text in source.some(1, 3))
-        chips = "".join(said(tag, "small", f"background:{source.pick(edge, '#3b6cf6;color:#fff', '#222;color:#fff')}") for tag in source.tags())
+        chips = "".join(
+            said(tag, "small", f"background:{source.pick(edge, '#3b6cf6;color:#fff', '#222;color:#fff')}")
+            for tag in source.tags()
+        )
         cards.append(
             f'<div class="card" style="background:{card};{border}"><div class="spread">{said(source.name(), "b")}{said(source.date(), "small", "color:#777")}</div>'
             f'{said(source.text())}<div class="card" style="background:{inner};{border}">{said(source.name(), "small", "color:#777")}{quote}</div><div class="chips">{chips}</div></div>'
@@ -184,11 +215,15 @@ def nested(source):
 
 def dark(source):
     page, card, ink, faint, link = source.pick(
-        ("#121212", "#1e1e1e", "#e4e4e4", "#9a9a9a", "#8ab4f8"), ("#000", "#16181c", "#e7e9ea", "#71767b", "#1d9bf0"), ("#18191a", "#242526", "#e4e6eb", "#b0b3b8", "#4599ff")
+        ("#121212", "#1e1e1e", "#e4e4e4", "#9a9a9a", "#8ab4f8"),
+        ("#000", "#16181c", "#e7e9ea", "#71767b", "#1d9bf0"),
+        ("#18191a", "#242526", "#e4e6eb", "#b0b3b8", "#4599ff"),
     )
     posts = []
     for _ in range(source.number(3, 6)):
-        counts = "".join(said(f"{word} {source.number(1, 999)}", "small", f"color:{faint}") for word in ("답글", "공유", "좋아요"))
+        counts = "".join(
+            said(f"{word} {source.number(1, 999)}", "small", f"color:{faint}") for word in ("답글", "공유", "좋아요")
+        )
         posts.append(
             f'<div class="card" style="background:{card}"><div class="side" style="margin:0"><i class="face"></i><div>{said(source.name(), "b")}<br>{said(source.date(), "small", f"color:{faint}")}</div></div>'
             f'{said(source.text())}{said(" ".join(source.tags()), "p", f"color:{link}")}<div class="spread">{counts}</div></div>'
@@ -197,12 +232,16 @@ def dark(source):
 
 
 def table(source):
-    head, edge, zebra = source.pick(("#f2f4f7", "#cfd4dc", "#fff"), ("#2f5597;color:#fff", "#9db2d6", "#eaf0fa"), ("#fff", "#ddd", "#fafafa"))
+    head, edge, zebra = source.pick(
+        ("#f2f4f7", "#cfd4dc", "#fff"), ("#2f5597;color:#fff", "#9db2d6", "#eaf0fa"), ("#fff", "#ddd", "#fafafa")
+    )
     rule = source.pick(f"border:1px solid {edge}", f"border-bottom:1px solid {edge}", "")
     rows = [("번호", "별점", "날짜", "한 줄 평")]
-    rows += [(str(n), f"{source.number(1, 11)}점", source.date(), source.text(14)) for n in range(1, source.number(7, 14))]
+    rows += [
+        (str(n), f"{source.number(1, 11)}점", source.date(), source.text(14)) for n in range(1, source.number(7, 14))
+    ]
     cells = [
-        f"<tr style=\"background:{head if not n else zebra if n % 2 else '#fff;color:#222'}\">{''.join(said(cell, 'td', rule) for cell in row)}</tr>"
+        f'<tr style="background:{head if not n else zebra if n % 2 else "#fff;color:#222"}">{"".join(said(cell, "td", rule) for cell in row)}</tr>'
         for n, row in enumerate(rows)
     ]
     return f'<body style="background:#fff;color:#222;padding:1em;width:34em">{said("평점 목록", "h2", "margin-bottom:.5em")}<table>{"".join(cells)}</table>'
@@ -210,17 +249,28 @@ def table(source):
 
 def phone(source):
     """Return an app on a phone: a status bar, a list of chats with counts, tabs below."""
-    page, ink, faint, top = source.pick(("#fff", "#111", "#777", "#fff"), ("#f2f2f7", "#000", "#6c6c70", "#f2f2f7"), ("#101012", "#f2f2f2", "#98989d", "#1c1c1e"))
+    page, ink, faint, top = source.pick(
+        ("#fff", "#111", "#777", "#fff"),
+        ("#f2f2f7", "#000", "#6c6c70", "#f2f2f7"),
+        ("#101012", "#f2f2f2", "#98989d", "#1c1c1e"),
+    )
     battery = '<i style="display:block;width:1.7em;height:.8em;border:.1em solid;border-radius:.25em;background:linear-gradient(90deg,currentColor 70%,#0000 70%)"></i>'
     status = f'<div class="bar small" style="background:{top}">{said(f"{source.number(1, 13)}:{source.number(0, 60):02}", "b")}<div class="nav" style="gap:2.2em;align-items:center">{said(source.pick("LTE", "5G", "SKT"), "span")}{battery}</div></div>'
     rows = []
     for _ in range(source.number(4, 8)):
-        badge = said(str(source.number(10, 99)), "small", "background:#e53935;color:#fff;border-radius:1em;padding:0 .5em;align-self:flex-end")
+        badge = said(
+            str(source.number(10, 99)),
+            "small",
+            "background:#e53935;color:#fff;border-radius:1em;padding:0 .5em;align-self:flex-end",
+        )
         rows.append(
             f'<div class="side" style="border-bottom:1px solid #8883;padding-bottom:.6em"><i class="face"></i><div style="flex:1;min-width:0"><div class="spread">{said(source.name(), "b")}{said(source.time(), "small", f"color:{faint}")}</div>'
             f'<div class="spread">{said(source.text(12), "span", f"color:{faint}")}{badge}</div></div></div>'
         )
-    tabs = "".join(f'<div style="text-align:center"><div>{icon}</div>{said(word, "small")}</div>' for icon, word in zip(ICONS, ("친구", "채팅", "더보기", "설정")))
+    tabs = "".join(
+        f'<div style="text-align:center"><div>{icon}</div>{said(word, "small")}</div>'
+        for icon, word in zip(ICONS, ("친구", "채팅", "더보기", "설정"))
+    )
     return f'<body style="background:{page};color:{ink}">{status}<div class="bar">{said(source.pick("채팅", "알림", "메시지"), "h2")}{source.icon()}</div>{"".join(rows)}<div class="nav" style="background:{top};padding:.5em">{tabs}</div>'
 
 
@@ -245,9 +295,15 @@ def reviews(source):
 
 def article(source):
     """Return a page of a desktop: a heading, paragraphs, a quotation, two columns."""
-    page, ink, faint, accent = source.pick(("#fff", "#222", "#777", "#03c75a"), ("#fbf7ef", "#3a3128", "#7a6f60", "#b5651d"), ("#0d1117", "#c9d1d9", "#8b949e", "#58a6ff"))
+    page, ink, faint, accent = source.pick(
+        ("#fff", "#222", "#777", "#03c75a"),
+        ("#fbf7ef", "#3a3128", "#7a6f60", "#b5651d"),
+        ("#0d1117", "#c9d1d9", "#8b949e", "#58a6ff"),
+    )
     links = "".join(said(word, "span") for word in ("홈", "영화", "예매 순위", "평점"))
-    columns = "".join(f"<div>{said(source.name(), 'b')}{''.join(said(text) for text in source.some(2, 4))}</div>" for _ in range(2))
+    columns = "".join(
+        f"<div>{said(source.name(), 'b')}{''.join(said(text) for text in source.some(2, 4))}</div>" for _ in range(2)
+    )
     quote = "".join(said(text) for text in source.some(1, 3))
     return (
         f'<body style="background:{page};color:{ink};padding:1em;width:44em"><div class="nav" style="border-bottom:.15em solid {accent};padding:.5em">{links}</div>'
@@ -256,7 +312,9 @@ def article(source):
     )
 
 
-KINDS = {kind.__name__: kind for kind in (kakao, line, telegram, imessage, nested, dark, table, phone, reviews, article)}
+KINDS = {
+    kind.__name__: kind for kind in (kakao, line, telegram, imessage, nested, dark, table, phone, reviews, article)
+}
 
 
 FONTCONFIG = "<fontconfig>{}<include>/etc/fonts/fonts.conf</include></fontconfig>"
@@ -279,7 +337,9 @@ def take(folder, count, seed, kinds):
 
     folder.mkdir(parents=True, exist_ok=True)
     letters = PictureReader.load().letters.ids
-    texts = [" ".join("".join(one for one in text if one in letters).split()) for text in nsmc.load("nsmc", "test").documents]
+    texts = [
+        " ".join("".join(one for one in text if one in letters).split()) for text in nsmc.load("nsmc", "test").documents
+    ]
     source = Source([text for text in texts if len(text) > 1], numpy.random.RandomState(seed))
     families = faces(folder / "fonts.conf")
     pictures = {}
@@ -291,7 +351,9 @@ def take(folder, count, seed, kinds):
             size, scale, weight = source.pick(*SIZES), source.pick(*SCALES), source.pick(400, 400, 400, 700)
             look = f"{CSS} body{{font-size:{size}px;font-family:'{family}';font-weight:{weight}}} html{{background:inherit}}"
             page = folder.resolve() / "page.html"
-            page.write_text(f'<!doctype html><meta charset="utf-8"><style>{look}</style>{kinds[kind](source)}', encoding="utf-8")
+            page.write_text(
+                f'<!doctype html><meta charset="utf-8"><style>{look}</style>{kinds[kind](source)}', encoding="utf-8"
+            )
             name = f"{number:03}-{kind}.png"
             lines = photograph(browser, page, 28 * size, scale, folder / name)
             if source.random.random_sample() < JPEG_SHARE:
@@ -327,10 +389,18 @@ def score(folder, verbose=False):
                 if not found or errors > 1:
                     print(name, "read" if found else "missed", errors, each, repr(read_at(each["box"], reading.lines)))
             for index in numpy.flatnonzero(~right):
-                print(name, "false", tuple(boxes[index]), repr(reading.lines[index].text), round(reading.lines[index].score, 2))
+                print(
+                    name,
+                    "false",
+                    tuple(boxes[index]),
+                    repr(reading.lines[index].text),
+                    round(reading.lines[index].score, 2),
+                )
     print(f"{'':12}{'lines':>7}{'found':>9}{'false':>7}{'letters wrong':>15}{'left out':>10}{'s/screen':>10}")
     for key, (lines, hits, false, letters, wrong, left_out, seconds, number) in sums.items():
-        print(f"{key:12}{lines:7.0f}{hits / lines:9.2%}{false:7.0f}{wrong / letters:15.2%}{left_out:10.0f}{seconds / number:10.3f}")
+        print(
+            f"{key:12}{lines:7.0f}{hits / lines:9.2%}{false:7.0f}{wrong / letters:15.2%}{left_out:10.0f}{seconds / number:10.3f}"
+        )
 
 
 def main():
@@ -339,7 +409,9 @@ def main():
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--score", action="store_true", help="read the folder's screens")
-    parser.add_argument("--verbose", action="store_true", help="with --score: print what was missed, misread or is no line")
+    parser.add_argument(
+        "--verbose", action="store_true", help="with --score: print what was missed, misread or is no line"
+    )
     arguments = parser.parse_args()
     if arguments.score:
         score(arguments.folder, arguments.verbose)

@@ -81,11 +81,8 @@ def find_lines(gray: Gray) -> list[Box]:
 
 def contrast_of(gray: Gray) -> Gray:
     """Return how much gray differs within each 2 x 2 pixels."""
-    extremes = []
-    for extreme in (numpy.maximum, numpy.minimum):
-        rows = extreme(gray[:-1], gray[1:])
-        extremes.append(extreme(rows[:, :-1], rows[:, 1:]))
-    highest, lowest = extremes
+    rows = [extreme(gray[:-1], gray[1:]) for extreme in (numpy.maximum, numpy.minimum)]
+    highest, lowest = numpy.maximum(rows[0][:, :-1], rows[0][:, 1:]), numpy.minimum(rows[1][:, :-1], rows[1][:, 1:])
     return numpy.subtract(highest, lowest, out=highest)
 
 
@@ -94,16 +91,11 @@ def begins(contrast: Gray) -> Mask:
     faint, seen = ((contrast[::2, ::2] >= least).sum() for least in NOISE)
     if faint - seen <= NOISY * seen:
         return contrast >= EDGE
-    return contrast >= numpy.maximum(NOISY_EDGE, RINGING * largest_nearby(contrast))
-
-
-def largest_nearby(values: Gray) -> Gray:
-    """Return the largest value in the block of JPEG, of 8 x 8 pixels, that each pixel is in."""
-    rows, columns = (-(-side // 8) for side in values.shape)
-    blocks = numpy.zeros((rows * 8, columns * 8), "uint8")
-    blocks[: values.shape[0], : values.shape[1]] = values
-    largest = blocks.reshape(rows, 8, columns, 8).max(axis=(1, 3))
-    return largest.repeat(8, axis=0).repeat(8, axis=1)[: values.shape[0], : values.shape[1]]
+    # JPEG spreads a letter's edge over the block of 8 x 8 pixels that it is in
+    rows, columns = contrast.shape
+    blocks = numpy.pad(contrast, ((0, -rows % 8), (0, -columns % 8))).reshape(-(-rows // 8), 8, -1, 8).max(axis=(1, 3))
+    nearby = blocks.repeat(8, axis=0).repeat(8, axis=1)[:rows, :columns]
+    return contrast >= numpy.maximum(NOISY_EDGE, RINGING * nearby.astype("float32"))
 
 
 def components(mask: Mask) -> tuple[Labels, Boxes]:
@@ -167,12 +159,11 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
 
 def alone(boxes: Boxes, letters: Mask) -> Mask:
     """Return which boxes have no letter of about their height beside them."""
+    height = numpy.where(letters, sides(boxes)[1], -1)
+    first, second, _ = beside(boxes, IN_WORD * height)
+    alike = letters[first] & (height[second] >= ALIKE * height[first])
     result = numpy.ones(len(boxes), bool)
-    chosen = numpy.flatnonzero(letters)
-    _, height = sides(boxes[chosen])
-    first, second = beside(boxes[chosen], IN_WORD * height)[:2]
-    alike = height[second] >= ALIKE * height[first]
-    result[chosen[numpy.append(first[alike], second[alike])]] = False
+    result[numpy.append(first[alike], second[alike])] = False
     return result
 
 
@@ -212,7 +203,7 @@ def between_grays(ink: Ink, framed: Gray, chosen: Mask) -> Mask:
 
 def inside(boxes: Boxes, box: Numbers) -> Mask:
     """Return which boxes are in another one, apart from its edges."""
-    result: Mask = ((boxes[:, :TOP + 1] > box[:RIGHT]) & (boxes[:, RIGHT:] < box[RIGHT:])).all(axis=1)
+    result: Mask = ((boxes[:, : TOP + 1] > box[:RIGHT]) & (boxes[:, RIGHT:] < box[RIGHT:])).all(axis=1)
     return result
 
 
@@ -241,8 +232,9 @@ def above(boxes: Boxes, wide: int = 0) -> tuple[Numbers, Numbers]:
     own = numpy.maximum(height, numpy.minimum(width, wide))
     first, second, gaps = beside(boxes, own, TOP)
     larger = numpy.maximum(own[first], own[second])
-    tops, bottoms = (extreme(boxes[first, side], boxes[second, side]) for extreme, side in ((numpy.minimum, TOP), (numpy.maximum, BOTTOM)))
-    both = bottoms - tops
+    both = numpy.maximum(boxes[first, BOTTOM], boxes[second, BOTTOM]) - numpy.minimum(
+        boxes[first, TOP], boxes[second, TOP]
+    )
     kept = (gaps <= STROKES * both) | ((gaps <= STACKED * larger) & (both <= ONE_LETTER * larger))
     return first[kept], second[kept]
 
@@ -252,8 +244,8 @@ def united(boxes: Boxes, first: Numbers, second: Numbers) -> Boxes:
     pairs = coo_array((numpy.ones(len(first), bool), (first, second)), shape=(len(boxes), len(boxes)))
     count, groups = connected_components(pairs, directed=False)
     result = numpy.repeat([[2**31] * 2 + [0] * 2], count, axis=0)
-    for side, extreme in enumerate((numpy.minimum, numpy.minimum, numpy.maximum, numpy.maximum)):
-        extreme.at(result[:, side], groups, boxes[:, side])
+    for side in range(4):
+        (numpy.minimum if side < RIGHT else numpy.maximum).at(result[:, side], groups, boxes[:, side])
     return result
 
 
@@ -299,20 +291,21 @@ def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int
     left, top, right, bottom = lines[number].tolist()
     over = lines[(lines[:, LEFT] < right) & (lines[:, RIGHT] > left)]
     missing = max(0, round(ROW * size) - (bottom - top))
-    highest = over[over[:, BOTTOM] <= top, BOTTOM].max(initial=0)
-    lowest = over[over[:, TOP] >= bottom, TOP].min(initial=2**31)
-    return left, max(highest, top - round(missing * 0.65)), right, min(lowest, bottom + round(missing * 0.35))
+    highest = max(over[over[:, BOTTOM] <= top, BOTTOM].max(initial=0), top - missing * 2 // 3)
+    return left, highest, right, min(over[over[:, TOP] >= bottom, TOP].min(initial=2**31), bottom + missing // 3)
 
 
 def in_order(chosen: Numbers, boxes: Boxes) -> list[int]:
     """Return the numbers of the chosen lines in reading order: columns that are beside each other one after the other."""
+    if len(chosen) < 2:
+        return list(chosen)
     rows, columns = groups(chosen, boxes, TOP), groups(chosen, boxes, LEFT)
-    if len(columns) > 1 and (len(rows) == 1 or side_by_side(columns, rows, boxes)):
-        parts = columns
-    else:
-        parts = blocks(rows, boxes)
+    starts = [boxes[column, LEFT].min() for column in columns]
+    several = sum(len(set(numpy.searchsorted(starts, boxes[row, LEFT], "right"))) > 1 for row in rows)
+    beside_each_other = len(columns) > 1 and (len(rows) == 1 or several >= max(2, BESIDE * len(rows)))
+    parts = columns if beside_each_other else blocks(rows, boxes)
     if len(parts) == 1:
-        return chosen[boxes[chosen, TOP].argsort(kind="stable")].tolist()
+        return list(chosen[boxes[chosen, TOP].argsort(kind="stable")])
     return [number for part in parts for number in in_order(part, boxes)]
 
 
@@ -323,19 +316,12 @@ def groups(chosen: Numbers, boxes: Boxes, axis: int) -> list[Numbers]:
     return numpy.split(chosen, numpy.flatnonzero(boxes[chosen[1:], axis] >= ends[:-1]) + 1)
 
 
-def side_by_side(columns: Sequence[Numbers], rows: Sequence[Numbers], boxes: Boxes) -> bool:
-    """Return whether enough of the rows, and two, are in several columns."""
-    starts = [boxes[column, LEFT].min() for column in columns]
-    several = sum(len(set(numpy.searchsorted(starts, boxes[row, LEFT], "right"))) > 1 for row in rows)
-    return several >= max(2, BESIDE * len(rows))
-
-
 def blocks(rows: Sequence[Numbers], boxes: Boxes) -> list[Numbers]:
     """Return rows, those together that the same gap runs through; the rows where this is all."""
-    result: list[Numbers] = []
-    for row in rows:
-        both = numpy.append(result[-1], row) if result else row
-        if result and min(len(groups(each, boxes, LEFT)) for each in (result[-1], both)) > 1:
+    result = list(rows[:1])
+    for row in rows[1:]:
+        both = numpy.append(result[-1], row)
+        if min(len(groups(each, boxes, LEFT)) for each in (result[-1], both)) > 1:
             result[-1] = both
         else:
             result.append(row)
