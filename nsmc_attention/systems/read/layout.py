@@ -169,17 +169,19 @@ def alone(boxes: Boxes, letters: Mask) -> Mask:
 
 def around_others(ink: Ink, counted: Mask) -> Mask:
     """Return which components have others, of those that are `counted`, in a space within them."""
-    full, result = numpy.zeros(int(ink.spaces.max(initial=0)) + 1, bool), numpy.zeros(len(counted) + 1, bool)
+    full, result = numpy.zeros(int(ink.spaces.max(initial=0)) + 1, bool), numpy.zeros(len(counted), bool)
     for number in numpy.flatnonzero(counted & (ink.boxes[:, TOP] > 0)):
         left, top, right, _ = ink.boxes[number]
         column = left + int((ink.labels[top, left : right + 1] == number + 1).argmax())
         full[ink.spaces[top - 1, column]] = True
     for number, place in enumerate(ndimage.find_objects(ink.spaces), 1):
         if place and full[number] and place[0].start:
-            top, columns = place[0].start, place[1]
-            column = columns.start + int((ink.spaces[top, columns] == number).argmax())
-            result[ink.labels[top - 1, column]] = True
-    return result[1:]
+            rows, columns = place
+            column = columns.start + int((ink.spaces[rows.start, columns] == number).argmax())
+            upper = ink.labels[rows.start - 1, column] - 1
+            left, _, right, bottom = ink.boxes[upper]
+            result[upper] |= left < columns.start and columns.stop <= right + 1 and rows.stop <= bottom + 1
+    return result
 
 
 def between_grays(ink: Ink, framed: Gray, chosen: Mask) -> Mask:
