@@ -21,6 +21,8 @@ from .strips import Box, Gray
 # Within 2 x 2 pixels where ink begins, gray differs by EDGE, in a picture with noise by NOISY_EDGE, and by the share RINGING of
 # the largest difference nearby. Noise is where differences from NOISE[0] to NOISE[1] are more than the share NOISY of larger ones
 EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 16, 24, 0.3, (4, 16), 0.3
+# The share of a picture that is ink at the most: more has a photograph
+MOST = 0.6
 # A speck is smaller, as a share of a letter's square, and fainter, as a share of the strongest ink
 SPECK, FAINT = 0.1, 0.3
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
@@ -38,8 +40,9 @@ STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
 LOW, FLAT, ROW, RUN = 0.8, 0.7, 1.1, 1.6
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
-# The most components, and pairs of them at the same height. A screen of 1920 x 1080 full of small text has 15,776
-COMPONENTS, PAIRS = 2**15, 2**23
+# The most components, pairs of them at the same height, and lines, and how many pixels are enough to tell the height of letters. A
+# screen of 1920 x 1080 full of small text has 15,776 components
+COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
 LEFT, TOP, RIGHT, BOTTOM = range(4)
 # Boxes (n, 4): left, top, right, bottom
 Boxes = NDArray[numpy.int64]
@@ -55,7 +58,7 @@ class Ink(NamedTuple):
     """
 
     labels: Labels
-    spaces: Labels
+    spaces: Numbers
     boxes: Boxes
     places: Numbers
     numbers: Numbers
@@ -111,7 +114,10 @@ def components(mask: Mask) -> tuple[Labels, Boxes]:
 def ink_of(contrast: Gray) -> Ink:
     """Return the components of ink, with the insides of strokes."""
     mask = begins(contrast)
-    width, height = sides(components(mask)[1])
+    if mask.mean() > MOST:
+        mask[:] = False
+    # a part is enough to see how high letters are
+    width, height = sides(components(mask[: SEEN // mask.shape[1] + 1])[1])
     heights = height[(height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height)]
     size = int(numpy.percentile(heights, 85)) if len(heights) else USUAL
     spaces = spaces_of(mask, max(2, round(STROKE * size) - 1))
@@ -120,15 +126,15 @@ def ink_of(contrast: Gray) -> Ink:
     return Ink(labels, spaces, boxes, places, labels.ravel()[places] - 1, size)
 
 
-def spaces_of(mask: Mask, width: int) -> Labels:
+def spaces_of(mask: Mask, width: int) -> Numbers:
     """Return the number of the space at each place, 0 for ink: a space is `width` pixels wide and high somewhere."""
     spaces, count = ndimage.label(~mask)
     rows, columns = (side // width * width for side in mask.shape)
     filled = reduce(numpy.logical_or, (mask[start:rows:width] for start in range(width)))
     filled = reduce(numpy.logical_or, (filled[:, start:columns:width] for start in range(width)))
-    numbers = numpy.zeros(count + 1, "int32")
-    wide = spaces[:rows:width, :columns:width][~filled]
-    numbers[wide] = wide
+    wide = numpy.unique(spaces[:rows:width, :columns:width][~filled])
+    numbers = numpy.zeros(count + 1, "uint16" if len(wide) < 2**16 else "int32")
+    numbers[wide] = numpy.arange(1, len(wide) + 1)
     return numbers[spaces]
 
 
@@ -180,7 +186,7 @@ def around_others(ink: Ink, counted: Mask) -> Mask:
             column = columns.start + int((ink.spaces[rows.start, columns] == number).argmax())
             upper = ink.labels[rows.start - 1, column] - 1
             left, _, right, bottom = ink.boxes[upper]
-            result[upper] |= left < columns.start and columns.stop <= right + 1 and rows.stop <= bottom + 1
+            result[upper] |= left < columns.start and columns.stop <= right and rows.stop <= bottom
     return result
 
 
@@ -273,6 +279,10 @@ def lines_of(letters: Boxes, size: int, edges: Numbers, columns: int) -> Boxes:
     lines = united(words, first[kept], second[kept])
     lines = united(lines, *above(lines))
     lines = lines[numpy.max(sides(lines), axis=0, initial=0) >= DASH * size]
+    if len(lines) > LINES:
+        raise DataError(
+            f"picture: expected at most {LINES:,} lines of text, found {len(lines):,}; cut out the part with text"
+        )
     for number in numpy.flatnonzero(sides(lines)[1] < LOW * size):
         own = letters[inside(letters, lines[number] + numpy.array([-1, -1, 1, 1]))]
         if is_low(own[own[:, LEFT].argsort()], size):
