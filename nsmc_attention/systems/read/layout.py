@@ -22,7 +22,7 @@ from .strips import Box, Gray
 # the largest difference nearby. Noise is where differences from NOISE[0] to NOISE[1] are more than the share NOISY of larger ones
 EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 16, 24, 0.3, (4, 16), 0.3
 # The share of a picture that is ink at the most: more has a photograph
-MOST = 0.6
+MOST = 0.85
 # A speck is smaller, as a share of a letter's square, and fainter, as a share of the strongest ink
 SPECK, FAINT = 0.1, 0.3
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
