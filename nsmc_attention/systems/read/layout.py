@@ -97,8 +97,8 @@ def begins(contrast: Gray) -> Mask:
     # JPEG spreads a letter's edge over the block of 8 x 8 pixels that it is in
     rows, columns = contrast.shape
     blocks = numpy.pad(contrast, ((0, -rows % 8), (0, -columns % 8))).reshape(-(-rows // 8), 8, -1, 8).max(axis=(1, 3))
-    nearby = blocks.repeat(8, axis=0).repeat(8, axis=1)[:rows, :columns]
-    return contrast >= numpy.maximum(NOISY_EDGE, RINGING * nearby.astype("float32"))
+    least = numpy.maximum(NOISY_EDGE, numpy.ceil(RINGING * blocks)).astype("uint8")
+    return contrast >= least.repeat(8, axis=0).repeat(8, axis=1)[:rows, :columns]
 
 
 def components(mask: Mask) -> tuple[Labels, Boxes]:
