@@ -53,15 +53,14 @@ Mask = NDArray[numpy.bool_]
 class Ink(NamedTuple):
     """The n components of ink in a picture; edges lie between pixels, so that there are (H + 1, W + 1) places of them.
 
-    `labels` are the components' numbers, 0 for none, and `spaces` those of the spaces between them; `boxes` (n, 4); `places`
-    (p,) of the ink in the flattened picture, and `numbers` (p,) of its components from 0; `size`, the height of letters.
+    `boxes` (n, 4); `places` (p,) of the ink in the flattened picture, which has so many `columns`, and `numbers` (p,) of its
+    components; `size`, the height of letters.
     """
 
-    labels: Labels
-    spaces: Numbers
     boxes: Boxes
     places: Numbers
     numbers: Numbers
+    columns: int
     size: int
 
 
@@ -73,7 +72,7 @@ def find_lines(gray: Gray) -> list[Box]:
     contrast = contrast_of(framed)
     ink = ink_of(contrast)
     letters, edges = parted(ink, framed, contrast)
-    lines = lines_of(ink.boxes[letters], ink.size, ink.places[edges[ink.numbers]], ink.labels.shape[1])
+    lines = lines_of(ink.boxes[letters], ink.size, ink.places[edges[ink.numbers]], ink.columns)
     # rows may overlap a little
     low = lines.copy()
     low[:, TOP] += sides(lines)[1] // 8
@@ -120,22 +119,20 @@ def ink_of(contrast: Gray) -> Ink:
     width, height = sides(components(mask[: SEEN // mask.shape[1] + 1])[1])
     heights = height[(height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height)]
     size = int(numpy.percentile(heights, 85)) if len(heights) else USUAL
-    spaces = spaces_of(mask, max(2, round(STROKE * size) - 1))
-    labels, boxes = components(spaces == 0)
+    labels, boxes = components(filled(mask, max(2, round(STROKE * size) - 1)))
     places = numpy.flatnonzero(labels)
-    return Ink(labels, spaces, boxes, places, labels.ravel()[places] - 1, size)
+    return Ink(boxes, places, labels.ravel()[places] - 1, labels.shape[1], size)
 
 
-def spaces_of(mask: Mask, width: int) -> Numbers:
-    """Return the number of the space at each place, 0 for ink: a space is `width` pixels wide and high somewhere."""
+def filled(mask: Mask, width: int) -> Mask:
+    """Return a mask of edges with the spaces between them that are nowhere `width` pixels wide and high: insides of strokes."""
     spaces, count = ndimage.label(~mask)
     rows, columns = (side // width * width for side in mask.shape)
-    filled = reduce(numpy.logical_or, (mask[start:rows:width] for start in range(width)))
-    filled = reduce(numpy.logical_or, (filled[:, start:columns:width] for start in range(width)))
-    wide = numpy.unique(spaces[:rows:width, :columns:width][~filled])
-    numbers = numpy.zeros(count + 1, "uint16" if len(wide) < 2**16 else "int32")
-    numbers[wide] = numpy.arange(1, len(wide) + 1)
-    return numbers[spaces]
+    edged = reduce(numpy.logical_or, (mask[start:rows:width] for start in range(width)))
+    edged = reduce(numpy.logical_or, (edged[:, start:columns:width] for start in range(width)))
+    narrow = numpy.ones(count + 1, bool)
+    narrow[spaces[:rows:width, :columns:width][~edged]] = False
+    return narrow[spaces]
 
 
 def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
@@ -152,11 +149,11 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     numpy.maximum.at(strongest, ink.numbers, contrast.ravel()[ink.places])
     specks = (areas <= SPECK * size**2) & (strongest < FAINT * strongest.max(initial=0))
     rules = (longer > RULE * size) & (shorter <= max(2, THIN * size))
-    edges = rules | (shorter == 0) | (height > HIGHEST) | around_others(ink, ~specks)
+    edges = rules | (shorter == 0) | (height > HIGHEST)
     large = ~edges & (height > PICTURE * size)
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
     edges |= between_grays(ink, framed, large | outlines)
-    for number in numpy.flatnonzero(large & ~edges & (areas < 6 * (width + height))):
+    for number in numpy.flatnonzero((height > size) & ~edges & (areas < 6 * (width + height))):
         edges[number] = (inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)).sum() > 1
     letters = ~(edges | specks)
     edges |= letters & large & (width < RUN * height) & alone(ink.boxes, letters)
@@ -173,28 +170,11 @@ def alone(boxes: Boxes, letters: Mask) -> Mask:
     return result
 
 
-def around_others(ink: Ink, counted: Mask) -> Mask:
-    """Return which components have others, of those that are `counted`, in a space within them."""
-    full, result = numpy.zeros(int(ink.spaces.max(initial=0)) + 1, bool), numpy.zeros(len(counted), bool)
-    for number in numpy.flatnonzero(counted & (ink.boxes[:, TOP] > 0)):
-        left, top, right, _ = ink.boxes[number]
-        column = left + int((ink.labels[top, left : right + 1] == number + 1).argmax())
-        full[ink.spaces[top - 1, column]] = True
-    for number, place in enumerate(ndimage.find_objects(ink.spaces), 1):
-        if place and full[number] and place[0].start:
-            rows, columns = place
-            column = columns.start + int((ink.spaces[rows.start, columns] == number).argmax())
-            upper = ink.labels[rows.start - 1, column] - 1
-            left, _, right, bottom = ink.boxes[upper]
-            result[upper] |= left < columns.start and columns.stop <= right and rows.stop <= bottom
-    return result
-
-
 def between_grays(ink: Ink, framed: Gray, chosen: Mask) -> Mask:
     """Return which of the chosen components have another gray on each side, as the edge of a bubble has, unlike a stroke."""
     places, numbers = (each[chosen[ink.numbers]] for each in (ink.places, ink.numbers))
     every = len(places) // 2**16 + 1
-    middle = numpy.array(numpy.divmod(places[::every], ink.labels.shape[1]))
+    middle = numpy.array(numpy.divmod(places[::every], ink.columns))
     corners = [framed[middle[0] + y, middle[1] + x].astype("float32") for y in (0, 1) for x in (0, 1)]
     first, second, third, last = corners
     slopes = numpy.array([third + last - first - second, second + last - first - third])
