@@ -4,8 +4,6 @@ Ink begins where the gray of neighbouring pixels differs, whichever is darker. I
 parts, or edges of bubbles, rules and pictures. Parts are joined into words, and words into lines, by distance and overlap.
 """
 
-from collections.abc import Sequence
-from functools import reduce
 from typing import NamedTuple
 
 import numpy
@@ -74,9 +72,7 @@ def find_lines(gray: Gray) -> list[Box]:
     letters, edges = parted(ink, framed, contrast)
     lines = lines_of(ink.boxes[letters], ink.size, ink.places[edges[ink.numbers]], ink.columns)
     # rows may overlap a little
-    low = lines.copy()
-    low[:, TOP] += sides(lines)[1] // 8
-    low[:, BOTTOM] -= sides(lines)[1] // 8
+    low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
     return [Box(*lines[number].tolist()) for number in in_order(numpy.arange(len(lines)), low)]
 
@@ -128,8 +124,7 @@ def filled(mask: Mask, width: int) -> Mask:
     """Return a mask of edges with the spaces between them that are nowhere `width` pixels wide and high: insides of strokes."""
     spaces, count = ndimage.label(~mask)
     rows, columns = (side // width * width for side in mask.shape)
-    edged = reduce(numpy.logical_or, (mask[start:rows:width] for start in range(width)))
-    edged = reduce(numpy.logical_or, (edged[:, start:columns:width] for start in range(width)))
+    edged = mask[:rows, :columns].reshape(rows // width, width, -1, width).any(axis=(1, 3))
     narrow = numpy.ones(count + 1, bool)
     narrow[spaces[:rows:width, :columns:width][~edged]] = False
     return narrow[spaces]
@@ -154,7 +149,11 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
     edges |= between_grays(ink, framed, large | outlines)
     for number in numpy.flatnonzero((height > size) & ~edges & (areas < 6 * (width + height))):
-        edges[number] = (inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)).sum() > 1
+        inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)]
+        off = (
+            inner[:, TOP].min(initial=2**31) + inner[:, BOTTOM].max(initial=0) - ink.boxes[number, [TOP, BOTTOM]].sum()
+        )
+        edges[number] = len(inner) > 1 or abs(off) < height[number] / 4
     letters = ~(edges | specks)
     edges |= letters & large & (width < RUN * height) & alone(ink.boxes, letters)
     return letters & ~edges, edges
@@ -308,13 +307,13 @@ def groups(chosen: Numbers, boxes: Boxes, axis: int) -> list[Numbers]:
     return numpy.split(chosen, numpy.flatnonzero(boxes[chosen[1:], axis] >= ends[:-1]) + 1)
 
 
-def blocks(rows: Sequence[Numbers], boxes: Boxes) -> list[Numbers]:
+def blocks(rows: list[Numbers], boxes: Boxes) -> list[Numbers]:
     """Return rows, those together that the same gap runs through; the rows where this is all."""
-    result = list(rows[:1])
+    result = rows[:1]
     for row in rows[1:]:
         both = numpy.append(result[-1], row)
         if min(len(groups(each, boxes, LEFT)) for each in (result[-1], both)) > 1:
             result[-1] = both
         else:
             result.append(row)
-    return result if len(result) > 1 else list(rows)
+    return result if len(result) > 1 else rows
