@@ -18,7 +18,7 @@ from .strips import Box, Gray
 
 # Within 2 x 2 pixels where ink begins, gray differs by EDGE, in a picture with noise by NOISY_EDGE, and by the share RINGING of
 # the largest difference nearby. Noise is where differences from NOISE[0] to NOISE[1] are more than the share NOISY of larger ones
-EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 16, 24, 0.3, (4, 16), 0.3
+EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 12, 24, 0.3, (4, 16), 0.3
 # The share of a picture that is ink at the most: more has a photograph
 MOST = 0.85
 # A speck is smaller, as a share of a letter's square, and fainter, as a share of the strongest ink
@@ -124,7 +124,7 @@ def filled(mask: Mask, width: int) -> Mask:
     """Return a mask of edges with the spaces between them that are nowhere `width` pixels wide and high: insides of strokes."""
     spaces, count = ndimage.label(~mask)
     rows, columns = (side // width * width for side in mask.shape)
-    edged = mask[:rows, :columns].reshape(rows // width, width, -1, width).any(axis=(1, 3))
+    edged = mask[:rows, :columns].reshape(rows // width, width, columns // width, width).any(axis=(1, 3))
     narrow = numpy.ones(count + 1, bool)
     narrow[spaces[:rows:width, :columns:width][~edged]] = False
     return narrow[spaces]
@@ -250,12 +250,14 @@ def lines_of(letters: Boxes, size: int, edges: Numbers, columns: int) -> Boxes:
     reach = IN_WORD * numpy.maximum(numpy.maximum(height, numpy.minimum(width, size)), size / 2)
     first, second, _ = beside(letters, reach)
     kept = ~crossed(letters, first, second, edges, columns)
-    words = united(letters, *(map(numpy.append, (first[kept], second[kept]), above(letters, size))))
-    _, height = sides(words)
-    first, second, gaps = beside(words, IN_LINE * height)
-    kept = (height[second] >= ALIKE_WORDS * height[first]) | (gaps <= IN_WORD * height[first])
-    kept &= ~crossed(words, first, second, edges, columns)
-    lines = united(words, first[kept], second[kept])
+    lines = united(letters, *(map(numpy.append, (first[kept], second[kept]), above(letters, size))))
+    # again, for what is beside a dash
+    for _ in range(2):
+        _, height = sides(lines)
+        first, second, gaps = beside(lines, IN_LINE * height)
+        kept = (height[second] >= ALIKE_WORDS * height[first]) | (gaps <= IN_WORD * height[first])
+        kept &= ~crossed(lines, first, second, edges, columns)
+        lines = united(lines, first[kept], second[kept])
     lines = united(lines, *above(lines))
     lines = lines[numpy.max(sides(lines), axis=0, initial=0) >= DASH * size]
     if len(lines) > LINES:
