@@ -148,7 +148,7 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     large = ~edges & (height > PICTURE * size)
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
     edges |= between_grays(ink, framed, large | outlines)
-    for number in numpy.flatnonzero((height > size) & ~edges & (areas < 6 * (width + height))):
+    for number in numpy.flatnonzero((height > size) & ~edges & (areas < 8 * (width + height))):
         inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)]
         off = (
             inner[:, TOP].min(initial=2**31) + inner[:, BOTTOM].max(initial=0) - ink.boxes[number, [TOP, BOTTOM]].sum()
