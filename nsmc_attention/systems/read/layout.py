@@ -25,9 +25,9 @@ MOST = 0.85
 SPECK, FAINT = 0.1, 0.3
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
-# In heights of letters: how thick strokes are; a picture is higher than PICTURE, a rule longer than RULE and thinner than THIN, a
+# In heights of letters: how thick strokes are; a tag is higher than LARGER, a picture than PICTURE, a rule longer than RULE and thinner than THIN, a
 # line of text longer than DASH; the two sides of an edge are ASIDE from it, and differ at the share DIFFERENT of its places
-STROKE, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT = 0.25, 1.3, 5, 0.3, 0.5, 0.4, 0.75
+STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75
 # As shares of a height: gaps in words and in lines; the least height of words of a line, and of letters of a word
 IN_WORD, IN_LINE, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.45, 0.6
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
@@ -148,7 +148,7 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     large = ~edges & (height > PICTURE * size)
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
     edges |= between_grays(ink, framed, large | outlines)
-    for number in numpy.flatnonzero((height > size) & ~edges & (areas < 8 * (width + height))):
+    for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
         inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)]
         off = (
             inner[:, TOP].min(initial=2**31) + inner[:, BOTTOM].max(initial=0) - ink.boxes[number, [TOP, BOTTOM]].sum()
