@@ -25,17 +25,18 @@ MOST = 0.85
 SPECK, FAINT = 0.1, 0.3
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
-# In heights of letters: how thick strokes are; a tag is higher than LARGER, a picture than PICTURE, a rule longer than RULE and thinner than THIN, a
-# line of text longer than DASH; the two sides of an edge are ASIDE from it, and differ at the share DIFFERENT of its places
-STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75
+# In heights of letters: how thick strokes are; a tag is higher than LARGER, a picture than PICTURE, a rule longer than RULE and
+# thinner than THIN, a line of text longer than DASH; the two sides of an edge are ASIDE from it, and differ at the share DIFFERENT;
+# the text of a tag is wider than TEXT of it
+STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
 # As shares of a height: gaps in words and in lines; the least height of words of a line, and of letters of a word
 IN_WORD, IN_LINE, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.45, 0.6
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
 # A line lower than LOW of the letters, and than FLAT of the distance between its own, is of dots, dashes or ㅋ, and becomes as high
-# as ROW of the letters; letters that are wider than RUN of their height touch each other
-LOW, FLAT, ROW, RUN = 0.8, 0.7, 1.1, 1.6
+# as ROW of the letters; several letters touch where ink is wider than RUN of its height, and not lower than FULL
+LOW, FLAT, ROW, RUN, FULL = 0.8, 0.7, 1.1, 1.6, 0.56
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
 # The most components, pairs of them at the same height, and lines, and how many pixels are enough to tell the height of letters. A
@@ -150,10 +151,11 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     edges |= between_grays(ink, framed, large | outlines)
     for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
         inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)]
-        off = (
-            inner[:, TOP].min(initial=2**31) + inner[:, BOTTOM].max(initial=0) - ink.boxes[number, [TOP, BOTTOM]].sum()
-        )
-        edges[number] = len(inner) > 1 or abs(off) < height[number] / 4
+        left, top = inner[:, :RIGHT].min(axis=0, initial=2**31)
+        right, bottom = inner[:, RIGHT:].max(axis=0, initial=0)
+        centred = abs(top + bottom - ink.boxes[number, [TOP, BOTTOM]].sum()) < height[number] / 4
+        wide = large[number] or right - left > TEXT * width[number]
+        edges[number] = wide and (len(inner) > 1 or centred)
     letters = ~(edges | specks)
     edges |= letters & large & (width < RUN * height) & alone(ink.boxes, letters)
     return letters & ~edges, edges
@@ -275,7 +277,7 @@ def is_low(letters: Boxes, size: int) -> bool:
     """Return whether a line of letters, from left to right, has low ones alone, such as dots and dashes, ㅋ and ^."""
     width, height = sides(letters)
     pitch = max(float(numpy.median(each)) for each in (width, numpy.diff(letters[:, LEFT])) if len(each))
-    several = (width > RUN * height) & (height > IN_WORD * size)
+    several = (width > RUN * height) & (height > FULL * size)
     return not several.any() and letters[:, BOTTOM].max() - letters[:, TOP].min() < FLAT * pitch
 
 

@@ -214,3 +214,17 @@ def test_every_line_of_a_card_is_read(size, paper, ink):
     assert wrong <= 0.03 * sum(map(len, CARDS)), lines
     for line, right in zip(lines, CARDS):
         assert line.count("★") == right.count("★") and line.count("☆") == right.count("☆")
+
+
+@pytest.mark.parametrize("size", [11, 12, 13, 14])
+@pytest.mark.parametrize("color", ["#f5a623", "black"])
+def test_small_stars_are_counted(size, color):
+    stars = ["★" * count + "☆" * (5 - count) for count in range(6)]
+    picture = Image.new("RGB", (300, 420), "white")
+    pen = ImageDraw.Draw(picture)
+    for number, text in enumerate(stars):
+        pen.text((20, 16 + 66 * number), text, font=ImageFont.truetype(str(font_file()), size), fill=color)
+        pen.text(
+            (20, 40 + 66 * number), "배우 연기가 좋았다", font=ImageFont.truetype(str(font_file()), 14), fill="black"
+        )
+    assert [line.text for line in read(picture).lines][::2] == stars
