@@ -138,8 +138,9 @@ def said(text, tag="p", style="", name=""):
     return f'<{tag} class="{name}" style="{style}">{html.escape(text)}</{tag}>'
 
 
-def chat(source, page, ink, faint, left, right, right_ink, bar, tail=".3em", inner_time=False):
+def chat(source, colors, tail=".3em", inner_time=False):
     """Return a chat: a bar, a date, bubbles left and right, a place to write."""
+    page, ink, faint, left, right, right_ink, bar = colors
     corner = f"border-radius:1.1em 1.1em 1.1em {tail}"
     rows = [
         f'<div class="bar" style="background:{bar}">{source.icon()}{said(source.name(), "b")}{source.icon()}</div>',
@@ -170,27 +171,27 @@ def kakao(source):
     light = "#b2c7da", "#191919", "#4c5a66", "#fff", "#fee500", "#191919", "#b2c7da"
     other = source.pick("#abc1d1", "#f5f5f5", "#e5e5e5", "#9bbbd4", "#cfd8dc")
     dark = "#1e2022", "#e8e8e8", "#a0a0a0", "#363738", "#f7e600", "#191919", "#1e2022"
-    return chat(source, *source.pick(light, light, (other, *light[1:6], other), dark))
+    return chat(source, source.pick(light, light, (other, *light[1:6], other), dark))
 
 
 def line(source):
     light = "#8cabd8", "#111", "#25364f", "#fff", "#8de055", "#111", "#2c3e58;color:#fff"
     white = "#fff", "#111", "#777", "#efefef", "#c3f69d", "#111", "#fff"
     dark = "#111", "#eee", "#9a9a9a", "#2b2b2b", "#4cc764", "#0b0b0b", "#111"
-    return chat(source, *source.pick(light, white, dark), tail="1.1em")
+    return chat(source, source.pick(light, white, dark), tail="1.1em")
 
 
 def telegram(source):
     light = "linear-gradient(160deg,#dbddbb,#88b884 60%,#d5d88d)", "#000", "#44603f", "#fff", "#effdde", "#000", "#fff"
     plain = "#e6ebee", "#000", "#62727f", "#fff", "#e3f6ca", "#000", "#527da3;color:#fff"
     dark = "#0e1621", "#f5f5f5", "#8ea4b8", "#182533", "#2b5278", "#fff", "#17212b"
-    return chat(source, *source.pick(light, plain, dark), inner_time=True)
+    return chat(source, source.pick(light, plain, dark), inner_time=True)
 
 
 def imessage(source):
     light = "#fff", "#000", "#77777c", "#e9e9eb", source.pick("#0b84fe", "#34a853"), "#fff", "#f6f6f6"
     dark = "#000", "#fff", "#98989f", "#26252a", source.pick("#0b84fe", "#2c9a48"), "#fff", "#161617"
-    return chat(source, *source.pick(light, dark))
+    return chat(source, source.pick(light, dark))
 
 
 def nested(source):
@@ -346,7 +347,7 @@ def take(folder, count, seed, phones):
     families = faces(folder / "fonts.conf")
     pictures = {}
     with sync_playwright() as playwright:
-        fonts = {**os.environ, "FONTCONFIG_FILE": str(folder.resolve() / "fonts.conf")}
+        fonts: dict = {**os.environ, "FONTCONFIG_FILE": str(folder.resolve() / "fonts.conf")}
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"], env=fonts)
         for number in range(count):
             kind, family = list(KINDS)[number % len(KINDS)], source.pick(*families)
@@ -385,7 +386,7 @@ def score(folder, verbose=False):
         hit, right = matches(true, numpy.array(boxes, "float64").reshape(-1, 4))
         wrong = [edit_distance(read_at(each["box"], reading.lines), each["text"]) for each in about["lines"]]
         letters = sum(len(each["text"]) for each in about["lines"])
-        left_out = reading.left_out if isinstance(reading.left_out, int) else len(reading.left_out)
+        left_out = len(reading.left_out)
         for key in (about["kind"], f"{about['scale']}x", name[-3:], f"{min(about['size'], 30) // 5 * 5} px", "all"):
             sums[key] += len(hit), hit.sum(), wrong.count(0), (~right).sum(), letters, sum(wrong), left_out, seconds, 1
         if verbose:
