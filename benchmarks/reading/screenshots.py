@@ -49,12 +49,13 @@ i { flex: none; width: 36px; height: 36px; border-radius: 50%; background: linea
 .cards article { break-inside: avoid; margin: 0 0 16px; padding: 14px; border: 1px solid var(--line); border-radius: 10px;
   background: var(--card); box-shadow: 0 2px 8px #0004 }
 """
-# The characters of each block by the rows that they are in; heights are those of Korean letters, and of higher ones
+# The characters of each text node by the rows that they are in; heights are those of Korean letters, and of higher ones
 LINES = """() => {
   const pen = document.createElement("canvas").getContext("2d"), parts = new Intl.Segmenter("ko"), lines = [];
-  for (const block of document.querySelectorAll("h1, p, small")) {
-    pen.font = getComputedStyle(block).font;
-    const node = block.firstChild, rows = new Map();
+  const nodes = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = nodes.nextNode());) {
+    pen.font = getComputedStyle(node.parentElement).font;
+    const rows = new Map();
     for (const { segment, index } of parts.segment(node.data)) {
       const range = document.createRange();
       range.setStart(node, index), range.setEnd(node, index + segment.length);
@@ -123,10 +124,10 @@ def take(folder, count):
 
 
 def photograph(browser, content, width, scale, path):
-    """Write the picture of a page that is `width` CSS pixels wide; return its lines."""
+    """Write the picture of a page, HTML or a file of it, that is at least `width` CSS pixels wide; return its lines."""
     view = {"width": width, "height": 400}
     page = browser.new_page(viewport=view, device_scale_factor=scale, locale="ko-KR")
-    page.set_content(content)
+    page.goto(content.as_uri()) if isinstance(content, Path) else page.set_content(content)
     page.screenshot(path=path, full_page=True)
     lines = page.evaluate(LINES)
     page.close()

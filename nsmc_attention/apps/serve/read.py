@@ -50,8 +50,7 @@ def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple
     rows = classifier.rows([line.text for line in reading.lines]) if classifier else None
     labels = repeat({}) if rows is None else (labels_of(row)[0] for row in rows)
     lines = [{**values_of(line, weights), **label} for line, label in zip(reading.lines, labels)]
-    height, width = reading.pixels.shape
-    return encode({"width": width, "height": height, "lines": lines}), len(rows or ())
+    return encode({**reading.to_dict(), "lines": lines}), len(rows or ())
 
 
 def values_of(line: Line, weights: bool) -> Record:
@@ -87,7 +86,8 @@ class Service(SystemService):
         its EXIF says, in pixels. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability`
         (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
         it is classified, what /predict says of it. `weights` are the attention that each letter was
-        written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends.
+        written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends. `left_out`
+        are the boxes of places that may be lines but could not be read.
         """
         classifier = self.server.require().classifier.reference
         reader = self.main.require().reference

@@ -1,157 +1,323 @@
-"""The boxes of the lines of text in a screenshot: a recursive XY cut of its ink.
+"""The boxes of the lines of text in a screenshot, whatever bubble, card or table they are in.
 
-Of each region (`panels`), ink is cut at white gaps: first at gutters between columns, then into rows, then at wide gaps of a row
-(G. Nagy and S. Seth, Hierarchical representation of optically scanned documents, 1984).
+Ink begins where the gray of neighbouring pixels differs, whichever is darker. Its connected components are letters and their
+parts, or edges of bubbles, rules and pictures. Parts are joined into words, and words into lines, by distance and overlap.
 """
 
-from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy
+from numpy.typing import NDArray
+from scipy import ndimage
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
+from ...errors import DataError
 from ...machine.aliases import Numbers
-from .panels import AREA, BOTTOM, LEFT, NO_LETTER, NUMBER, RIGHT, TOP, USUAL, Items, Region, region_of, regions, size_of
 from .strips import Box, Gray
 
-# Shares of a letter's height: gaps between columns, strokes of one line, more than a line, a low line such as dots, and a
-# row around the letters that it has
-WIDE, ONE_LINE, HIGH, LOW, ROW = 1.6, 1.5, 1.9, 0.8, 1.1
-# Rules are longer than so many letters, and at most so thick, as a share of a letter
-RULE, THICK = 5, 0.3
-# The height of dots, as a share of a letter's, and of what they lack the part above them
-DOT, ABOVE_DOTS = 0.3, 0.85
-# The longer side of the least line, as a share of a letter's: less is a speck
-DASH = 0.5
-# A gap between columns that are close to each other, as a share of a letter's height
-CLOSE = 0.55
+# Within 2 x 2 pixels where ink begins, gray differs by EDGE, in a picture with noise by NOISY_EDGE, and by the share RINGING of
+# the largest difference nearby. Noise is where differences from NOISE[0] to NOISE[1] are more than the share NOISY of larger ones
+EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 12, 24, 0.3, (4, 16), 0.3
+# The share of a picture that is ink at the most: more has a photograph
+MOST = 0.85
+# A speck is smaller, as a share of a letter's square, and fainter, as a share of the strongest ink
+SPECK, FAINT = 0.1, 0.3
+# The height of letters in pixels where none is seen, and those of the lowest and highest letters
+USUAL, LOWEST, HIGHEST = 12, 5, 250
+# In heights of letters: how thick strokes are; a tag is higher than LARGER, a picture than PICTURE, a rule longer than RULE and
+# thinner than THIN, a line of text longer than DASH; the two sides of an edge are ASIDE from it, and differ at the share DIFFERENT;
+# the text of a tag is wider than TEXT of it
+STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
+# As shares of a height: gaps in words and in lines; the least height of words of a line, and of letters of a word
+IN_WORD, IN_LINE, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.45, 0.6
+# Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
+# no higher than ONE_LETTER of it
+STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
+# A line lower than LOW of the letters, and than FLAT of the distance between its own, is of dots, dashes or ㅋ, and becomes as high
+# as ROW of the letters; several letters touch where ink is wider than RUN of its height, and not lower than FULL
+LOW, FLAT, ROW, RUN, FULL = 0.8, 0.7, 1.1, 1.6, 0.56
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
+# The most components, pairs of them at the same height, and lines, and how many pixels are enough to tell the height of letters. A
+# screen of 1920 x 1080 full of small text has 15,776 components
+COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
+LEFT, TOP, RIGHT, BOTTOM = range(4)
+# Boxes (n, 4): left, top, right, bottom
+Boxes = NDArray[numpy.int64]
+Labels = NDArray[numpy.int32]
+Mask = NDArray[numpy.bool_]
+
+
+class Ink(NamedTuple):
+    """The n components of ink in a picture; edges lie between pixels, so that there are (H + 1, W + 1) places of them.
+
+    `boxes` (n, 4); `places` (p,) of the ink in the flattened picture, which has so many `columns`, and `numbers` (p,) of its
+    components; `size`, the height of letters.
+    """
+
+    boxes: Boxes
+    places: Numbers
+    numbers: Numbers
+    columns: int
+    size: int
 
 
 def find_lines(gray: Gray) -> list[Box]:
     """Return where the lines of text of a picture (H, W) are, in reading order."""
     if not gray.size:
         return []
-    region = region_of(gray)
-    return lines_of(region, size_of(numpy.concatenate([each.items for each in regions(region)]), USUAL))
+    framed = numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
+    contrast = contrast_of(framed)
+    ink = ink_of(contrast)
+    letters, edges = parted(ink, framed, contrast)
+    lines = lines_of(ink.boxes[letters], ink.size, ink.places[edges[ink.numbers]], ink.columns)
+    # rows may overlap a little
+    low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]
+    lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
+    return [Box(*lines[number].tolist()) for number in in_order(numpy.arange(len(lines)), low)]
 
 
-def lines_of(region: Region, usual: int) -> list[Box]:
-    """Return the lines of a region in reading order; `usual` is the height of letters of the whole picture."""
-    size = size_of(region.items, usual)
-    width, height = region.items[:, RIGHT] - region.items[:, LEFT], region.items[:, BOTTOM] - region.items[:, TOP]
-    thick = max(3, THICK * size)
-    rule = ((width > RULE * size) & (height <= thick)) | ((height > 2 * size) & (width <= thick))
-    large = (width >= NO_LETTER) & (height >= NO_LETTER)
-    kept = region.items[~(rule | large) | (region.items[:, NUMBER] > 0)]
-    parts = list(cut(kept, region, size)) if len(kept) else []
-    boxes = numpy.array([extent(part) for part in parts], "int64").reshape(-1, 4)
-    lines = []
-    for part, box in zip(parts, boxes):
-        if part[0, NUMBER]:
-            lines += lines_of(region.panels[part[0, NUMBER] - 1], usual)
-        elif max(box[2] - box[0], box[3] - box[1]) >= DASH * size:
-            left, top, right, bottom = box if box[3] - box[1] >= LOW * size else heightened(part, boxes, region, size)
-            lines.append(Box(left + region.left, top + region.top, right + region.left, bottom + region.top))
-    return lines
+def contrast_of(gray: Gray) -> Gray:
+    """Return how much gray differs within each 2 x 2 pixels."""
+    rows = [extreme(gray[:-1], gray[1:]) for extreme in (numpy.maximum, numpy.minimum)]
+    highest, lowest = numpy.maximum(rows[0][:, :-1], rows[0][:, 1:]), numpy.minimum(rows[1][:, :-1], rows[1][:, 1:])
+    return numpy.subtract(highest, lowest, out=highest)
 
 
-def cut(items: Items, region: Region, usual: int) -> Iterator[Items]:
-    """Yield the components of each line, and each panel, of a part of a region, in reading order."""
-    size = size_of(items, usual)
-    rows = joined(groups(items, TOP), size)
-    columns = groups(items, LEFT, WIDE * size, isolated=len(rows) == 1)
-    if len(columns) > 1 and (len(rows) == 1 or side_by_side(columns, rows)):
-        parts = columns
-    else:
-        parts = blocks(rows, WIDE * size) if len(rows) > 1 else row_parts(items, size)
-    if len(parts) == 1:
-        yield items
-    else:
-        for part in parts:
-            yield from cut(part, region, size)
+def begins(contrast: Gray) -> Mask:
+    """Return where ink begins or ends."""
+    faint, seen = ((contrast[::2, ::2] >= least).sum() for least in NOISE)
+    if faint - seen <= NOISY * seen:
+        return contrast >= EDGE
+    # JPEG spreads a letter's edge over the block of 8 x 8 pixels that it is in
+    rows, columns = contrast.shape
+    blocks = numpy.pad(contrast, ((0, -rows % 8), (0, -columns % 8))).reshape(-(-rows // 8), 8, -1, 8).max(axis=(1, 3))
+    least = numpy.maximum(NOISY_EDGE, numpy.ceil(RINGING * blocks)).astype("uint8")
+    return contrast >= least.repeat(8, axis=0).repeat(8, axis=1)[:rows, :columns]
 
 
-def groups(items: Items, axis: int, gap: float = 0, isolated: bool = False) -> list[Items]:
-    """Return components in groups that are `gap` pixels or more apart on an axis, LEFT or TOP.
-
-    Panels may be at any distance from each other, and if `isolated` from other components.
-    """
-    items = items[items[:, axis].argsort(kind="stable")]
-    ends = numpy.maximum.accumulate(items[:, axis + 2])
-    panel = items[:, NUMBER] > 0
-    ending = numpy.maximum.accumulate(numpy.where(panel, items[:, axis + 2], -1)) == ends
-    close = panel[1:] | ending[:-1] if isolated else panel[1:] & ending[:-1]
-    return numpy.split(items, numpy.flatnonzero(items[1:, axis] - ends[:-1] >= numpy.where(close, 0, gap)) + 1)
+def components(mask: Mask) -> tuple[Labels, Boxes]:
+    """Return the number of the component at each place, 0 for none, and the components' boxes; DataError for too many."""
+    labels, count = ndimage.label(mask, numpy.ones((3, 3)))
+    if count > COMPONENTS:
+        expected = f"expected at most {COMPONENTS:,} separate marks, as of dense text, found {count:,}"
+        raise DataError(f"picture: {expected}; cut out the part with text")
+    places = [(x.start, y.start, x.stop - 1, y.stop - 1) for y, x in ndimage.find_objects(labels)]
+    return labels, numpy.array(places, "int64").reshape(-1, 4)
 
 
-def extent(items: Items) -> tuple[int, int, int, int]:
-    """Return the left, top, right and bottom of components."""
-    (left, top), (right, bottom) = items[:, LEFT:RIGHT].min(axis=0), items[:, RIGHT:AREA].max(axis=0)
-    return int(left), int(top), int(right), int(bottom)
+def ink_of(contrast: Gray) -> Ink:
+    """Return the components of ink, with the insides of strokes."""
+    mask = begins(contrast)
+    if mask.mean() > MOST:
+        mask[:] = False
+    # a part is enough to see how high letters are
+    width, height = sides(components(mask[: SEEN // mask.shape[1] + 1])[1])
+    heights = height[(height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height)]
+    size = int(numpy.percentile(heights, 85)) if len(heights) else USUAL
+    labels, boxes = components(filled(mask, max(2, round(STROKE * size) - 1)))
+    places = numpy.flatnonzero(labels)
+    return Ink(boxes, places, labels.ravel()[places] - 1, labels.shape[1], size)
 
 
-def joined(rows: Sequence[Items], size: int) -> list[Items]:
-    """Return rows, those together that are strokes of the same letters."""
-    result = [rows[0]]
-    for row in rows[1:]:
-        both = numpy.concatenate([result[-1], row])
-        _, top, _, bottom = extent(both)
-        if bottom - top <= ONE_LINE * size and not both[:, NUMBER].any():
-            result[-1] = both
-        else:
-            result.append(row)
+def filled(mask: Mask, width: int) -> Mask:
+    """Return a mask of edges with the spaces between them that are nowhere `width` pixels wide and high: insides of strokes."""
+    spaces, count = ndimage.label(~mask)
+    rows, columns = (side // width * width for side in mask.shape)
+    edged = mask[:rows, :columns].reshape(rows // width, width, columns // width, width).any(axis=(1, 3))
+    narrow = numpy.ones(count + 1, bool)
+    narrow[spaces[:rows:width, :columns:width][~edged]] = False
+    return narrow[spaces]
+
+
+def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
+    """Return the widths and heights of boxes."""
+    return boxes[:, RIGHT] - boxes[:, LEFT], boxes[:, BOTTOM] - boxes[:, TOP]
+
+
+def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
+    """Return which components may be of letters, and which are the edges of something else."""
+    size, (width, height) = ink.size, sides(ink.boxes)
+    shorter, longer = numpy.minimum(width, height), numpy.maximum(width, height)
+    areas = numpy.bincount(ink.numbers, minlength=len(width))
+    strongest = numpy.zeros(len(width), "uint8")
+    numpy.maximum.at(strongest, ink.numbers, contrast.ravel()[ink.places])
+    specks = (areas <= SPECK * size**2) & (strongest < FAINT * strongest.max(initial=0))
+    rules = (longer > RULE * size) & (shorter <= max(2, THIN * size))
+    edges = rules | (shorter == 0) | (height > HIGHEST)
+    large = ~edges & (height > PICTURE * size)
+    outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
+    edges |= between_grays(ink, framed, large | outlines)
+    for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
+        inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)]
+        left, top = inner[:, :RIGHT].min(axis=0, initial=2**31)
+        right, bottom = inner[:, RIGHT:].max(axis=0, initial=0)
+        centred = abs(top + bottom - ink.boxes[number, [TOP, BOTTOM]].sum()) < height[number] / 4
+        wide = large[number] or right - left > TEXT * width[number]
+        edges[number] = wide and (len(inner) > 1 or centred)
+    letters = ~(edges | specks)
+    edges |= letters & large & (width < RUN * height) & alone(ink.boxes, letters)
+    return letters & ~edges, edges
+
+
+def alone(boxes: Boxes, letters: Mask) -> Mask:
+    """Return which boxes have no letter of about their height beside them."""
+    height = numpy.where(letters, sides(boxes)[1], -1)
+    first, second, _ = beside(boxes, IN_WORD * height)
+    alike = letters[first] & (height[second] >= ALIKE * height[first])
+    result = numpy.ones(len(boxes), bool)
+    result[numpy.append(first[alike], second[alike])] = False
     return result
 
 
-def side_by_side(columns: Sequence[Items], rows: Sequence[Items]) -> bool:
-    """Return whether enough of the rows, and two, are in several columns."""
-    starts = [column[:, LEFT].min() for column in columns]
-    several = sum(len(set(numpy.searchsorted(starts, row[:, LEFT], "right"))) > 1 for row in rows)
-    return several >= max(2, BESIDE * len(rows))
+def between_grays(ink: Ink, framed: Gray, chosen: Mask) -> Mask:
+    """Return which of the chosen components have another gray on each side, as the edge of a bubble has, unlike a stroke."""
+    places, numbers = (each[chosen[ink.numbers]] for each in (ink.places, ink.numbers))
+    every = len(places) // 2**16 + 1
+    middle = numpy.array(numpy.divmod(places[::every], ink.columns))
+    corners = [framed[middle[0] + y, middle[1] + x].astype("float32") for y in (0, 1) for x in (0, 1)]
+    first, second, third, last = corners
+    slopes = numpy.array([third + last - first - second, second + last - first - third])
+    slopes *= ink.size * ASIDE / numpy.maximum(1, numpy.hypot(*slopes))
+    limits = numpy.array(framed.shape)[:, None] - 1
+    one, other = (
+        framed[tuple(numpy.rint(middle + 0.5 + aside).astype("int64").clip(0, limits))].astype("float32")
+        for aside in (slopes, -slopes)
+    )
+    differ = numpy.abs(one - other) > (numpy.max(corners, axis=0) - numpy.min(corners, axis=0)) / 2
+    yes, all_ = (numpy.bincount(numbers[::every], votes, len(chosen)) for votes in (differ, None))
+    return yes > DIFFERENT * all_
 
 
-def blocks(rows: Sequence[Items], gap: float) -> list[Items]:
-    """Return rows, those together that the same gutter runs through, `gap` pixels wide; the rows where this is all."""
-    starts, bottom = [0], 0
-    run = numpy.empty((0, 6), "int64")
-    for index, row in enumerate(rows):
-        own = spans(row, gap)
-        both = spans(numpy.concatenate([run, own]), gap)
-        near = own[:, TOP].min() - bottom <= gap
-        if index and (len(run) < 2 or len(both) < 2 or not (len(own) > 1 or near)):
-            starts.append(index)
-            both = own
-        run, bottom = both, own[:, BOTTOM].max()
-    if len(starts) == 1:
-        return list(rows)
-    return [numpy.concatenate(rows[start:end]) for start, end in zip(starts, [*starts[1:], len(rows)])]
+def inside(boxes: Boxes, box: Numbers) -> Mask:
+    """Return which boxes are in another one, apart from its edges."""
+    result: Mask = ((boxes[:, : TOP + 1] > box[:RIGHT]) & (boxes[:, RIGHT:] < box[RIGHT:])).all(axis=1)
+    return result
 
 
-def spans(items: Items, gap: float) -> Items:
-    """Return the extents of components that are `gap` apart, as components."""
-    return numpy.array([(*extent(group), 0, group[:, NUMBER].max()) for group in groups(items, LEFT, gap)])
+def beside(boxes: Boxes, reach: Numbers, axis: int = LEFT) -> tuple[Numbers, Numbers, Numbers]:
+    """Return pairs of boxes and the gaps between them: the second within reach of the first, its middle at the first's height.
+
+    With the axis TOP, above each other in place of beside each other.
+    """
+    across = TOP - axis
+    middles = boxes[:, across] + boxes[:, across + 2]
+    order = middles.argsort(kind="stable")
+    starts = numpy.searchsorted(middles[order], 2 * boxes[:, across])
+    counts = numpy.searchsorted(middles[order], 2 * boxes[:, across + 2], "right") - starts
+    if counts.sum() > PAIRS:
+        raise DataError("picture: expected text, found too many marks beside each other; cut out the part with text")
+    first = numpy.arange(len(boxes)).repeat(counts)
+    second = order[numpy.arange(len(first)) + (starts - counts.cumsum() + counts).repeat(counts)]
+    gaps = numpy.maximum(boxes[second, axis] - boxes[first, axis + 2], boxes[first, axis] - boxes[second, axis + 2])
+    near = (gaps <= reach[first]) & (first != second)
+    return first[near], second[near], gaps[near]
 
 
-def row_parts(items: Items, size: int) -> list[Items]:
-    """Return the pieces of a part without wide gaps: panels and the rest, columns of several rows, or a line."""
-    panel = items[:, NUMBER] > 0
-    if panel.any():
-        return [part for part in (items[~panel], *numpy.split(items[panel], panel.sum())) if len(part)]
-    _, top, _, bottom = extent(items)
-    columns = groups(items, LEFT, CLOSE * size)
-    several = bottom - top > HIGH * size and any(len(joined(groups(each, TOP), size)) > 1 for each in columns)
-    return columns if several else [items]
+def above(boxes: Boxes, wide: int = 0) -> tuple[Numbers, Numbers]:
+    """Return pairs of boxes above each other that are of the same letters; what is as wide as `wide` may be as high."""
+    width, height = sides(boxes)
+    own = numpy.maximum(height, numpy.minimum(width, wide))
+    first, second, gaps = beside(boxes, own, TOP)
+    larger = numpy.maximum(own[first], own[second])
+    both = numpy.maximum(boxes[first, BOTTOM], boxes[second, BOTTOM]) - numpy.minimum(
+        boxes[first, TOP], boxes[second, TOP]
+    )
+    kept = (gaps <= STROKES * both) | ((gaps <= STACKED * larger) & (both <= ONE_LETTER * larger))
+    return first[kept], second[kept]
 
 
-def heightened(items: Items, boxes: Numbers, region: Region, size: int) -> tuple[int, int, int, int]:
-    """Return the extent of a low line, such as dots, with the height of others; `boxes` (N, 4) are those around it."""
-    left, top, right, bottom = extent(items)
-    missing = round(ROW * size) - (bottom - top)
-    over = boxes[(boxes[:, 0] < right) & (boxes[:, 2] > left)]
-    highest = max([0, *over[over[:, 3] <= top, 3]])
-    lowest = min([region.ink.shape[0], *over[over[:, 1] >= bottom, 1]])
-    width, height = items[:, RIGHT] - items[:, LEFT], items[:, BOTTOM] - items[:, TOP]
-    dots = (width <= 2 * height).all() and height.max() <= DOT * size
-    above = min(top - highest, round(missing * (ABOVE_DOTS if dots else 0.5)))
-    below = min(lowest - bottom, missing - above)
-    return left, top - above, right, bottom + below
+def united(boxes: Boxes, first: Numbers, second: Numbers) -> Boxes:
+    """Return the boxes around those that pairs connect."""
+    pairs = coo_array((numpy.ones(len(first), bool), (first, second)), shape=(len(boxes), len(boxes)))
+    count, groups = connected_components(pairs, directed=False)
+    result = numpy.repeat([[2**31] * 2 + [0] * 2], count, axis=0)
+    for side in range(4):
+        (numpy.minimum if side < RIGHT else numpy.maximum).at(result[:, side], groups, boxes[:, side])
+    return result
+
+
+def crossed(boxes: Boxes, first: Numbers, second: Numbers, edges: Numbers, columns: int) -> Mask:
+    """Return between which pairs of boxes there are some of the edges, places in order in a picture of so many columns."""
+    row = (boxes[second, TOP] + boxes[second, BOTTOM]) // 2 * columns
+    start = row + numpy.minimum(boxes[first, RIGHT], boxes[second, RIGHT])
+    end = row + numpy.maximum(boxes[first, LEFT], boxes[second, LEFT])
+    return numpy.searchsorted(edges, end) > numpy.searchsorted(edges, start)
+
+
+def lines_of(letters: Boxes, size: int, edges: Numbers, columns: int) -> Boxes:
+    """Return the lines of letters and their parts; `edges` are places in order in a picture of so many columns."""
+    width, height = sides(letters)
+    reach = IN_WORD * numpy.maximum(numpy.maximum(height, numpy.minimum(width, size)), size / 2)
+    first, second, _ = beside(letters, reach)
+    kept = ~crossed(letters, first, second, edges, columns)
+    lines = united(letters, *(map(numpy.append, (first[kept], second[kept]), above(letters, size))))
+    # again, for what is beside a dash
+    for _ in range(2):
+        _, height = sides(lines)
+        first, second, gaps = beside(lines, IN_LINE * height)
+        kept = (height[second] >= ALIKE_WORDS * height[first]) | (gaps <= IN_WORD * height[first])
+        kept &= ~crossed(lines, first, second, edges, columns)
+        lines = united(lines, first[kept], second[kept])
+    lines = united(lines, *above(lines))
+    lines = lines[numpy.max(sides(lines), axis=0, initial=0) >= DASH * size]
+    if len(lines) > LINES:
+        raise DataError(
+            f"picture: expected at most {LINES:,} lines of text, found {len(lines):,}; cut out the part with text"
+        )
+    for number in numpy.flatnonzero(sides(lines)[1] < LOW * size):
+        own = letters[inside(letters, lines[number] + numpy.array([-1, -1, 1, 1]))]
+        if is_low(own[own[:, LEFT].argsort()], size):
+            lines[number] = heightened(number, lines, size)
+    return lines
+
+
+def is_low(letters: Boxes, size: int) -> bool:
+    """Return whether a line of letters, from left to right, has low ones alone, such as dots and dashes, ㅋ and ^."""
+    width, height = sides(letters)
+    pitch = max(float(numpy.median(each)) for each in (width, numpy.diff(letters[:, LEFT])) if len(each))
+    several = (width > RUN * height) & (height > FULL * size)
+    return not several.any() and letters[:, BOTTOM].max() - letters[:, TOP].min() < FLAT * pitch
+
+
+def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int]:
+    """Return a line of dots or dashes about as high as letters, as far as there is room."""
+    left, top, right, bottom = lines[number].tolist()
+    over = lines[(lines[:, LEFT] < right) & (lines[:, RIGHT] > left)]
+    missing = max(0, round(ROW * size) - (bottom - top))
+    highest = max(over[over[:, BOTTOM] <= top, BOTTOM].max(initial=0), top - missing * 2 // 3)
+    return left, highest, right, min(over[over[:, TOP] >= bottom, TOP].min(initial=2**31), bottom + missing // 3)
+
+
+def in_order(chosen: Numbers, boxes: Boxes) -> list[int]:
+    """Return the numbers of the chosen lines in reading order: columns that are beside each other one after the other."""
+    if len(chosen) < 2:
+        return list(chosen)
+    rows, columns = groups(chosen, boxes, TOP), groups(chosen, boxes, LEFT)
+    starts = [boxes[column, LEFT].min() for column in columns]
+    several = sum(len(set(numpy.searchsorted(starts, boxes[row, LEFT], "right"))) > 1 for row in rows)
+    beside_each_other = len(columns) > 1 and (len(rows) == 1 or several >= max(2, BESIDE * len(rows)))
+    parts = columns if beside_each_other else blocks(rows, boxes)
+    if len(parts) == 1:
+        return list(chosen[boxes[chosen, TOP].argsort(kind="stable")])
+    return [number for part in parts for number in in_order(part, boxes)]
+
+
+def groups(chosen: Numbers, boxes: Boxes, axis: int) -> list[Numbers]:
+    """Return the chosen lines in groups that do not overlap on an axis, LEFT or TOP."""
+    chosen = chosen[boxes[chosen, axis].argsort(kind="stable")]
+    ends = numpy.maximum.accumulate(boxes[chosen, axis + 2])
+    return numpy.split(chosen, numpy.flatnonzero(boxes[chosen[1:], axis] >= ends[:-1]) + 1)
+
+
+def blocks(rows: list[Numbers], boxes: Boxes) -> list[Numbers]:
+    """Return rows, those together that the same gap runs through; the rows where this is all."""
+    result = rows[:1]
+    for row in rows[1:]:
+        both = numpy.append(result[-1], row)
+        if min(len(groups(each, boxes, LEFT)) for each in (result[-1], both)) > 1:
+            result[-1] = both
+        else:
+            result.append(row)
+    return result if len(result) > 1 else rows

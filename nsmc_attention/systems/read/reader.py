@@ -63,10 +63,11 @@ class PictureReader(Predictor):
 
     def read_gray(self, gray: Gray) -> Reading:
         """Return the Reading of gray pixels (height, width)."""
-        # NumPy's numbers are none of JSON's
-        lines = self.read_boxes(gray, [Box(*map(int, box)) for box in find_lines(gray) if is_readable(box)])
-        legible = tuple(line for line in lines if line.legible)
-        return Reading(legible, gray, len(lines) - len(legible))
+        boxes = find_lines(gray)
+        lines = self.read_boxes(gray, list(filter(is_readable, boxes)))
+        legible = {line.box: line for line in lines if line.legible}
+        left_out = tuple(box for box in boxes if box not in legible)
+        return Reading(tuple(legible.values()), gray, left_out)
 
     def read_boxes(self, gray: Gray, boxes: Sequence[Box]) -> list[Line]:
         """Return the line in each box of a picture; lines of similar length are read together."""

@@ -88,20 +88,21 @@ class Line:
 class Reading:
     """The legible lines of a picture, in reading order; `pixels` (height, width) uint8 is the picture in gray.
 
-    `left_out` is the number of places that may be lines but are not legible.
+    `left_out` are the boxes of places that may be lines but could not be read.
     """
 
     lines: tuple[Line, ...]
     pixels: NDArray[numpy.uint8]
-    left_out: int = 0
+    left_out: tuple[Box, ...] = ()
 
     @property
     def doubts(self) -> str:
-        """A sentence with the numbers of doubtful and omitted lines; empty if there are none."""
+        """A sentence with the numbers of doubtful lines and of places left out; empty if there are none."""
         low = sum(line.score < DOUBT for line in self.lines)
         doubtful = f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"
-        omitted = f"{self.left_out} more could not be read and are left out"
-        counts = {doubtful: low, omitted: self.left_out}
+        count = len(self.left_out)
+        omitted = "1 place may be a line that was" if count == 1 else f"{count} places may be lines that were"
+        counts = {doubtful: low, f"{omitted} not read": count}
         return "; ".join(said for said, count in counts.items() if count)
 
     @property
@@ -132,7 +133,8 @@ class Reading:
     def to_dict(self, weights: bool = False) -> Record:
         """Return plain values for JSON; see `Line.to_dict`."""
         height, width = self.pixels.shape
-        return {"width": width, "height": height, "lines": [line.to_dict(weights) for line in self.lines]}
+        lines = [line.to_dict(weights) for line in self.lines]
+        return {"width": width, "height": height, "lines": lines, "left_out": list(map(list, self.left_out))}
 
     def _repr_html_(self) -> str:
         return reading_html(self)
@@ -159,6 +161,7 @@ def reading_html(reading: Reading) -> str:
     count = len(reading.lines)
     more = f", the first {MOST_LINES} of them here" if count > MOST_LINES else ""
     head = f"{count} line{'s' * (count != 1)} read{more}" if count else "no line of text found"
+    head = "; ".join(filter(None, (head, reading.doubts)))
     lines = "".join(line_html(line, reading) for line in reading.lines[:MOST_LINES])
     return in_frame(f'<div class="nsmc-head"><b>{head}</b></div>{lines}')
 

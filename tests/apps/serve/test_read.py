@@ -49,7 +49,7 @@ def test_the_answer_is_what_the_reader_and_the_classifier_say(reading, ask, scre
 def test_the_content_decides_of_which_type_a_picture_is_and_without_text_it_has_no_lines(reading, ask, draw):
     done = ask(reading, "/read", draw("영화", kind="JPEG"), "image/png; charset=binary", predict=False)
     assert done.status_code == 200 and done.json()["lines"]
-    assert ask(reading, "/read", draw(), "image/png").json() == {"width": 60, "height": 60, "lines": []}
+    assert ask(reading, "/read", draw(), "image/png").json() == {"width": 60, "height": 60, "lines": [], "left_out": []}
 
 
 def half(draw):

@@ -49,7 +49,7 @@ def test_a_reading_has_its_lines_in_order_with_where_each_letter_was_read(reader
 def test_nothing_is_read_of_an_empty_picture(reader, shade):
     reading = reader(numpy.full((50, 80), shade, "uint8"))
     assert reading.lines == () and reading.text == "" and "0 lines" in repr(reading)
-    assert reading.to_dict() == {"width": 80, "height": 50, "lines": []}
+    assert reading.to_dict() == {"width": 80, "height": 50, "lines": [], "left_out": []}
     assert "no line of text found" in reading._repr_html_()
     with pytest.raises(DataError, match="expected lines of text"):
         save_reading(reading, "x.png")
@@ -150,9 +150,24 @@ def test_what_is_hardly_text_is_left_out_and_counted(page):
             assert line_at(0, 0, text, 20, score).legible == (bool(text) and score >= LEAST)
     lines = tuple(line_at(0, 40 * row, "가", 20, score) for row, score in enumerate((0.9, 0.5, 0.4)))
     assert Reading(lines[:1], page).doubts == ""
-    assert Reading(lines, page, 2).doubts == (
-        "2 of 3 lines may be read wrong (letter_probability below 0.6); 2 more could not be read and are left out"
+    places = Box(0, 0, 9, 9), Box(0, 40, 30, 49)
+    reading = Reading(lines, page, places)
+    assert reading.doubts == (
+        "2 of 3 lines may be read wrong (letter_probability below 0.6); 2 places may be lines that were not read"
     )
+    assert reading.to_dict()["left_out"] == [[0, 0, 9, 9], [0, 40, 30, 49]]
+    assert "2 places may be lines that were not read" in reading._repr_html_()
+    assert Reading(lines[:1], page, places[:1]).doubts == "1 place may be a line that was not read"
+
+
+def test_a_place_that_cannot_be_read_is_said_with_its_box(reader, page, tmp_path, capsys, monkeypatch):
+    line, too_long = Box(15, 15, WIDTH - 5, 45), Box(0, 70, 30_000, 90)
+    monkeypatch.setattr("nsmc_attention.systems.read.reader.find_lines", lambda gray: [line, too_long])
+    monkeypatch.setattr(Line, "legible", True)
+    reading = reader(page)
+    assert [one.box for one in reading.lines] == [line] and reading.left_out == (too_long,)
+    write_readings([("one.png", reading)], None, tmp_path / "lines.csv")
+    assert "1 place may be a line that was not read" in capsys.readouterr().err
 
 
 def test_pictures_of_where_letters_were_read(reader, page, tmp_path):
@@ -199,3 +214,17 @@ def test_every_line_of_a_card_is_read(size, paper, ink):
     assert wrong <= 0.03 * sum(map(len, CARDS)), lines
     for line, right in zip(lines, CARDS):
         assert line.count("★") == right.count("★") and line.count("☆") == right.count("☆")
+
+
+@pytest.mark.parametrize("size", [11, 12, 13, 14])
+@pytest.mark.parametrize("color", ["#f5a623", "black"])
+def test_small_stars_are_counted(size, color):
+    stars = ["★" * count + "☆" * (5 - count) for count in range(6)]
+    picture = Image.new("RGB", (300, 420), "white")
+    pen = ImageDraw.Draw(picture)
+    for number, text in enumerate(stars):
+        pen.text((20, 16 + 66 * number), text, font=ImageFont.truetype(str(font_file()), size), fill=color)
+        pen.text(
+            (20, 40 + 66 * number), "배우 연기가 좋았다", font=ImageFont.truetype(str(font_file()), 14), fill="black"
+        )
+    assert [line.text for line in read(picture).lines][::2] == stars
