@@ -1,3 +1,3 @@
 """The version of the package, in a file that setup.cfg can read without importing anything."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
