@@ -1,8 +1,10 @@
-"""The schematic drawing at the head of each chapter: boxes and arrows."""
+"""The drawings of the chapters: the schematic at the head of each, curves, matrices of weights."""
 
 from matplotlib.figure import Figure
 
 from nsmc_attention.drawing.figure import new_figure
+from nsmc_attention.drawing.matrices import Matrix
+from nsmc_attention.views.heatmap import draw_matrices
 
 COLORS = {"data": "#eef1f6", "layer": "#d8e6fb", "attention": "#ffe3b8", "output": "#d9f0dc"}
 
@@ -29,3 +31,17 @@ def schematic(boxes, arrows, size=(8, 3)) -> Figure:
             middle = [(one + other) / 2 for one, other in zip(*ends)]
             axes.text(*middle, *label or [""], ha="center", va="center", fontsize=8, backgroundcolor="white")
     return figure
+
+
+def curves(table, xlabel, ylabel, mark=None) -> Figure:
+    """Return a figure with a curve for each column of a DataFrame over its index, and a grey line at `mark`."""
+    with new_figure((7, 3.5)) as (figure, ((axes,),)):
+        table.plot(ax=axes, marker="o", markersize=4).set(xlabel=xlabel, ylabel=ylabel)
+        if mark is not None:
+            axes.axvline(mark, color="0.8")
+    return figure
+
+
+def heatmaps(panels) -> Figure:
+    """Return a figure of matrices beside each other, [(weights, names of rows, names of columns, title)]."""
+    return draw_matrices([Matrix(weights, [*rows], [*columns], title) for weights, rows, columns, title in panels])

@@ -51,7 +51,7 @@ def test_a_chapter_is_short_and_has_a_drawing_and_three_exercises_with_answers(p
     lines = [
         line for cell in cells(path) if cell["cell_type"] == "code" for line in "".join(cell["source"]).split("\n")
     ]
-    assert len([line for line in lines if line.strip()]) <= 305 and max(map(len, lines)) <= 100
+    assert len([line for line in lines if line.strip()]) <= 260 and max(map(len, lines)) <= 100
     (drawing,) = [cell for cell in cells(path) if "from schematic import" in "".join(cell["source"])]
     assert "image/png" in drawing["outputs"][0]["data"]
     (exercises,) = [text for cell in cells(path) if (text := "".join(cell["source"])).startswith("## 연습")]
