@@ -1,7 +1,7 @@
 """The network of `read` behind plain calls, and its letters: a search by attention, and CTC's opinion of what it found.
 
 The two err in different places: attention skips or repeats, CTC confuses letters that look alike. Of what each of them
-reads, the text is taken that both together find likeliest (Kim et al. 2017, arXiv:1609.06773, section 2.3).
+reads, the text is taken that both together find likeliest (Hori et al. 2017, ACL P17-1048).
 Shapes: S strips, T letters, V letters of the vocabulary, P parts of letters.
 """
 
