@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ...errors import DataError
 from ...machine.aliases import Numbers
-from .strips import Box, Gray
+from .strips import Box, Gray, differences
 
 # Within 2 x 2 pixels where ink begins, gray differs by EDGE, in a picture with noise by NOISY_EDGE, and by the share RINGING of
 # the largest difference nearby. Noise is where differences from NOISE[0] to NOISE[1] are more than the share NOISY of larger ones
@@ -37,6 +37,8 @@ STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
 # A line lower than LOW of the letters, and than FLAT of the distance between its own, is of dots, dashes or ㅋ, and becomes as high
 # as ROW of the letters; several letters touch where ink is wider than RUN of its height, and not lower than FULL
 LOW, FLAT, ROW, RUN, FULL = 0.8, 0.7, 1.1, 1.6, 0.56
+# A badge is shorter, in heights
+BADGE = 4
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
 # The most components, pairs of them at the same height, and lines, and how many pixels are enough to tell the height of letters. A
@@ -75,7 +77,23 @@ def find_lines(gray: Gray) -> list[Box]:
     # rows may overlap a little
     low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
-    return [Box(*lines[number].tolist()) for number in in_order(numpy.arange(len(lines)), low)]
+    return [within(gray, Box(*lines[number].tolist())) for number in in_order(numpy.arange(len(lines)), low)]
+
+
+def within(gray: Gray, box: Box) -> Box:
+    """Return the box of the letters in a badge that is no larger than a line, the box itself where it is no badge."""
+    left, top, right, bottom = box
+    if not 2 * LOWEST < bottom - top < right - left < BADGE * (bottom - top):
+        return box
+    own = gray[top:bottom, left:right]
+    third, around = (right - left) // 3, gray[(top + bottom) // 2, [max(0, left - 3), min(gray.shape[1], right + 3) - 1]]
+    ink = differences(own)
+    ends = ink[[1, -2], third:-third]
+    if 2 * ends.max() > ink.max() or (2 * numpy.abs(around - numpy.median(own)) <= ink.max()).any():
+        return box
+    labels, _ = ndimage.label(2 * ink > ink.max())
+    columns = numpy.flatnonzero((labels * ~numpy.isin(labels, numpy.append(labels[:, 0], labels[:, -1]))).any(axis=0))
+    return box._replace(left=left + int(columns[0]), right=left + int(columns[-1]) + 1) if len(columns) else box
 
 
 def contrast_of(gray: Gray) -> Gray:
@@ -143,8 +161,8 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     areas = numpy.bincount(ink.numbers, minlength=len(width))
     strongest = numpy.zeros(len(width), "uint8")
     numpy.maximum.at(strongest, ink.numbers, contrast.ravel()[ink.places])
-    specks = (areas <= SPECK * size**2) & (strongest < FAINT * strongest.max(initial=0))
-    rules = (longer > RULE * size) & (shorter <= max(2, THIN * size))
+    specks = (areas <= SPECK * size**2) & ((strongest < FAINT * strongest.max(initial=0)) | (shorter == 0))
+    rules = (longer > RULE * size) & ((shorter <= max(2, THIN * size)) | (areas < 2 * (width + height)))
     edges = rules | (shorter == 0) | (height > HIGHEST)
     large = ~edges & (height > PICTURE * size)
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
@@ -158,7 +176,7 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
         edges[number] = wide and (len(inner) > 1 or centred)
     letters = ~(edges | specks)
     edges |= letters & large & (width < RUN * height) & alone(ink.boxes, letters)
-    return letters & ~edges, edges
+    return letters & ~edges, edges & ~specks
 
 
 def alone(boxes: Boxes, letters: Mask) -> Mask:
