@@ -23,17 +23,16 @@ EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 12, 24, 0.3, (4, 16), 0.3
 SPECK, FAINT = 0.1, 0.3
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
-# In heights of letters: how thick strokes are; a tag is higher than LARGER, a picture than PICTURE, a rule longer than RULE and
-# thinner than THIN, a line of text longer than DASH; the two sides of an edge are ASIDE from it, and differ at the share DIFFERENT
-STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75
+# In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, thinner
+# than THIN, lines longer than DASH; ASIDE an edge, gray differs at a share DIFFERENT; text is wider than TEXT of its tag
+STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
 # As shares of a height: gaps in words and in lines; the least height of words of a line, and of letters of a word
 IN_WORD, IN_LINE, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.45, 0.6
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
-# A line lower than LOW of the letters, and than FLAT of the distance between its own, is of dots, dashes or ㅋ, and becomes as high
-# as ROW of the letters; several letters touch where ink is wider than RUN of its height, and not lower than
-# FULL; a badge is shorter than BADGE of its height
+# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high;
+# letters touch in ink wider than RUN of its height, and higher than FULL; a badge is shorter than BADGE of its height
 LOW, FLAT, ROW, RUN, FULL, BADGE = 0.8, 0.7, 1.1, 1.6, 0.56, 4
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
@@ -162,7 +161,8 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
         inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks]
         shifts = inner[:, [TOP, BOTTOM]].sum(axis=1) - ink.boxes[number, [TOP, BOTTOM]].sum()
-        edges[number] = len(inner) > 1 or (numpy.abs(shifts) < height[number] / 4).any()
+        wide = len(inner) and (large[number] or numpy.ptp(inner[:, [LEFT, RIGHT]]) > TEXT * width[number])
+        edges[number] = wide and (len(inner) > 1 or (numpy.abs(shifts) < height[number] / 4).any())
     letters = ~(edges | specks)
     edges |= letters & large & alone(ink.boxes, letters)
     return letters & ~edges, edges & ~specks
