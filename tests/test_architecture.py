@@ -43,7 +43,7 @@ BOUNDS = {
     "systems/sequences": 370,
     "systems/film": 1226,
     "systems/language": 613,
-    "systems/read": 2046,
+    "systems/read": 2047,
     "systems/restore": 2723,
     "apps/aspects": 322,
     "apps/report": 805,

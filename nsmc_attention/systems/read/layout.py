@@ -19,8 +19,8 @@ from .strips import Box, Gray, differences
 # Within 2 x 2 pixels where ink begins, gray differs by EDGE, in a picture with noise by NOISY_EDGE, and by the share RINGING of
 # the largest difference nearby. Noise is where differences from NOISE[0] to NOISE[1] are more than the share NOISY of larger ones
 EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 12, 24, 0.3, (4, 16), 0.3
-# A speck is smaller, as a share of a letter's square, and fainter, as a share of the strongest ink
-SPECK, FAINT = 0.1, 0.3
+# Shares: a speck has less of a letter's square, and less of the strongest ink; of a photograph, more than MOST is ink
+SPECK, FAINT, MOST = 0.1, 0.3, 0.85
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
 # In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, thinner
@@ -121,6 +121,7 @@ def components(mask: Mask) -> tuple[Labels, Boxes]:
 def ink_of(contrast: Gray) -> Ink:
     """Return the components of ink, with the insides of strokes."""
     mask = begins(contrast)
+    mask &= mask.mean() <= MOST
     # a part is enough to see how high letters are
     width, height = sides(components(mask[: SEEN // mask.shape[1] + 1])[1])
     heights = height[(height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height)]
