@@ -14,36 +14,32 @@ from scipy.sparse.csgraph import connected_components
 
 from ...errors import DataError
 from ...machine.aliases import Numbers
-from .strips import Box, Gray
+from .strips import Box, Gray, differences
 
 # Within 2 x 2 pixels where ink begins, gray differs by EDGE, in a picture with noise by NOISY_EDGE, and by the share RINGING of
 # the largest difference nearby. Noise is where differences from NOISE[0] to NOISE[1] are more than the share NOISY of larger ones
 EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 12, 24, 0.3, (4, 16), 0.3
-# The share of a picture that is ink at the most: more has a photograph
-MOST = 0.85
-# A speck is smaller, as a share of a letter's square, and fainter, as a share of the strongest ink
-SPECK, FAINT = 0.1, 0.3
+# Shares: a speck has less of a letter's square, and less of the strongest ink; of a photograph, more than MOST is ink
+SPECK, FAINT, MOST = 0.1, 0.3, 0.85
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
-# In heights of letters: how thick strokes are; a tag is higher than LARGER, a picture than PICTURE, a rule longer than RULE and
-# thinner than THIN, a line of text longer than DASH; the two sides of an edge are ASIDE from it, and differ at the share DIFFERENT;
-# the text of a tag is wider than TEXT of it
+# In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, thinner
+# than THIN, lines longer than DASH; ASIDE an edge, gray differs at a share DIFFERENT; text is wider than TEXT of its tag
 STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
 # As shares of a height: gaps in words and in lines; the least height of words of a line, and of letters of a word
 IN_WORD, IN_LINE, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.45, 0.6
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
-# A line lower than LOW of the letters, and than FLAT of the distance between its own, is of dots, dashes or ㅋ, and becomes as high
-# as ROW of the letters; several letters touch where ink is wider than RUN of its height, and not lower than FULL
-LOW, FLAT, ROW, RUN, FULL = 0.8, 0.7, 1.1, 1.6, 0.56
+# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high;
+# letters touch in ink wider than RUN of its height, and higher than FULL; a badge is shorter than BADGE of its height
+LOW, FLAT, ROW, RUN, FULL, BADGE = 0.8, 0.7, 1.1, 1.6, 0.56, 4
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
 # The most components, pairs of them at the same height, and lines, and how many pixels are enough to tell the height of letters. A
 # screen of 1920 x 1080 full of small text has 15,776 components
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
 LEFT, TOP, RIGHT, BOTTOM = range(4)
-# Boxes (n, 4): left, top, right, bottom
 Boxes = NDArray[numpy.int64]
 Labels = NDArray[numpy.int32]
 Mask = NDArray[numpy.bool_]
@@ -72,10 +68,25 @@ def find_lines(gray: Gray) -> list[Box]:
     ink = ink_of(contrast)
     letters, edges = parted(ink, framed, contrast)
     lines = lines_of(ink.boxes[letters], ink.size, ink.places[edges[ink.numbers]], ink.columns)
-    # rows may overlap a little
-    low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]
+    low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]  # rows may overlap a little
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
-    return [Box(*lines[number].tolist()) for number in in_order(numpy.arange(len(lines)), low)]
+    return [within(gray, Box(*lines[number].tolist())) for number in in_order(numpy.arange(len(lines)), low)]
+
+
+def within(gray: Gray, box: Box) -> Box:
+    """Return the box of a line; in a badge that is no higher than a line, as wide as its letters."""
+    left, top, right, bottom = box
+    if not 2 * LOWEST < bottom - top < right - left < BADGE * (bottom - top):
+        return box
+    own, row = gray[top:bottom, left:right], gray[(top + bottom) // 2]
+    ink, third = differences(own), (right - left) // 3
+    around = numpy.abs(row[[max(0, left - 3), min(len(row), right + 3) - 1]] - numpy.median(own))
+    if 2 * min(around.min(), ink.max() - ink[[1, -2], third:-third].max()) < ink.max():
+        return box
+    labels, _ = ndimage.label(2 * ink > ink.max())
+    labels *= ~numpy.isin(labels, labels[:, [0, -1]])
+    columns = numpy.flatnonzero(labels.any(axis=0))
+    return box._replace(left=left + int(columns[0]), right=left + int(columns[-1]) + 1) if len(columns) else box
 
 
 def contrast_of(gray: Gray) -> Gray:
@@ -110,8 +121,7 @@ def components(mask: Mask) -> tuple[Labels, Boxes]:
 def ink_of(contrast: Gray) -> Ink:
     """Return the components of ink, with the insides of strokes."""
     mask = begins(contrast)
-    if mask.mean() > MOST:
-        mask[:] = False
+    mask &= mask.mean() <= MOST
     # a part is enough to see how high letters are
     width, height = sides(components(mask[: SEEN // mask.shape[1] + 1])[1])
     heights = height[(height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height)]
@@ -143,22 +153,20 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     areas = numpy.bincount(ink.numbers, minlength=len(width))
     strongest = numpy.zeros(len(width), "uint8")
     numpy.maximum.at(strongest, ink.numbers, contrast.ravel()[ink.places])
-    specks = (areas <= SPECK * size**2) & (strongest < FAINT * strongest.max(initial=0))
-    rules = (longer > RULE * size) & (shorter <= max(2, THIN * size))
+    specks = (areas <= SPECK * size**2) & ((strongest < FAINT * strongest.max(initial=0)) | (shorter == 0))
+    rules = (longer > RULE * size) & ((shorter <= max(2, THIN * size)) | (areas < 2 * (width + height)))
     edges = rules | (shorter == 0) | (height > HIGHEST)
     large = ~edges & (height > PICTURE * size)
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
     edges |= between_grays(ink, framed, large | outlines)
     for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
-        inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks & (height > LOWEST)]
-        left, top = inner[:, :RIGHT].min(axis=0, initial=2**31)
-        right, bottom = inner[:, RIGHT:].max(axis=0, initial=0)
-        centred = abs(top + bottom - ink.boxes[number, [TOP, BOTTOM]].sum()) < height[number] / 4
-        wide = large[number] or right - left > TEXT * width[number]
-        edges[number] = wide and (len(inner) > 1 or centred)
+        inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks]
+        shifts = inner[:, [TOP, BOTTOM]].sum(axis=1) - ink.boxes[number, [TOP, BOTTOM]].sum()
+        wide = len(inner) and (large[number] or numpy.ptp(inner[:, [LEFT, RIGHT]]) > TEXT * width[number])
+        edges[number] = wide and (len(inner) > 1 or (numpy.abs(shifts) < height[number] / 4).any())
     letters = ~(edges | specks)
-    edges |= letters & large & (width < RUN * height) & alone(ink.boxes, letters)
-    return letters & ~edges, edges
+    edges |= letters & large & alone(ink.boxes, letters)
+    return letters & ~edges, edges & ~specks
 
 
 def alone(boxes: Boxes, letters: Mask) -> Mask:
@@ -166,9 +174,7 @@ def alone(boxes: Boxes, letters: Mask) -> Mask:
     height = numpy.where(letters, sides(boxes)[1], -1)
     first, second, _ = beside(boxes, IN_WORD * height)
     alike = letters[first] & (height[second] >= ALIKE * height[first])
-    result = numpy.ones(len(boxes), bool)
-    result[numpy.append(first[alike], second[alike])] = False
-    return result
+    return ~numpy.isin(numpy.arange(len(boxes)), numpy.append(first[alike], second[alike]))
 
 
 def between_grays(ink: Ink, framed: Gray, chosen: Mask) -> Mask:
@@ -197,10 +203,7 @@ def inside(boxes: Boxes, box: Numbers) -> Mask:
 
 
 def beside(boxes: Boxes, reach: Numbers, axis: int = LEFT) -> tuple[Numbers, Numbers, Numbers]:
-    """Return pairs of boxes and the gaps between them: the second within reach of the first, its middle at the first's height.
-
-    With the axis TOP, above each other in place of beside each other.
-    """
+    """Return pairs of boxes beside each other, or with the axis TOP above: the second in reach of the first; and their gaps."""
     across = TOP - axis
     middles = boxes[:, across] + boxes[:, across + 2]
     order = middles.argsort(kind="stable")
@@ -221,9 +224,8 @@ def above(boxes: Boxes, wide: int = 0) -> tuple[Numbers, Numbers]:
     own = numpy.maximum(height, numpy.minimum(width, wide))
     first, second, gaps = beside(boxes, own, TOP)
     larger = numpy.maximum(own[first], own[second])
-    both = numpy.maximum(boxes[first, BOTTOM], boxes[second, BOTTOM]) - numpy.minimum(
-        boxes[first, TOP], boxes[second, TOP]
-    )
+    tops = numpy.minimum(boxes[first, TOP], boxes[second, TOP])
+    both = numpy.maximum(boxes[first, BOTTOM], boxes[second, BOTTOM]) - tops
     kept = (gaps <= STROKES * both) | ((gaps <= STACKED * larger) & (both <= ONE_LETTER * larger))
     return first[kept], second[kept]
 
@@ -252,9 +254,8 @@ def lines_of(letters: Boxes, size: int, edges: Numbers, columns: int) -> Boxes:
     reach = IN_WORD * numpy.maximum(numpy.maximum(height, numpy.minimum(width, size)), size / 2)
     first, second, _ = beside(letters, reach)
     kept = ~crossed(letters, first, second, edges, columns)
-    lines = united(letters, *(map(numpy.append, (first[kept], second[kept]), above(letters, size))))
-    # again, for what is beside a dash
-    for _ in range(2):
+    lines = united(letters, *map(numpy.append, (first[kept], second[kept]), above(letters, size)))
+    for _ in range(2):  # again, for what is beside a dash
         _, height = sides(lines)
         first, second, gaps = beside(lines, IN_LINE * height)
         kept = (height[second] >= ALIKE_WORDS * height[first]) | (gaps <= IN_WORD * height[first])
@@ -263,9 +264,8 @@ def lines_of(letters: Boxes, size: int, edges: Numbers, columns: int) -> Boxes:
     lines = united(lines, *above(lines))
     lines = lines[numpy.max(sides(lines), axis=0, initial=0) >= DASH * size]
     if len(lines) > LINES:
-        raise DataError(
-            f"picture: expected at most {LINES:,} lines of text, found {len(lines):,}; cut out the part with text"
-        )
+        expected = f"expected at most {LINES:,} lines of text, found {len(lines):,}"
+        raise DataError(f"picture: {expected}; cut out the part with text")
     for number in numpy.flatnonzero(sides(lines)[1] < LOW * size):
         own = letters[inside(letters, lines[number] + numpy.array([-1, -1, 1, 1]))]
         if is_low(own[own[:, LEFT].argsort()], size):

@@ -91,6 +91,18 @@ def test_lighter_bubbles_that_fit_tightly_round_one_line_are_found(paper, edge):
     assert_at(find_lines(numpy.asarray(picture)), places)
 
 
+@pytest.mark.parametrize("colors", [(255, 107, 255), (16, 107, 255), (255, 60, 255)])
+@pytest.mark.parametrize("padding", [5, 6])
+def test_a_number_in_a_badge_is_as_wide_as_its_digits(colors, padding):
+    picture, pen = page(400, 120, colors[0])
+    written(pen, (20, 20), TEXTS[0], 14, colors[2] if colors[0] < 100 else 0)
+    left, top, right, bottom = pen.textbbox((300, 60), "24", font=ImageFont.truetype(str(font_file()), 11))
+    pen.rounded_rectangle((left - padding, top - 2, right + padding, bottom + 2), 8, colors[1])
+    written(pen, (300, 60), "24", 11, colors[2])
+    _, box = find_lines(numpy.asarray(picture))
+    assert abs(box.left - left) <= 1 and abs(box.right - right) <= 1
+
+
 @pytest.mark.parametrize("pitches", [(1.5, 1.5), (1.4, 1.9)])
 @pytest.mark.parametrize("colors", [LIGHT, DARK])
 def test_the_left_column_is_read_before_the_right_one(colors, pitches):
