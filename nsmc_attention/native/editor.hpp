@@ -29,8 +29,8 @@ struct Product<Level> {
 };
 
 #elif defined NSMC_BYTES
-// Without such a product: the sum of two terms has 16 bits, of which none is lost, as a level without its sign is at most
-// 127 and so is a weight, which takes the sign; then those of two pairs are added.
+// Without such a product: the sum of two terms has 16 bits, of which none is lost, as a level without its sign is at
+// most 127 and so is a weight, which takes the sign; then those of two pairs are added.
 typedef std::int8_t Level;
 
 template <>
