@@ -23,14 +23,14 @@ from .layout import find_lines
 from .opening import Picture, open_gray
 from .reading import Line, Reading, edges_of
 from .settings import HEIGHT, LAYOUT, STRIP, ReaderBundle
-from .strips import Box, Gray, cut_out, padded, strips
+from .strips import EDGE_SPACE, Box, Gray, cut_out, padded, strips
 
 # Lines that are read together
 LINES_A_BATCH = 16
 # Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
-# Pixels of the highest line
-HIGHEST = 200
+# Pixels of the highest line; a line that is likelier is read once, the others with these edges too
+HIGHEST, DOUBTFUL, TALLER = 200, 0.75, (EDGE_SPACE, 0.25, EDGE_SPACE, 0.25)
 # The search ends at so many letters for each that CTC reads, and more
 TIMES, WIDER_STRIPS = 1.3, 6
 
@@ -65,24 +65,23 @@ class PictureReader(Predictor):
         """Return the Reading of gray pixels (height, width)."""
         boxes = find_lines(gray)
         lines = self.read_boxes(gray, list(filter(is_readable, boxes)))
-        legible = {line.box: line for line in lines if line.legible}
-        left_out = tuple(box for box in boxes if box not in legible)
-        return Reading(tuple(legible.values()), gray, left_out)
+        # low letters (ㅋㅋㅋ) fill a box that is too low: a doubtful line is read again with more above and below it
+        doubtful = [line.box for line in lines if line.score < DOUBTFUL]
+        again = {line.box: line for line in self.read_boxes(gray, doubtful, TALLER)}
+        best = (max(line, again.get(line.box, line), key=lambda one: one.score) for line in lines)
+        legible = {line.box: line for line in best if line.legible}
+        return Reading(tuple(legible.values()), gray, tuple(box for box in boxes if box not in legible))
 
-    def read_boxes(self, gray: Gray, boxes: Sequence[Box]) -> list[Line]:
+    def read_boxes(self, gray: Gray, boxes: Sequence[Box], edges: Sequence[float] = (EDGE_SPACE,) * 4) -> list[Line]:
         """Return the line in each box of a picture; lines of similar length are read together."""
-        cut = [cut_out(gray, box) for box in boxes]
+        cut = [cut_out(gray, box, edges) for box in boxes]
         pictures = [strips(own) for own, _ in cut]
         order = sorted(range(len(boxes)), key=lambda number: len(pictures[number]))
         batches = [order[start : start + LINES_A_BATCH] for start in range(0, len(order), LINES_A_BATCH)]
-        found = chain.from_iterable(
-            in_threads(self.engine.threads, self.spell, [[pictures[i] for i in batch] for batch in batches])
-        )
+        parts = [[pictures[i] for i in batch] for batch in batches]
+        found = chain.from_iterable(in_threads(self.engine.threads, self.spell, parts))
         spelt = dict(zip(order, found))
-        return [
-            self.line(spelt[number], box, own.shape[0], left)
-            for number, (box, (own, left)) in enumerate(zip(boxes, cut))
-        ]
+        return [self.line(spelt[i], boxes[i], own.shape[0], left) for i, (own, left) in enumerate(cut)]
 
     def line(self, best: Hypothesis, box: Box, height: int, left: int) -> Line:
         """Return the line of a hypothesis, whose picture was `height` pixels high and began at `left`."""
