@@ -2,10 +2,10 @@
 
     python -m recipes.sample [FOLDER]
 
-It has the reviews of `tests/data/sample`, in their parts, and reviews of `reviews/`. In the test part are those that
-`is_held_out`, which no packaged training has read, and in the train part others, in the order of their hash. Left out are
-neutral and short ones, and the kinds whose label a small network cannot tell from a few thousand reviews. Each part has as
-many positive reviews as negative ones.
+It has the reviews of `first_sample.tsv`, in their parts, which the tests train on, and reviews of `reviews/`. In the test
+part are those that `is_held_out`, which no packaged training has read, and in the train part others, in the order of their
+hash. Left out are neutral and short ones, and the kinds whose label a small network cannot tell from a few thousand reviews.
+Each part has as many positive reviews as negative ones.
 """
 
 import hashlib
@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pandas
 
-from nsmc_attention.corpora.nsmc import FILES, read
+from nsmc_attention.corpora.nsmc import FILES
 
-from .sentences import NEWER, is_held_out, texts, written
+from .sentences import NEWER, is_held_out, read, texts, written
 
 ROOT = Path(__file__).parents[1]
 HARD = ["comparison", "double negation", "irony", "litotes"]
@@ -36,11 +36,17 @@ def balanced(frame: pandas.DataFrame, most: int) -> pandas.DataFrame:
     return ordered.groupby("label").head(min(most, of_label))
 
 
+def first_sample() -> dict[str, pandas.DataFrame]:
+    """{part: documents and labels} of the sample's first 720 reviews."""
+    frame = read(ROOT / "recipes/first_sample.tsv")
+    return {part: frame[frame["part"] == part] for part in FILES}
+
+
 def sample() -> dict[str, pandas.DataFrame]:
     """{part: its documents and labels, in the order of their hash}."""
     frame, parts = written(NEWER), {}
     held_out, long_enough = is_held_out(frame), frame["document"].str.len() >= SHORTEST
-    first = {part: read(ROOT / "tests/data/sample" / name, "sample").frame for part, name in FILES.items()}
+    first = first_sample()
     others = [*IN_NSMC, *pandas.concat([*first.values(), texts()])["document"]]
     usable = frame["label"].isin([0, 1]) & ~frame["kind"].isin(HARD) & long_enough & ~frame["document"].isin(others)
     for part, members in {"train": usable & ~held_out, "test": usable & held_out}.items():
@@ -49,14 +55,13 @@ def sample() -> dict[str, pandas.DataFrame]:
     return parts
 
 
-def main(folder: Path) -> None:
-    parts = sample()
+def write(parts: dict[str, pandas.DataFrame], folder: Path) -> None:
+    """Write parts as files of NSMC's names and format."""
     ids = iter(range(1, 1 + sum(map(len, parts.values()))))
     for part, frame in parts.items():
         rows = [f"{next(ids)}\t{row.document}\t{row.label}\n" for row in frame.itertuples()]
         (folder / FILES[part]).write_text("id\tdocument\tlabel\n" + "".join(rows), encoding="utf-8")
-        print(f"{FILES[part]}: {len(rows):,} reviews")
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "data/sample")
+    write(sample(), Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "data/sample")

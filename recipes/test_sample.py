@@ -1,12 +1,12 @@
 """The sample corpus, which can be made again, and whose test part tells no training its answers."""
 
 from nsmc_attention.corpora import nsmc
-from recipes.sample import ROOT, main
+from recipes.sample import ROOT, sample, write
 from recipes.sentences import NEWER, training_table
 
 
 def test_the_sample_is_what_the_recipe_writes(tmp_path):
-    main(tmp_path)
+    write(sample(), tmp_path)
     for name in nsmc.FILES.values():
         assert (tmp_path / name).read_bytes() == (ROOT / "data/sample" / name).read_bytes()
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 # Before any OpenMP is loaded, here and in child processes: threads that spin while they wait slow a busy machine down
 # many times over, and the tests' models are too small to gain by them
@@ -17,8 +18,6 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 # Messages are compared with English ones, whatever the locale
 os.environ["NSMC_ATTENTION_LANGUAGE"] = "en"
-# 720 reviews of data/sample: the tests train on the sample many times
-os.environ["NSMC_ATTENTION_SAMPLE"] = str(Path(__file__).parent / "data" / "sample")
 
 import numpy
 import pytest
@@ -31,6 +30,13 @@ from nsmc_attention.machine.processes import cores
 from nsmc_attention.registry import SYSTEMS
 from nsmc_attention.text.tokenizers import pip_mecab
 from nsmc_attention.training.runs import Run
+from recipes.sample import first_sample, write
+
+# The tests train on the sample many times: on its first reviews alone, in a folder that goes with this process; workers have it
+if "NSMC_ATTENTION_SAMPLE" not in os.environ:
+    SAMPLE = TemporaryDirectory(prefix="nsmc-sample-")
+    os.environ["NSMC_ATTENTION_SAMPLE"] = SAMPLE.name
+    write(first_sample(), Path(SAMPLE.name))
 
 # `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
 settings.register_profile("short", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])

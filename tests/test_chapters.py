@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from nsmc_attention.corpora.nsmc import sample_folder
+
 ROOT = Path(__file__).parents[1]
 ARTICLE = ROOT / "notebooks/article.py"
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -73,9 +75,7 @@ def test_a_broken_link_of_the_built_site_is_a_warning(tmp_path, caplog, link, br
 
 def test_the_article_trains_and_draws_in_seventy_lines(tmp_path):
     assert len(ARTICLE.read_text(encoding="utf-8").splitlines()) <= 70
-    ran = subprocess.run(
-        [sys.executable, ARTICLE, ROOT / "tests/data/sample"], cwd=tmp_path, capture_output=True, text=True
-    )
+    ran = subprocess.run([sys.executable, ARTICLE, sample_folder()], cwd=tmp_path, capture_output=True, text=True)
     assert ran.returncode == 0 and "MXNet start" not in ran.stderr, ran.stderr
     expected = [*(f"epoch {number}" for number in range(1, 7)), "article.png"]
     assert [line.split(":")[0] for line in ran.stdout.splitlines()] == expected

@@ -24,6 +24,7 @@ from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.network.parameters import NGRAM_TABLE
 from nsmc_attention.systems.film.rater import ReviewReader
 from nsmc_attention.text.ngrams import ngram_ids
+from recipes.sample import first_sample
 
 from .adapting import comments
 
@@ -80,11 +81,7 @@ def kinds(comments):
     docs = {*Path("docs").glob("*.md"), Path("README.md"), Path("README.ko.md")}
     korean = {path for path in docs if ".ko" in path.name or path.name == "ko.md"}
     junk = ["".join(RANDOM.choice([*letters], RANDOM.randint(1, 15))) for letters in 1000 * JUNK]
-    sample = [
-        text
-        for part in ("train", "test")
-        for text in nsmc.read(Path("tests/data/sample") / nsmc.FILES[part], "sample").documents
-    ]
+    sample = [text for part in first_sample().values() for text in part["document"]]
     pages = {"Korean pages": sentences(korean), "English pages": sentences(docs - korean)}
     return {"comments": comments, **pages, "junk": junk, "sample": sample}
 

@@ -5,15 +5,17 @@ from benchmarks.classification.compare import as_markdown, compare
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.errors import ConfigError
+from recipes.sample import first_sample, write
 
 SAMPLE = Labelled("sample")
 SMALL = {"embedding_size": 8, "ngram_buckets": 300, "epochs": 1, "dev_fraction": 0.1}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def small_sample():
+def small_sample(tmp_path_factory):
+    write(first_sample(), folder := tmp_path_factory.mktemp("sample"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NSMC_ATTENTION_SAMPLE", "tests/data/sample")
+        patch.setenv("NSMC_ATTENTION_SAMPLE", str(folder))
         yield
 
 

@@ -32,6 +32,7 @@ from nsmc_attention.systems.restore.noise import typed
 from nsmc_attention.systems.restore.restorer import Restorer, load_restorer
 from nsmc_attention.systems.sequences.characters import KEEP, split_spaces
 from nsmc_attention.text.encoding import clean
+from recipes.sample import first_sample
 from recipes.spelling import is_plain, sentences
 
 from ..classification.robustness import WAYS, two_exchanged
@@ -90,11 +91,7 @@ def parts(path: Path) -> Iterator[tuple[str, list[str], list[str]]]:
     """Yield (name, sources, targets) of each table row."""
     whole = path.read_text(encoding="utf-8").splitlines()
     short = [text for text in whole if SHORT[0] <= len(text) <= SHORT[1]]
-    documents = (
-        clean(text)
-        for part in ("train", "test")
-        for text in nsmc.read(Path("tests/data/sample") / nsmc.FILES[part], "sample").documents
-    )
+    documents = (clean(text) for part in first_sample().values() for text in part["document"])
     sample = [each for text in documents for each in ([text] if is_plain(text) else sentences(text)) if is_plain(each)]
     for name, whole in (("test", short), ("long", list(joined(short))), ("sample", sample)):
         targets = whole[:: -(-len(whole) // MOST)]
