@@ -15,7 +15,7 @@ from nsmc_attention.corpora.nsmc import sample_folder
 ROOT = Path(__file__).parents[1]
 ARTICLE = ROOT / "notebooks/article.py"
 CHAPTERS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-REFERENCE = re.compile(r"\(notebooks/(\w+\.ipynb)\),? (?:section )?(\d)절?(?: \[([\d, ]+)\])?")
+REFERENCE = re.compile(r"\(notebooks/(\w+\.ipynb)\) §?(\d)절?(?: \[([\d, ]+)\])?")
 
 
 def cells(path):
