@@ -1,9 +1,6 @@
 // The kernel for AVX2 with FMA: vectors of eight floats in sixteen registers.
 #ifdef __x86_64__
-#include <cmath>
-#include <cstring>
-
-#include "network.hpp"
+#include "prelude.hpp"
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)

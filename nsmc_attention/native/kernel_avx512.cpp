@@ -1,9 +1,6 @@
 // The kernel for AVX-512: vectors of sixteen floats in thirty-two registers.
 #ifdef __x86_64__
-#include <cmath>
-#include <cstring>
-
-#include "network.hpp"
+#include "prelude.hpp"
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,fma"))), apply_to = function)

@@ -1,12 +1,7 @@
 // The kernel of editors for AVX2 with products of bytes (AVX-VNNI), which processors without AVX-512 may have.
-#ifdef __x86_64__
-#include <immintrin.h>
-
-#include <cmath>
-#include <cstring>
-#include <type_traits>
-
 #include "network.hpp"
+#ifdef NSMC_AVXVNNI
+#include "prelude.hpp"
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma,avxvnni"))), apply_to = function)

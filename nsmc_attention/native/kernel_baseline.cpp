@@ -1,8 +1,5 @@
 // The kernel for every processor: vectors of four floats, SSE2 on x86-64 and NEON on ARM.
-#include <cmath>
-#include <cstring>
-
-#include "network.hpp"
+#include "prelude.hpp"
 
 #define NSMC_WIDTH 4
 #ifdef __aarch64__

@@ -1,11 +1,6 @@
 // The kernel for AVX-512 with products of bfloat16, which are summed in float.
 #ifdef __x86_64__
-#include <immintrin.h>
-
-#include <cmath>
-#include <cstring>
-
-#include "network.hpp"
+#include "prelude.hpp"
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512bf16,fma"))), \

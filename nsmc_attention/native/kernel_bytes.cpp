@@ -1,12 +1,6 @@
 // The kernel of editors for AVX2: products of bytes, by two instructions.
 #ifdef __x86_64__
-#include <immintrin.h>
-
-#include <cmath>
-#include <cstring>
-#include <type_traits>
-
-#include "network.hpp"
+#include "prelude.hpp"
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)

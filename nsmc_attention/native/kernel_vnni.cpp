@@ -1,12 +1,6 @@
 // The kernel of editors for AVX-512 with products of bytes, which are summed in whole numbers.
 #ifdef __x86_64__
-#include <immintrin.h>
-
-#include <cmath>
-#include <cstring>
-#include <type_traits>
-
-#include "network.hpp"
+#include "prelude.hpp"
 
 #ifdef __clang__
 #pragma clang attribute push(__attribute__((target("avx512f,avx512vl,avx512dq,avx512bw,avx512vnni,fma"))), \

@@ -116,6 +116,10 @@ struct Kernel {
 extern const Kernel baseline_kernel;
 #ifdef __x86_64__
 extern const Kernel avx2_kernel, bytes_kernel, avxvnni_kernel, avx512_kernel, bf16_kernel, vnni_kernel;
+// Older compilers do not know AVX-VNNI
+#if defined(__clang__) ? __clang_major__ >= 12 : __GNUC__ >= 11
+#define NSMC_AVXVNNI
+#endif
 #endif
 
 }  // namespace nsmc

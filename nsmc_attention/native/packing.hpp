@@ -183,9 +183,11 @@ inline std::vector<const Kernel*> supported() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     found.push_back(&avx2_kernel);
     found.push_back(&bytes_kernel);
+#ifdef NSMC_AVXVNNI
     unsigned a, b, c, d;
-    // AVX-VNNI, which older compilers do not know by its name
+    // by its bit, as compilers may not know its name
     if (__get_cpuid_count(7, 1, &a, &b, &c, &d) && a & 1 << 4) found.push_back(&avxvnni_kernel);
+#endif
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw")) {
       found.push_back(&avx512_kernel);
