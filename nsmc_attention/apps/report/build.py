@@ -7,14 +7,13 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import asdict
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Optional
 
 import pandas
 
-from ...classifier.domain_shift import MOST_TEXTS, domain_shift, domain_warning
+from ...classifier.domain_shift import domain_shift, domain_warning
 from ...classifier.explain import Explainer
 from ...classifier.predictor import TEXT, WINDOW, Classifier
 from ...classifier.settings import ClassifierBundle
@@ -42,7 +41,7 @@ from .statistics import Tables, WordCounts, content_words, count, count_words, d
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
 TABLES = (*ALWAYS, "sentiments", "groups", "months", "agreement", "aspects", "aspects_by_group")
 LANGUAGES = ("ko", "en")
-# What is predicted of a text, of one without a label nothing; what is found in it; and what is known of a mention
+# What is predicted of a text, of one without a label as of a blank one; what is found in it; and what is known of a mention
 PREDICTED, BLANK = "probability label sentiment expected_stars".split(), (math.nan, None, None, math.nan)
 FOUND = ["text", *PREDICTED, "words", "tokens", "weights", "mentions"]
 MENTION = "row aspect odds label probability start end".split()
@@ -76,11 +75,10 @@ def report(
         check_folder(Path(tables_to))
     words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     path, frame, stars = read(source, group_by, date_column, stars_column)
-    first = frame["text"].head(MOST_TEXTS).tolist()
-    if warning := domain_warning(classifier, first):
+    if warning := domain_warning(classifier, frame["text"].tolist()):
         print(f"{path}: {warning}", file=sys.stderr)
     # the stars and the words of films say nothing of other texts
-    rater = None if (unlike := domain_shift(classifier, first)) else rater
+    rater = None if (unlike := domain_shift(classifier, frame["text"].tolist())) else rater
     tally, counts, mentions, pools = read_texts(TextReader(classifier, words), frame, path, rater)
     mentions = mentions[:0] if unlike and not words else mentions
     tables = count(frame, counts, mentions, classifier.prior, tally.evidence)
@@ -103,7 +101,6 @@ class TextReader(AspectReader):
         able, rows = Explainer(self.scorer).has_contributions, list[Row]()
         for review, judged in zip(reviews, self(each.text for each in reviews) if able else repeat([])):
             spans, weights = content_words(review.text), (review.token_weights * len(review.tokens)).tolist()
-            # one without a label is counted with the blank ones
             said = review.probability, review.label, review.sentiment or "no_opinion", review.stars or math.nan
             found = {word for *_, word in spans}, tags_at(review.offsets, spans), weights, [*mentions_of(judged)]
             rows.append((review.text, *(said if review.label else BLANK), *found))
@@ -118,31 +115,31 @@ def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
 
 
 def read_texts(
-    reader: TextReader, frame: pandas.DataFrame, path: Path, rater: Optional[FilmRater] = None, seconds: float = 10
+    reader: TextReader, frame: pandas.DataFrame, path: Path, rater: Optional[FilmRater] = None
 ) -> tuple[Tally, WordCounts, pandas.DataFrame, Pools]:
-    """Add PREDICTED to a frame of texts, which become clean; say how far it is where no terminal shows a bar."""
-    tally, words, pools = Tally(), defaultdict[str, Any](Counter), Pools()
-    parts, mentions = list[pandas.DataFrame](), list[pandas.DataFrame]()
-    texts, said, processes = frame.pop("text").tolist(), time.monotonic(), 1 if len(frame) <= WINDOW else None
+    """Add PREDICTED to a frame of texts, each replaced by the clean one; say how far it is where no terminal shows a bar."""
+    tally, words, pools, said = Tally(), defaultdict[str, Any](Counter), Pools(), time.monotonic()
+    texts, parts, mentions = frame.pop("text").tolist(), list[pandas.DataFrame](), list[pandas.DataFrame]()
+    names, processes = PREDICTED[: 4 if reader.scorer.heads else 2], 1 if len(frame) <= WINDOW else None
     with progress_bar(total=len(frame), desc="scoring", unit=" reviews") as bar:
-        for window, few in row_stream(reader, cut(texts, WINDOW, sys.getsizeof, TEXT), processes):
-            found, places = pandas.DataFrame(few, columns=FOUND), slice(tally.rows, tally.rows + len(window))
-            # in their place, as a million texts are not held twice
+        for _, few in row_stream(reader, cut(texts, WINDOW, sys.getsizeof, TEXT), processes):
+            places = slice(tally.rows, tally.rows + len(few))
+            found = pandas.DataFrame(few, frame.index[places], FOUND)
             texts[places] = found["text"]
             tally += tally_of(reader.scorer, texts[places], found["probability"].tolist(), before=places.start)
             count_words(words, labelled := found[found["label"].notna()])
             if rater:
-                groups = frame["group"].iloc[places].reset_index(drop=True)[labelled.index].dropna()
-                rater.add(pools, [*zip(groups, labelled["text"][groups.index])], SHOWN)
-            own = [(row, *each) for row, several in zip(frame.index[places], found["mentions"]) for each in several]
-            mentions, parts = [*mentions, pandas.DataFrame(own, columns=MENTION)], [*parts, found[PREDICTED]]
-            bar.update(len(window))
-            if not sys.stderr.isatty() and time.monotonic() - said > seconds:
+                pairs = zip(frame["group"][labelled.index], labelled["text"])
+                rater.add(pools, [pair for pair in pairs if pair[0]], SHOWN)
+            own = [(row, *each) for row, several in found["mentions"].items() for each in several]
+            mentions.append(pandas.DataFrame(own, columns=MENTION))
+            parts.append(found[names])
+            bar.update(len(few))
+            if not sys.stderr.isatty() and time.monotonic() - said > 10:
                 print(f"{path}: {tally.rows:,} of {len(frame):,} reviews read", file=sys.stderr, flush=True)
                 said = time.monotonic()
     frame.insert(0, "text", texts)
-    names = PREDICTED[: 4 if reader.scorer.heads else 2]
-    frame[names] = pandas.concat(parts, ignore_index=True)[names]
+    frame[names] = pandas.concat(parts)
     if not tally.labels:
         raise DataError(f"{path}: expected reviews, found none with a word")
     return tally, words, pandas.concat(mentions, ignore_index=True), pools
@@ -150,17 +147,20 @@ def read_texts(
 
 def check_folder(folder: Path) -> None:
     """Refuse a folder unless it is new, empty, or holds only the tables of a report."""
-    present = {path.stem for path in folder.iterdir()} if folder.is_dir() else set[str]()
+    present = {path.stem for path in folder.glob("*")}
     if folder.is_file() or (present and not set(ALWAYS) <= present <= set(TABLES)):
         raise ConfigError(f"{folder}: expected a new or empty folder, or the tables of a report; name another --tables")
-    return None if folder.exists() else require_place(folder)
+    if not folder.exists():
+        require_place(folder)
 
 
 def write_tables(folder: Path, tables: Tables) -> None:
     """Write the tables as csv into a folder, and remove those that an earlier report left and this one does not have."""
     folder.mkdir(exist_ok=True)
-    for path in (folder / f"{name}.csv" for name in TABLES):
-        write_text(path, as_csv(tables[path.stem])) if path.stem in tables else path.unlink(missing_ok=True)
+    for name in TABLES:
+        (folder / f"{name}.csv").unlink(missing_ok=True)
+    for name, table in tables.items():
+        write_text(folder / f"{name}.csv", as_csv(table))
 
 
 def read(source: File, *columns: Optional[str]) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
@@ -219,7 +219,7 @@ def report_page(content: Content, title: str, source: str, bundle: ClassifierBun
     body = "\n".join(
         [
             f"<header><h1>{html.escape(title)}</h1><p>{html.escape(source)}</p></header><main>",
-            f'<p class="warning">{html.escape(say["unlike"].format(**asdict(unlike)))}</p>' if unlike else "",
+            f'<p class="warning">{html.escape(say["unlike"].format(**vars(unlike)))}</p>' if unlike else "",
             f'<dl class="figures">{"".join(map(entry, content.key_figures()))}</dl>{content.sentiments()}',
             f'<dl class="findings">{findings}</dl>',
             *(section_html(section, say) for section in sections),

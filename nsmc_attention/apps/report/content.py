@@ -84,8 +84,8 @@ class Content:
             yield name.format(name=self.group_by), count, " · ".join([more, *self.missing("nameless", "group")])
         if len(self.tables.get("months", ())):
             months = self.tables["months"].index
-            ends = "–".join(dict.fromkeys([months[0], months[-1]])).replace("-", ".")
-            yield self.figure("months", ends, {"count": len(months)})
+            period = "–".join(dict.fromkeys(months[[0, -1]])).replace("-", ".")
+            yield self.figure("months", period, {"count": len(months)})
 
     def figure(self, kind: str, value: Any, more: dict[str, Any]) -> tuple[str, str, str]:
         shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else self.percent(value)
