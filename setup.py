@@ -54,7 +54,16 @@ setup(
         extension(
             "_network",
             ["network.cpp", "editor.cpp", *kernels],
-            ["network.hpp", "prelude.hpp", "packing.hpp", "kernel.hpp", "classifier.hpp", "editor.hpp", "products.hpp", "vectors.hpp"],
+            [
+                "network.hpp",
+                "prelude.hpp",
+                "packing.hpp",
+                "kernel.hpp",
+                "classifier.hpp",
+                "editor.hpp",
+                "products.hpp",
+                "vectors.hpp",
+            ],
             "-O3",
         ),
         # no Python module: MXNet loads it

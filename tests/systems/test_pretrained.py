@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from PIL import Image, ImageDraw, ImageFont
 
 from benchmarks.restoration.alignment import readability
 from nsmc_attention import film, load_film, load_reader
@@ -101,3 +102,11 @@ def test_the_packaged_reader_reads_screenshots_and_looks_where_the_letters_are()
             near += (numpy.abs(line.places - (ends[:-1] + ends[1:]) / 2) <= size / len(text) / 2).tolist()
     assert edits <= 0.015 * sum(map(len, texts))
     assert len(near) > 400 and numpy.mean(near) >= 0.9
+
+
+@pytest.mark.parametrize("size", [14, 20, 24, 28])
+def test_low_letters_alone_in_a_picture_keep_their_spaces(size):
+    """A box that fits them is too low, and at 24 and 28 pixels they were misread in it."""
+    picture = Image.new("L", (420, 90), 255)
+    ImageDraw.Draw(picture).text((20, 20), "ㅋㅋㅋㅋㅋ ㅠㅠㅠㅠ ㅇㅈ", font=ImageFont.truetype(str(font_file()), size))
+    assert load_reader()(picture).text == "ㅋㅋㅋㅋㅋ ㅠㅠㅠㅠ ㅇㅈ"

@@ -25,12 +25,12 @@ from .reading import Line, Reading, edges_of
 from .settings import HEIGHT, LAYOUT, STRIP, ReaderBundle
 from .strips import EDGE_SPACE, Box, Gray, cut_out, padded, strips
 
-# Lines that are read together
-LINES_A_BATCH = 16
+# Lines that are read together, and pixels of the highest line
+LINES_A_BATCH, HIGHEST = 16, 200
 # Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
-# Pixels of the highest line; a line that is likelier is read once, the others with these edges too
-HIGHEST, DOUBTFUL, TALLER = 200, 0.75, (EDGE_SPACE, 0.25, EDGE_SPACE, 0.25)
+# Score below which a line is read again, and the edges that its picture then has
+READ_AGAIN, TALLER = 0.75, (EDGE_SPACE, 0.25, EDGE_SPACE, 0.25)
 # The search ends at so many letters for each that CTC reads, and more
 TIMES, WIDER_STRIPS = 1.3, 6
 
@@ -66,7 +66,7 @@ class PictureReader(Predictor):
         boxes = find_lines(gray)
         lines = self.read_boxes(gray, list(filter(is_readable, boxes)))
         # low letters (ㅋㅋㅋ) fill a box that is too low: a doubtful line is read again with more above and below it
-        doubtful = [line.box for line in lines if line.score < DOUBTFUL]
+        doubtful = [line.box for line in lines if line.score < READ_AGAIN]
         again = {line.box: line for line in self.read_boxes(gray, doubtful, TALLER)}
         best = (max(line, again.get(line.box, line), key=lambda one: one.score) for line in lines)
         legible = {line.box: line for line in best if line.legible}
