@@ -33,7 +33,7 @@ from nsmc_attention.text.ngrams import NGRAMS
 
 # What a kernel may add to a probability of the narrowest one
 NEAR = {"bf16": 1e-2}
-KERNELS = [name for name in _network.kernels() if name not in ("bytes", "avxvnni", "vnni")]
+KERNELS = _network.kernels()
 LONG_EVERY = 100
 
 
