@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from sys import getsizeof
-from typing import Any, Iterable, Iterator, Optional, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from ..network.graphs import AXES
 from ..scoring.reference import Predictor, Row, check_text, check_texts, or_packaged
 from ..sentiment.heads import FIGURES, Grams, Heads
 from ..tables.parts import cut
-from ..text.encoding import Encoded, ReviewEncoder
+from ..text.encoding import Encoded, ReviewEncoder, Reviews, Window
 from .abstention import Abstention
 from .domain_shift import domain_shift
 from .engines import Engine, load_engine
@@ -64,26 +64,28 @@ class Pieces:
     is nearly always so, nothing is computed from them.
     """
 
-    reviews: Sequence[Encoded]
+    reviews: Reviews
     owners: NDArray[numpy.int64]
     shares: NDArray[numpy.float64]
     cut: bool = True
 
     @classmethod
-    def of(cls, reviews: Sequence[Encoded], longest: int) -> "Pieces":
+    def of(cls, reviews: Reviews, longest: int) -> "Pieces":
         """Cut what is longer than WHOLE_TOKENS tokens, or than the network can read."""
-        whole = min(WHOLE_TOKENS, longest)
-        if all(len(review) <= whole for review in reviews):
+        whole, counts = min(WHOLE_TOKENS, longest), numpy.ones(len(reviews), dtype="int64")
+        long: dict[int, list[Encoded]] = {}
+        for place in numpy.flatnonzero(lengths_of(reviews) > whole).tolist():
+            review = reviews[place]
+            long[place] = [review.take(range(*span)) for span in spans(review.tokens, whole, min(PIECE_TOKENS, longest))]
+            counts[place] = len(long[place])
+        if not long:
             return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)), cut=False)
-        cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
-        counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
-        pieces = [
-            review if len(each) == 1 else review.take(range(*span))
-            for review, each in zip(reviews, cuts)
-            for span in each
-        ]
-        roots = numpy.sqrt([max(1, len(piece)) for piece in pieces])
+        if isinstance(reviews, Window):
+            pieces: Reviews = reviews.replace(long)
+        else:
+            pieces = [piece for place, review in enumerate(reviews) for piece in long.get(place, [review])]
+        roots = numpy.sqrt(numpy.maximum(1, lengths_of(pieces)))
         return cls(pieces, owners, roots / numpy.bincount(owners, roots, len(reviews))[owners])
 
     def probabilities(self, probabilities: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
@@ -120,6 +122,13 @@ class Pieces:
         ]
 
 
+def lengths_of(reviews: Reviews) -> Members:
+    """Return the numbers of tokens of reviews, (N,)."""
+    if isinstance(reviews, Window):
+        return reviews.lengths
+    return numpy.array([len(review) for review in reviews], dtype="int64")
+
+
 def diagonal(blocks: Sequence[NDArray[numpy.float32]]) -> NDArray[numpy.float32]:
     """Return square matrices along the diagonal of one, which is 0 elsewhere."""
     ends = numpy.cumsum([len(block) for block in blocks]).tolist()
@@ -154,6 +163,13 @@ def end_of_piece(tokens: Sequence[str], start: int, longest: int) -> int:
     return start + longest
 
 
+def texts_of(reviews: Reviews, members: Members) -> list[str]:
+    """Return the texts of some reviews, the tokens of one that has none."""
+    if isinstance(reviews, Window):
+        return [reviews.texts[member] for member in members.tolist()]
+    return [reviews[member].text or " ".join(reviews[member].tokens) for member in members]
+
+
 class TokenScorer:
     """Encoded reviews in, probabilities and weights out: reviews batched by length, through one engine."""
 
@@ -162,13 +178,19 @@ class TokenScorer:
         self.longest = config.text.max_length
         self.pairs = PAIRS * EACH // max(EACH, config.model.numbers_per_pair)
 
-    def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
+    def __call__(self, reviews: Reviews) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
+        return self.figures(reviews)[0]
+
+    def figures(
+        self, reviews: Reviews, heads: Optional[Heads] = None
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+        """Return the probabilities, as the call does, and what heads say of N reviews, (N, FIGURES)."""
         pieces = Pieces.of(reviews, self.longest)
-        probabilities = numpy.full(len(pieces.reviews), numpy.nan)
-        for members, probability, *_ in self.run(pieces.reviews):
-            probabilities[members] = probability
-        return pieces.probabilities(probabilities)
+        probabilities, said = numpy.full(len(pieces.reviews), numpy.nan), numpy.zeros((len(pieces.reviews), FIGURES))
+        for members, probability, _, figures in self.run(pieces.reviews, heads):
+            probabilities[members], said[members] = probability, figures
+        return pieces.probabilities(probabilities), pieces.means(said)
 
     def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
         """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
@@ -200,14 +222,13 @@ class TokenScorer:
         return pieces.probabilities(probabilities), pieces.joined(weights, axes), pieces.means(said)
 
     def run(
-        self, reviews: Sequence[Encoded], heads: Optional[Heads] = None
+        self, reviews: Reviews, heads: Optional[Heads] = None
     ) -> Iterator[tuple[Members, Floats, Floats, Any]]:
         """Yield (members, probability, weights, what the heads say) of the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
             if heads:
                 probability, weights, contexts, odds = self.read_batch(batch)
-                grams = Grams.of([reviews[member] for member in members])
-                said = heads(numpy.column_stack([contexts, odds]).astype("float32"), grams)
+                said = heads(numpy.column_stack([contexts, odds]).astype("float32"), Grams.of(texts_of(reviews, members)))
             else:
                 (probability, weights), said = self.engine(*batch), numpy.zeros(FIGURES)
             if not numpy.isfinite(probability).all():
@@ -223,15 +244,18 @@ class TokenScorer:
         probability, weights, contexts = engine.read(*batch)
         return probability, weights, contexts, log_odds(probability, EPSILON)
 
-    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
+    def batches(self, reviews: Reviews) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
-        lengths = numpy.array([len(review) for review in reviews])
+        lengths = lengths_of(reviews)
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
             members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
             order = order[: -len(members)]
-            yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
+            if isinstance(reviews, Window):
+                yield members, reviews.batch(members, self.fixed_length)
+            else:
+                yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
 
     def max_batch_size(self, length: int) -> int:
         return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))
@@ -334,28 +358,29 @@ class Classifier(Predictor):
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return the probability of positive of each review, (N,); NaN if it is blank."""
-        parts = [self.score(reviews) for reviews in self.windows(texts)]
+        parts = [self.score(reviews) for reviews in self.windows(texts, self.encoder.window)]
         return numpy.concatenate(parts) if parts else numpy.zeros(0)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return the values of `types` of each review."""
         score: Any = (lambda reviews: None) if self.sentiment else self.score
-        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, score(reviews))]
+        windows = self.windows(texts, self.encoder.window)
+        return [row for reviews in windows for row in self.rows_of(reviews, score(reviews))]
 
-    def rows_of(self, reviews: Sequence[Encoded], probabilities: Optional[NDArray[numpy.float64]]) -> list[Row]:
+    def rows_of(self, reviews: Reviews, probabilities: Optional[NDArray[numpy.float64]]) -> list[Row]:
         """Return `rows` of encoded reviews; without a sentiment of those that the network has read."""
         if not self.sentiment:
             return self.labels_of(reviews, probabilities)
-        probabilities, _, said = self.score.read(reviews, self.heads)
+        probabilities, said = self.score.figures(reviews, self.heads)
         rows = self.labels_of(reviews, probabilities)
         own: list[Row] = [*self.sentiments(rows, said)]
         if self.sentiment == "in words":
             own = [(opinion_in_words(row[0], *sentiment),) for row, sentiment in zip(rows, own)]
         return [(*row[:2], *beside, *row[2:]) for row, beside in zip(rows, own)]
 
-    def labels_of(self, reviews: Sequence[Encoded], probabilities: Any) -> list[Row]:
+    def labels_of(self, reviews: Reviews, probabilities: Any) -> list[Row]:
         """Return (label, score, probability, error) of encoded reviews that the network has read."""
-        return [*map(output_row, probabilities.tolist(), map(self.abstention.reason, reviews))]
+        return [*map(output_row, probabilities.tolist(), self.abstention.reasons(reviews))]
 
     def sentiments(
         self, rows: Sequence[Row], said: NDArray[numpy.float64]
@@ -372,7 +397,7 @@ class Classifier(Predictor):
         if not (self.heads and texts) or "adapted" in self.bundle.manifest or domain_shift(self, texts):
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
-        probabilities, _, said = self.score.read(reviews, self.heads)
+        probabilities, said = self.score.figures(reviews, self.heads)
         labelled = [row[0] is not None for row in self.labels_of(reviews, probabilities)]
         return Evidence.of(probabilities[labelled], self.prior, said[labelled, 0] * said[labelled, -1])
 
@@ -380,10 +405,10 @@ class Classifier(Predictor):
         """Yield `Prediction.to_dict()` of each review."""
         return (prediction.to_dict(weights) for prediction in self.predict_stream(texts))
 
-    def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
-        """Yield lists of at most WINDOW encoded reviews, and of about TEXT bytes of text."""
+    def windows(self, texts: Iterable[str], encode: Optional[Callable[[list[str]], Any]] = None) -> Iterator[Any]:
+        """Yield at most WINDOW encoded reviews at a time, and of about TEXT bytes of text: lists, or what `encode` makes."""
         checked = check_texts(texts, "reviews", "use predict() for one review")
-        return map(self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
+        return map(encode or self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
 
 
 def load_classifier(

@@ -924,7 +924,7 @@ class NGrams {
 // Characters of a text that is decoded at once: the sum of its costs fits an int
 constexpr Py_ssize_t LONGEST = 20000;
 // Texts, and characters of them, that are decoded while other threads may run; a shorter call is done before they could
-constexpr std::size_t TEXTS = 64, CHARACTERS = 256;
+constexpr std::size_t TEXTS = 256, CHARACTERS = 256;
 
 template <class T>
 struct Free {
@@ -974,7 +974,9 @@ struct VocabularyObject {
   PyObject_HEAD Vocabulary* vocabulary;
   std::vector<Object>* units;
   std::vector<Object>* ids;
+  std::vector<std::int32_t>* numbers;  // the same
   PyObject* unknown;
+  std::int32_t unknown_number;
 };
 
 struct JunctionsObject {
@@ -1107,20 +1109,22 @@ std::size_t read_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const 
   return characters;
 }
 
-// Decode texts [first, last) of a list into the units of each.
+// Decode texts [first, last) of a list into the units of each, and call `visit(text, number of its first unit)`.
+template <class Visit>
 void decode_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const Dictionary& dictionary,
-                 const Vocabulary& vocabulary, Borrowed& work) {
+                 const Vocabulary& vocabulary, Borrowed& work, Visit visit) {
   Unlocked unlocked(read_some(texts, first, last, dictionary, work) > CHARACTERS);
   work->units.clear();
   work->ends.clear();
   for (Py_ssize_t each = first; each < last; ++each) {
     const Text& text = work->texts[static_cast<std::size_t>(each - first)];
-    const std::size_t most = work->units.size() + vocabulary.max_length;
+    const std::size_t begin = work->units.size(), most = begin + vocabulary.max_length;
     for (const Morpheme& word : work->lattice.decode(text)) {
       if (work->units.size() == most) break;
       add_units(text, word, vocabulary, most, work->units);
     }
     work->ends.push_back(work->units.size());
+    visit(text, begin);
   }
 }
 
@@ -1158,7 +1162,8 @@ PyObject* decoder_encode(PyObject* self, PyObject* arguments) {
     Borrowed work(decoder);
     for (Py_ssize_t first = 0; first < number; first += TEXTS) {
       const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
-      decode_some(texts.get(), first, last, *decoder->dictionary, *known->vocabulary, work);
+      decode_some(texts.get(), first, last, *decoder->dictionary, *known->vocabulary, work,
+                  [](const Text&, std::size_t) {});
       std::size_t begin = 0;
       for (Py_ssize_t each = first; each < last; ++each) {
         const std::size_t end = work->ends[static_cast<std::size_t>(each - first)];
@@ -1168,6 +1173,77 @@ PyObject* decoder_encode(PyObject* self, PyObject* arguments) {
       }
     }
     return pairs.release();
+  });
+}
+
+// Whether `clean` of text/encoding.py returns a text as it is, as it does nearly all: of Hangul, ASCII without &, and
+// some pictures, with single spaces between them.
+bool is_clean(PyObject* string) {
+  const int kind = PyUnicode_KIND(string);
+  const void* data = PyUnicode_DATA(string);
+  const Py_ssize_t length = PyUnicode_GET_LENGTH(string);
+  std::uint32_t before = ' ';
+  for (Py_ssize_t place = 0; place < length; ++place) {
+    const std::uint32_t letter = PyUnicode_READ(kind, data, place);
+    const bool plain = (letter >= 0xac00 && letter <= 0xd7a3) || (letter >= 0x3131 && letter <= 0x3163) ||
+                       (letter >= 0x2600 && letter <= 0x26ff) || (letter > ' ' && letter < 0x7f && letter != '&');
+    if (!plain && (letter != ' ' || before == ' ')) return false;
+    before = letter;
+  }
+  return before != ' ' || !length;
+}
+
+Object array_of(const std::vector<std::int32_t>& numbers) {
+  const char* bytes = reinterpret_cast<const char*>(numbers.data());
+  return checked(PyByteArray_FromStringAndSize(bytes, static_cast<Py_ssize_t>(sizeof(std::int32_t) * numbers.size())));
+}
+
+PyObject* decoder_window(PyObject* self, PyObject* arguments) {
+  return guarded([=]() -> PyObject* {
+    PyObject *given, *vocabulary, *clean;
+    Py_ssize_t longest;
+    unsigned int buckets;
+    if (!PyArg_ParseTuple(arguments, "O!O!OnI:window", &PyList_Type, &given, vocabulary_type, &vocabulary, &clean,
+                          &longest, &buckets))
+      return nullptr;
+    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
+    VocabularyObject* known = reinterpret_cast<VocabularyObject*>(vocabulary);
+    const Py_ssize_t number = PyList_GET_SIZE(given);
+    Object texts = checked(PyList_GetSlice(given, 0, number)), heads = checked(PyList_New(number));
+    for (Py_ssize_t each = 0; each < number; ++each) {
+      PyObject* text = PyList_GET_ITEM(texts.get(), each);
+      check_str(text);
+      if (!is_clean(text)) {
+        text = checked(PyObject_CallOneArg(clean, text)).release();
+        PyList_SetItem(texts.get(), each, text);
+        check_str(text);
+      }
+      PyList_SET_ITEM(heads.get(), each, checked(PyUnicode_Substring(text, 0, longest)).release());
+    }
+    // the first row is that of padding
+    std::vector<std::int32_t> lengths, ids(1), ngram_ids(buckets ? NGrams::columns : 0);
+    NGrams ngrams(buckets);
+    Borrowed work(decoder);
+    const auto add = [&](const Text& text, std::size_t begin) {
+      lengths.push_back(static_cast<std::int32_t>(work->units.size() - begin));
+      for (std::size_t each = begin; each < work->units.size(); ++each) {
+        const UnitOfText& unit = work->units[each];
+        ids.push_back(unit.entry == Vocabulary::unknown ? known->unknown_number : (*known->numbers)[unit.entry]);
+        if (!buckets) continue;
+        for (std::uint32_t place = unit.begin; place < unit.end; ++place) ngrams.add(text.characters[place]);
+        ngrams.end_token();
+      }
+      const std::size_t row = ngram_ids.size();
+      ngram_ids.resize(buckets ? ids.size() * NGrams::columns : 0);
+      if (buckets) ngrams.write(ngram_ids.data() + row);
+    };
+    for (Py_ssize_t first = 0; first < number; first += TEXTS) {
+      const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
+      decode_some(heads.get(), first, last, *decoder->dictionary, *known->vocabulary, work, add);
+    }
+    return checked(
+               PyTuple_Pack(4, texts.get(), array_of(lengths).get(), array_of(ids).get(), array_of(ngram_ids).get()))
+        .release();
   });
 }
 
@@ -1284,6 +1360,7 @@ PyObject* vocabulary_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
     auto vocabulary = std::make_unique<Vocabulary>(static_cast<std::size_t>(PyDict_GET_SIZE(numbers)),
                                                    static_cast<std::size_t>(max_length), cut_rare != 0);
     auto units = std::make_unique<std::vector<Object>>(), ids = std::make_unique<std::vector<Object>>();
+    auto ints = std::make_unique<std::vector<std::int32_t>>();
     while (PyDict_Next(numbers, &place, &unit, &id)) {
       const std::string_view bytes = utf8(unit);
       if (!bytes.data()) continue;
@@ -1292,14 +1369,18 @@ PyObject* vocabulary_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
       units->emplace_back(unit);
       Py_INCREF(id);
       ids->emplace_back(id);
+      ints->push_back(static_cast<std::int32_t>(PyLong_AsLong(id)));
     }
     Object self = checked(type->tp_alloc(type, 0));
     VocabularyObject* known = reinterpret_cast<VocabularyObject*>(self.get());
     known->vocabulary = vocabulary.release();
     known->units = units.release();
     known->ids = ids.release();
+    known->numbers = ints.release();
     Py_INCREF(unknown);
     known->unknown = unknown;
+    known->unknown_number = static_cast<std::int32_t>(PyLong_AsLong(unknown));
+    if (PyErr_Occurred()) return nullptr;
     return self.release();
   });
 }
@@ -1309,6 +1390,7 @@ void vocabulary_free(PyObject* self) {
   delete known->vocabulary;
   delete known->units;
   delete known->ids;
+  delete known->numbers;
   Py_XDECREF(known->unknown);
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
@@ -1375,6 +1457,8 @@ PyMethodDef decoder_methods[] = {
     {"morphemes", decoder_morphemes, METH_O, "morphemes(text) -> list of (surface, features)"},
     {"cost", decoder_cost, METH_O, "cost(text) -> int"},
     {"encode", decoder_encode, METH_VARARGS, "encode(texts, vocabulary) -> list of (tokens, ids), two tuples"},
+    {"window", decoder_window, METH_VARARGS,
+     "window(texts, vocabulary, clean, longest, buckets) -> clean texts, lengths, ids, n-grams: bytearrays of int32"},
     {"keys", decoder_keys, METH_VARARGS, "keys(texts, zeros): fill uint32 (S, 12)"},
     {"log_odds", decoder_log_odds, METH_VARARGS, "log_odds(texts, junctions, numbers): fill float64 (S,)"},
     {nullptr, nullptr, 0, nullptr},

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from html.entities import html5
 from itertools import chain
-from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Collection, Container, Mapping, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from ..machine.processes import can_start_workers, cores
 from ..machine.workers import Workers
 from ..native.dictionary import installed_decoder
 from .hangul import composed
-from .ngrams import ngram_ids
+from .ngrams import NGRAMS, ngram_ids
 from .symbols import ENGLISH, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
 from .symbols import symbols as symbols_of
 from .tokenizers import LONGEST_TEXT, WordSettings, align, tokenizer
@@ -92,6 +92,65 @@ class Encoded:
 
 
 @dataclass(frozen=True)
+class Window:
+    """Encoded reviews in arrays, from which batches are taken faster than from an object a review.
+
+    `ids` (U,) and `ngrams` (U, NGRAMS) are those of all tokens, behind a first row of padding; `starts` and `lengths` (N,) say
+    which are a review's.
+    """
+
+    encoder: "ReviewEncoder"
+    texts: list[str]
+    starts: NDArray[numpy.int64]
+    lengths: NDArray[numpy.int64]
+    ids: NDArray[numpy.int32]
+    ngrams: NDArray[numpy.int32]
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __getitem__(self, place: int) -> Encoded:
+        return self.encoder.encode(self.texts[place])
+
+    def ids_of(self, place: int) -> tuple[int, ...]:
+        return tuple(self.ids[self.starts[place] : self.starts[place] + self.lengths[place]].tolist())
+
+    def count(self, wanted: NDArray[numpy.bool_]) -> NDArray[numpy.int64]:
+        """Return how many tokens of each review have an id that is wanted, (N,)."""
+        sums = numpy.concatenate([[0], numpy.cumsum(wanted[self.ids])])
+        return numpy.asarray(sums[self.starts + self.lengths] - sums[self.starts])
+
+    def replace(self, others: Mapping[int, Sequence[Encoded]]) -> "Window":
+        """Return a Window with other reviews in some places, as many as there are."""
+        if not others:
+            return self
+        counts, new = numpy.ones(len(self), dtype="int64"), [*chain.from_iterable(others.values())]
+        counts[[*others]] = [len(several) for several in others.values()]
+        owners = numpy.repeat(numpy.arange(len(self)), counts)
+        placed = numpy.concatenate([numpy.flatnonzero(owners == place) for place in others])
+        starts, lengths, texts = self.starts[owners], self.lengths[owners], [self.texts[owner] for owner in owners.tolist()]
+        ids, lengths[placed], *ngrams = self.encoder.batch(new)
+        starts[placed] = len(self.ids) + ids.shape[1] * numpy.arange(len(new))
+        for place, review in zip(placed.tolist(), new):
+            texts[place] = review.text or " ".join(review.tokens)
+        rows = [self.ngrams, *(each.reshape(-1, NGRAMS) for each in ngrams)]
+        ids = numpy.concatenate([self.ids, ids.ravel()])
+        return Window(self.encoder, texts, starts, lengths, ids, numpy.concatenate(rows))
+
+    def batch(self, members: NDArray[numpy.int64], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:
+        """Return `ReviewEncoder.batch` of the reviews in some places."""
+        lengths = self.lengths[members]
+        columns = numpy.arange(width or lengths.max())
+        places = numpy.where(columns < lengths[:, None], self.starts[members][:, None] + columns, 0)
+        ngrams = [self.ngrams.take(places, axis=0)] if self.encoder.ngram_buckets else []
+        return (self.ids.take(places), lengths.astype("int32"), *ngrams)
+
+
+# What a network reads
+Reviews = Union[Sequence[Encoded], Window]
+
+
+@dataclass(frozen=True)
 class ReviewEncoder:
     """Turns reviews into token ids, at most `max_length` of them.
 
@@ -157,6 +216,32 @@ class ReviewEncoder:
             review if is_plain(review.ids) and len(review.text) > LONGEST_NUMBER else self.with_symbols(review)
             for review in encoded
         ]
+
+    def window(self, reviews: Sequence[str]) -> Reviews:
+        """Return `encode_many` of reviews as a Window, where there is the compiled decoder."""
+        if not (decoder := installed_decoder() if self.tokenizer_name == "mecab" else None):
+            return self.encode_many(reviews)
+        sizes = LONGEST_TEXT, self.ngram_buckets
+        texts, *arrays = decoder.window([*reviews], self.native_vocabulary, clean, *sizes)
+        lengths, ids, ngrams = (numpy.frombuffer(array, dtype="int32") for array in arrays)
+        ids[0], starts = self.padding, 1 + numpy.cumsum(lengths) - lengths
+        window = Window(self, texts, starts, lengths.astype("int64"), ids, ngrams.reshape(-1, NGRAMS))
+        if not self.symbols:
+            return window
+        short = [len(text) <= LONGEST_NUMBER for text in texts]
+        hinting, english = (window.count(self.wanted(one)) > 0 for one in (self.hinting, self.english))
+        split, others = tokenizer(self.tokenizer_name), {}
+        for place in numpy.flatnonzero(hinting | short).tolist():
+            text = texts[place][:LONGEST_TEXT]
+            if (marked := symbols(text)) or english[place]:
+                others[place] = [self.encode_words(with_symbols(text, split(text), marked), texts[place])]
+        return window.replace(others)
+
+    def wanted(self, ids: Collection[int]) -> NDArray[numpy.bool_]:
+        """Return whether each id is one of these, (V,)."""
+        table = numpy.zeros(len(self), dtype=bool)
+        table[[*ids]] = True
+        return table
 
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
