@@ -52,4 +52,5 @@ def as_csv(table: pandas.DataFrame) -> str:
     text = io.StringIO(newline="")
     lines, named = ShortLineEnds(text, "\r\n"), any(table.index.names)
     shown.to_csv(lines, index=named, float_format="%.6g", lineterminator=lines.terminator)
+    lines.flush()
     return "\ufeff" + text.getvalue()

@@ -9,6 +9,7 @@ that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unle
 
 import csv
 import json
+import string
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -36,6 +37,7 @@ UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uf
 )
 # By which formulas begin, and by which some locales separate cells
 SIGNS, SEPARATORS = "=+-@＝＋－＠", ",;\t"
+ALPHANUMERIC = frozenset(string.digits + string.ascii_letters)
 # Rows of a row group of parquet
 GROUP = 2**16
 
@@ -79,23 +81,29 @@ def as_cell(value: object) -> object:
 
 def as_cells(column: Sequence[object]) -> list[object]:
     """Return `as_cell` of each cell of a column."""
-    # most begin with a syllable
-    return [cell if isinstance(cell, str) and "가" <= cell[:1] <= "힣" else as_cell(cell) for cell in column]
+    # nearly all begin with a syllable, a digit or a Latin letter
+    return [
+        cell if isinstance(cell, str) and ("가" <= cell[:1] <= "힣" or cell[:1] in ALPHANUMERIC) else as_cell(cell)
+        for cell in column
+    ]
 
 
-class ShortLineEnds:
-    """A file for a csv.writer whose rows end in `terminator`, instead of which `end` is written.
+class ShortLineEnds(list[str]):
+    """The rows of a csv.writer, which end in `terminator`; `flush` writes them to a file with `end` instead.
 
     A csv.writer quotes the cells that contain a character of its line terminator: here, all that could be read as several.
     """
+
+    write = list.append
 
     def __init__(self, file: IO[str], end: str, delimiter: str = ","):
         self.file, self.end = file, end
         # without the delimiter, whose cells are quoted in any case: Python 3.13 refuses it there
         self.terminator = SEPARATORS.replace(delimiter, "") + "\r\n"
 
-    def write(self, row: str) -> object:
-        return self.file.write(row[: -len(self.terminator)] + self.end)
+    def flush(self) -> None:
+        self.file.write("".join([row[: -len(self.terminator)] + self.end for row in self]))
+        self.clear()
 
 
 @contextmanager
@@ -129,10 +137,12 @@ def csv_writer(
     lines = ShortLineEnds(file, "\n", delimiter)
     table = csv.writer(lines, delimiter=delimiter, lineterminator=lines.terminator)
     table.writerow([*marked(names), *output_names(names, types)])
+    lines.flush()
 
     def write(rows: ScoredRows) -> None:
         cells = [*ordered(rows.columns, names, "csv"), *map(figures, zip(*rows.results))]
         table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
+        lines.flush()
 
     yield write
 
