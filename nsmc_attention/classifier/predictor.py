@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from sys import getsizeof
-from typing import Any, Callable, Iterable, Iterator, Optional, Sequence, Union
+from typing import Any, Iterable, Iterator, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -71,21 +71,19 @@ class Pieces:
 
     @classmethod
     def of(cls, reviews: Reviews, longest: int) -> "Pieces":
-        """Cut what is longer than WHOLE_TOKENS tokens, or than the network can read."""
-        whole, counts = min(WHOLE_TOKENS, longest), numpy.ones(len(reviews), dtype="int64")
-        long: dict[int, list[Encoded]] = {}
-        for place in numpy.flatnonzero(lengths_of(reviews) > whole).tolist():
-            review = reviews[place]
-            long[place] = [review.take(range(*span)) for span in spans(review.tokens, whole, min(PIECE_TOKENS, longest))]
-            counts[place] = len(long[place])
-        if not long:
+        """Cut what is longer than WHOLE_TOKENS tokens, or than the network can read; of a Window nothing is."""
+        whole = min(WHOLE_TOKENS, longest)
+        if isinstance(reviews, Window) or all(len(review) <= whole for review in reviews):
             return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)), cut=False)
+        cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
+        counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
-        if isinstance(reviews, Window):
-            pieces: Reviews = reviews.replace(long)
-        else:
-            pieces = [piece for place, review in enumerate(reviews) for piece in long.get(place, [review])]
-        roots = numpy.sqrt(numpy.maximum(1, lengths_of(pieces)))
+        pieces = [
+            review if len(each) == 1 else review.take(range(*span))
+            for review, each in zip(reviews, cuts)
+            for span in each
+        ]
+        roots = numpy.sqrt([max(1, len(piece)) for piece in pieces])
         return cls(pieces, owners, roots / numpy.bincount(owners, roots, len(reviews))[owners])
 
     def probabilities(self, probabilities: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
@@ -122,13 +120,6 @@ class Pieces:
         ]
 
 
-def lengths_of(reviews: Reviews) -> Members:
-    """Return the numbers of tokens of reviews, (N,)."""
-    if isinstance(reviews, Window):
-        return reviews.lengths
-    return numpy.array([len(review) for review in reviews], dtype="int64")
-
-
 def diagonal(blocks: Sequence[NDArray[numpy.float32]]) -> NDArray[numpy.float32]:
     """Return square matrices along the diagonal of one, which is 0 elsewhere."""
     ends = numpy.cumsum([len(block) for block in blocks]).tolist()
@@ -163,13 +154,6 @@ def end_of_piece(tokens: Sequence[str], start: int, longest: int) -> int:
     return start + longest
 
 
-def texts_of(reviews: Reviews, members: Members) -> list[str]:
-    """Return the texts of some reviews, the tokens of one that has none."""
-    if isinstance(reviews, Window):
-        return [reviews.texts[member] for member in members.tolist()]
-    return [reviews[member].text or " ".join(reviews[member].tokens) for member in members]
-
-
 class TokenScorer:
     """Encoded reviews in, probabilities and weights out: reviews batched by length, through one engine."""
 
@@ -182,9 +166,7 @@ class TokenScorer:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
         return self.figures(reviews)[0]
 
-    def figures(
-        self, reviews: Reviews, heads: Optional[Heads] = None
-    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    def figures(self, reviews: Reviews, heads: Optional[Heads] = None) -> tuple[Numbers, Numbers]:
         """Return the probabilities, as the call does, and what heads say of N reviews, (N, FIGURES)."""
         pieces = Pieces.of(reviews, self.longest)
         probabilities, said = numpy.full(len(pieces.reviews), numpy.nan), numpy.zeros((len(pieces.reviews), FIGURES))
@@ -228,7 +210,8 @@ class TokenScorer:
         for members, batch in self.batches(reviews):
             if heads:
                 probability, weights, contexts, odds = self.read_batch(batch)
-                said = heads(numpy.column_stack([contexts, odds]).astype("float32"), Grams.of(texts_of(reviews, members)))
+                grams = Grams.of([reviews[member] for member in members])
+                said = heads(numpy.column_stack([contexts, odds]).astype("float32"), grams)
             else:
                 (probability, weights), said = self.engine(*batch), numpy.zeros(FIGURES)
             if not numpy.isfinite(probability).all():
@@ -246,16 +229,15 @@ class TokenScorer:
 
     def batches(self, reviews: Reviews) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
-        lengths = lengths_of(reviews)
+        window = reviews if isinstance(reviews, Window) else None
+        lengths = window.lengths if window else numpy.array([len(review) for review in reviews])
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
             members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
             order = order[: -len(members)]
-            if isinstance(reviews, Window):
-                yield members, reviews.batch(members, self.fixed_length)
-            else:
-                yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
+            batch = window.batch if window else lambda *some: self.encoder.batch([reviews[one] for one in some[0]], some[1])
+            yield members, batch(members, self.fixed_length)
 
     def max_batch_size(self, length: int) -> int:
         return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))
@@ -358,14 +340,21 @@ class Classifier(Predictor):
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return the probability of positive of each review, (N,); NaN if it is blank."""
-        parts = [self.score(reviews) for reviews in self.windows(texts, self.encoder.window)]
+        parts = [self.score(reviews) for reviews in self.windows(texts)]
         return numpy.concatenate(parts) if parts else numpy.zeros(0)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return the values of `types` of each review."""
+        return [row for some in self.windows(texts, list) for row in self.rows_in(some)]
+
+    def rows_in(self, texts: list[str]) -> list[Row]:
+        """Return `rows` of a window: most reviews are read as arrays, the others as objects."""
         score: Any = (lambda reviews: None) if self.sentiment else self.score
-        windows = self.windows(texts, self.encoder.window)
-        return [row for reviews in windows for row in self.rows_of(reviews, score(reviews))]
+        window, others = self.encoder.window(texts, min(WHOLE_TOKENS, self.score.longest))
+        rows, apart = self.rows_of(window, score(window)), [*others.values()]
+        for place, row in zip(others, self.rows_of(apart, score(apart)) if apart else ()):
+            rows[place] = row
+        return rows
 
     def rows_of(self, reviews: Reviews, probabilities: Optional[NDArray[numpy.float64]]) -> list[Row]:
         """Return `rows` of encoded reviews; without a sentiment of those that the network has read."""
@@ -405,8 +394,8 @@ class Classifier(Predictor):
         """Yield `Prediction.to_dict()` of each review."""
         return (prediction.to_dict(weights) for prediction in self.predict_stream(texts))
 
-    def windows(self, texts: Iterable[str], encode: Optional[Callable[[list[str]], Any]] = None) -> Iterator[Any]:
-        """Yield at most WINDOW encoded reviews at a time, and of about TEXT bytes of text: lists, or what `encode` makes."""
+    def windows(self, texts: Iterable[str], encode: Any = None) -> Iterator[Any]:
+        """Yield lists of at most WINDOW encoded reviews, and of about TEXT bytes of text."""
         checked = check_texts(texts, "reviews", "use predict() for one review")
         return map(encode or self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ..bundle import AnyBundle
 from ..machine.aliases import Arrays, Numbers
+from ..text.encoding import Encoded
 from ..text.ngrams import hash_ngrams
 
 Floats = NDArray[numpy.float32]
@@ -42,9 +43,9 @@ class Grams(NamedTuple):
     rows: NDArray[numpy.int64]
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "Grams":
-        """Hash the n-grams of texts, of 1 to SIZES letters, in small letters; white space before and after them counts."""
-        texts = [f" {text[:LONGEST_TEXT].lower()} " for text in texts]
+    def of(cls, reviews: Sequence[Encoded]) -> "Grams":
+        """Hash the n-grams of reviews, of 1 to SIZES letters, in small letters; white space before and after them counts."""
+        texts = [f" {(one.text or ' '.join(one.tokens))[:LONGEST_TEXT].lower()} " for one in reviews]
         lengths = numpy.array([len(text) for text in texts])
         ends = numpy.cumsum(lengths)
         left = numpy.repeat(ends, lengths) - numpy.arange(ends[-1])

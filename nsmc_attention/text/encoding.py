@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from html.entities import html5
 from itertools import chain
-from typing import TYPE_CHECKING, Collection, Container, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Collection, Container, Iterable, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
 
 from ..errors import BundleError
 from ..machine.files import read_json
-from ..machine.processes import can_start_workers, cores
-from ..machine.workers import Workers
 from ..native.dictionary import installed_decoder
 from .hangul import composed
 from .ngrams import NGRAMS, ngram_ids
-from .symbols import ENGLISH, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
+from .symbols import ENGLISH, LONGEST_NUMBER, MARK, entry, hints, symbols, with_symbols
 from .symbols import symbols as symbols_of
 from .tokenizers import LONGEST_TEXT, WordSettings, align, tokenizer
 
@@ -91,59 +89,37 @@ class Encoded:
         return Encoded("", tokens[:position] + tokens[position + 1 :], ids[:position] + ids[position + 1 :])
 
 
-@dataclass(frozen=True)
+@dataclass
 class Window:
-    """Encoded reviews in arrays, from which batches are taken faster than from an object a review.
+    """Reviews in arrays: the ids (U,) and n-grams (U, NGRAMS) of all their tokens, behind a row of padding."""
 
-    `ids` (U,) and `ngrams` (U, NGRAMS) are those of all tokens, behind a first row of padding; `starts` and `lengths` (N,) say
-    which are a review's.
-    """
-
-    encoder: "ReviewEncoder"
     texts: list[str]
-    starts: NDArray[numpy.int64]
-    lengths: NDArray[numpy.int64]
+    lengths: NDArray[numpy.int32]
     ids: NDArray[numpy.int32]
     ngrams: NDArray[numpy.int32]
+
+    def __post_init__(self) -> None:
+        self.starts = 1 + numpy.cumsum(self.lengths) - self.lengths
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def __getitem__(self, place: int) -> Encoded:
-        return self.encoder.encode(self.texts[place])
-
-    def ids_of(self, place: int) -> tuple[int, ...]:
-        return tuple(self.ids[self.starts[place] : self.starts[place] + self.lengths[place]].tolist())
+        """Return a review without its tokens."""
+        start = self.starts[place]
+        return Encoded(self.texts[place], (), tuple(self.ids[start : start + self.lengths[place]].tolist()))
 
     def count(self, wanted: NDArray[numpy.bool_]) -> NDArray[numpy.int64]:
         """Return how many tokens of each review have an id that is wanted, (N,)."""
-        sums = numpy.concatenate([[0], numpy.cumsum(wanted[self.ids])])
+        sums = numpy.append(0, numpy.cumsum(wanted[self.ids]))
         return numpy.asarray(sums[self.starts + self.lengths] - sums[self.starts])
 
-    def replace(self, others: Mapping[int, Sequence[Encoded]]) -> "Window":
-        """Return a Window with other reviews in some places, as many as there are."""
-        if not others:
-            return self
-        counts, new = numpy.ones(len(self), dtype="int64"), [*chain.from_iterable(others.values())]
-        counts[[*others]] = [len(several) for several in others.values()]
-        owners = numpy.repeat(numpy.arange(len(self)), counts)
-        placed = numpy.concatenate([numpy.flatnonzero(owners == place) for place in others])
-        starts, lengths, texts = self.starts[owners], self.lengths[owners], [self.texts[owner] for owner in owners.tolist()]
-        ids, lengths[placed], *ngrams = self.encoder.batch(new)
-        starts[placed] = len(self.ids) + ids.shape[1] * numpy.arange(len(new))
-        for place, review in zip(placed.tolist(), new):
-            texts[place] = review.text or " ".join(review.tokens)
-        rows = [self.ngrams, *(each.reshape(-1, NGRAMS) for each in ngrams)]
-        ids = numpy.concatenate([self.ids, ids.ravel()])
-        return Window(self.encoder, texts, starts, lengths, ids, numpy.concatenate(rows))
-
     def batch(self, members: NDArray[numpy.int64], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:
-        """Return `ReviewEncoder.batch` of the reviews in some places."""
+        """Return `ReviewEncoder.batch` of some reviews."""
         lengths = self.lengths[members]
         columns = numpy.arange(width or lengths.max())
         places = numpy.where(columns < lengths[:, None], self.starts[members][:, None] + columns, 0)
-        ngrams = [self.ngrams.take(places, axis=0)] if self.encoder.ngram_buckets else []
-        return (self.ids.take(places), lengths.astype("int32"), *ngrams)
+        return (self.ids[places], lengths, self.ngrams.take(places, axis=0))[: 3 if len(self.ngrams) else 2]
 
 
 # What a network reads
@@ -217,31 +193,27 @@ class ReviewEncoder:
             for review in encoded
         ]
 
-    def window(self, reviews: Sequence[str]) -> Reviews:
-        """Return `encode_many` of reviews as a Window, where there is the compiled decoder."""
-        if not (decoder := installed_decoder() if self.tokenizer_name == "mecab" else None):
-            return self.encode_many(reviews)
-        sizes = LONGEST_TEXT, self.ngram_buckets
-        texts, *arrays = decoder.window([*reviews], self.native_vocabulary, clean, *sizes)
+    def window(self, reviews: list[str], longest: int) -> tuple[Reviews, dict[int, Encoded]]:
+        """Encode reviews into a Window, but for those in some places: long ones, and those with symbols."""
+        decoder = installed_decoder() if self.tokenizer_name == "mecab" else None
+        if not decoder:
+            return self.encode_many(reviews), {}
+        texts, *arrays = decoder.window(reviews, self.native_vocabulary, clean, LONGEST_TEXT, self.ngram_buckets)
         lengths, ids, ngrams = (numpy.frombuffer(array, dtype="int32") for array in arrays)
-        ids[0], starts = self.padding, 1 + numpy.cumsum(lengths) - lengths
-        window = Window(self, texts, starts, lengths.astype("int64"), ids, ngrams.reshape(-1, NGRAMS))
-        if not self.symbols:
-            return window
-        short = [len(text) <= LONGEST_NUMBER for text in texts]
-        hinting, english = (window.count(self.wanted(one)) > 0 for one in (self.hinting, self.english))
-        split, others = tokenizer(self.tokenizer_name), {}
-        for place in numpy.flatnonzero(hinting | short).tolist():
-            text = texts[place][:LONGEST_TEXT]
-            if (marked := symbols(text)) or english[place]:
-                others[place] = [self.encode_words(with_symbols(text, split(text), marked), texts[place])]
-        return window.replace(others)
+        ids[0], window = self.padding, Window(texts, lengths, ids, ngrams.reshape(-1, NGRAMS))
+        english, hinting = (window.count(self.table(each)) > 0 for each in (self.english, self.hinting))
+        places = numpy.flatnonzero(english | (lengths > longest)).tolist()
+        others = {place: self.encode(texts[place]) for place in places}
+        hinting |= numpy.array([len(text) <= LONGEST_NUMBER for text in texts], dtype=bool)
+        for place in numpy.flatnonzero(hinting).tolist() if self.symbols else ():
+            if place not in others and (marked := self.with_symbols(window[place])).tokens:
+                others[place] = marked
+        lengths[[*others]] = 0
+        return window, others
 
-    def wanted(self, ids: Collection[int]) -> NDArray[numpy.bool_]:
-        """Return whether each id is one of these, (V,)."""
-        table = numpy.zeros(len(self), dtype=bool)
-        table[[*ids]] = True
-        return table
+    def table(self, ids: Collection[int]) -> NDArray[numpy.bool_]:
+        """Return whether each id of the vocabulary is among some, (V,)."""
+        return numpy.isin(numpy.arange(len(self)), [*ids])
 
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
@@ -275,8 +247,9 @@ class ReviewEncoder:
         """Number a review that is tokenized already, as by `tokenize_many`."""
         units, find, unknown = self.units(words)[: self.max_length], self.token_to_idx.get, self.unknown
         if self.symbols:
-            ids = tuple([find(entry(unit), unknown) for unit in units])
-            return Encoded(text, tuple(map(surface, units)), ids)
+            parts = [unit.partition(MARK) for unit in units]
+            ids = tuple([find(mark or unit, unknown) for unit, _, mark in parts])
+            return Encoded(text, tuple([unit for unit, _, _ in parts]), ids)
         return Encoded(text, tuple(units), tuple([find(unit, unknown) for unit in units]))
 
     def units(self, words: Sequence[str]) -> Sequence[str]:
@@ -284,7 +257,7 @@ class ReviewEncoder:
         if self.cut_rare:
             known = self.token_to_idx
             return [
-                unit for word in words for unit in ((word,) if entry(word) in known else longest_pieces(word, known))
+                unit for word in words for unit in ((word,) if word in known or entry(word) in known else longest_pieces(word, known))
             ]
         return words
 
@@ -325,24 +298,7 @@ def longest_pieces(word: str, known: Container[str]) -> list[str]:
     return pieces
 
 
-CHUNK, WORTH_A_PROCESS = 2000, 20000
-
-
-def tokenize(reviews: list[str], tokenizer_name: str, symbols: int = 0) -> list[list[str]]:
-    """Return the tokens of each review (cleaned first), computed in this process; with `symbols` their words."""
+def tokenize_many(reviews: Iterable[str], tokenizer_name: str, symbols: int = 0) -> list[list[str]]:
+    """Return the tokens of each review (cleaned first); with `symbols` their words."""
     split, texts = tokenizer(tokenizer_name), map(clean, reviews)
     return [with_symbols(text, split(text), symbols_of(text)) if symbols else split(text) for text in texts]
-
-
-def tokenize_many(
-    reviews: list[str], tokenizer_name: str, processes: Optional[int] = None, symbols: int = 0
-) -> list[list[str]]:
-    """Return the tokens of each review; WORTH_A_PROCESS reviews or more are shared by one process a core."""
-    tokenizer(tokenizer_name)
-    processes = processes or cores()
-    if processes == 1 or len(reviews) < WORTH_A_PROCESS or not can_start_workers():
-        return tokenize(reviews, tokenizer_name, symbols)
-    chunks = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
-    names, kinds = [tokenizer_name] * len(chunks), [symbols] * len(chunks)
-    with Workers(processes) as pool:
-        return [tokens for chunk in pool.map(tokenize, chunks, names, kinds) for tokens in chunk]
