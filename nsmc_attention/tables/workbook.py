@@ -27,17 +27,13 @@ KEPT = tuple(
     "xl/calcChain.xml xl/comments xl/drawings/vmlDrawing xl/drawings/commentsDrawing xl/legacyDrawing xl/printerSettings/ "
     "xl/tables/".split()
 )
-# Of a sheet: cells of the rectangle that it fills; bytes of shared strings above LONG_STRING, of which each cell has a copy
-MOST_CELLS, MOST_BYTES, LONG_STRING = 2**24, 2**28, 2**10
-STRINGS, READ, OVERLAP = "xl/sharedStrings.xml", 2**20, 2**16
-# The tag of a cell, one with a value, and a formula without one, as programs but Excel write them
-TAG = rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
-CELL = re.compile(TAG + rb"<(?:\w+:)?[vif]")
-# A cell beyond the first 16 columns, without which no sheet has more than MOST_CELLS
-WIDE_CELL = re.compile(rb' r="(?:[Q-Z]|[A-Z]{2,3})[0-9]')
-# The attributes of a cell and its value, the number of a string where they have t="s"; the beginning of a shared string
-VALUE, STRING = re.compile(rb"<(?:\w+:)?c\s([^<>]*)><(?:\w+:)?v>([0-9]{1,9})<"), re.compile(rb"<(?:\w+:)?si\b")
-FORMULA = re.compile(rb'(?!<[^<>]*t="str")' + TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
+# Bytes of a sheet's XML that are searched at a time, and of which the next ones have the end again
+READ, OVERLAP = 2**20, 2**16
+# A formula without a value, as programs but Excel write it
+FORMULA = re.compile(
+    rb'(?!<[^<>]*t="str")<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
+    rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>"
+)
 
 
 @dataclass
@@ -99,11 +95,10 @@ def with_sheet(source: Source, name: Optional[str]) -> Source:
 
 @contextmanager
 def opened_sheet(source: Source) -> Iterator[Sheet]:
-    """Open the sheet of a Source; DataError where it is too large or damaged."""
+    """Open the sheet of a Source; DataError where it is damaged."""
     with opened_book(source) as book:
-        uncomputed = check_sheet(source)
         sheet = book.get_sheet_by_name(source.sheet)
-        yield Sheet(rows_of(sheet), merged_below(sheet), uncomputed)
+        yield Sheet(rows_of(sheet), merged_below(sheet), uncomputed_formulas(source))
 
 
 def rows_of(sheet: Any) -> Iterator[list[Any]]:
@@ -137,58 +132,10 @@ def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
     return merged
 
 
-def check_sheet(source: Source) -> set[tuple[int, int]]:
-    """Return the (column, number) of formulas without a value; DataError for a sheet that would take too much memory.
-
-    calamine makes every cell of the rectangle that a sheet fills, so that a few cells far apart would take all, and a copy
-    of a string for each cell that shares it.
-    """
-    uncomputed, sizes, size, wide = set[tuple[int, int]](), string_sizes(source), 0, False
-    for data in blocks(source):
-        wide = wide or WIDE_CELL.search(data) is not None
-        found = VALUE.findall(data) if sizes else ()
-        size += sum(sizes.get(int(index), 0) for attributes, index in found if b't="s"' in attributes)
-        for column, number in FORMULA.findall(data) if b"<f" in data else ():
-            uncomputed.add((column_number(column) - 1, int(number)))
-    cells, of_sheet = cells_between(source) if wide else 0, f"of sheet {source.sheet!r}"
-    if cells > MOST_CELLS:
-        expected = f"expected at most {MOST_CELLS:,} cells between the first and the last {of_sheet}"
-        raise DataError(f"{source.path}: {expected}, found {cells:,}; remove far ones")
-    if size > MOST_BYTES:
-        expected = f"expected at most {MOST_BYTES:,} bytes of text in the cells {of_sheet}, found {size:,}"
-        raise DataError(f"{source.path}: {expected}; remove what is repeated")
-    return uncomputed
-
-
-def cells_between(source: Source) -> int:
-    """Return the cells of the rectangle that a sheet fills."""
-    cells = 0
-    # cells without a value, which may be formatted far below the last row, are looked at where these are too many
-    for places in (last_places, CELL.findall):
-        rows, columns = 0, 0
-        for data in blocks(source):
-            letters, numbers = zip(*found) if (found := list(places(data))) else ((), ())
-            rows, columns = max([rows, *map(int, numbers)]), max([columns, *map(column_number, set(letters))])
-        if (cells := rows * columns) <= MOST_CELLS:
-            break
-    return cells
-
-
-def string_sizes(source: Source) -> dict[int, int]:
-    """Return {index: bytes} of the long strings that cells share; -1 is what stands before the first."""
-    with zipfile.ZipFile(source.stream or source.path) as archive:
-        strings = archive.read(STRINGS) if STRINGS in archive.namelist() else b""
-    return {index: len(text) for index, text in enumerate(STRING.split(strings), -1) if len(text) > LONG_STRING}
-
-
-def last_places(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield (letters, number) of the first and the last cell of each row."""
-    for row in data.split(b"row>"):
-        for start in (row.find(b'<c r="') + 6, row.rfind(b' r="') + 4):
-            place = row[start : start + 10].partition(b'"')[0]
-            letters = place.rstrip(b"0123456789")
-            if letters.isalpha() and letters != place:
-                yield letters, place[len(letters) :]
+def uncomputed_formulas(source: Source) -> set[tuple[int, int]]:
+    """Return the (column, number of a row) of formulas without a value."""
+    found = (place for data in blocks(source) if b"<f" in data for place in FORMULA.findall(data))
+    return {(column_number(letters) - 1, int(number)) for letters, number in found}
 
 
 def blocks(source: Source) -> Iterator[bytes]:
