@@ -203,41 +203,31 @@ def read_json(text_column: str, source: Source, rows: int) -> Iterator[TablePart
 def rows_of(value: Any, path: Path) -> Sequence[Any]:
     """Return the rows of a JSON value: a list, the only list of objects in an object, its columns, or itself.
 
-    An answer of a server has its rows in a list, beside a status and a message. DataError where there are several lists of
-    objects, or an object is no row by itself, as it has no usual name of a text.
+    DataError where there are several such lists, or an object is no row, as it has no usual name of a text.
     """
     if isinstance(value, list) and value:
         return value
-    if not isinstance(value, dict) or not value:
-        found = f"an empty {type(value).__name__}" if value in ([], {}) else type(value).__name__
-        raise DataError(f"{path}: expected a JSON list of objects, found {found}; {AS_LINES}")
-    lists = dict(lists_in(value))
-    if len(lists) > 1:
-        expected = f"expected one list of objects, found {len(lists)} ({', '.join([*lists][:3])})"
-        raise DataError(f"{path}: {expected}; {AS_LINES}")
-    columns, nested = list(value.values()), [cell for cell in value.values() if isinstance(cell, (dict, list))]
-    numbered = all(map(str.isdecimal, value))
-    if lists and not usual_text(value):
-        return next(iter(lists.values()))
-    if lists:
-        found = f"a text and a list of others ({', '.join(lists)})"
-        raise DataError(f"{path}: expected one JSON list of objects, found {found}; {AS_LINES}")
-    if all(isinstance(cell, list) for cell in columns) and len(set(map(len, columns))) == 1:
-        return [dict(zip(value, cells)) for cells in zip(*columns)]
-    # texts, or rows, by their numbers
-    if numbered and len(set(map(type, columns))) == 1:
-        return columns
-    # columns by the numbers of their rows, as pandas writes them
-    if all(isinstance(cell, dict) and all(map(str.isdecimal, cell)) for cell in columns):
-        keys = dict.fromkeys(key for column in columns for key in column)
-        return [{name: column.get(key) for name, column in value.items()} for key in keys]
-    if usual_text(value):
-        return [value]
-    if len(nested) == 1:
-        return rows_of(nested[0], path)
-    raise DataError(
-        f"{path}: expected a JSON list of objects, found one object ({', '.join([*value][:5])}); {AS_LINES}"
-    )
+    found = "an empty " * (value in ([], {})) + type(value).__name__
+    if isinstance(value, dict) and value:
+        lists, columns = dict(lists_in(value)), list(value.values())
+        if len(lists) == 1 and not usual_text(value):
+            return next(iter(lists.values()))
+        if lists:
+            expected = f"expected one list of objects, found {len(lists)} ({', '.join([*lists][:3])})"
+            raise DataError(f"{path}: {expected}; {AS_LINES}")
+        if all(isinstance(cell, list) for cell in columns) and len(set(map(len, columns))) == 1:
+            return [dict(zip(value, cells)) for cells in zip(*columns)]
+        # texts, or rows, by their numbers
+        if all(map(str.isdecimal, value)):
+            return columns
+        # columns by the numbers of their rows, as pandas writes them
+        if all(isinstance(cell, dict) and all(map(str.isdecimal, cell)) for cell in columns):
+            keys = dict.fromkeys(chain.from_iterable(columns))
+            return [{name: column.get(key) for name, column in value.items()} for key in keys]
+        if usual_text(value):
+            return [value]
+        found = f"one object ({', '.join([*value][:5])})"
+    raise DataError(f"{path}: expected a JSON list of objects, found {found}; {AS_LINES}")
 
 
 def usual_text(value: dict[str, object]) -> bool:

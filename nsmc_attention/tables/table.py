@@ -13,13 +13,23 @@ from pathlib import Path
 from typing import Optional, Union
 
 from ..errors import DataError, list_names
-from .columns import NAMED, TEXT_COLUMNS, choose_text, is_printed, is_value, known_in, refuse_values, require_column
+from .columns import (
+    NAMED,
+    TEXT_COLUMNS,
+    choose_text,
+    filled_texts,
+    is_printed,
+    is_value,
+    known_in,
+    refuse_values,
+    require_column,
+)
 from .parts import PART_ROWS, Source, TablePart, as_text
 from .rows import parts_of
 from .source import announce, find_source
 
-# Texts of the first part on which something may be remarked
-REMARKED = 1000
+# Texts of the first part on which something may be remarked, and the fewest of them, and their share, that are
+REMARKED, FEWEST_REMARKED, SHARE_REMARKED = 1000, 2, 0.1
 
 
 @dataclass(frozen=True)
@@ -125,32 +135,11 @@ def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator
         yield part
 
 
-# What lines of KakaoTalk's exports have
-CHAT_NOTICES = ("님이 들어왔습니다", "님이 나갔습니다", "님을 초대했습니다", "님과 카카오톡 대화")
-# Lines by which it is judged, and of them the least that are said
-FEWEST_REMARKED, SHARE_REMARKED = 2, 0.1
-
-
-def is_chat(line: str) -> bool:
-    """Return whether a line is one of KakaoTalk's exports, of a computer and of phones.
-
-    >>> [is_chat(line) for line in ("[하늘] [오후 3:12] 재밌다", "2024. 1. 3. 오후 3:12, 하늘 : 재밌다", "[스포] 재밌다")]
-    [True, True, False]
-    """
-    if line.startswith("[") and "] [" in line[:60]:
-        return is_value(line.partition("] [")[2].partition("]")[0].replace(" ", "") + "0")
-    if line.startswith(("---", "저장한 날짜")) or line.rstrip(".").endswith(CHAT_NOTICES):
-        return "년" in line or ":" in line or not line.startswith("---")
-    when, _, said = line.partition(",")
-    return " : " in said and is_value(when)
-
-
 def remark(texts: Sequence[str]) -> Optional[str]:
     """Return a remark on texts that are no reviews, if there are many of them, else None."""
-    lines = [text for text in map(str.strip, texts) if text]
-    chat = sum(map(is_chat, lines))
-    odd = sum(is_chat(line) or is_value(line) or is_printed(line) for line in lines)
-    if odd < FEWEST_REMARKED or odd < SHARE_REMARKED * len(lines):
+    lines = list(filled_texts(texts))
+    odd = sum(is_value(line) or is_printed(line) for line in lines)
+    if odd < max(FEWEST_REMARKED, SHARE_REMARKED * len(lines)):
         return None
-    kind = "lines of an exported chat" if chat * 2 >= odd else "numbers, dates, codes, links or lists"
+    kind = "numbers, dates, codes, links or lists"
     return f"{odd:,} of the first {len(lines):,} texts are {kind}, no reviews; their labels mean nothing"

@@ -180,11 +180,7 @@ def test_entities_are_read_as_what_they_stand_for(text, meant):
     assert clean(text) == meant == clean(meant)
 
 
-NO_REVIEWS = """--------------- 2024년 1월 3일 수요일 ---------------
-[하늘] [오후 3:12] 재밌다
-2024. 1. 3. 오후 3:12, 하늘 : 재밌다
-2024년 1월 3일 오후 3:12, 하늘 : 재밌다
-2024년 1월 3일 수요일
+NO_REVIEWS = """2024년 1월 3일 수요일
 https://a.kr/b?c=1
 3f2b8c1a-0d1e-4f5a-9b7c-1a2b3c4d5e6f
 2024-01-03 12:30
