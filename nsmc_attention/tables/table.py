@@ -13,17 +13,7 @@ from pathlib import Path
 from typing import Optional, Union
 
 from ..errors import DataError, list_names
-from .columns import (
-    NAMED,
-    TEXT_COLUMNS,
-    choose_text,
-    filled_texts,
-    is_printed,
-    is_value,
-    known_in,
-    refuse_values,
-    require_column,
-)
+from .columns import NAMED, TEXT_COLUMNS, choose_text, is_printed, is_value, known_in, refuse_values, require_column
 from .parts import PART_ROWS, Source, TablePart, as_text
 from .rows import parts_of
 from .source import announce, find_source
@@ -137,7 +127,7 @@ def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator
 
 def remark(texts: Sequence[str]) -> Optional[str]:
     """Return a remark on texts that are no reviews, if there are many of them, else None."""
-    lines = list(filled_texts(texts))
+    lines = list(filter(None, map(str.strip, texts)))
     odd = sum(is_value(line) or is_printed(line) for line in lines)
     if odd < max(FEWEST_REMARKED, SHARE_REMARKED * len(lines)):
         return None
