@@ -85,11 +85,11 @@ class Explainer:
                 "method contribution: expected a classifier whose values are near the token, found "
                 f"{getattr(model, 'values', model).kind}; use attention, or train with --values convolution"
             )
-        return self.scorer(ContributionEngine(self.classifier.engine)).predict_with_weights(reviews)
+        return self.scorer(ContributionEngine(self.classifier.engine)).read(reviews)[:2]
 
     def gradients(self, reviews: Sequence[Encoded]) -> list[NDArray[numpy.float32]]:
         """Return gradient x input of the tokens of each review, (T,) each (`engines.GradientEngine`)."""
-        return self.scorer(GradientEngine(self.gluon)).predict_with_weights(reviews)[1]
+        return self.scorer(GradientEngine(self.gluon)).read(reviews)[1]
 
     def scorer(self, engine: Engine) -> TokenScorer:
         return TokenScorer(self.classifier.encoder, engine, self.bundle.config)

@@ -108,25 +108,19 @@ class Pieces:
         """
         if not self.cut:
             return list(arrays)
+        from scipy.linalg import block_diag
+
         ends = numpy.cumsum(numpy.bincount(self.owners)).tolist()
-        parts = [range(start, end) for start, end in zip([0, *ends], ends)]
-        return [
-            arrays[part[0]]
-            if len(part) == 1
-            else diagonal([arrays[piece] for piece in part])
-            if "queries" in axes and arrays[part[0]].ndim == len(axes)
-            else numpy.concatenate([arrays[piece] * numpy.float32(self.shares[piece]) for piece in part], axis=-1)
-            for part in parts
-        ]
-
-
-def diagonal(blocks: Sequence[NDArray[numpy.float32]]) -> NDArray[numpy.float32]:
-    """Return square matrices along the diagonal of one, which is 0 elsewhere."""
-    ends = numpy.cumsum([len(block) for block in blocks]).tolist()
-    whole = numpy.zeros((ends[-1], ends[-1]), dtype="float32")
-    for block, start, end in zip(blocks, [0, *ends], ends):
-        whole[start:end, start:end] = block
-    return whole
+        shares, whole = self.shares.astype("float32"), list[Any]()
+        for start, end in zip([0, *ends], ends):
+            own = arrays[start:end]
+            if len(own) == 1:
+                whole += own
+            elif "queries" in axes and own[0].ndim == len(axes):
+                whole.append(block_diag(*own))
+            else:
+                whole.append(numpy.concatenate([a * share for a, share in zip(own, shares[start:end])], axis=-1))
+        return whole
 
 
 def spans(tokens: Sequence[str], whole: int, longest: int) -> list[tuple[int, int]]:
@@ -170,19 +164,15 @@ class TokenScorer:
             probabilities[members] = probability
         return pieces.probabilities(probabilities)
 
-    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
-        """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
-
-        Weights have the engine's axes without padding; where these are pairs of tokens, those of a review of more than
-        PAIRED tokens are means over the queries, (T,). Where a network of a fixed length gave some to the padding, rows
-        are renormalized to sum to 1.
-        """
-        return self.read(reviews)[:2]
-
     def read(
         self, reviews: Sequence[Encoded], heads: Optional[Heads] = None
     ) -> tuple[NDArray[numpy.float64], list[Any], NDArray[numpy.float64]]:
-        """Return `predict_with_weights` of N reviews, and what heads say of them, (N, FIGURES)."""
+        """Return the probabilities, as the call does, the weights of each review, and what heads say of them, (N, FIGURES).
+
+        Weights, None for a review without tokens, have the engine's axes without padding; where these are pairs of tokens,
+        those of a review of more than PAIRED tokens are means over the queries, (T,). Where a network of a fixed length
+        gave some to the padding, rows are renormalized to sum to 1.
+        """
         pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         weights: list[Any] = [None] * len(pieces.reviews)
@@ -205,9 +195,8 @@ class TokenScorer:
         """Yield (members, probability, weights, what the heads say) of the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
             if heads:
-                probability, weights, contexts, odds = self.read_batch(batch)
-                grams = Grams.of([reviews[member] for member in members])
-                said = heads(numpy.column_stack([contexts, odds]).astype("float32"), grams)
+                probability, weights, dense = self.read_batch(batch)
+                said = heads(dense, Grams.of([reviews[member] for member in members]))
             else:
                 (probability, weights), said = self.engine(*batch), numpy.zeros(FIGURES)
             if not numpy.isfinite(probability).all():
@@ -217,11 +206,11 @@ class TokenScorer:
                 )
             yield members, probability, weights, said
 
-    def read_batch(self, batch: Sequence[Numbers]) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-        """Return the probability (N,), weights, contexts (N, F) and log-odds (N,), by an engine that has `read`."""
+    def read_batch(self, batch: Sequence[Numbers]) -> tuple[Numbers, Numbers, Floats]:
+        """Return the probability (N,), weights, and contexts beside log-odds (N, F), by an engine that has `read`."""
         engine: Any = self.engine
         probability, weights, contexts = engine.read(*batch)
-        return probability, weights, contexts, log_odds(probability, EPSILON)
+        return probability, weights, numpy.column_stack([contexts, log_odds(probability, EPSILON)]).astype("float32")
 
     def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""

@@ -277,7 +277,7 @@ class ClassifierTrainer:
         bar = partial(progress_bar, shown=not self.run.quiet, desc="erasing words")
         erased = leave_one_out(TokenScorer(self.encoder, engine, self.config), examples.reviews, bar)
         by_gradient = GradientEngine(GluonGraph(network, interface, self.run.context))
-        products = TokenScorer(self.encoder, by_gradient, self.config).predict_with_weights(examples.reviews)[1]
+        products = TokenScorer(self.encoder, by_gradient, self.config).read(examples.reviews)[1]
         share = GRADIENT_SHARE
         return [(1 - share) * shares(one) + share * shares(other) for one, other in zip(erased, products)]
 
