@@ -10,8 +10,7 @@ from ..drawing.html import shortened
 from ..drawing.matrices import Matrix
 from ..errors import ConfigError, did_you_mean
 from ..machine.aliases import Numbers
-from .display import AUTO, METHODS, SIGNED, WEIGHTED, attribution_html
-from .prediction import Prediction
+from .prediction import AUTO, METHODS, SIGNED, WEIGHTED, Prediction, attribution_html
 
 
 @dataclass(frozen=True, eq=False)

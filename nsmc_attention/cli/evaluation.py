@@ -141,8 +141,8 @@ def explain(
     nsmc-attention explain "배우는 좋은데 영화는 별로" --bundle runs/transformer/bundle --heads heads.png
     """
     from ..classifier.attribution import check_method
-    from ..classifier.display import AUTO
     from ..classifier.explain import explain_many
+    from ..classifier.prediction import AUTO
     from ..drawing.figure import check_suffix
     from ..views.page import check_picture, save_attributions, save_heads
     from ..views.terminal import as_text, has_colors

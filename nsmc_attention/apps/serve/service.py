@@ -15,10 +15,9 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
-from ...classifier.display import AUTO, METHODS
 from ...classifier.explain import Explainer
 from ...classifier.positive_share import share_given
-from ...classifier.prediction import WITH_SENTIMENT, Prediction
+from ...classifier.prediction import AUTO, METHODS, WITH_SENTIMENT, Prediction
 from ...classifier.predictor import Classifier
 from ...machine.batching import Batcher, cost_of, one_by_one
 from ...views.page import file, filled, font_of, panel, with_words
