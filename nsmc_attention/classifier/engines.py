@@ -91,8 +91,7 @@ class ContributionEngine:
         self.name, self.batch_size, self.contributions = engine.name, engine.batch_size, engine.contributions
 
     def __call__(self, *arrays: Ids) -> tuple[Numbers, Numbers]:
-        probability, contributions = self.contributions(*arrays)
-        return probability, contributions
+        return self.contributions(*arrays)  # type: ignore[no-any-return]
 
 
 class GradientEngine:

@@ -161,24 +161,10 @@ def transposed(graph: "Graph", value: Value) -> str:
     return graph.add("Transpose", name, perm=[0, 1, 3, 2] if value.node in graph.folded else [0, 2, 1])
 
 
-def dot(graph: "Graph", node: Node) -> str:
-    """A product with copied unit matrices, by which MXNet repeats (N, T, A) T times: (N, T, 1, A) broadcasts."""
-    unit = follow(node.inputs[1], "broadcast_like", "expand_dims")
-    graph.require(unit and unit.node.operator == "_eye", node)
-    return graph.add("Unsqueeze", graph.value(node.inputs[0]), graph.integers(2))
-
-
 def reshape_like(graph: "Graph", node: Node) -> str:
-    """A product of a column of 1 with (N, 1, T * A), by which MXNet repeats (N, T, A) T times: (N, 1, T, A).
-
-    Or a layer norm.
-    """
-    if follow(node.inputs[0], *LAYER_NORM) == node.inputs[1]:
-        return layer_norm(graph, node)
-    graph.require(follow(node.inputs[0], "batch_dot", "ones_like"), node)
-    flat = node.inputs[0].node.inputs[1].node
-    graph.require(flat.attributes.get("shape") == (0, 1, -1), node)
-    return graph.add("Unsqueeze", graph.value(flat.inputs[0]), graph.integers(1))
+    """A layer norm, whose last operator this is."""
+    graph.require(follow(node.inputs[0], *LAYER_NORM) == node.inputs[1], node)
+    return layer_norm(graph, node)
 
 
 def reshape(graph: "Graph", node: Node) -> Any:
@@ -257,11 +243,10 @@ def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]
     if node.operator != "Reshape" or node.inputs[0].node.operator != "stack":
         return None
     forward, back = node.inputs[0].node.inputs
-    backward = follow(back, "reshape_like", "take", "Reshape")
-    order = follow(back.node.inputs[0].node.inputs[1], "Reshape") if backward else None
-    if not backward or not order or order.node.operator != "SequenceReverse":
+    backward = follow(back, "SequenceReverse")
+    if not backward or not follow(backward, "RNN", "SequenceReverse"):
         return None
-    return forward.node.inputs[0], [forward.node, backward.node], order.node.inputs[1]
+    return forward.node.inputs[0], [forward.node, backward.node], back.node.inputs[1]
 
 
 def follow(value: Value, *operators: str) -> Optional[Value]:
@@ -427,7 +412,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     # whole numbers, which MXNet has as floats: to be cast
     "argmax": lambda graph, node: graph.add("ArgMax", same(graph, node), axis=node.attributes["axis"], keepdims=0),
     "batch_dot": batch_dot,
-    "dot": dot,
     "expand_dims": lambda graph, node: graph.add(
         "Unsqueeze", same(graph, node), graph.integers(node.attributes["axis"])
     ),
