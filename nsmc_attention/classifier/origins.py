@@ -82,7 +82,7 @@ class Origins:
         """Return the options of `train` that name it, each by the `name` of what it names or by its `fingerprint`."""
         sentences = {"name": self.sentences.name, "fingerprint": self.sentences.sha256} if self.sentences else {}
         return {
-            "init_from": self.first and getattr(self.first, by),
+            "init_from": getattr(self.first, by) if self.first else None,
             "teacher": ",".join(getattr(each, by) for each in self.teachers) or None,
             "sentences": sentences.get(by),
         }

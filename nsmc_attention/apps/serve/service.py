@@ -22,23 +22,10 @@ from ...classifier.predictor import Classifier
 from ...machine.batching import Batcher, cost_of, one_by_one
 from ...views.page import file, filled, font_of, panel, with_words
 from ..aspects.aspects import aspects as aspects_of
+from . import plug
 from .fence import Fence
 from .guard import Counters, Limits
-from .plug import (
-    ERRORS,
-    LARGEST_MATRIX,
-    TEXTS_TAG,
-    Body,
-    BundlePath,
-    OneOrMore,
-    ReadAs,
-    Route,
-    TableQuery,
-    encode,
-    head_values,
-    labels_of,
-    unless_gone,
-)
+from .plug import Body, BundlePath, OneOrMore, ReadAs, Route, TableQuery, unless_gone
 from .uploads import FORM, MEDIA_TYPES, Upload, load_scorer, read_table, score, stored, table_response, upload_kind
 
 # {system: the module of its requests}; what it adds to the page is in pages/
@@ -162,8 +149,8 @@ class Server:
     @property
     def routes(self) -> list[Route]:
         own = [
-            Route("/predict", TEXTS_TAG, "Classify reviews", self.predict),
-            Route("/explain", TEXTS_TAG, "Explain a prediction by the words of its review", self.explain),
+            Route("/predict", plug.TEXTS_TAG, "Classify reviews", self.predict),
+            Route("/explain", plug.TEXTS_TAG, "Explain a prediction by the words of its review", self.explain),
             self.table_route("/predict/batch", "Classify the reviews of a table", self.batch, MEDIA_TYPES),
         ]
         return own + [route for service in self.services.values() for route in service.routes]
@@ -174,7 +161,7 @@ class Server:
         form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
         bodies = {**dict.fromkeys(MEDIA_TYPES, text), "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
         options: Any = {"openapi_extra": {"requestBody": {"required": True, "content": bodies}}}
-        options["responses"] = {**ERRORS, 200: {"content": dict.fromkeys(types, text)}}
+        options["responses"] = {**plug.ERRORS, 200: {"content": dict.fromkeys(types, text)}}
         return Route(
             path, "Tables", title, respond, self.limits.table, {**options, "response_class": StreamingResponse}
         )
@@ -298,10 +285,10 @@ class Server:
 
 
 def labels_json(row: Sequence[Any], top_k: Optional[int], **details: Any) -> str:
-    """Return `labels_of` as JSON, the first with the details; a list only where top_k is given."""
-    values = labels_of(row)[: top_k or 1]
+    """Return `plug.labels_of` as JSON, the first with the details; a list only where top_k is given."""
+    values = plug.labels_of(row)[: top_k or 1]
     values[0].update(details)
-    return encode(values if top_k else values[0])
+    return plug.encode(values if top_k else values[0])
 
 
 def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
@@ -315,8 +302,8 @@ def explanation_json(explainer: Explainer, question: Question) -> str:
     """Return the panel of a review, without a matrix that the page would not draw, and the heads if asked for."""
     attribution = explainer(question.inputs, question.method)
     attribution = attribution.by_word() if question.by_word else attribution
-    heads = {"heads": head_values(attribution.heads)} if question.heads else {}
-    drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
+    heads = {"heads": plug.head_values(attribution.heads)} if question.heads else {}
+    drawn = attribution if len(attribution.tokens) <= plug.LARGEST_MATRIX else attribution.without_matrix()
     found = aspects_of(attribution.text, classifier=explainer.classifier) if explainer.has_contributions else []
     aspects = [[each.start, each.end, each.name, each.label] for each in found]
-    return encode({**panel(drawn), **heads, "aspects": aspects})
+    return plug.encode({**panel(drawn), **heads, "aspects": aspects})
