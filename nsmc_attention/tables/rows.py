@@ -39,13 +39,10 @@ def read_csv(source: Source, rows: int) -> Iterator[TablePart]:
 
 
 def read_xlsx(source: Source, rows: int) -> Iterator[TablePart]:
-    with opened_sheet(source) as sheet:
-        for part in grid_parts(sheet.rows, source, rows):
-            names = dict(enumerate(part))
-            for name in part:
-                part[name] = shown(part[name])
-            part.merged = {names[column]: below for column, below in sheet.merged.items() if column in names}
-            part.uncomputed = {(names[column], number) for column, number in sheet.uncomputed if column in names}
+    with opened_sheet(source) as (records, merged):
+        for part in grid_parts(records, source, rows):
+            part.merged = {name: merged[column] for column, name in enumerate(part) if column in merged}
+            part.update((name, shown(cells)) for name, cells in [*part.items()])
             yield part
 
 

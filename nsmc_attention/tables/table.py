@@ -111,17 +111,12 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
 
 
 def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator[TablePart]:
-    """Yield parts, merged cells of other columns filled; DataError for a part that lacks the column, as rows of jsonl
-    may, or for a text that is a formula without a value."""
+    """Yield parts, merged cells of other columns filled; DataError for a part that lacks the column, as rows of jsonl may."""
     for part in parts:
         require_column(part, column, path)
         for name, below in part.merged.items():
             if name != column:
                 part[name] = [below.get(number, cell) for number, cell in zip(part.numbers, part[name])]
-        if number := next((number for number in part.numbers if (column, number) in part.uncomputed), 0):
-            advice = "save it again in Excel, or as text if it is a review that begins with ="
-            found = f"expected a value in column {column!r}, found a formula not computed yet"
-            raise DataError(f"{path} row {number}: {found}; {advice}")
         yield part
 
 

@@ -5,16 +5,14 @@ import errno
 import io
 import itertools
 import os
-import re
 import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import IO, Any, Optional
-from xml.etree import ElementTree
 
 from ..errors import DataError, MissingPackage, list_names, nearest
 from .parts import Source
@@ -27,26 +25,6 @@ KEPT = tuple(
     "xl/calcChain.xml xl/comments xl/drawings/vmlDrawing xl/drawings/commentsDrawing xl/legacyDrawing xl/printerSettings/ "
     "xl/tables/".split()
 )
-# Bytes of a sheet's XML that are searched at a time, and of which the next ones have the end again
-READ, OVERLAP = 2**20, 2**16
-# A formula without a value, as programs but Excel write it
-FORMULA = re.compile(
-    rb'(?!<[^<>]*t="str")<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
-    rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>"
-)
-
-
-@dataclass
-class Sheet:
-    """The rows of a sheet, from the first on; a blank cell is "".
-
-    `merged` has {column, from 0: {number of a row: value}} of cells that are merged with one above; `uncomputed` are the
-    (column, number) of formulas without a value.
-    """
-
-    rows: Iterator[list[Any]]
-    merged: dict[int, dict[int, object]] = field(default_factory=dict)
-    uncomputed: set[tuple[int, int]] = field(default_factory=set)
 
 
 @contextmanager
@@ -94,11 +72,14 @@ def with_sheet(source: Source, name: Optional[str]) -> Source:
 
 
 @contextmanager
-def opened_sheet(source: Source) -> Iterator[Sheet]:
-    """Open the sheet of a Source; DataError where it is damaged."""
+def opened_sheet(source: Source) -> Iterator[tuple[Iterator[list[Any]], dict[int, dict[int, object]]]]:
+    """Open the sheet of a Source: its rows, from the first on, where a blank cell is "", and `merged_below`.
+
+    DataError where it is damaged.
+    """
     with opened_book(source) as book:
         sheet = book.get_sheet_by_name(source.sheet)
-        yield Sheet(rows_of(sheet), merged_below(sheet), uncomputed_formulas(source))
+        yield rows_of(sheet), merged_below(sheet)
 
 
 def rows_of(sheet: Any) -> Iterator[list[Any]]:
@@ -130,40 +111,6 @@ def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
         (value,) = shown(tops[top][left : left + 1] or [""])
         merged.setdefault(left, {}).update(dict.fromkeys(range(top + 2, bottom + 2), value))
     return merged
-
-
-def uncomputed_formulas(source: Source) -> set[tuple[int, int]]:
-    """Return the (column, number of a row) of formulas without a value."""
-    found = (place for data in blocks(source) if b"<f" in data for place in FORMULA.findall(data))
-    return {(column_number(letters) - 1, int(number)) for letters, number in found}
-
-
-def blocks(source: Source) -> Iterator[bytes]:
-    """Yield the XML of a sheet, block by block, which overlap so that each cell is whole in one of them."""
-    with zipfile.ZipFile(source.stream or source.path) as archive, archive.open(part_of(archive, source.sheet)) as part:
-        data = b""
-        while block := part.read(READ):
-            data = data[-OVERLAP:] + block.replace(b"'", b'"')
-            yield data
-
-
-def column_number(letters: bytes) -> int:
-    """Return the number of a column, from 1: 27 for AA."""
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
-
-
-def part_of(archive: zipfile.ZipFile, sheet: str) -> str:
-    """Return the name of the part of an archive that holds a sheet; KeyError for none."""
-    relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
-    targets = {relation.get("Id"): relation.get("Target", "") for relation in relations}
-    for element in ElementTree.fromstring(archive.read("xl/workbook.xml")).iter():
-        if element.tag.endswith("}sheet") and element.get("name") == sheet:
-            target = next(targets[value] for name, value in element.items() if name.endswith("}id"))
-            return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
-    raise KeyError(sheet)
 
 
 def require_openpyxl() -> Any:
