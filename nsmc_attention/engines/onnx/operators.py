@@ -21,8 +21,6 @@ INT64_MAX = 2**63 - 1
 # A score that is as good as minus infinity
 MASKED = -1e18
 ARITHMETIC = ("Add", "Sub", "Mul", "Div")
-# From the sum with beta back to the input of a layer norm
-LAYER_NORM = ("elemwise_add", "elemwise_mul", "elemwise_mul", "elemwise_sub", "Reshape")
 ACTIVATIONS = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
 # ONNX orders a GRU's gates update, reset, new; MXNet and cuDNN reset, update, new
 GATES = (1, 0, 2)
@@ -159,12 +157,6 @@ def transposed(graph: "Graph", value: Value) -> str:
     """Swap the last two axes; heads folded into the batch have an axis of their own."""
     name = graph.value(value)
     return graph.add("Transpose", name, perm=[0, 1, 3, 2] if value.node in graph.folded else [0, 2, 1])
-
-
-def reshape_like(graph: "Graph", node: Node) -> str:
-    """A layer norm, whose last operator this is."""
-    graph.require(follow(node.inputs[0], *LAYER_NORM) == node.inputs[1], node)
-    return layer_norm(graph, node)
 
 
 def reshape(graph: "Graph", node: Node) -> Any:
@@ -323,15 +315,8 @@ def softmax(graph: "Graph", node: Node) -> str:
 
 
 def layer_norm(graph: "Graph", node: Node) -> str:
-    """One operator for the many of a `transformer.LayerNorm`, of which gamma and beta are repeated by products with ones."""
-    scaled, shift = node.inputs[0].node.inputs
-    normed, scale = scaled.node.inputs
-    variance = follow(normed.node.inputs[1], "dot", "rsqrt")
-    parameters = [follow(repeated.node.inputs[1], "expand_dims") for repeated in (scale, shift)]
-    graph.require(variance and all(parameters), node)
-    given = [graph.value(value) for value in (node.inputs[1], *parameters) if value]
-    epsilon = float(variance.node.attributes["scalar"]) if variance else 0.0
-    return graph.add("LayerNormalization", *given, axis=-1, epsilon=epsilon)
+    values = map(graph.value, node.inputs)
+    return graph.add("LayerNormalization", *values, axis=-1, epsilon=float(node.attributes.get("eps", 1e-5)))
 
 
 def gelu(graph: "Graph", node: Node) -> str:
@@ -397,6 +382,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),
     "Embedding": embedding,
     "FullyConnected": dense,
+    "LayerNorm": layer_norm,
     "LeakyReLU": gelu,
     "RNN": lambda graph, node: recurrent(graph, node.inputs[0], [node], None),
     "Reshape": reshape,
@@ -417,7 +403,6 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     ),
     "log_softmax": lambda graph, node: graph.add("LogSoftmax", same(graph, node), axis=node.attributes["axis"]),
     "null": leaf,
-    "reshape_like": reshape_like,
     "slice_axis": slice_axis,
     "slice_like": slice_like,
     # rows of a matrix
