@@ -70,7 +70,9 @@ def grid_parts(records: Iterator[Row], source: Source, rows: int) -> Iterator[Ta
     if header.note:
         say_once(f"{source.path}: {header.note}")
     check_columns(names, f"{source.path} row {header.row or 1}")
-    weight = sum(60 * len(row) + sum(map(len, filter(is_text, row))) for row in first) // (len(first) or 1)
+    weight = sum(60 * len(row) + sum(len(cell) for cell in row if isinstance(cell, str)) for row in first) // (
+        len(first) or 1
+    )
     most = min(rows, max(16, PART_BYTES // (weight + 1)))
     records, grid, empty = chain(first, records), Grid(names, source, header.before), True
     while chunk := list(islice(records, most)):
@@ -138,10 +140,6 @@ class Grid:
         return [*row[:width], *[""] * (width - len(row))]
 
 
-def is_text(cell: object) -> bool:
-    return isinstance(cell, str)
-
-
 def texts_in(row: Iterable[object]) -> list[str]:
     return ["" if cell is None else str(cell).strip() for cell in row]
 
@@ -170,16 +168,11 @@ def read_jsonl(source: Source, rows: int) -> Iterator[TablePart]:
 
 
 def parsed(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[tuple[int, object]]:
-    """Yield (number, value) of lines of JSON; a blank one between two others is an empty object."""
-    blank, begun = list[tuple[int, object]](), False
+    """Yield (number, value) of the lines of JSON that are not blank."""
     for number, line in lines:
-        if not line.strip():
-            blank += [(number, {})] if begun else []
-            continue
-        yield from blank
-        blank, begun = [], True
         try:
-            yield number, json.loads(line)
+            if line.strip():
+                yield number, json.loads(line)
         except (ValueError, RecursionError) as problem:
             found = f"expected a JSON object, found {line.strip()[:40]!r}"
             raise DataError(f"{path} line {number}: {found}") from problem

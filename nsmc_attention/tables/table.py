@@ -5,7 +5,7 @@
 Every value of csv and tsv stays text: no NA, no guessed numbers. Memory does not grow with the rows of a text file.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -13,13 +13,10 @@ from pathlib import Path
 from typing import Optional, Union
 
 from ..errors import DataError, list_names
-from .columns import NAMED, TEXT_COLUMNS, choose_text, is_printed, is_value, known_in, refuse_values, require_column
-from .parts import PART_ROWS, Source, TablePart, as_text
+from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values, require_column
+from .parts import PART_ROWS, Source, TablePart
 from .rows import parts_of
 from .source import announce, find_source
-
-# Texts of the first part on which something may be remarked, and the fewest of them, and their share, that are
-REMARKED, FEWEST_REMARKED, SHARE_REMARKED = 1000, 2, 0.1
 
 
 @dataclass(frozen=True)
@@ -75,18 +72,16 @@ def likeliest_sheet(source: Source, text_column: Optional[str], rows: int) -> Ta
     sheet that has, or has texts. DataError where several others have, and the first has no texts."""
     if source.kind != "xlsx" or not source.guessed or not source.other_sheets:
         return opened(source, text_column, rows)
-    names, tables, problem = (source.sheet, *source.other_sheets), list[Table](), None
+    names, tables = (source.sheet, *source.other_sheets), list[Table]()
     for name in names:
         sheet = replace(source, sheet=name, other_sheets=tuple(other for other in names if other != name))
-        try:
+        with suppress(DataError):
             tables.append(opened(sheet, text_column, rows))
-        except DataError as error:
-            problem = problem or error
-            continue
-        if name == source.sheet and known_in(tables[-1].text_column, NAMED):
-            return tables[-1]
-    if not tables and problem:
-        raise problem
+            if name == source.sheet and known_in(tables[-1].text_column, NAMED):
+                return tables[-1]
+    if not tables:
+        # which says what is wrong with the first
+        return opened(source, text_column, rows)
     best = [table for table in tables if known_in(table.text_column, NAMED)] or tables
     if len(best) > 1 and tables[0].source.sheet != source.sheet:
         found = list_names(repr(table.source.sheet) for table in best)
@@ -103,9 +98,6 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
         column, note = choose_text(first, text_column, source.path)
         refuse_values(first, column, source.path)
         remarks += filter(None, [note])
-    with suppress(DataError):
-        cells = first.get(column, [])[:REMARKED] if first else []
-        remarks += filter(None, [remark([as_text(cell) for cell in cells])])
     every = parts if first is None else chain([first], parts)
     return Table(replace(source, remarks=tuple(remarks)), column, with_column(every, column, source.path))
 
@@ -118,13 +110,3 @@ def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator
             if name != column:
                 part[name] = [below.get(number, cell) for number, cell in zip(part.numbers, part[name])]
         yield part
-
-
-def remark(texts: Sequence[str]) -> Optional[str]:
-    """Return a remark on texts that are no reviews, if there are many of them, else None."""
-    lines = list(filter(None, map(str.strip, texts)))
-    odd = sum(is_value(line) or is_printed(line) for line in lines)
-    if odd < max(FEWEST_REMARKED, SHARE_REMARKED * len(lines)):
-        return None
-    kind = "numbers, dates, codes, links or lists"
-    return f"{odd:,} of the first {len(lines):,} texts are {kind}, no reviews; their labels mean nothing"

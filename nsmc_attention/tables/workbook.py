@@ -92,11 +92,10 @@ def shown(column: list[Any]) -> list[Any]:
     """Return the cells of a column as Excel shows them: None for a blank one, a number with 15 digits."""
     if set(map(type, column)) == {str}:
         return [cell or None for cell in column]
-    return [plain_number(cell) if type(cell) is float else None if cell == "" else cell for cell in column]
-
-
-def plain_number(cell: float) -> object:
-    return int(cell) if cell.is_integer() and abs(cell) < 10**15 else float(f"{cell:.15g}")
+    numbers = (float(f"{cell:.15g}") if type(cell) is float else cell for cell in column)
+    return [
+        None if cell == "" else int(cell) if type(cell) is float and cell.is_integer() else cell for cell in numbers
+    ]
 
 
 def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
