@@ -24,7 +24,6 @@ from .machine.files import read_json, replaced_folder
 if TYPE_CHECKING:
     from .schema import TaskConfig
     from .text.encoding import ReviewEncoder
-    from .text.tokenizers import WordSettings
 
 SCHEMA = 5
 MANIFEST, PARAMETERS, CARD = "manifest.json", "model.safetensors", "README.md"
@@ -216,15 +215,8 @@ def verified(path: Path, manifest: Manifest) -> bytes:
     return content
 
 
-class WordConfig(Protocol):
-    """The settings of a training on words."""
-
-    @property
-    def text(self) -> "WordSettings": ...
-
-
-def read_encoder(content: bytes, path: Path, manifest: Manifest, config: WordConfig) -> "ReviewEncoder":
-    """Return the encoder of texts as ids of words; BundleError if the network was trained with another."""
+def read_encoder(content: bytes, path: Path, manifest: Manifest, config: Any) -> "ReviewEncoder":
+    """Return the encoder of texts as ids of words, of a config with `text`; BundleError if the network was trained with another."""
     from .text.encoding import ReviewEncoder
     from .text.tokenizers import tokenizer_version
 

@@ -111,7 +111,9 @@ def bulk(
     if style not in PARTITION_STYLES:
         raise ConfigError(f"bulk: expected one of {', '.join(PARTITION_STYLES)}, found {style!r}")
     folder, files = Path(output), expand(sources)
-    model = model_of(bundle, engine, restore)
+    model: Any = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
+    if restore is not False:
+        model = corrections.reference(model, restore, engine)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
     how = {"text_column": text_column, "encoding": encoding, "sheet": sheet, "header": header}
@@ -159,24 +161,10 @@ def results(client: Any, score: Callable[[Partition], Tally], partitions: Iterab
     for partition in partitions:
         futures.append(client.submit(score, partition, pure=False, retries=2))
         if len(futures) > ahead:
-            yield taken(futures.popleft())
+            # without a name that holds it, its worker forgets the result
+            yield futures.popleft().result()
     while futures:
-        yield taken(futures.popleft())
-
-
-def taken(future: Any) -> Tally:
-    """The result of a future, which its worker then forgets."""
-    tally: Tally = future.result()
-    future.release()
-    return tally
-
-
-def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> Any:
-    """Return the reference by which workers load a classifier, maybe with a restorer; BundleError as `load_bundle`."""
-    classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
-    if restore is False:
-        return classifier
-    return corrections.reference(classifier, restore, engine)
+        yield futures.popleft().result()
 
 
 def fingerprints(model: Any) -> dict[str, Optional[str]]:

@@ -10,11 +10,9 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from ...errors import DataError
-from ...machine.aliases import Record
 from ...scoring.reference import Reference
 from ...systems.read.opening import FORMATS
 from ...systems.read.reader import PictureReader
-from ...systems.read.reading import Line
 from ...systems.read.settings import READER
 from .plug import LoadedModel, Route, SystemService, encode, labels_of, present, unless_gone
 from .uploads import load_scorer, stored
@@ -49,15 +47,12 @@ def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple
         raise DataError(f"weights: expected at most {MOST_WEIGHTS} of all lines, found more; {advice}")
     rows = classifier.rows([line.text for line in reading.lines]) if classifier else None
     labels = repeat({}) if rows is None else (labels_of(row)[0] for row in rows)
-    lines = [{**values_of(line, weights), **label} for line, label in zip(reading.lines, labels)]
+    lines = [line.to_dict(weights) for line in reading.lines]
+    for line, label in zip(lines, labels):
+        # of a line, as of a review, `score` is its label's
+        line["letter_probability"] = line.pop("score")
+        line.update(label)
     return encode({**reading.to_dict(), "lines": lines}), len(rows or ())
-
-
-def values_of(line: Line, weights: bool) -> Record:
-    values = line.to_dict(weights)
-    # of a line, as of a review, `score` is its label's
-    values["letter_probability"] = values.pop("score")
-    return values
 
 
 class Service(SystemService):

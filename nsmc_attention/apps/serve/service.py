@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 
 from ...classifier.explain import Explainer
 from ...classifier.positive_share import share_given
-from ...classifier.prediction import AUTO, METHODS, WITH_SENTIMENT, Prediction
+from ...classifier.prediction import AUTO, METHODS, WITH_SENTIMENT
 from ...classifier.predictor import Classifier
 from ...machine.batching import Batcher, cost_of, one_by_one
 from ...views.page import file, filled, font_of, panel, with_words
@@ -134,8 +134,13 @@ class Server:
         LOG.info("ready: bundle %s, engine %s", classifier.bundle.name, classifier.engine.name)
 
     def with_weights(self, items: list[tuple[str, Optional[int]]]) -> list[str]:
-        predictions = self.classifier.predict_many([text for text, _ in items])
-        return [weights_json(prediction, top_k) for prediction, (_, top_k) in zip(predictions, items)]
+        """Return the labels of texts, each with its top_k, the first label with tokens and weights."""
+        answers = []
+        for prediction, (_, top_k) in zip(self.classifier.predict_many([text for text, _ in items]), items):
+            values = {} if prediction.error else prediction.to_dict(weights=True)
+            row = [getattr(prediction, name) for name in WITH_SENTIMENT]
+            answers.append(labels_json(row, top_k, **{name: values[name] for name in DETAILS if values}))
+        return answers
 
     def thread_of(self, model: Any) -> ThreadPoolExecutor:
         return self.mxnet if model.engine.name == "gluon" else ThreadPoolExecutor(1)
@@ -289,13 +294,6 @@ def labels_json(row: Sequence[Any], top_k: Optional[int], **details: Any) -> str
     values = plug.labels_of(row)[: top_k or 1]
     values[0].update(details)
     return plug.encode(values if top_k else values[0])
-
-
-def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
-    """Return the labels of a prediction, the first with its tokens and weights."""
-    values = {} if prediction.error else prediction.to_dict(weights=True)
-    details = {name: values[name] for name in DETAILS if values}
-    return labels_json([getattr(prediction, name) for name in WITH_SENTIMENT], top_k, **details)
 
 
 def explanation_json(explainer: Explainer, question: Question) -> str:
