@@ -88,8 +88,10 @@ class Abstention:
     @cached_property
     def doubtful(self) -> frozenset[int]:
         """The ids of tokens that a text may have without being Korean."""
-        known = self.encoder.token_to_idx.items()
-        return frozenset([self.encoder.unknown, *(index for entry, index in known if is_doubtful(entry))])
+        # but laughter
+        plain = ((EXPRESSIVE.sub("", entry), index) for entry, index in self.encoder.token_to_idx.items())
+        doubts = (index for entry, index in plain if not SYLLABLE.search(entry) and any(map(str.isalnum, entry)))
+        return frozenset([self.encoder.unknown, *doubts])
 
     @cached_property
     def symbols(self) -> frozenset[int]:
@@ -126,8 +128,3 @@ class Abstention:
         forms = {plain, LONG_RUN.sub(r"\1", plain), LONG_RUN.sub(r"\1\1", plain)} if len(word) > 1 else set()
         known = self.encoder.token_to_idx
         return {form for form in forms if form in known or form.title() in known or (form == plain and word in known)}
-
-
-def is_doubtful(entry: str) -> bool:
-    """Return whether an entry is neither a Korean word nor a sign nor laughter."""
-    return not SYLLABLE.search(entry) and any(map(str.isalnum, EXPRESSIVE.sub("", entry)))

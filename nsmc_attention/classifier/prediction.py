@@ -73,10 +73,6 @@ class Prediction:
         """The sentiment in words: "neutral, 5.8 stars", or "no opinion"; nothing where it only is the label."""
         return opinion_in_words(self.label, self.sentiment, self.stars)
 
-    def of_hop(self, hop: int) -> "Prediction":
-        """Return the Prediction with the weights (T,) of one hop, from 0, for axes (hops, keys)."""
-        return replace(self, weights=self.weights[hop], axes=("keys",))
-
     def averaged(self) -> "Prediction":
         """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
         return replace(self, weights=self.token_weights, axes=("keys",))

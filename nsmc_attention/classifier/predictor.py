@@ -60,21 +60,19 @@ EPSILON = 1e-7
 class Pieces:
     """Reviews cut into pieces: the `owner` (P,) of each piece is the position of its review.
 
-    `shares` (P,) are the weights of the pieces in their review's mean, and sum to 1 over them. With no review `cut`, which
-    is nearly always so, nothing is computed from them.
+    `shares` (P,) are the weights of the pieces in their review's mean, and sum to 1 over them.
     """
 
     reviews: Sequence[Encoded]
     owners: NDArray[numpy.int64]
     shares: NDArray[numpy.float64]
-    cut: bool = True
 
     @classmethod
     def of(cls, reviews: Sequence[Encoded], longest: int) -> "Pieces":
         """Cut what is longer than WHOLE_TOKENS tokens, or than the network can read."""
         whole = min(WHOLE_TOKENS, longest)
         if all(len(review) <= whole for review in reviews):
-            return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)), cut=False)
+            return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)))
         cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
         counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
@@ -88,8 +86,6 @@ class Pieces:
 
     def probabilities(self, probabilities: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """Return the probability of each review, of that of each piece; of a review in one piece as it is."""
-        if not self.cut:
-            return probabilities
         joined = 1 / (1 + numpy.exp(-numpy.bincount(self.owners, self.shares * log_odds(probabilities, EPSILON))))
         whole = self.shares == 1
         joined[self.owners[whole]] = probabilities[whole]
@@ -97,8 +93,6 @@ class Pieces:
 
     def means(self, figures: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """(P, K) figures of the pieces -> their means of each review, (N, K)."""
-        if not self.cut:
-            return figures
         return numpy.stack([numpy.bincount(self.owners, self.shares * column) for column in figures.T], axis=1)
 
     def joined(self, arrays: Sequence[Any], axes: Sequence[str]) -> list[Any]:
@@ -106,7 +100,7 @@ class Pieces:
 
         Weights of queries stay among the tokens of a piece; of others, a piece has its share.
         """
-        if not self.cut:
+        if (self.shares == 1).all():
             return list(arrays)
         from scipy.linalg import block_diag
 

@@ -63,7 +63,12 @@ class LabelsObjective(Objective):
     def loss(self, network: Network, batch: Batch) -> Array:
         logits, weights, *others = network(*as_inputs(batch, self.device))
         loss = self.loss_of(logits, weights, batch)
-        return loss if batch.gates is None else loss + GATES * gate_error(others[0], batch.gates)
+        if batch.gates is None:
+            return loss
+        # the squared error over the tokens whose gate is known, by review
+        arrays = ~numpy.isnan(batch.gates), numpy.nan_to_num(batch.gates)
+        known, wanted = (mxnet.nd.array(array, ctx=self.device) for array in arrays)
+        return loss + GATES * (known * (others[0] - wanted).square()).sum() / len(batch.gates)
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         """Return the loss of what the network returned for a batch, (1,)."""
@@ -115,13 +120,6 @@ class ContributionsObjective(LabelsObjective):
         change = logits - left
         error = change[:, 1] - change[:, 0] - said
         return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
-
-
-def gate_error(gates: Array, wanted: NDArray[numpy.float32]) -> Array:
-    """Return the squared error of the gates (N, T) over the tokens whose wanted one is not NaN, by review, (1,)."""
-    arrays = ~numpy.isnan(wanted), numpy.nan_to_num(wanted)
-    known, targets = (mxnet.nd.array(array, ctx=gates.context) for array in arrays)
-    return (known * (gates - targets).square()).sum() / len(wanted)
 
 
 def redundancy(weights: Array) -> Array:

@@ -93,13 +93,6 @@ SHA256 = {
 }
 
 
-def cache_folder() -> Path:
-    """Return the folder of downloads and prepared data: $NSMC_ATTENTION_CACHE or the user's cache folder."""
-    import platformdirs
-
-    return Path(os.environ.get("NSMC_ATTENTION_CACHE") or platformdirs.user_cache_dir("nsmc_attention"))
-
-
 def sample_folder() -> Path:
     """Return $NSMC_ATTENTION_SAMPLE, or the sample corpus: of an installed package, or data/sample of a checkout."""
     package = Path(__file__).resolve().parent.parent
@@ -128,8 +121,11 @@ def present(part: str, data_dir: Optional[Union[str, Path]] = None) -> Optional[
 
 
 def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
-    """Return the folders to search for a corpus, in order; downloads go into the last."""
-    usual = (os.environ.get("NSMC_ATTENTION_DATA"), cache_folder())
+    """Return the folders to search for a corpus, in order; downloads go into the last, the user's cache unless it is named."""
+    import platformdirs
+
+    cache = os.environ.get("NSMC_ATTENTION_CACHE") or platformdirs.user_cache_dir("nsmc_attention")
+    usual = (os.environ.get("NSMC_ATTENTION_DATA"), cache)
     return [Path(folder) for folder in ((data_dir,) if data_dir else usual) if folder]
 
 

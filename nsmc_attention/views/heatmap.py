@@ -1,6 +1,7 @@
 """The analysis: attributions as pictures, and statistics of the attention over many reviews; `page` draws for browsers."""
 
 from bisect import bisect_right
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
@@ -276,6 +277,7 @@ def by_hop(predictions: Sequence[Prediction], fewest: int = 20) -> list["DataFra
     """
     tables = []
     for hop in range(max((len(prediction.weights) for prediction in predictions), default=0)):
-        table = token_table(prediction.of_hop(hop) for prediction in predictions if prediction.label is not None)
+        labelled = (one for one in predictions if one.label is not None)
+        table = token_table(replace(one, weights=one.weights[hop], axes=("keys",)) for one in labelled)
         tables.append(by_word(table.assign(label=hop), fewest).drop(columns="label"))
     return tables
