@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Optional, Protocol, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union
 
 from .errors import BundleError, ConfigError, WrongTask, list_names
 from .machine.files import read_json, replaced_folder
@@ -33,15 +33,7 @@ OPTIONAL = re.compile(r"<!-- if (\w+) -->(\n?)(.*?)<!-- end -->\2", re.DOTALL)
 
 Manifest = dict[str, Any]
 ConfigT = TypeVar("ConfigT", bound="TaskConfig", covariant=True)
-CodecT = TypeVar("CodecT", bound="Codec", covariant=True)
-
-
-class Codec(Protocol):
-    """The codec between texts and a network's numbers: a vocabulary, or a scale."""
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The arguments of a config's `network`."""
+CodecT = TypeVar("CodecT", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,8 @@ class Layout(Generic[ConfigT, CodecT]):
     config : type
         The settings of its trainings, which name the task.
     codec : str
-        The file of the codec, which `read_codec` reads: (content, path, manifest, config) -> codec, or BundleError.
+        The file of the codec between texts and a network's numbers, a vocabulary or a scale, which `read_codec` reads:
+        (content, path, manifest, config) -> codec, or BundleError. Its `sizes` are the arguments of a config's `network`.
     packaged : tuple of Path
         The bundles that came with the package, the default one first.
     card : callable

@@ -60,11 +60,17 @@ READING = {
     "encoding": (ENCODING, str),
     "header": (HEADER, str),
 }
+HOW: Any = Group(dict, READING)
 
 
 def table(data: Any) -> Any:
     """Declare what names a table, and the options of how it is read."""
     return Group(Texts, {"data": (data, Path), **READING, "kind": (KIND_OF_INPUT, str)})
+
+
+def texts(about: str) -> Any:
+    """Declare the options of reviews: what --data may be, and how it is read."""
+    return Group(Texts, {"data": (option(about, required=True), str), "data_dir": (DATA_DIR, Path), **READING})
 
 
 # How labels are read beside it

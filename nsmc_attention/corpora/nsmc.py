@@ -106,18 +106,13 @@ def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
     `data_dir` is the only folder searched, and the place of a download; None is $NSMC_ATTENTION_DATA, then the cache.
     DataError where the file's sha256 is not the official one, or the download failed.
     """
-    if (path := present(part, data_dir)) is None:
+    paths = (folder / FILES[part] for folder in folders(data_dir))
+    if (path := next((path for path in paths if path.exists()), None)) is None:
         return download(FILES[part], ADDRESS + FILES[part], SHA256[part], folders(data_dir)[-1])
     if (found := sha256(read_bytes(path))) != SHA256[part]:
         hashes = f"expected the official file with sha256 {SHA256[part][:12]}…, found {found[:12]}…"
         raise DataError(f"{path}: {hashes}; delete it and run `nsmc-attention fetch nsmc`")
     return path
-
-
-def present(part: str, data_dir: Optional[Union[str, Path]] = None) -> Optional[Path]:
-    """Return the path where `find` would find a file, not verified; None where it would be downloaded."""
-    paths = (folder / FILES[part] for folder in folders(data_dir))
-    return next((path for path in paths if path.exists()), None)
 
 
 def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Optional
 
-from ..errors import DataError, MissingPackage
+from ..errors import DataError, required
 from .columns import TEXT_COLUMNS, normalized
 from .header import FIRST_ROWS, Header, header_of
 from .parts import PART_BYTES, PART_ROWS, Source, TablePart, cut, is_nan
@@ -260,17 +260,8 @@ def letters_in(value: object) -> int:
     return len(value) if isinstance(value, str) else 60 + sum(map(letters_in, inside))
 
 
-def require_parquet() -> Any:
-    """Import pyarrow.parquet; MissingPackage names the extra that installs it."""
-    try:
-        import pyarrow.parquet
-    except ImportError as problem:
-        raise MissingPackage("parquet", "pyarrow") from problem
-    return pyarrow.parquet
-
-
 def read_parquet(source: Source, rows: int) -> Iterator[TablePart]:
-    parquet, number = require_parquet(), 1
+    parquet, number = required("parquet", "pyarrow.parquet"), 1
     from pyarrow import ArrowException
 
     try:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from ..errors import DataError, list_names
 from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values, require_column
@@ -32,11 +32,8 @@ def open_table(
     path: Union[str, Path, Source],
     text_column: Optional[object] = None,
     rows: int = PART_ROWS,
-    kind: Optional[str] = None,
-    encoding: Optional[str] = None,
     note: Callable[[Source], object] = announce,
-    sheet: Optional[str] = None,
-    header: Optional[object] = None,
+    **how: Any,
 ) -> Table:
     """Open a table, whose parts have at most `rows` rows.
 
@@ -46,7 +43,7 @@ def open_table(
         A file, or "-" for stdin, which is streamed (json, parquet and xlsx are read whole).
     text_column : str, int or None
         The column of the texts, a name or a number from 1; None finds it by `columns.choose_text`.
-    kind, encoding, sheet, header : str or None
+    how : kind, encoding, sheet and header, each str or None
         As of `source.find_source`; what is None is found. Of a workbook, that is the first visible sheet with texts.
     note : callable
         Called once with the Source: it says on stderr what is not as the file's name promises.
@@ -57,7 +54,7 @@ def open_table(
         Also while the parts are read: the file is missing, empty, of no known kind or encoding, or malformed (with its
         row); no column is the text's, or it has numbers, objects or lists.
     """
-    source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet, header)
+    source = path if isinstance(path, Source) else find_source(path, **how)
     try:
         table = likeliest_sheet(source, None if text_column is None else str(text_column), rows)
     except DataError:

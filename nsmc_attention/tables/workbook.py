@@ -14,7 +14,7 @@ from copy import copy
 from dataclasses import replace
 from typing import IO, Any, Optional
 
-from ..errors import DataError, MissingPackage, list_names, nearest
+from ..errors import DataError, list_names, nearest, required
 from .parts import Source
 
 # Of a sheet, by Excel: rows, and characters of a cell
@@ -30,10 +30,7 @@ KEPT = tuple(
 @contextmanager
 def opened_book(source: Source) -> Iterator[Any]:
     """Open a workbook; DataError, also within the `with` block, where it cannot be read."""
-    try:
-        import python_calamine
-    except ImportError as problem:
-        raise MissingPackage("xlsx", "python_calamine") from problem
+    python_calamine = required("xlsx", "python_calamine")
     try:
         if source.stream:
             source.stream.seek(0)
@@ -112,15 +109,6 @@ def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
     return merged
 
 
-def require_openpyxl() -> Any:
-    """Import openpyxl; MissingPackage names the extra that installs it."""
-    try:
-        import openpyxl
-    except ImportError as problem:
-        raise MissingPackage("xlsx", "openpyxl") from problem
-    return openpyxl
-
-
 @contextmanager
 def new_workbook(
     file: IO[bytes], marked: Optional[Callable[[object], object]]
@@ -129,7 +117,7 @@ def new_workbook(
 
     DataError for more rows, or longer text, than Excel takes.
     """
-    book = require_openpyxl().Workbook(write_only=True)
+    book = required("xlsx", "openpyxl").Workbook(write_only=True)
     sheet = book.create_sheet("reviews")
     sheet.freeze_panes = "A2"
     count = itertools.count(1)
@@ -202,7 +190,7 @@ def why_not_kept(source: Source) -> str:
 def kept_workbook(source: Source, file: IO[bytes], names: Sequence[str]) -> Iterator[Callable[..., None]]:
     """Yield what takes the numbers of rows and their results; at the end the user's workbook is written, with the results
     in columns called `names` right of all that is in the sheet. Excel computes its formulas anew when it opens it."""
-    openpyxl = require_openpyxl()
+    openpyxl = required("xlsx", "openpyxl")
     if source.stream:
         source.stream.seek(0)
     with warnings.catch_warnings():

@@ -16,10 +16,9 @@ from functools import partial
 from itertools import repeat
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Optional
 
-from ..errors import DataError
+from ..errors import DataError, required
 from ..text.encoding import clean
 from .columns import is_number
-from .rows import require_parquet
 
 if TYPE_CHECKING:
     import pyarrow
@@ -187,7 +186,7 @@ def parquet_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], 
 
     DataError if parquet has no type for a column.
     """
-    parquet, tables, outputs = require_parquet(), list["pyarrow.Table"](), list["pyarrow.Table"]()
+    parquet, tables, outputs = required("parquet", "pyarrow.parquet"), list["pyarrow.Table"](), list["pyarrow.Table"]()
     import pyarrow
 
     def write(rows: ScoredRows) -> None:
