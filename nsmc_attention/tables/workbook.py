@@ -5,6 +5,7 @@ import errno
 import io
 import itertools
 import os
+import re
 import warnings
 import zipfile
 import zlib
@@ -19,6 +20,8 @@ from .parts import Source
 
 # Of a sheet, by Excel: rows, and characters of a cell
 ROWS, LONGEST_CELL = 2**20, 32_767
+# Characters that XML lacks
+WITHOUT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Parts of a workbook that openpyxl saves again
 KEPT = tuple(
     "[Content_Types].xml _rels/ docProps/ xl/_rels/ xl/workbook.xml xl/styles.xml xl/theme/ xl/sharedStrings.xml xl/worksheets/ "
@@ -166,13 +169,9 @@ def as_text_cell(cell: Any, text: str, row: int) -> None:
     if len(text) > LONGEST_CELL:
         expected = f"expected at most {LONGEST_CELL:,} characters in a cell"
         raise DataError(f"xlsx row {row}: {expected}, found {len(text):,}; write --format csv")
-    cell.value = "".join(letter if letter.isprintable() or letter in "\t\r\n" else letter_of(letter) for letter in text)
+    cell.value = WITHOUT_XML.sub("\ufffd", text)
     # not "f", a formula, nor "e", an error
     cell.data_type = "s"
-
-
-def letter_of(letter: str) -> str:
-    return "\ufffd" if letter < " " or "\ud800" <= letter <= "\udfff" or letter in "\ufffe\uffff" else letter
 
 
 def why_not_kept(source: Source) -> str:
