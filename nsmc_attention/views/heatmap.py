@@ -207,10 +207,9 @@ def widths(tokens: Sequence[str], size: float = WORD_SIZE) -> list[float]:
 
     font = FontProperties(family=families(), size=size)
     # between letters, as the width of a text begins and ends with its ink
-    framed = [
-        text_to_path.get_text_width_height_descent(f"가{printable(token)}가", font, False) for token in ("", *tokens)
-    ]
-    return [(width - framed[0][0]) / 72 for width, *_ in framed[1:]]
+    width_of = text_to_path.get_text_width_height_descent
+    framed = [width_of(f"가{printable(token)}가", font, False)[0] for token in ("", *tokens)]
+    return [(width - framed[0]) / 72 for width in framed[1:]]
 
 
 def draw_tokens(axes: Any, attribution: Attribution, boxes: list[tuple[int, float, float]], top: float) -> None:
@@ -277,7 +276,6 @@ def by_hop(predictions: Sequence[Prediction], fewest: int = 20) -> list["DataFra
     """
     tables = []
     for hop in range(max((len(prediction.weights) for prediction in predictions), default=0)):
-        labelled = (one for one in predictions if one.label is not None)
-        table = token_table(replace(one, weights=one.weights[hop], axes=("keys",)) for one in labelled)
-        tables.append(by_word(table.assign(label=hop), fewest).drop(columns="label"))
+        of_hop = (replace(one, weights=one.weights[hop], axes=("keys",)) for one in predictions if one.label)
+        tables.append(by_word(token_table(of_hop).assign(label=hop), fewest).drop(columns="label"))
     return tables
