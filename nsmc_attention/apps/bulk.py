@@ -195,10 +195,7 @@ def opened(
 
 def state_of(path: Path) -> tuple[int, int]:
     """Return a file's size and modification time (ns), by which a change of its rows is noticed."""
-    try:
-        status = path.stat()
-    except OSError as problem:
-        raise DataError(f"{path}: cannot be read: {problem.strerror}") from problem
+    status = path.stat()
     return status.st_size, status.st_mtime_ns
 
 

@@ -101,7 +101,10 @@ class GradientEngine:
         """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
         nd, network = self.mxnet.nd, self.network
         rows, mask, lengths = embed_batch(self.graph, arrays)
-        products = sum(map(sum_by_token, rows, self.gradients(rows, mask, lengths)))
+        # (T, N, E) and, of n-grams, (N, T, NGRAMS, 2), whose sums are (N, T)
+        pairs = zip(rows, self.gradients(rows, mask, lengths))
+        embedded, *ngrams = ((row * gradient).reshape((0, 0, -1)).sum(axis=2) for row, gradient in pairs)
+        products = sum(ngrams, embedded.transpose())
         probability = network.forward_embedded(nd, rows, mask, lengths)[0].softmax()[:, 1]
         return probability.asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
 
@@ -123,12 +126,6 @@ def embed_batch(graph: GluonGraph, arrays: Sequence[Ids]) -> tuple[list[Array], 
     nd = graph.mxnet.nd
     ids, lengths, *ngrams = graph.on_device(*arrays)
     return graph.block.embed_tokens(nd, ids, *ngrams), token_mask(nd, ids, lengths), lengths
-
-
-def sum_by_token(rows: Array, gradients: Array) -> Array:
-    """Rows and their gradients, (T, N, E) or (N, T, NGRAMS, 2) -> the sum of their products, (N, T)."""
-    products = rows * gradients
-    return products.sum(axis=2).transpose() if len(rows.shape) == 3 else products.sum(axis=(2, 3))
 
 
 def misfit(bundle: ClassifierBundle) -> Optional[str]:

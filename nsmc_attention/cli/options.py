@@ -1,9 +1,10 @@
 """Options that several commands share, in groups."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..systems.restore.restorer import Restorer
 
 # Texts that something may be remarked on
-REMEMBERED = 1000
+REMARKED = 1000
 CLASSIFIER = option("for film: bundle whose encoder reads the reviews  [default: the packaged one]")
 BUNDLE = option("bundle or run folder  [default: the packaged one]")
 ENGINE = option(default="auto", metavar=choices(["auto", "native", "native-bf16", "onnx", "gluon"]))
@@ -220,7 +221,9 @@ class Scoring(NamedTuple):
         if isinstance(given, Texts):
             write = partial(score_table, scorer, given, excel=self.excel, look=partial(say, where))
         else:
-            write = partial(score_lines, scorer, remembered(given, first))
+            lines = iter(given)
+            first = list(islice(lines, REMARKED))
+            write = partial(score_lines, scorer, chain(first, lines))
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
         if first:
             say("TEXT" if given is texts else "stdin", first)
@@ -237,11 +240,3 @@ class Scoring(NamedTuple):
         if remark and (found := remark(texts)):
             print(f"{where}: {found}", file=sys.stderr)
         say_renamed(columns, scorer.types, where)
-
-
-def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:
-    """Yield the lines as they come, and put the first REMEMBERED into a list."""
-    for line in lines:
-        if len(first) < REMEMBERED:
-            first.append(line)
-        yield line

@@ -8,7 +8,6 @@ import os
 import re
 import warnings
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -41,15 +40,7 @@ def opened_book(source: Source) -> Iterator[Any]:
             yield book
     except python_calamine.PasswordError:
         raise DataError(f"{source.path}: is protected by a password; save it without one") from None
-    except (
-        python_calamine.CalamineError,
-        zipfile.BadZipFile,
-        zlib.error,
-        SyntaxError,
-        LookupError,
-        OSError,
-        ValueError,
-    ) as problem:
+    except (python_calamine.CalamineError, OSError, ValueError) as problem:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise DataError(f"{source.path}: not a readable xlsx file: {reason}; save it again in Excel") from problem
 
