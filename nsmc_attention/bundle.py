@@ -167,10 +167,9 @@ def load_any(folder: Optional[Union[str, Path]], layouts: Sequence[Layout[Any, A
         config = layout.config.from_dict(manifest.get("config"))
     except (ConfigError, TypeError) as problem:
         raise BundleError(f"{path}: {problem}") from problem
-    codec = folder / layout.codec
-    return Bundle(
-        folder, layout, manifest, config, layout.read_codec(verified(codec, manifest), codec, manifest, config)
-    )
+    file = folder / layout.codec
+    codec = layout.read_codec(verified(file, manifest), file, manifest, config)
+    return Bundle(folder, layout, manifest, config, codec)
 
 
 def read_manifest(folder: Path) -> Manifest:

@@ -218,9 +218,8 @@ def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pand
     labels = examples.labels.astype(int)
     probability = expit(numpy.where(labels == 1, odds, -odds))
     frame = examples.frame.assign(label=[LABELS[label] for label in labels], probability=probability.round(4))
-    return frame[probability < SURPRISING].sort_values("probability", kind="stable")[
-        ["row", "label", "probability", "document"]
-    ]
+    found = frame[probability < SURPRISING].sort_values("probability", kind="stable")
+    return found[["row", "label", "probability", "document"]]
 
 
 @dataclass(frozen=True)

@@ -135,11 +135,9 @@ def misfit(bundle: ClassifierBundle) -> Optional[str]:
     if problem := kernels.other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
         return problem
     values, hidden = model.values, kernels.in_blocks(model.encoder.hidden_size)
-    near = (
-        0
-        if values.kind == "states"
-        else kernels.in_blocks(values.window * kernels.in_blocks(values.units), kernels.GATES * kernels.BLOCK)
-    )
+    near = 0
+    if values.kind != "states":
+        near = kernels.in_blocks(values.window * kernels.in_blocks(values.units), kernels.GATES * kernels.BLOCK)
     table = len(bundle.codec) * 4 * (hidden * len(kernels.DIRECTIONS) * kernels.GATES + near)
     if table > kernels.LARGEST_TABLE:
         return f"expected a table of words times units of the GRU of at most {kernels.LARGEST_TABLE:,} bytes, found {table:,}"

@@ -76,11 +76,8 @@ class Pieces:
         cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
         counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
-        pieces = [
-            review if len(each) == 1 else review.take(range(*span))
-            for review, each in zip(reviews, cuts)
-            for span in each
-        ]
+        pairs = ((review, span) for review, each in zip(reviews, cuts) for span in each)
+        pieces = [review if span == (0, len(review)) else review.take(range(*span)) for review, span in pairs]
         roots = numpy.sqrt([max(1, len(piece)) for piece in pieces])
         return cls(pieces, owners, roots / numpy.bincount(owners, roots, len(reviews))[owners])
 

@@ -191,20 +191,10 @@ PRESETS = {
     # the extended track: trained on the raw star reviews first
     "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
     # half as wide, values of one word with signs, to be taught by the one above (--teacher) and by --sentences
-    "distilled": Config().with_fields(
-        rare_words="pieces",
-        symbols=1,
-        pretrain_epochs=12,
-        epochs=3,
-        learning_rate=1e-3,
-        values="convolution",
-        window=1,
-        signed=1,
-        hidden_size=48,
-        erasure_reviews=120000,
-        erasure_epochs=1,
-        erasure_learning_rate=1e-3,
-    ),
+    "distilled": Config()
+    .with_fields(rare_words="pieces", symbols=1, pretrain_epochs=12, epochs=3, learning_rate=1e-3)
+    .with_fields(values="convolution", window=1, signed=1, hidden_size=48)
+    .with_fields(erasure_reviews=120000, erasure_epochs=1, erasure_learning_rate=1e-3),
     # as fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings
     "average": Config().with_fields(ngram_buckets=0, encoder="none", attention="uniform", erasure_reviews=0),
     # the original article: 30 tokens, a small embedding and GRU, constant rate, no mask

@@ -240,9 +240,8 @@ def object_parts(numbered: Iterable[tuple[int, Any]], rows: int, path: Path) -> 
     def checked() -> Iterator[tuple[int, dict[str, object]]]:
         for number, value in numbered:
             if not isinstance(value, dict):
-                raise DataError(
-                    f"{path} row {number}: expected a JSON object, found {type(value).__name__}; {AS_LINES}"
-                )
+                expected = f"expected a JSON object, found {type(value).__name__}"
+                raise DataError(f"{path} row {number}: {expected}; {AS_LINES}")
             yield number, value
 
     for piece in cut(checked(), rows, lambda pair: 60 * len(pair[1]) + sum(map(letters_in, pair[1].values()))):

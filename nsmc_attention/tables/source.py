@@ -78,9 +78,8 @@ def say_once(line: str) -> None:
 def announce(source: Source) -> None:
     """Say on stderr how a file is read, once a file, where its name does not say so."""
     sheets = source.guessed and source.other_sheets
-    others = (
-        f"read as sheet {source.sheet!r}, not {list_names(map(repr, sheets))}; name one by --sheet" if sheets else ""
-    )
+    named = list_names(map(repr, sheets or ()))
+    others = f"read as sheet {source.sheet!r}, not {named}; name one by --sheet" if sheets else ""
     for line in filter(None, (others, *source.remarks)):
         say_once(f"{source.path}: {line}")
 

@@ -24,15 +24,6 @@ MEDIA_TYPES = tuple(f"image/{name.lower()}" for name in FORMATS)
 MOST_BYTES, MOST_WEIGHTS = 20_000_000, 2**19
 
 
-def check_type(content_type: str) -> None:
-    """Raise DataError for a type that is no picture's; which of them it is, the content says."""
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind not in MEDIA_TYPES:
-        wrong = repr(kind[:60]) if kind else "none"
-        hint = "with curl: -H 'Content-Type: image/png' --data-binary @screenshot.png"
-        raise DataError(f"Content-Type: expected {', '.join(MEDIA_TYPES)}, found {wrong}; {hint}")
-
-
 def load_models(reader: Reference, classifier: Optional[Reference]) -> tuple[Any, Any]:
     """Load a reader, and a classifier if there is one, on one thread."""
     return reader.load("cpu", 1), load_scorer(classifier) if classifier else None
@@ -60,9 +51,8 @@ class Service(SystemService):
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
-        self.main = LoadedModel(
-            "read", "read", "reader of pictures", self.bundle or present(READER), PictureReader.load
-        )
+        bundle = self.bundle or present(READER)
+        self.main = LoadedModel("read", "read", "reader of pictures", bundle, PictureReader.load)
         self.counter = self.server.counters.counter("read", "Pictures read")
 
     @property
@@ -77,7 +67,7 @@ class Service(SystemService):
     async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
         """Return the lines of text in a picture, the body itself, in reading order.
 
-        The file's content decides of which of the types it is. `width` and `height` are those of the picture, turned as
+        The file's content decides of which of the types it is, not its media type. `width` and `height` are those of the picture, turned as
         its EXIF says, in pixels. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability`
         (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
         it is classified, what /predict says of it. `weights` are the attention that each letter was
@@ -86,7 +76,6 @@ class Service(SystemService):
         """
         classifier = self.server.require().classifier.reference
         reader = self.main.require().reference
-        check_type(request.headers.get("content-type", ""))
         async with stored(request) as (path, _, _):
             load = partial(load_models, reader, classifier if predict else None)
             work = self.server.fence(path, load, read_picture, path, weights)

@@ -167,9 +167,8 @@ class Server:
         bodies = {**dict.fromkeys(MEDIA_TYPES, text), "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
         options: Any = {"openapi_extra": {"requestBody": {"required": True, "content": bodies}}}
         options["responses"] = {**plug.ERRORS, 200: {"content": dict.fromkeys(types, text)}}
-        return Route(
-            path, "Tables", title, respond, self.limits.table, {**options, "response_class": StreamingResponse}
-        )
+        options["response_class"] = StreamingResponse
+        return Route(path, "Tables", title, respond, self.limits.table, options)
 
     def fillings(self) -> dict[str, str]:
         """Return {placeholder of page.html: its text}, in their order, with what the systems add."""

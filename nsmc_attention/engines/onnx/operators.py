@@ -287,13 +287,12 @@ def convolution(graph: "Graph", node: Node) -> str:
     attributes = node.attributes
     graph.require(attributes.get("num_group", 1) == 1 and set(attributes.get("dilate", (1,))) == {1}, node)
     edges = attributes.get("pad", (0, 0))
-    return graph.add(
-        "Conv",
-        *map(graph.value, node.inputs),
-        kernel_shape=attributes["kernel"],
-        strides=attributes.get("stride", (1, 1)),
-        pads=[*edges, *edges],
-    )
+    sizes = {
+        "kernel_shape": attributes["kernel"],
+        "strides": attributes.get("stride", (1, 1)),
+        "pads": [*edges, *edges],
+    }
+    return graph.add("Conv", *map(graph.value, node.inputs), **sizes)
 
 
 def batch_norm(graph: "Graph", node: Node) -> str:

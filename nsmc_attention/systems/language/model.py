@@ -193,9 +193,8 @@ class LanguageModel(Predictor):
         """
         chance = 1.0
         while left := [place for place in places if place not in filled]:
-            (probability,) = self.guess(
-                [filled.get(place, number) for place, number in enumerate(ids)], left, ("probability",)
-            )
+            known = [filled.get(place, number) for place, number in enumerate(ids)]
+            (probability,) = self.guess(known, left, ("probability",))
             mask, number = divmod(int(probability.argmax()), probability.shape[1])
             filled[left[mask]] = number
             chance *= float(probability[mask, number])
