@@ -12,8 +12,9 @@ from typing import Iterable, Optional, Sequence
 import numpy
 from numpy.typing import NDArray
 
-from ..text.encoding import Encoded, ReviewEncoder, Reviews, Window
+from ..text.encoding import Encoded, ReviewEncoder
 from ..text.symbols import ENGLISH, ENTRIES, LONG_RUN
+from .windows import Reviews, Window
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
 LOST = "damaged: the letters of this text were lost when it was saved; save it as UTF-8"
@@ -32,8 +33,6 @@ NOTICES = re.compile(
     r"(?:작성된 |등록된 )?(?:내용|리뷰|댓글|후기|의견|코멘트) ?(?:이|가)? ?(?:없음|없습니다|없어요)|deleted|removed)[\])>]?\.?",
     re.IGNORECASE,
 )
-# By which they end, but for a full stop
-ENDS = tuple("글 게시물 리뷰 후기 메시지 내용 의견 임 없음 없습니다 없어요 입니다 이에요 d D ] ) >".split())
 # The whole of goodgoodgood, no part of a word (banana)
 REPEATED = re.compile(r"^(\w{2,}?)\1+$")
 # A page, an address of mail
@@ -59,6 +58,13 @@ TURNS = re.compile(r"\b(?:no|not|never|but|than|if|without)\b|n['`’]?t\b", re.
 INITIALS = frozenset("ㅆㄹㄱ ㅅㄹㄱ ㅅㅂ ㅆㅂ ㅂㅅ ㅄ ㅈㄹ ㅁㅊ ㄲㅈ ㅂㄹ ㄱㅅ ㄳ ㅊㅊ ㄱㅊ ㅇㅈ ㅅㅌㅊ ㅎㅌㅊ".split())
 
 
+def replaced(text: str) -> Optional[str]:
+    """Return why a text is not what somebody wrote: letters are lost, or a site's notice stands in its place."""
+    if "\ufffd" in text or "??" in text and 2 * len(QUESTIONED.findall(text)) > max(2, len(text.split())):
+        return LOST
+    return NOTICE if len(text) <= LONGEST_NOTICE and NOTICES.fullmatch(text) else None
+
+
 @dataclass(frozen=True)
 class Abstention:
     """The reviews of an encoder from which the classifier withholds a label, because there is nothing to judge by."""
@@ -72,19 +78,15 @@ class Abstention:
         doubts, korean = map(reviews.count, self.tables)
         plain = (doubts == 0) | (reviews.lengths >= PLAIN_TOKENS) & (2 * doubts <= reviews.lengths)
         return [
-            None
-            if sure and "??" not in text and text[:2] not in PROVINCES and not text.rstrip(".").endswith(ENDS)
-            else self.reason(reviews[place])
+            replaced(text) if sure else self.reason(reviews[place])
             for place, (sure, text) in enumerate(zip((plain & (korean > 0)).tolist(), reviews.texts))
         ]
 
     def reason(self, review: Encoded) -> Optional[str]:
         """Return why a review that has tokens gets no label; None where it gets one."""
         text = review.text
-        if "\ufffd" in text or "??" in text and 2 * len(QUESTIONED.findall(text)) > max(2, len(text.split())):
-            return LOST
-        if len(text) <= LONGEST_NOTICE and NOTICES.fullmatch(text):
-            return NOTICE
+        if why := replaced(text):
+            return why
         if MARKS_ALONE.match(text) and MARKS_ALONE.fullmatch(text):
             return NO_EVIDENCE
         # of all texts four in five: known words, signs and laughter alone

@@ -27,12 +27,13 @@ from ..network.graphs import AXES
 from ..scoring.reference import Predictor, Row, check_text, check_texts, or_packaged
 from ..sentiment.heads import FIGURES, Grams, Heads
 from ..tables.parts import cut
-from ..text.encoding import Encoded, ReviewEncoder, Reviews, Window
+from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
 from .domain_shift import domain_shift
 from .engines import Engine, load_engine
 from .prediction import IN_WORDS, TYPES, WITH_SENTIMENT, Prediction, opinion_in_words, output_row
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
+from .windows import Reviews, Window, read_window
 
 # Reviews, and bytes of their texts, that are encoded at a time
 WINDOW, TEXT = 4096, 2**21
@@ -184,9 +185,7 @@ class TokenScorer:
                 weights[member] = array
         return pieces.probabilities(probabilities), pieces.joined(weights, axes), pieces.means(said)
 
-    def run(
-        self, reviews: Reviews, heads: Optional[Heads] = None
-    ) -> Iterator[tuple[Members, Floats, Floats, Any]]:
+    def run(self, reviews: Reviews, heads: Optional[Heads] = None) -> Iterator[tuple[Members, Floats, Floats, Any]]:
         """Yield (members, probability, weights, what the heads say) of the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
             if heads:
@@ -209,15 +208,16 @@ class TokenScorer:
 
     def batches(self, reviews: Reviews) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
-        window = reviews if isinstance(reviews, Window) else None
-        lengths = window.lengths if window else numpy.array([len(review) for review in reviews])
+        lengths = reviews.lengths if isinstance(reviews, Window) else numpy.array([*map(len, reviews)])
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
             members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
             order = order[: -len(members)]
-            batch = window.batch if window else lambda *some: self.encoder.batch([reviews[one] for one in some[0]], some[1])
-            yield members, batch(members, self.fixed_length)
+            if isinstance(reviews, Window):
+                yield members, reviews.batch(members, self.fixed_length)
+            else:
+                yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
 
     def max_batch_size(self, length: int) -> int:
         return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))
@@ -330,7 +330,7 @@ class Classifier(Predictor):
     def rows_in(self, texts: list[str]) -> list[Row]:
         """Return `rows` of a window: most reviews are read as arrays, the others as objects."""
         score: Any = (lambda reviews: None) if self.sentiment else self.score
-        window, others = self.encoder.window(texts, min(WHOLE_TOKENS, self.score.longest))
+        window, others = read_window(self.encoder, texts, min(WHOLE_TOKENS, self.score.longest))
         rows, apart = self.rows_of(window, score(window)), [*others.values()]
         for place, row in zip(others, self.rows_of(apart, score(apart)) if apart else ()):
             rows[place] = row

@@ -19,7 +19,7 @@ from ..errors import BundleError
 from ..machine.files import read_json
 from ..native.dictionary import installed_decoder
 from .hangul import composed
-from .ngrams import NGRAMS, ngram_ids
+from .ngrams import ngram_ids
 from .symbols import ENGLISH, LONGEST_NUMBER, MARK, entry, hints, symbols, with_symbols
 from .symbols import symbols as symbols_of
 from .tokenizers import LONGEST_TEXT, WordSettings, align, tokenizer
@@ -89,43 +89,6 @@ class Encoded:
         return Encoded("", tokens[:position] + tokens[position + 1 :], ids[:position] + ids[position + 1 :])
 
 
-@dataclass
-class Window:
-    """Reviews in arrays: the ids (U,) and n-grams (U, NGRAMS) of all their tokens, behind a row of padding."""
-
-    texts: list[str]
-    lengths: NDArray[numpy.int32]
-    ids: NDArray[numpy.int32]
-    ngrams: NDArray[numpy.int32]
-
-    def __post_init__(self) -> None:
-        self.starts = 1 + numpy.cumsum(self.lengths) - self.lengths
-
-    def __len__(self) -> int:
-        return len(self.texts)
-
-    def __getitem__(self, place: int) -> Encoded:
-        """Return a review without its tokens."""
-        start = self.starts[place]
-        return Encoded(self.texts[place], (), tuple(self.ids[start : start + self.lengths[place]].tolist()))
-
-    def count(self, wanted: NDArray[numpy.bool_]) -> NDArray[numpy.int64]:
-        """Return how many tokens of each review have an id that is wanted, (N,)."""
-        sums = numpy.append(0, numpy.cumsum(wanted[self.ids]))
-        return numpy.asarray(sums[self.starts + self.lengths] - sums[self.starts])
-
-    def batch(self, members: NDArray[numpy.int64], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:
-        """Return `ReviewEncoder.batch` of some reviews."""
-        lengths = self.lengths[members]
-        columns = numpy.arange(width or lengths.max())
-        places = numpy.where(columns < lengths[:, None], self.starts[members][:, None] + columns, 0)
-        return (self.ids[places], lengths, self.ngrams.take(places, axis=0))[: 3 if len(self.ngrams) else 2]
-
-
-# What a network reads
-Reviews = Union[Sequence[Encoded], Window]
-
-
 @dataclass(frozen=True)
 class ReviewEncoder:
     """Turns reviews into token ids, at most `max_length` of them.
@@ -193,24 +156,6 @@ class ReviewEncoder:
             for review in encoded
         ]
 
-    def window(self, reviews: list[str], longest: int) -> tuple[Reviews, dict[int, Encoded]]:
-        """Encode reviews into a Window, but for those in some places: long ones, and those with symbols."""
-        decoder = installed_decoder() if self.tokenizer_name == "mecab" else None
-        if not decoder:
-            return self.encode_many(reviews), {}
-        texts, *arrays = decoder.window(reviews, self.native_vocabulary, clean, LONGEST_TEXT, self.ngram_buckets)
-        lengths, ids, ngrams = (numpy.frombuffer(array, dtype="int32") for array in arrays)
-        ids[0], window = self.padding, Window(texts, lengths, ids, ngrams.reshape(-1, NGRAMS))
-        english, hinting = (window.count(self.table(each)) > 0 for each in (self.english, self.hinting))
-        places = numpy.flatnonzero(english | (lengths > longest)).tolist()
-        others = {place: self.encode(texts[place]) for place in places}
-        hinting |= numpy.array([len(text) <= LONGEST_NUMBER for text in texts], dtype=bool)
-        for place in numpy.flatnonzero(hinting).tolist() if self.symbols else ():
-            if place not in others and (marked := self.with_symbols(window[place])).tokens:
-                others[place] = marked
-        lengths[[*others]] = 0
-        return window, others
-
     def table(self, ids: Collection[int]) -> NDArray[numpy.bool_]:
         """Return whether each id of the vocabulary is among some, (V,)."""
         return numpy.isin(numpy.arange(len(self)), [*ids])
@@ -257,7 +202,9 @@ class ReviewEncoder:
         if self.cut_rare:
             known = self.token_to_idx
             return [
-                unit for word in words for unit in ((word,) if word in known or entry(word) in known else longest_pieces(word, known))
+                unit
+                for word in words
+                for unit in ((word,) if word in known or entry(word) in known else longest_pieces(word, known))
             ]
         return words
 
