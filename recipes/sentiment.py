@@ -93,9 +93,9 @@ def features(classifier: Classifier, documents: "pandas.Series[str]") -> Feature
         matrices.append(matrix(reviews))
         own = numpy.zeros((len(reviews), 0), "float32")
         for members, batch in classifier.score.batches(reviews):
-            _, _, contexts, odds = classifier.score.read_batch(batch)
-            own = own if own.size else numpy.zeros((len(reviews), contexts.shape[1] + 1), "float32")
-            own[members] = numpy.column_stack([contexts, odds])
+            _, _, read = classifier.score.read_batch(batch)
+            own = own if own.size else numpy.zeros((len(reviews), read.shape[1]), "float32")
+            own[members] = read
         dense.append(own)
     return numpy.concatenate(dense), sparse.vstack(matrices).tocsr()
 

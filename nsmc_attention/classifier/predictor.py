@@ -60,36 +60,29 @@ EPSILON = 1e-7
 class Pieces:
     """Reviews cut into pieces: the `owner` (P,) of each piece is the position of its review.
 
-    `shares` (P,) are the weights of the pieces in their review's mean, and sum to 1 over them. With no review `cut`, which
-    is nearly always so, nothing is computed from them.
+    `shares` (P,) are the weights of the pieces in their review's mean, and sum to 1 over them.
     """
 
     reviews: Sequence[Encoded]
     owners: NDArray[numpy.int64]
     shares: NDArray[numpy.float64]
-    cut: bool = True
 
     @classmethod
     def of(cls, reviews: Sequence[Encoded], longest: int) -> "Pieces":
         """Cut what is longer than WHOLE_TOKENS tokens, or than the network can read."""
         whole = min(WHOLE_TOKENS, longest)
         if all(len(review) <= whole for review in reviews):
-            return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)), cut=False)
+            return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)))
         cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
         counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
-        pieces = [
-            review if len(each) == 1 else review.take(range(*span))
-            for review, each in zip(reviews, cuts)
-            for span in each
-        ]
+        pairs = ((review, span) for review, each in zip(reviews, cuts) for span in each)
+        pieces = [review if span == (0, len(review)) else review.take(range(*span)) for review, span in pairs]
         roots = numpy.sqrt([max(1, len(piece)) for piece in pieces])
         return cls(pieces, owners, roots / numpy.bincount(owners, roots, len(reviews))[owners])
 
     def probabilities(self, probabilities: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """Return the probability of each review, of that of each piece; of a review in one piece as it is."""
-        if not self.cut:
-            return probabilities
         joined = 1 / (1 + numpy.exp(-numpy.bincount(self.owners, self.shares * log_odds(probabilities, EPSILON))))
         whole = self.shares == 1
         joined[self.owners[whole]] = probabilities[whole]
@@ -97,8 +90,6 @@ class Pieces:
 
     def means(self, figures: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """(P, K) figures of the pieces -> their means of each review, (N, K)."""
-        if not self.cut:
-            return figures
         return numpy.stack([numpy.bincount(self.owners, self.shares * column) for column in figures.T], axis=1)
 
     def joined(self, arrays: Sequence[Any], axes: Sequence[str]) -> list[Any]:
@@ -106,27 +97,21 @@ class Pieces:
 
         Weights of queries stay among the tokens of a piece; of others, a piece has its share.
         """
-        if not self.cut:
+        if (self.shares == 1).all():
             return list(arrays)
+        from scipy.linalg import block_diag
+
         ends = numpy.cumsum(numpy.bincount(self.owners)).tolist()
-        parts = [range(start, end) for start, end in zip([0, *ends], ends)]
-        return [
-            arrays[part[0]]
-            if len(part) == 1
-            else diagonal([arrays[piece] for piece in part])
-            if "queries" in axes and arrays[part[0]].ndim == len(axes)
-            else numpy.concatenate([arrays[piece] * numpy.float32(self.shares[piece]) for piece in part], axis=-1)
-            for part in parts
-        ]
-
-
-def diagonal(blocks: Sequence[NDArray[numpy.float32]]) -> NDArray[numpy.float32]:
-    """Return square matrices along the diagonal of one, which is 0 elsewhere."""
-    ends = numpy.cumsum([len(block) for block in blocks]).tolist()
-    whole = numpy.zeros((ends[-1], ends[-1]), dtype="float32")
-    for block, start, end in zip(blocks, [0, *ends], ends):
-        whole[start:end, start:end] = block
-    return whole
+        shares, whole = self.shares.astype("float32"), list[Any]()
+        for start, end in zip([0, *ends], ends):
+            own = arrays[start:end]
+            if len(own) == 1:
+                whole += own
+            elif "queries" in axes and own[0].ndim == len(axes):
+                whole.append(block_diag(*own))
+            else:
+                whole.append(numpy.concatenate([a * share for a, share in zip(own, shares[start:end])], axis=-1))
+        return whole
 
 
 def spans(tokens: Sequence[str], whole: int, longest: int) -> list[tuple[int, int]]:
@@ -170,19 +155,15 @@ class TokenScorer:
             probabilities[members] = probability
         return pieces.probabilities(probabilities)
 
-    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
-        """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
-
-        Weights have the engine's axes without padding; where these are pairs of tokens, those of a review of more than
-        PAIRED tokens are means over the queries, (T,). Where a network of a fixed length gave some to the padding, rows
-        are renormalized to sum to 1.
-        """
-        return self.read(reviews)[:2]
-
     def read(
         self, reviews: Sequence[Encoded], heads: Optional[Heads] = None
     ) -> tuple[NDArray[numpy.float64], list[Any], NDArray[numpy.float64]]:
-        """Return `predict_with_weights` of N reviews, and what heads say of them, (N, FIGURES)."""
+        """Return the probabilities, as the call does, the weights of each review, and what heads say of them, (N, FIGURES).
+
+        Weights, None for a review without tokens, have the engine's axes without padding; where these are pairs of tokens,
+        those of a review of more than PAIRED tokens are means over the queries, (T,). Where a network of a fixed length
+        gave some to the padding, rows are renormalized to sum to 1.
+        """
         pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         weights: list[Any] = [None] * len(pieces.reviews)
@@ -205,9 +186,8 @@ class TokenScorer:
         """Yield (members, probability, weights, what the heads say) of the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
             if heads:
-                probability, weights, contexts, odds = self.read_batch(batch)
-                grams = Grams.of([reviews[member] for member in members])
-                said = heads(numpy.column_stack([contexts, odds]).astype("float32"), grams)
+                probability, weights, dense = self.read_batch(batch)
+                said = heads(dense, Grams.of([reviews[member] for member in members]))
             else:
                 (probability, weights), said = self.engine(*batch), numpy.zeros(FIGURES)
             if not numpy.isfinite(probability).all():
@@ -217,11 +197,11 @@ class TokenScorer:
                 )
             yield members, probability, weights, said
 
-    def read_batch(self, batch: Sequence[Numbers]) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-        """Return the probability (N,), weights, contexts (N, F) and log-odds (N,), by an engine that has `read`."""
+    def read_batch(self, batch: Sequence[Numbers]) -> tuple[Numbers, Numbers, Floats]:
+        """Return the probability (N,), weights, and contexts beside log-odds (N, F), by an engine that has `read`."""
         engine: Any = self.engine
         probability, weights, contexts = engine.read(*batch)
-        return probability, weights, contexts, log_odds(probability, EPSILON)
+        return probability, weights, numpy.column_stack([contexts, log_odds(probability, EPSILON)]).astype("float32")
 
     def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""

@@ -109,7 +109,7 @@ def train_classifier(
         "columns": reviews.columns,
         "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
         "config": config.to_dict(),
-        **origins.settings(),
+        **origins.named("fingerprint"),
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
@@ -222,7 +222,7 @@ def finish(
     columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
     given = {option: value for (option, usual), value in columns.items() if value != usual}
     valid = dev_reviews and dev_reviews.name
-    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.names())
+    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.named("name"))
     best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
     manifest = {**manifest_of(config, data, best, again, origins.first), "calibration": calibration}
     codec = {"vocab.json": inputs.vocabulary}, inputs.encoder

@@ -10,16 +10,15 @@ that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unle
 import csv
 import json
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import repeat
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Optional
 
-from ..errors import DataError
+from ..errors import DataError, required
 from ..text.encoding import clean
 from .columns import is_number
-from .rows import require_parquet
 
 if TYPE_CHECKING:
     import pyarrow
@@ -147,7 +146,8 @@ def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verb
         for cells, result in zip(table, rows.results):
             values = dict(zip(rows.columns, cells))
             for name, value in result.items():
-                values[unique_name(prefix + name if name in types else name, rows.columns)] = value
+                key = prefix + name if name in types else name
+                values[output_prefix(rows.columns, [key]) + key] = value
             lines.append(as_json(values) + "\n")
         file.writelines(lines)
 
@@ -186,7 +186,7 @@ def parquet_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], 
 
     DataError if parquet has no type for a column.
     """
-    parquet, tables, outputs = require_parquet(), list["pyarrow.Table"](), list["pyarrow.Table"]()
+    parquet, tables, outputs = required("parquet", "pyarrow.parquet"), list["pyarrow.Table"](), list["pyarrow.Table"]()
     import pyarrow
 
     def write(rows: ScoredRows) -> None:
@@ -275,13 +275,6 @@ def output_names(names: Sequence[str], types: Mapping[str, str]) -> list[str]:
     """Return the output columns as a table with these columns calls them."""
     prefix = output_prefix(names, types)
     return [prefix + name for name in types]
-
-
-def unique_name(name: str, taken: Collection[str]) -> str:
-    """Prefix a name with `predicted_` until it is not taken."""
-    while name in taken:
-        name = f"predicted_{name}"
-    return name
 
 
 def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[object]]:
