@@ -88,21 +88,22 @@ def as_cells(column: Sequence[object]) -> list[object]:
 
 
 class ShortLineEnds(list[str]):
-    """The rows of a csv.writer, which end in `terminator`; `flush` writes them to a file with `end` instead.
+    """The rows of a csv.writer, which end in `terminator`; `taken` returns and forgets them, with `end` instead.
 
     A csv.writer quotes the cells that contain a character of its line terminator: here, all that could be read as several.
     """
 
     write = list.append
 
-    def __init__(self, file: IO[str], end: str, delimiter: str = ","):
-        self.file, self.end = file, end
+    def __init__(self, end: str, delimiter: str = ","):
+        self.end = end
         # without the delimiter, whose cells are quoted in any case: Python 3.13 refuses it there
         self.terminator = SEPARATORS.replace(delimiter, "") + "\r\n"
 
-    def flush(self) -> None:
-        self.file.write("".join([row[: -len(self.terminator)] + self.end for row in self]))
+    def taken(self) -> str:
+        text = "".join([row[: -len(self.terminator)] + self.end for row in self])
         self.clear()
+        return text
 
 
 @contextmanager
@@ -133,15 +134,15 @@ def csv_writer(
 ) -> Iterator[Write]:
     """The table's columns, then the output columns. Further digits of probabilities depend on the batch."""
     marked = list if verbatim else as_cells
-    lines = ShortLineEnds(file, "\n", delimiter)
+    lines = ShortLineEnds("\n", delimiter)
     table = csv.writer(lines, delimiter=delimiter, lineterminator=lines.terminator)
     table.writerow([*marked(names), *output_names(names, types)])
-    lines.flush()
+    file.write(lines.taken())
 
     def write(rows: ScoredRows) -> None:
         cells = [*ordered(rows.columns, names, "csv"), *map(figures, zip(*rows.results))]
         table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
-        lines.flush()
+        file.write(lines.taken())
 
     yield write
 
