@@ -4,13 +4,14 @@ import numpy
 import pytest
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.engines import embed_batch, gluon_graph, is_built, load_engine
+from nsmc_attention.classifier.engines import embed_batch, gluon_graph, load_engine
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import BundleError
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.measure.metrics import log_odds
 from nsmc_attention.native import SWITCH
+from nsmc_attention.native.kernels import is_built
 from nsmc_attention.systems.film.rater import ReviewReader, reading_engine
 
 mxnet = import_mxnet()
