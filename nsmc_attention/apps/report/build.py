@@ -36,8 +36,9 @@ from ...views.heatmap import tags_at
 from ...views.page import OWN_CHARACTERS, entry, file, filled, font_of, in_base64, in_script, panel, with_words
 from ..aspects.aspects import Aspect, AspectReader, by_name
 from ..aspects.clauses import Morphemes, placed_morphemes, read_words
+from ..words import content_words
 from .content import SHOWN, Content, Example, Section, rate_groups
-from .statistics import Tables, content_words, count, count_words, dates_of
+from .statistics import Tables, count, count_words, dates_of
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
