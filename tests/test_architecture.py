@@ -22,7 +22,7 @@ FILES_ALONE = {"__init__", "__main__", "errors", "version", "bundle", "registry"
 ORDER = """
     errors version, machine schema, native, text, bundle network tables, corpora drawing engines measure,
     sentiment scoring training, registry, classifier, apps/aspects views, systems/sequences,
-    systems/film systems/language systems/read systems/restore, apps apps/report apps/serve, cli
+    systems/film systems/language systems/read systems/restore, apps, apps/report apps/serve, cli
 """
 # Lines of Python; what a folder needs beyond them makes room there first
 BOUNDS = {
@@ -45,11 +45,11 @@ BOUNDS = {
     "systems/language": 597,
     "systems/read": 2046,
     "systems/restore": 2723,
-    "apps/aspects": 322,
-    "apps/report": 805,
+    "apps/aspects": 320,
+    "apps/report": 796,
     "apps/serve": 1459,
     "cli": 1409,
-    "": 25357,
+    "": 25398,
 }
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))
