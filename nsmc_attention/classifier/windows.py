@@ -46,7 +46,8 @@ class Window:
         lengths = self.lengths[members]
         columns = numpy.arange(width or lengths.max())
         places = numpy.where(columns < lengths[:, None], self.starts[members][:, None] + columns, 0)
-        return (self.ids[places], lengths, self.ngrams.take(places, axis=0))[: 3 if len(self.ngrams) else 2]
+        batch = self.ids[places], lengths
+        return (*batch, self.ngrams.take(places, axis=0)) if len(self.ngrams) else batch
 
 
 # What a network reads
