@@ -24,7 +24,7 @@ SENTENCES = [f"정말 재미있는 {MASK}", MASK, f"{MASK} ㅋㅋㅋ 😀"]
 
 
 def classified(classifier):
-    return numpy.concatenate([[each.probability, *each.token_weights] for each in classifier.predict_many(TEXTS)])
+    return numpy.concatenate([[each.probability or 0, *each.token_weights] for each in classifier.predict_many(TEXTS)])
 
 
 def restored(restorer):
