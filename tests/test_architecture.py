@@ -49,7 +49,7 @@ BOUNDS = {
     "apps/report": 796,
     "apps/serve": 1459,
     "cli": 1409,
-    "": 25398,
+    "": 25394,
 }
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))
