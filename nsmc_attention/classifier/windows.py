@@ -1,7 +1,4 @@
-"""A window of reviews as arrays, which compiled code fills: nearly all reviews of a table are read in this way.
-
-Those that need Python, the long ones and those with symbols, are encoded one by one.
-"""
+"""Windows of a table's reviews as arrays, filled by compiled code; long reviews and those with symbols stand apart."""
 
 from dataclasses import dataclass
 from typing import Optional, Sequence, Union
@@ -63,8 +60,9 @@ def read_window(encoder: ReviewEncoder, reviews: list[str], longest: int) -> tup
     lengths, ids, ngrams = (numpy.frombuffer(array, dtype="int32") for array in arrays)
     ids[0], window = encoder.padding, Window(texts, lengths, ids, ngrams.reshape(-1, NGRAMS))
     english, hinting = (window.count(encoder.table(each)) > 0 for each in (encoder.english, encoder.hinting))
-    places = numpy.flatnonzero(english | (lengths > longest)).tolist()
-    others = {place: encoder.encode(texts[place]) for place in places}
+    others = {
+        place: encoder.encode(texts[place]) for place in numpy.flatnonzero(english | (lengths > longest)).tolist()
+    }
     hinting |= numpy.array([len(text) <= LONGEST_NUMBER for text in texts], dtype=bool)
     for place in numpy.flatnonzero(hinting).tolist() if encoder.symbols else ():
         if place not in others and (marked := encoder.with_symbols(window[place])).tokens:
