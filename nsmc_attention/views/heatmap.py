@@ -1,7 +1,6 @@
 """The analysis: attributions as pictures, and statistics of the attention over many reviews; `page` draws for browsers."""
 
 from bisect import bisect_right
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
@@ -233,49 +232,24 @@ def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
     save_figure(draw_heatmap(prediction), path)
 
 
-def token_table(predictions: Iterable[Prediction]) -> "DataFrame":
-    """Return one row a token of all Predictions that have a label.
-
-    token, label (of its review), weight (times T), position (0 the first to 1 the last; 0.5 for a single token).
-    """
-    from pandas import DataFrame
-
-    labelled = [prediction for prediction in predictions if prediction.label is not None]
-    sizes = [len(prediction.tokens) for prediction in labelled]
-    positions = [numpy.linspace(0, 1, size) if size > 1 else numpy.array([0.5]) for size in sizes]
-    weights = [prediction.token_weights * size for prediction, size in zip(labelled, sizes)]
-    columns = {
-        "token": [token for prediction in labelled for token in prediction.tokens],
-        "label": numpy.repeat(numpy.array([prediction.label for prediction in labelled], dtype=object), sizes),
-        "weight": numpy.concatenate([[], *weights]),
-        "position": numpy.concatenate([[], *positions]),
-    }
-    return DataFrame(columns)
-
-
 def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]]) -> list[str]:
     """Return for each token the tag of the last of (start, end, tag) that begins no later: of its morpheme by `mecab_tags`."""
     begins = [start for start, *_ in spans]
     return [spans[max(0, bisect_right(begins, start) - 1)][2] for start, _ in offsets]
 
 
-def by_word(table: "DataFrame", fewest: int = 20) -> "DataFrame":
-    """Return for each label its words by weight: label, token, count, weight (mean), largest first.
-
-    Words that occur fewer than `fewest` times in reviews of that label are left out.
-    """
-    rows = table.groupby(["label", "token"])["weight"].agg(["size", "mean"]).reset_index()
-    rows = rows.set_axis(["label", "token", "count", "weight"], axis=1)
-    return rows[rows["count"] >= fewest].sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
-
-
-def by_hop(predictions: Sequence[Prediction], fewest: int = 20) -> list["DataFrame"]:
+def by_hop(predictions: Iterable[Prediction], fewest: int = 20) -> list["DataFrame"]:
     """Return for each hop its words by weight: token, count, weight (mean, times T), largest first.
 
     The axes of the Predictions are (hops, keys). Words that occur fewer than `fewest` times are left out.
     """
+    from pandas import Series
+
+    labelled = [one for one in predictions if one.label is not None]
+    tokens = [token for one in labelled for token in one.tokens]
     tables = []
-    for hop in range(max((len(prediction.weights) for prediction in predictions), default=0)):
-        of_hop = (replace(one, weights=one.weights[hop], axes=("keys",)) for one in predictions if one.label)
-        tables.append(by_word(token_table(of_hop).assign(label=hop), fewest).drop(columns="label"))
+    for weights in numpy.concatenate([one.weights * len(one.tokens) for one in labelled], axis=1) if labelled else ():
+        words = Series(weights).groupby(tokens).agg(count="size", weight="mean").rename_axis("token").reset_index()
+        words = words[words["count"] >= fewest]
+        tables.append(words.sort_values("weight", ascending=False, ignore_index=True))
     return tables

@@ -6,7 +6,7 @@ import pytest
 from nsmc_attention.classifier.prediction import Prediction
 from nsmc_attention.measure.metrics import evenness, overlap
 from nsmc_attention.text.tokenizers import mecab_tags
-from nsmc_attention.views.heatmap import by_hop, by_word, tags_at, token_table
+from nsmc_attention.views.heatmap import by_hop, tags_at
 
 RANDOM = numpy.random.RandomState(0)
 BLANK = Prediction("", None, None, None, (), (), numpy.zeros((0, 0), "float32"), "blank", ("hops", "keys"))
@@ -48,26 +48,6 @@ def test_rounding_takes_no_evenness_beyond_its_range():
     for size in range(2, 300):
         assert 0.9999 < evenness([numpy.full(size, 1 / size, dtype="float32")]) <= 1
     assert evenness([numpy.float32([1 + 1e-6, 0])]) == 0
-
-
-def test_words_are_means_of_the_rows_of_scored_reviews():
-    table = token_table(
-        [
-            prediction("가 나", [[1, 0], [1, 0]]),
-            prediction("나 가", [[0, 1], [0, 1]], "negative"),
-            prediction("가 나", [[0.5, 0.5], [0.5, 0.5]]),
-            BLANK,
-        ]
-    )
-    words = by_word(table, fewest=1)
-    assert words.values.tolist() == [
-        ["negative", "가", 1, 2.0],
-        ["negative", "나", 1, 0.0],
-        ["positive", "가", 2, 1.5],
-        ["positive", "나", 2, 0.5],
-    ]
-    assert by_word(table, fewest=2)["label"].tolist() == ["positive", "positive"]
-    assert table["position"].tolist() == [0, 1] * 3 and table["weight"].mean() == 1
 
 
 def test_a_token_has_the_tag_of_the_morpheme_that_it_begins_in():
