@@ -191,20 +191,14 @@ def converted(item: "Field[Any]", value: object, where: str) -> Any:
 
 
 def of_kind(item: "Field[Any]", group: Settings, kind: str, where: str) -> Settings:
-    """Return a group's settings of a kind; of another kind than it is, the defaults.
-
-    A kind derived from the field's default takes over what this declares unlike others of its class.
-    """
+    """Return a group's settings of a kind; of another kind than it is, the defaults."""
     registry: Mapping[str, type[Settings]] = item.metadata["kinds"]
     declared: Any = item.default
     if kind not in registry:
         raise ConfigError(f"{where}.{KIND}: unknown kind {kind!r}{did_you_mean(kind, registry)}")
     if kind == group.kind:
         return group
-    if not issubclass(registry[kind], type(declared)):
-        return registry[kind]()
-    usual = vars(type(declared)())
-    return registry[kind](**{name: value for name, value in vars(declared).items() if value != usual[name]})
+    return declared if kind == declared.kind else registry[kind]()
 
 
 def paths(settings: Settings) -> Iterator[tuple[str, Any]]:

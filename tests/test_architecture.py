@@ -26,7 +26,7 @@ ORDER = """
 """
 # Lines of Python; what a folder needs beyond them makes room there first
 BOUNDS = {
-    "machine": 707,
+    "machine": 701,
     "native": 187,
     "text": 986,
     "network": 1094,
@@ -38,18 +38,18 @@ BOUNDS = {
     "sentiment": 114,
     "scoring": 609,
     "training": 703,
-    "classifier": 3652,
+    "classifier": 3649,
     "views": 536,
     "systems/sequences": 353,
-    "systems/film": 1226,
-    "systems/language": 597,
+    "systems/film": 1219,
+    "systems/language": 594,
     "systems/read": 2046,
     "systems/restore": 2723,
     "apps/aspects": 320,
     "apps/report": 796,
     "apps/serve": 1459,
     "cli": 1409,
-    "": 25366,
+    "": 25341,
 }
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))

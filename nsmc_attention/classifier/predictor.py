@@ -154,20 +154,17 @@ class TokenScorer:
 
     def figures(self, reviews: Reviews, heads: Optional[Heads] = None) -> tuple[Numbers, Numbers]:
         """Return the probabilities, as the call does, and what heads say of N reviews, (N, FIGURES)."""
-        pieces = Pieces.of(reviews, self.longest)
-        probabilities, said = numpy.full(len(pieces.reviews), numpy.nan), numpy.zeros((len(pieces.reviews), FIGURES))
-        for members, probability, _, figures in self.run(pieces.reviews, heads):
-            probabilities[members], said[members] = probability, figures
-        return pieces.probabilities(probabilities), pieces.means(said)
+        probabilities, _, said = self.read(reviews, heads, weighted=False)
+        return probabilities, said
 
     def read(
-        self, reviews: Sequence[Encoded], heads: Optional[Heads] = None
+        self, reviews: Reviews, heads: Optional[Heads] = None, weighted: bool = True
     ) -> tuple[NDArray[numpy.float64], list[Any], NDArray[numpy.float64]]:
         """Return the probabilities, as the call does, the weights of each review, and what heads say of them, (N, FIGURES).
 
         Weights, None for a review without tokens, have the engine's axes without padding; where these are pairs of tokens,
         those of a review of more than PAIRED tokens are means over the queries, (T,). Where a network of a fixed length
-        gave some to the padding, rows are renormalized to sum to 1.
+        gave some to the padding, rows are renormalized to sum to 1. Without `weighted` there are none.
         """
         pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
@@ -175,7 +172,7 @@ class TokenScorer:
         said = numpy.zeros((len(pieces.reviews), FIGURES))
         for members, probability, arrays, figures in self.run(pieces.reviews, heads):
             probabilities[members], said[members] = probability, figures
-            for member, array in zip(members, arrays):
+            for member, array in zip(members, arrays if weighted else ()):
                 inside = slice(len(pieces.reviews[member]))
                 # a copy: a view would keep the whole batch in memory
                 array = numpy.array(array[tuple([inside if axis in AXES else slice(None) for axis in axes])])
@@ -183,7 +180,7 @@ class TokenScorer:
                     array = renormalize_rows(array) if self.fixed_length else array
                     array = array.mean(axis=-2) if len(reviews[pieces.owners[member]]) > PAIRED else array
                 weights[member] = array
-        return pieces.probabilities(probabilities), pieces.joined(weights, axes), pieces.means(said)
+        return pieces.probabilities(probabilities), pieces.joined(weights, axes) if weighted else [], pieces.means(said)
 
     def run(self, reviews: Reviews, heads: Optional[Heads] = None) -> Iterator[tuple[Members, Floats, Floats, Any]]:
         """Yield (members, probability, weights, what the heads say) of the reviews that have tokens, batched by length."""

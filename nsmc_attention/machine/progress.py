@@ -18,7 +18,14 @@ def progress_bar(items: Optional[Iterable[Any]] = None, shown: Optional[bool] = 
     if not (shown or shown is None and (notebook or sys.stderr.isatty())) or find_spec("tqdm") is None:
         return HiddenBar(items)
     options.update((name, word(options[name])) for name in ("desc", "unit") if name in options)
-    return bars(notebook)(items, file=sys.stderr, mininterval=0.5, **options)
+    from tqdm import tqdm
+
+    if notebook:
+        with warnings.catch_warnings():
+            # without ipywidgets a notebook shows text; it imports asyncio too, 15 ms that a terminal need not wait
+            warnings.filterwarnings("ignore", message="IProgress not found")
+            from tqdm.auto import tqdm
+    return tqdm(items, file=sys.stderr, mininterval=0.5, **options)
 
 
 class HiddenBar:
@@ -43,19 +50,6 @@ class HiddenBar:
 
     def __getattr__(self, name: str) -> Any:
         return lambda *arguments, **options: None
-
-
-def bars(notebook: bool) -> Any:
-    """Return tqdm's class of bars; tqdm.auto imports asyncio too, 15 ms that a terminal need not wait."""
-    if not notebook:
-        from tqdm import tqdm
-
-        return tqdm
-    with warnings.catch_warnings():
-        # without ipywidgets a notebook shows text
-        warnings.filterwarnings("ignore", message="IProgress not found")
-        from tqdm.auto import tqdm as widgets
-    return widgets
 
 
 def in_notebook() -> bool:

@@ -29,15 +29,6 @@ class PoolingConfig(Settings):
         """Return the network in words, for model cards."""
         return "Attention over reviews" if self.attention.kind != "uniform" else "The average of reviews"
 
-    def network(self, inputs: int) -> Network:
-        """Build the network for reviews of so many numbers each."""
-        from .network import FilmNetwork
-
-        return FilmNetwork(inputs, self)
-
-
-FILM_NETWORKS: dict[str, type[Settings]] = {kind.kind: kind for kind in (PoolingConfig,)}
-
 
 class FilmTrainingConfig(LoopConfig):
     """The training of `film`; a batch is of films."""
@@ -59,7 +50,7 @@ class FilmConfig(TaskConfig):
     """A whole training of `film` in one value."""
 
     task: ClassVar[str] = "film"
-    model: PoolingConfig = kinds(FILM_NETWORKS, PoolingConfig(), "the network")
+    model: PoolingConfig = kinds({"pooling": PoolingConfig}, PoolingConfig(), "the network")
     training: FilmTrainingConfig = section(FilmTrainingConfig(), "how the network is trained")
 
     @property
@@ -72,7 +63,9 @@ class FilmConfig(TaskConfig):
 
     def network(self, inputs: int) -> Network:
         """Build the network, its parameters not yet initialized, for reviews of so many numbers each."""
-        return self.model.network(inputs)
+        from .network import FilmNetwork
+
+        return FilmNetwork(inputs, self.model)
 
 
 FILM_PRESETS = {"pooling": FilmConfig()}

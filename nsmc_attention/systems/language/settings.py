@@ -45,11 +45,6 @@ class MaskedConfig(Settings):
         outputs: dict[str, Axes] = {"probability": ("N", "V"), **self.encoder.outputs}
         return {"model.onnx": Interface(inputs, outputs, guessed)}
 
-    def network(self, vocab_size: int, max_length: int) -> Network:
-        from .network import MaskedLanguageModel
-
-        return MaskedLanguageModel(vocab_size, self, max_length)
-
 
 class LanguageTraining(LoopConfig):
     """Settings of a language model's training."""
@@ -80,7 +75,9 @@ class LanguageConfig(TaskConfig):
 
     def network(self, vocab_size: int) -> Network:
         """Build the HybridBlock, its parameters not yet initialized."""
-        return self.model.network(vocab_size, self.text.max_length)
+        from .network import MaskedLanguageModel
+
+        return MaskedLanguageModel(vocab_size, self.model, self.text.max_length)
 
 
 LANGUAGE_PRESETS = {"transformer": LanguageConfig(), "gru": LanguageConfig(model=MaskedConfig(encoder=GRU()))}
