@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy
 
+from ..bundle import model_card, read_contents, write_bundle
+from ..classifier.explain import Explainer
 from ..classifier.predictor import Classifier
 from ..classifier.settings import ClassifierBundle
 from ..corpora.nsmc import CORPORA, Reviews
 from ..errors import ConfigError, MissingPackage, check_kind
 from ..machine.aliases import Record
 from ..machine.progress import progress_bar
-from ..measure.metrics import metrics
+from ..measure.faithfulness import faithfulness as measure
+from ..measure.metrics import metrics, overlap
 from ..systems.restore.corrections import Restore, over
+from ..views.heatmap import by_hop
 
 SIDES = ("negative", "neutral", "positive")
 
@@ -67,9 +71,6 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     Returns `measure.faithfulness.faithfulness` plus data, bundle and seconds. Contributions are measured where the
     classifier has them. Gradients are left out where MXNet is missing.
     """
-    from ..classifier.explain import Explainer
-    from ..measure.faithfulness import faithfulness as measure
-
     started = time.perf_counter()
     chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
     encoded = list(filter(len, map(classifier.bundle.codec.encode, reviews.frame["document"].iloc[chosen])))
@@ -95,9 +96,6 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
     Returns reviews (with a word), overlap (`metrics.overlap`), words: for each hop its tokens by weight,
     as `heatmap.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
     """
-    from ..measure.metrics import overlap
-    from ..views.heatmap import by_hop
-
     if "hops" not in classifier.engine.axes:
         raise ConfigError(
             f"{classifier.bundle.folder}: expected a classifier of structured attention, found "
@@ -114,8 +112,6 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
 
 def record(bundle: ClassifierBundle, judged: Record, reviews: Reviews) -> None:
     """Write what `evaluate` returned for reviews into the bundle's manifest and model card, with the command."""
-    from ..bundle import model_card, read_contents, write_bundle
-
     # as it was given; but no card holds a whole path
     path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)
     which = [] if bundle.packaged else ["--bundle", path]

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ..bundle import AnyBundle, sha256
 from ..corpora.data import columns_of
 from ..corpora.nsmc import Reviews, read_bytes
+from ..engines.graphs import parameters_of
 from ..errors import ConfigError, DataError
 from ..machine.aliases import Network, Record
 from ..measure.metrics import log_odds
@@ -73,8 +74,6 @@ class Origins:
         """Return a function that gives a network with this encoder the parameters of the first bundle."""
         if self.first is None:
             return None
-        from ..engines.graphs import parameters_of
-
         (_, arrays), (_, init) = parameters_of(self.first), lenders()[self.first.layout]
         return partial(init, arrays=arrays, codec=self.first.codec, token_to_idx=encoder.token_to_idx)
 

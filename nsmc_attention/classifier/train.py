@@ -16,7 +16,7 @@ from ..corpora import nsmc, raw
 from ..corpora.data import Labelled
 from ..corpora.labelled import read_reviews
 from ..corpora.nsmc import Reviews
-from ..engines.graphs import DeviceName
+from ..engines.graphs import DeviceName, GluonGraph
 from ..errors import DataError
 from ..machine.aliases import Network, Numbers, Record
 from ..text.encoding import ReviewEncoder, tokenize_many
@@ -241,7 +241,6 @@ def write_classifier(
     documents: list[str],
 ) -> ClassifierBundle:
     """Write a network and its vocabulary, as files and as encoder, as a bundle; the parity is measured on documents."""
-    from ..engines.graphs import GluonGraph
     from ..engines.onnx.graph import lower
     from .engines import GraphEngine
     from .export import disagreement, parity

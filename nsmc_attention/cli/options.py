@@ -12,7 +12,7 @@ import click
 
 from ..corpora.data import Labelled, Texts
 from ..errors import ConfigError
-from ..tables.source import ENCODINGS
+from ..tables.source import ENCODINGS, find_source, source_lines
 from .declare import Group, argument, choices, option
 
 if TYPE_CHECKING:
@@ -201,8 +201,6 @@ class Scoring(NamedTuple):
             return table
         if texts not in ((), ("-",)):
             return texts
-        from ..tables.source import find_source, source_lines
-
         source = find_source("-", encoding=table.encoding)
         return source_lines(source) if source.kind == "lines" else replace(table, source=source)
 

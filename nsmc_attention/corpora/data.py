@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Optional, Union
 
 from ..errors import DataError
+from ..tables.columns import require_column
+from ..tables.parts import as_text, cells_of
+from ..tables.source import announce, find_source
 
 if TYPE_CHECKING:
     from ..tables.table import Table
@@ -31,7 +34,6 @@ class Texts:
 
     def open(self) -> "Table":
         """Open the file, see `open_table`."""
-        from ..tables.source import find_source
         from ..tables.table import open_table
 
         source = self.source or find_source(self.data, self.kind, self.encoding, self.sheet, self.header)
@@ -39,7 +41,6 @@ class Texts:
 
     def read(self) -> tuple[str, Iterable[str]]:
         """Return the name of the data and its reviews; of a corpus those of its train file."""
-        from ..tables.parts import as_text
         from . import nsmc
 
         if self.data in nsmc.CORPORA:
@@ -73,10 +74,7 @@ def open_file(file: File) -> "Table":
 
 def columns_of(table: Any, columns: Sequence[str]) -> list[list[Any]]:
     """Return the numbers of a file's rows, or a DataFrame's index, and cells of columns as text; DataError as `open_table`."""
-    from ..tables.columns import require_column
-    from ..tables.parts import as_text, cells_of
     from ..tables.rows import parts_of
-    from ..tables.source import announce, find_source
 
     if not isinstance(table, Path):
         for column in columns:

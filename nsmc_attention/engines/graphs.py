@@ -15,10 +15,11 @@ import numpy
 from ..bundle import PARAMETERS, AnyBundle
 from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean, requirement
 from ..machine.aliases import Device, Numbers
+from ..machine.mxnet_shim import choose_device, import_mxnet
 from ..machine.processes import thread_pool
 from ..network.graphs import LENGTHS, Interface, dtype
-from ..network.parameters import Arrays
-from ..network.tracing import parts_of
+from ..network.parameters import Arrays, initialize_from, loaded
+from ..network.tracing import parameter_shapes, parts_of
 
 EngineName = Literal["auto", "native", "native-bf16", "onnx", "gluon"]
 DeviceName = Literal["auto", "cpu", "gpu"]
@@ -33,9 +34,6 @@ GLUON_BATCH = 128
 
 def parameters_of(bundle: AnyBundle) -> tuple[Any, Arrays]:
     """Return the network of a bundle of any task, not initialized, and {name: array} of its parameters."""
-    from ..network.parameters import loaded
-    from ..network.tracing import parameter_shapes
-
     network, arrays = bundle.config.network(*bundle.codec.sizes), loaded(bundle.parameters())
     if parameter_shapes(network) != {name: array.shape for name, array in arrays.items()}:
         raise BundleError(f"{bundle.folder}: its {PARAMETERS} does not fit the config of its manifest; train again")
@@ -44,9 +42,6 @@ def parameters_of(bundle: AnyBundle) -> tuple[Any, Arrays]:
 
 def gluon_network(bundle: AnyBundle, device: str) -> tuple[Any, Any]:
     """Return the network of a bundle of any task with its parameters, not hybridized, and the mxnet context that it is on."""
-    from ..machine.mxnet_shim import choose_device
-    from ..network.parameters import initialize_from
-
     context = choose_device(device)
     network, arrays = parameters_of(bundle)
     initialize_from(network, arrays, context)
@@ -158,8 +153,6 @@ class GluonGraph:
     name, batch_size = "gluon", GLUON_BATCH
 
     def __init__(self, block: Any, interface: Interface, device: Device):
-        from ..machine.mxnet_shim import import_mxnet
-
         self.mxnet, self.block, self.interface, self.device = import_mxnet(), block, interface, device
 
     def __call__(self, *arrays: Array, outputs: Optional[Iterable[str]] = None) -> list[Array]:

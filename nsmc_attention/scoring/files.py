@@ -24,7 +24,7 @@ from ..machine.files import NO_ROOM, replaced_file
 from ..machine.processes import can_start_workers, cores
 from ..machine.progress import progress_bar
 from ..measure.share import Tally
-from ..tables.parts import cut
+from ..tables.parts import Source, TablePart, as_text, cut
 from ..tables.source import BINARY, say_once
 from ..tables.workbook import why_not_kept
 from ..tables.writers import WRITERS, ScoredRows, Writer, kept_writer, output_names
@@ -34,7 +34,6 @@ from .reference import Row, Scorer, worker_scorer
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from ..tables.parts import Source, TablePart
     from ..tables.table import Table
 
 PathLike = Union[str, Path]
@@ -135,12 +134,12 @@ def say_renamed(names: Sequence[str], types: Mapping[str, str], where: object) -
         say_once(f"{where}: the table already has {list_names(taken)}; the results are in {results}")
 
 
-def marks(style: str, source: "Source", output: PathLike, excel: bool = False) -> bool:
+def marks(style: str, source: Source, output: PathLike, excel: bool = False) -> bool:
     """Return whether an output begins with a byte-order mark, without which Excel shows no Hangul."""
     return style in ("csv", "tsv") and (excel or source.from_office and str(output) not in STDOUT)
 
 
-def refuse_loss(source: "Source", output: PathLike, style: Optional[str] = None) -> None:
+def refuse_loss(source: Source, output: PathLike, style: Optional[str] = None) -> None:
     """Raise DataError where the output replaces the file that is read and does not keep it.
 
     A table that is scored, in a `style`, keeps its columns, a workbook all that is in it, unless `why_not_kept` says why
@@ -183,7 +182,7 @@ def table_parts(
     # a table of one part starts no processes
     names, processes = list(first[0]), processes if len(first) > 1 else 1
     # not `itertools.tee`, which holds 57 parts before it frees one
-    held: "deque[TablePart]" = deque()
+    held: deque[TablePart] = deque()
 
     def windows() -> Iterator[list[str]]:
         for part in chain(first, table.parts):
@@ -294,9 +293,7 @@ def tally_table(scorer: Scorer, source: File, processes: Optional[int] = None) -
     return tally
 
 
-def texts_of(part: "TablePart", text_column: str) -> list[str]:
-    from ..tables.parts import as_text
-
+def texts_of(part: TablePart, text_column: str) -> list[str]:
     cells = part[text_column]
     return cells if set(map(type, cells)) == {str} else [as_text(cell) for cell in cells]
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Optional, Protocol, TypeVar, Union, cast
 
 from ..bundle import PACKAGE, AnyBundle, Layout, load_bundle
 from ..errors import BundleError, DataError, check_kind
+from ..tables.columns import find_column
 
 Self = TypeVar("Self", bound="Predictor")
 # A text's output columns; the last says why there is no result, None where there is one
@@ -203,8 +204,6 @@ def is_frame(value: object) -> bool:
 
 def text_column_of(frame: Any, text_column: Optional[str] = None) -> Any:
     """Return the name of the column of a DataFrame that has the texts, by its name unless it is given."""
-    from ..tables.columns import find_column
-
     # a name may be of another type, and is looked up by itself
     names = {str(name): name for name in frame.columns}
     column = names[find_column(names, text_column, "DataFrame", hint='; give the column itself, as df["review"]')]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, Optional, Union
 
 from ..bundle import AnyBundle, Bundle, Layout, Manifest, load_any
+from ..engines.graphs import parameters_of
 from ..errors import ConfigError
 from ..machine.aliases import Device, Network, Record
 from ..machine.mxnet_shim import import_mxnet
@@ -153,8 +154,6 @@ class TaskTraining(Generic[ConfigT, CodecT]):
 
     def begin(self) -> Optional[Beginning]:
         """Make the run's folder; return what gives a network the first bundle's parameters."""
-        from ..engines.graphs import parameters_of
-
         begin = partial(set_parameters, arrays=parameters_of(self.first)[1]) if self.first else None
         self.run.begin(self.settings)
         return begin

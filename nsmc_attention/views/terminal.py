@@ -2,16 +2,16 @@
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Optional, TextIO
+from typing import Optional, TextIO
 
 import click
 
+from ..classifier.attribution import Attribution
+from ..classifier.prediction import METHODS
 from ..drawing.html import cut_at
 from ..machine.aliases import Record
 from ..machine.messages import translated, word
-
-if TYPE_CHECKING:
-    from ..classifier.attribution import Attribution
+from .heatmap import caption
 
 # Numbers of the 256-colour palette, from faint to strong; black is readable on each. The whole text is on white: on a
 # dark background faint shades would stand out most
@@ -32,11 +32,8 @@ def has_colors(stream: TextIO, variables: Mapping[str, str] = os.environ) -> boo
     return "256color" in variables.get("TERM", "") or "COLORTERM" in variables or "WT_SESSION" in variables
 
 
-def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str:
+def as_text(attribution: Attribution, colors: bool, strongest: int = 5) -> str:
     """Return a review as lines: the prediction, the words, the strongest of them, and what the values mean."""
-    from ..classifier.prediction import METHODS
-    from .heatmap import caption
-
     order = sorted(range(len(attribution.tokens)), key=lambda index: -abs(attribution.values[index]))
     named = [f"{attribution.tokens[index]} {number(attribution, index)}" for index in order[:strongest]]
     meaning = [METHODS[attribution.method], *["+ for positive, - for negative"] * attribution.signed]
@@ -44,7 +41,7 @@ def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str
     return "\n".join((*lines, "; ".join(map(translated, meaning))))
 
 
-def words(attribution: "Attribution", colors: bool) -> str:
+def words(attribution: Attribution, colors: bool) -> str:
     """Return the text with each token shaded by its value, or followed by it."""
     (pieces, rest), done = cut_at(attribution.text, attribution.offsets), ""
     largest = float(abs(attribution.values).max()) or 1.0
@@ -67,7 +64,7 @@ def shade(share: float, signed: bool) -> int:
     return WHITE if abs(share) < FAINT_SHARE else ramp[min(int(abs(share) * len(ramp)), len(ramp) - 1)]
 
 
-def number(attribution: "Attribution", index: int) -> str:
+def number(attribution: Attribution, index: int) -> str:
     return format(attribution.values[index], "+.2f" if attribution.signed else ".2f")
 
 
