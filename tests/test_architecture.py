@@ -48,8 +48,8 @@ BOUNDS = {
     "apps/aspects": 320,
     "apps/report": 796,
     "apps/serve": 1459,
-    "cli": 1407,
-    "": 25316,
+    "cli": 1388,
+    "": 25297,
 }
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -159,7 +159,7 @@ def without(request, tmp_path):
     (package / "apps/serve" / f"{service}.py").unlink()
     entry = rf'"(?:systems\.{folder}\.\w+|{task}|{command})": "[^"]*"(?:,\s*)?'
     names = rf"{entry}|^    \"{task}\": System\((?:.*\),\n|\n(?:        .*\n)*    \),\n)|^    {task}_bundle: .*\n|, {task}_bundle\b"
-    for path in ("__init__.py", "registry.py", "cli/app.py", "cli/serve.py", "apps/serve/service.py"):
+    for path in ("__init__.py", "registry.py", "cli/app.py", "cli/apps.py", "apps/serve/service.py"):
         text = (package / path).read_text(encoding="utf-8")
         changed = re.sub(names, "", text, flags=re.MULTILINE)
         assert changed != text, path

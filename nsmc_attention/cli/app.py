@@ -113,9 +113,7 @@ COMMANDS = {
     "fill": "fill",
     "film": "film",
     "read": "read",
-    "report": "report",
-    "bulk": "bulk",
-    "serve": "serve",
+    **dict.fromkeys(("report", "bulk", "serve"), "apps"),
 }
 
 
