@@ -16,7 +16,7 @@ import numpy
 from numpy.typing import NDArray
 
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
-from nsmc_attention.classifier.origins import EMBEDDING
+from nsmc_attention.classifier.engines import EMBEDDING
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.machine.mxnet_shim import import_mxnet

@@ -30,11 +30,11 @@ from ..schema import paths
 from ..text.encoding import ReviewEncoder, clean
 from ..training.task import Beginning, check_sizes, first_bundle, sizes_of
 from .batches import EncodedPart, Tokenized, TrainingPart
+from .engines import EMBEDDING
 from .predictor import EPSILON, Classifier
 from .settings import LAYOUT, PRESETS, ClassifierBundle, ClassifierConfig, Config
 
 PathLike = Union[str, Path]
-EMBEDDING = "embedding.weight"
 COLUMNS = ("document", "label", "signs")
 # So often a sentence without marks counts in the table of n-grams, however often the file has it
 TIMES = 3

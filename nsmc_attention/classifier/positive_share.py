@@ -13,7 +13,7 @@ from typing import Any, Optional, Union
 from ..errors import ConfigError, DataError
 from ..machine.aliases import Record
 from ..measure.share import Share, Tally, by_odds, odds_of
-from ..scoring.files import tally_of
+from ..scoring.files import outcomes, tally_of
 from ..scoring.reference import AddedColumns, Row, items_of, or_packaged
 from ..tables.parts import is_missing
 from .predictor import Classifier, packaged
@@ -53,10 +53,8 @@ def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None
     scorer, tally = or_packaged(classifier, Classifier, packaged), Tally()
     items: Iterable[Any] = items_of(texts, "reviews", "give a list or a column of them")
     known = ("" if is_missing(text) else text for text in items)
-    for reviews in scorer.windows(known):
-        rows = scorer.labels_of(reviews, scorer.score(reviews))
-        found = [probability if label else None for label, _, probability, _ in rows]
-        tally += tally_of(scorer, [review.text for review in reviews], found, before=tally.rows)
+    for window in scorer.windows(known, list):
+        tally += tally_of(scorer, window, *outcomes(scorer, scorer.rows_in(window)), tally.rows)
     return tally.share
 
 

@@ -20,7 +20,7 @@ from ..machine.files import read_json
 from ..native.dictionary import installed_decoder
 from .hangul import composed
 from .ngrams import ngram_ids
-from .symbols import ENGLISH, LONGEST_NUMBER, MARK, entry, hints, symbols, with_symbols
+from .symbols import ENGLISH, LONGEST_NUMBER, MARK, entry, hints, with_symbols
 from .symbols import symbols as symbols_of
 from .tokenizers import LONGEST_TEXT, WordSettings, align, tokenizer
 
@@ -163,7 +163,7 @@ class ReviewEncoder:
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
         text = review.text[:LONGEST_TEXT]
-        if not (marked := symbols(text)):
+        if not (marked := symbols_of(text)):
             return review
         words = with_symbols(text, tokenizer(self.tokenizer_name)(text), marked)
         return self.encode_words(words, review.text)

@@ -5,7 +5,7 @@ numbers, not tensors, because ONNX broadcasts; so what MXNet repeats along an ax
 """
 
 from math import prod
-from operator import add, le, mul, sub, truediv
+from operator import add, le, mul, sub
 from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from onnx import TensorProto
@@ -343,22 +343,15 @@ def reduced(graph: "Graph", node: Node) -> str:
 ELEMENTWISE: dict[str, Callable[..., Any]] = {
     **{f"{kind}_{name.lower()}": elementwise(name) for kind in ("elemwise", "broadcast") for name in ARITHMETIC},
     **dict.fromkeys(("Dropout", "_copy"), same),
-    "_div_scalar": with_number("Div", truediv),
     "_lesser_equal_scalar": compared("LessOrEqual", with_number, le),
     "broadcast_lesser": compared("Less", elementwise),
-    "_maximum": elementwise("Max"),
     "_maximum_scalar": with_number("Max", max),
-    "_minimum": elementwise("Min"),
     "_minus_scalar": with_number("Sub", sub),
     "_mul_scalar": with_number("Mul", mul),
     "_plus_scalar": with_number("Add", add),
-    "abs": elementwise("Abs"),
     "exp": elementwise("Exp"),
     "ones_like": lambda graph, node: 1.0,
-    "sigmoid": elementwise("Sigmoid"),
     "sqrt": elementwise("Sqrt"),
-    "square": lambda graph, node: graph.add("Mul", *[same(graph, node)] * 2),
-    "tanh": elementwise("Tanh"),
     "where": where,
     "zeros_like": lambda graph, node: 0.0,
 }
