@@ -61,11 +61,6 @@ def singular(axis: str) -> str:
     return axis.rstrip("s")
 
 
-def largest_of(panels: Sequence[Matrix]) -> float:
-    """Return the largest weight, the common end of the colour scale of matrices that are side by side."""
-    return max(float(panel.weights.max()) for panel in panels)
-
-
 def rounded(values: ArrayLike, digits: int = 4) -> Any:
     """Return numbers as lists for JSON, to so many digits."""
     return numpy.asarray(values, dtype="float64").round(digits).tolist()

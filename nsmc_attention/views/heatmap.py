@@ -11,7 +11,7 @@ from ..classifier.attribution import Attribution
 from ..classifier.prediction import Prediction
 from ..drawing.figure import drawing, families, new_figure, printable, save_figure
 from ..drawing.html import LIGHT, as_hex
-from ..drawing.matrices import Matrix, largest_of, matrices
+from ..drawing.matrices import Matrix, matrices
 from ..errors import DataError, check_kind
 from ..machine.aliases import Numbers, Record
 from ..machine.messages import translated, word
@@ -75,7 +75,7 @@ def draw_matrices(panels: Sequence[Matrix], heads: int = 0) -> Any:
         rows = -(-len(panels) // columns)
         size = (cell * across + 1.9) * columns, (cell * down + 1.3) * rows
     with new_figure(size, rows, columns) as (figure, grid):
-        largest = largest_of(panels)
+        largest = max(float(panel.weights.max()) for panel in panels)
         for plot in grid.flat[len(panels) :]:
             plot.axis("off")
         for place, (plot, panel) in enumerate(zip(grid.flat, panels)):

@@ -12,11 +12,10 @@ from fastapi.responses import Response
 
 from ...errors import DataError
 from ...machine.aliases import Record
-from ...scoring.reference import Reference
 from ...systems.film.rater import FilmRater, Rated, named, rater_of
 from ...systems.film.rating import Rating
 from .plug import LoadedModel, Route, SystemService, TableQuery
-from .uploads import Upload
+from .uploads import Upload, load_scorer
 
 GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]
 # Films of a table, of each of which some reviews are kept
@@ -55,18 +54,11 @@ class Service(SystemService):
         """
         self.server.require()
         rater = self.main.require()
-        load = partial(load_rater, rater.reference)
+        load = partial(load_scorer, rater.reference)
         # as many reviews as the page asks the words of in one request
         given = group_by, self.limits.weighted
         response: Response = await self.server.with_table(request, read_as, load, rate, *given)
         return response
-
-
-def load_rater(reference: Reference) -> Any:
-    """Load a film network on one thread, with the tokenizer, which the first review builds."""
-    rater = reference.load("cpu", 1)
-    rater(["영화"])
-    return rater
 
 
 def rate(rater: Any, table: Upload, output: Path, group_by: str, shown: int) -> Record:

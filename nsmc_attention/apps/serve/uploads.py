@@ -104,10 +104,10 @@ def read_table(model: Any, function: Callable[..., Record], table: Upload, outpu
 
 
 def load_scorer(reference: Reference) -> Any:
-    """Load a classifier, with its tokenizer, which the first review builds."""
-    classifier = reference.load("cpu", 1)
-    classifier.predict("영화")
-    return classifier
+    """Load a classifier or film network on one thread, with its tokenizer, which the first review builds."""
+    model = reference.load("cpu", 1)
+    model(["영화"])
+    return model
 
 
 def score(classifier: Any, table: Upload, output: Path, verbatim: bool, share: Union[float, str, None]) -> Record:
