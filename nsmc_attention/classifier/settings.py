@@ -8,9 +8,8 @@ from ..bundle import Bundle, Layout, Manifest, in_yaml, packaged, read_encoder
 from ..errors import BundleError, ConfigError, did_you_mean
 from ..machine.aliases import Network
 from ..network.attention import ATTENTIONS, Additive, Attention
-from ..network.encoders import ENCODERS, GRU, EncoderSettings
+from ..network.encoders import ENCODERS, GRU, VALUES, EncoderSettings, States, Values
 from ..network.graphs import AXES, Axes, Graphs, Interface, classified, review_inputs
-from ..network.values import VALUES, States, Values
 from ..schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
 from ..text.tokenizers import TextConfig
 

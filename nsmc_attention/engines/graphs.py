@@ -17,9 +17,8 @@ from ..errors import BundleError, ConfigError, MissingPackage, did_you_mean, req
 from ..machine.aliases import Device, Numbers
 from ..machine.mxnet_shim import choose_device, import_mxnet
 from ..machine.processes import thread_pool
-from ..network.graphs import LENGTHS, Interface, dtype
+from ..network.graphs import LENGTHS, Interface, dtype, parameter_shapes, parts_of
 from ..network.parameters import Arrays, initialize_from, loaded
-from ..network.tracing import parameter_shapes, parts_of
 
 EngineName = Literal["auto", "native", "native-bf16", "onnx", "gluon"]
 DeviceName = Literal["auto", "cpu", "gpu"]

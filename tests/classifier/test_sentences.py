@@ -18,8 +18,8 @@ from nsmc_attention.corpora import nsmc
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.machine.gluon import mxnet
+from nsmc_attention.network.graphs import parameter_shapes
 from nsmc_attention.network.parameters import NGRAM_TABLE, initialize_from
-from nsmc_attention.network.tracing import parameter_shapes
 from nsmc_attention.training.runs import Run, read_settings
 
 VERBS = ("재미있", "좋", "감동적이", "웃기", "예쁘", "멋지", "신나", "슬프")

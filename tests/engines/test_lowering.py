@@ -12,9 +12,8 @@ from mxnet.gluon import HybridBlock, nn  # noqa: E402
 from nsmc_attention.classifier.settings import preset  # noqa: E402
 from nsmc_attention.engines.graphs import GluonGraph, OnnxGraph  # noqa: E402
 from nsmc_attention.engines.onnx.graph import lower  # noqa: E402
-from nsmc_attention.network.graphs import Interface  # noqa: E402
+from nsmc_attention.network.graphs import Interface, parameter_shapes  # noqa: E402
 from nsmc_attention.network.parameters import initialize_from  # noqa: E402
-from nsmc_attention.network.tracing import parameter_shapes  # noqa: E402
 
 
 def test_the_same_parameters_give_the_same_bytes_whatever_was_built_before():

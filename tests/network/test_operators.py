@@ -189,7 +189,7 @@ def test_dropout_follows_the_seed_and_rests_outside_training():
 
 
 def test_a_graph_is_lowered_from_the_operators_of_mxnet():
-    from nsmc_attention.network.tracing import trace
+    from nsmc_attention.network.graphs import trace
 
     network = Config().network(50, with_ngrams=False)
     assert not {node.operator for node in trace(network)[1]} & set(operators.NAMES)

@@ -25,7 +25,7 @@ from nsmc_attention.engines.graphs import GluonGraph, OnnxGraph  # noqa: E402
 from nsmc_attention.engines.onnx.graph import lower  # noqa: E402
 from nsmc_attention.network.attention import ATTENTIONS  # noqa: E402
 from nsmc_attention.network.blocks import listed  # noqa: E402
-from nsmc_attention.network.graphs import LENGTHS, dtype  # noqa: E402
+from nsmc_attention.network.graphs import LENGTHS, dtype, parameter_shapes, parts_of  # noqa: E402
 from nsmc_attention.network.parameters import (  # noqa: E402
     NGRAM_TABLE,
     SCALE,
@@ -35,7 +35,6 @@ from nsmc_attention.network.parameters import (  # noqa: E402
     round_tables,
     snapshot,
 )
-from nsmc_attention.network.tracing import parameter_shapes, parts_of  # noqa: E402
 from nsmc_attention.training.runs import network_files  # noqa: E402
 
 WIDTH, VOCABULARY, BUCKETS, HOPS = 9, 20, 15, 4

@@ -14,9 +14,8 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.external_data_helper import set_external_data
 
 from ...machine.aliases import Network, Numbers
-from ...network.graphs import Axes, Graphs, dtype
+from ...network.graphs import SIZES, Axes, Graphs, Node, Value, dtype, parts_of, trace
 from ...network.parameters import matrices_as, snapshot, stored
-from ...network.tracing import SIZES, Node, Value, parts_of, trace
 from .operators import FOLDED, OPERATORS, UNFOLDING
 
 OPSET, IR_VERSION = 17, 9

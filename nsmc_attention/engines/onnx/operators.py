@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 
 from onnx import TensorProto
 
-from ...network.graphs import LENGTHS
+from ...network.graphs import LENGTHS, Node, Value
 from ...network.parameters import stored
-from ...network.tracing import Node, Value
 
 if TYPE_CHECKING:
     from .graph import Graph

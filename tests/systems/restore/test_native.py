@@ -15,7 +15,7 @@ from nsmc_attention.corpora import labelled
 from nsmc_attention.engines.graphs import BATCH_PIECE
 from nsmc_attention.errors import ConfigError, MissingPackage
 from nsmc_attention.native.kernels import VARIABLE
-from nsmc_attention.network.tracing import parameter_shapes
+from nsmc_attention.network.graphs import parameter_shapes
 from nsmc_attention.systems.restore.engines import EDITOR_LENGTHS, HEADS, NativeEditor, RestorerEngine, kernel_arrays
 from nsmc_attention.systems.restore.settings import EditorConfig, RestoreConfig, Stack
 from nsmc_attention.text.encoding import clean
