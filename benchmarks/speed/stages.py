@@ -3,14 +3,13 @@
 NSMC_ATTENTION_DATA=... python -m benchmarks.speed.stages [--kernels avx2 vnni]
 
 Stages are timed in turn, in one process with one thread. A stage that cannot run alone is the difference of two that can.
-Waiting is what the cores do not use while `predict` reads and writes the file on all of them.
+Waiting is the time for which the cores do nothing while `predict` scores the file on all of them: on a busy machine, little.
 """
 
 import io
 import os
 import statistics
 import tempfile
-import time
 from collections import deque
 from itertools import chain, islice
 from pathlib import Path
@@ -53,7 +52,8 @@ def pieces(items, size):
 
 def works(path, classifier):
     """Return {name: function} of what is timed, of a csv file of reviews."""
-    decoder, encoder = installed_decoder(), classifier.encoder
+    decoder: Any = installed_decoder()
+    encoder = classifier.encoder
     table = open_table(path)
     parts = list(table.parts)
     texts = [*chain.from_iterable(part[table.text_column] for part in parts)]
@@ -103,14 +103,19 @@ def budget(spent):
     }
 
 
+def idle():
+    """Return the seconds for which this process's cores have had nothing to do since the machine started (Linux)."""
+    lines = map(str.split, Path("/proc/stat").read_text().splitlines())
+    # user, nice, system, idle, waiting for a disk
+    known = {name: int(numbers[3]) + int(numbers[4]) for name, *numbers in lines if name.startswith("cpu")}
+    return sum(known[f"cpu{core}"] for core in os.sched_getaffinity(0)) / os.sysconf("SC_CLK_TCK")
+
+
 def waiting(path, count):
-    """Return the microseconds a review that the cores wait while the command reads and writes a file."""
-    before = os.times()
-    started = time.perf_counter()
+    """Return the microseconds a review for which the cores have nothing to do while the command scores a file."""
+    before = idle()
     file_to_file.score_file(path, "native")
-    seconds, after = time.perf_counter() - started, os.times()
-    used = sum(getattr(after, name) - getattr(before, name) for name in ("children_user", "children_system"))
-    return max(0.0, cores() * seconds - used) / count * 1e6
+    return (idle() - before) / count * 1e6
 
 
 def columns(path, count, kernels, rounds):
