@@ -3,7 +3,7 @@
 NSMC_ATTENTION_DATA=... python -m benchmarks.speed --cores 1 2
 
 The network: contestants in turn, each in a process of its own, on as many cores each time as --cores says; those that
-are not installed are named. Then what `benchmarks.speed.file_to_file` measures.
+are not installed are named. Then what `benchmarks.speed.stages` and `benchmarks.speed.file_to_file` measure.
 """
 
 import os
@@ -12,7 +12,7 @@ from nsmc_attention.corpora import labelled
 
 from ..contest.comparisons import HEADER, SCORE_BATCH, SCORE_REVIEWS, real, show
 from ..contest.rounds import Comparison, compare
-from . import file_to_file
+from . import file_to_file, stages
 
 NETWORK = (
     "nsmc_attention, native",
@@ -46,4 +46,5 @@ if __name__ == "__main__":
     given = file_to_file.options().parse_args()
     network(labelled.load_reviews(given.data, "train"), given.cores, given.rounds)
     print()
+    stages.main(labelled.load_reviews(given.data, "test").documents, stages.KERNELS, given.rounds)
     file_to_file.main(given)

@@ -1,49 +1,27 @@
-"""Where the time of scoring a file goes, stage by stage, and how time and memory grow to a million reviews.
+"""How time and memory of scoring a file grow to a million reviews, by the clock, engines in turn.
 
 NSMC_ATTENTION_DATA=... python -m benchmarks.speed.file_to_file [--cores 1] [--sizes 10000 100000]
-
-Stages are timed by the processor's time of one process, engines in turn; files by the clock, command by command.
 """
 
 import argparse
 import csv
-import io
 import os
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections import deque
 from itertools import cycle, islice
 from pathlib import Path
-from typing import Any
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.predictor import WINDOW, Classifier
+from nsmc_attention.classifier.predictor import Classifier
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import labelled
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.machine.processes import cores
-from nsmc_attention.scoring.files import score_table, table_parts
-from nsmc_attention.tables.table import Table, open_table
-from nsmc_attention.text.encoding import clean
-
-from ..contest.rounds import processor_times
 
 SIZES, ROUNDS = (10000, 100000, 1000000), 5
 ENGINES = ("native", "native-bf16", "onnx")
-
-
-class Known:
-    """A Scorer whose results are computed already: reading and writing remain."""
-
-    def __init__(self, classifier, rows):
-        self.types, self.reference, self.judge = classifier.types, classifier.reference, classifier
-        self.left = iter(rows)
-
-    def rows(self, texts):
-        return list(islice(self.left, len(texts)))
 
 
 def installed(engines):
@@ -55,40 +33,6 @@ def installed(engines):
         except NsmcError as problem:
             print(f"absent: {name}: {problem}")
     return found
-
-
-def stages(path, classifiers):
-    """Yield (stage, work, its results) of a csv file of reviews, in order; work is done by its first call too."""
-    first = next(iter(classifiers.values()))
-    encode = first.bundle.codec.encode_many
-    parts = list(open_table(path).parts)
-    texts = [text for part in parts for text in part["document"]]
-    windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
-    encoded, rows = [*map(encode, windows)], first.rows(texts)
-    table = open_table(path)
-
-    def write():
-        known: Any = Known(first, rows)
-        again = Table(table.source, table.text_column, iter(parts))
-        deque(table_parts(known, again, io.StringIO(), "csv", processes=1), maxlen=0)
-
-    yield "read the table", lambda: deque(open_table(path).parts, maxlen=0)
-    yield "clean", lambda: [clean(text) for text in texts]
-    yield "text to tokens and ids, cleaning included", lambda: deque(map(encode, windows), maxlen=0)
-    for name, classifier in classifiers.items():
-        yield f"n-grams and network ({name})", lambda score=classifier.score: [*map(score, encoded)]
-    yield "rows and csv", write
-    output = path.with_name("one.csv")
-    for name, classifier in classifiers.items():
-        yield f"file to file ({name})", lambda scorer=classifier: score_table(scorer, path, output, processes=1)
-
-
-def budget(path, count, rounds, engines):
-    """Print the microseconds of processor time a review by stage, stages in turn; the first round is not counted."""
-    taken = processor_times(dict(stages(path, installed(engines))), count, rounds)
-    print("| stage, one process and thread | µs a review: least | median |\n|---|---|---|")
-    for name, found in taken.items():
-        print(f"| {name} | {min(found):.1f} | {statistics.median(found):.1f} |", flush=True)
 
 
 def score_file(path, engine):
@@ -152,8 +96,8 @@ def write_reviews(path, documents, count):
         table.writerows([document] for document in islice(cycle(documents), count))
 
 
-def options():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def options(description=__doc__):
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("--data", default="nsmc", help="nsmc, sample, or a labelled file")
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES, help="reviews of the files")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="of the stages")
@@ -172,9 +116,6 @@ def main(given):
     allowed = os.sched_getaffinity(0)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "reviews.csv"
-        if given.rounds:
-            write_reviews(path, documents, len(documents))
-            budget(path, len(documents), given.rounds, given.engines)
         for count in given.cores:
             on_cores(count, allowed)
             growth(path, documents, given.sizes, given.engines)

@@ -8,40 +8,23 @@ namespace {
 
 constexpr int LEVELS = 127;
 
-#if defined(NSMC_WHOLE) && defined(NSMC_VNNI)
-// The left numbers of a product have no sign: 128 is level 0, and the sums begin with what makes up for that.
+#ifdef NSMC_WHOLE
+// The left numbers of a product have no sign: 128 is level 0, and the sums begin with what makes up for that. Without
+// an instruction for all of it, two terms are added in 16 bits, of which none is lost (`Rounded`), then those of two
+// pairs.
 typedef std::uint8_t Level;
 
 template <>
 struct Product<Level> : WholeProduct<Level> {
   NSMC_INLINE static Sum add(Sum sum, Sum weights, Sum factor) {
-#if NSMC_WIDTH == 16
+#ifndef NSMC_VNNI
+    const __m256i pairs = _mm256_maddubs_epi16((__m256i)factor, (__m256i)weights);
+    return sum + (Sum)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+#elif NSMC_WIDTH == 16
     return (Sum)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)factor, (__m512i)weights);
 #else
     return (Sum)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)factor, (__m256i)weights);
 #endif
-  }
-};
-
-#elif defined NSMC_WHOLE
-// Without such a product: the sum of two terms has 16 bits, of which none is lost, as a level without its sign is at
-// most 127 and so is a weight, which takes the sign; then those of two pairs are added.
-typedef std::int8_t Level;
-template <>
-constexpr size_t ROWS_AT_ONCE<Level> = 3;
-
-template <>
-struct Product<Level> : WholeProduct<Level> {
-  struct Four {
-    __m256i level, size;
-  };
-  NSMC_INLINE static Four factor(const Level* four) {
-    const __m256i level = _mm256_set1_epi32(load_as<std::int32_t>(four));
-    return {level, _mm256_abs_epi8(level)};
-  }
-  NSMC_INLINE static Sum add(Sum sum, Sum weights, Four factor) {
-    const __m256i pairs = _mm256_maddubs_epi16(factor.size, _mm256_sign_epi8((__m256i)weights, factor.level));
-    return sum + (Sum)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
   }
 };
 

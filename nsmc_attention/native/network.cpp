@@ -327,15 +327,7 @@ PyMethodDef methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
-PyModuleDef module = {PyModuleDef_HEAD_INIT,
-                      "_network",
-                      "The networks of a classifier and of an editor on the processor's vectors.",
-                      -1,
-                      methods,
-                      nullptr,
-                      nullptr,
-                      nullptr,
-                      nullptr};
+PyModuleDef module = {PyModuleDef_HEAD_INIT, "_network", nullptr, -1, methods, nullptr, nullptr, nullptr, nullptr};
 
 }  // namespace
 

@@ -181,17 +181,21 @@ inline float* padded_rows(Store& loaded, const float* from, size_t rows, size_t 
 
 // Weights (columns, depth) as a form has them: whole numbers where there are levels, what their sums with levels are
 // multiplied by, and what these begin with where a level has no sign. The largest is so large that no sum of 16 bits
-// has more than 31.
+// has more than 31, and none of two bytes, the neighbours of a pair of rows, more than 15.
 struct Rounded {
   std::vector<float> numbers, scale, offset;
 
   Rounded(const Form& form, const float* weights, size_t columns, size_t depth)
       : numbers(weights, weights + columns * depth), scale(columns, 1), offset(columns) {
     for (size_t column = 0; form.levels && column < columns; ++column) {
-      float largest = 0, sum = 0, total = 0, *own = &numbers[column * depth];
-      for (size_t k = 0; k < depth; ++k) largest = std::max(largest, std::abs(own[k])), total += std::abs(own[k]);
+      float largest = 0, sum = 0, total = 0, pair = 0, *own = &numbers[column * depth];
+      for (size_t k = 0; k < depth; ++k) {
+        largest = std::max(largest, std::abs(own[k])), total += std::abs(own[k]);
+        pair = std::max(pair, std::abs(own[k]) + (k % 2 ? std::abs(own[k - 1]) : 0));
+      }
       const float room = float(0x7fffffff) / float(form.levels) - float(depth);
-      const float most = form.levels > 127 ? std::floor(std::min(32767.0f, room * largest / total)) : 127;
+      const float most =
+          form.levels > 127 ? std::floor(std::min(32767.0f, room * largest / total)) : 127 * largest / pair;
       for (size_t k = 0; k < depth; ++k) sum += own[k] = largest > 0 ? std::nearbyint(own[k] / largest * most) : 0;
       scale[column] = largest > 0 ? largest / (float(form.levels) * most) : 0;
       const std::int32_t start = -form.zero * std::int32_t(sum);

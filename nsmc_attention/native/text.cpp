@@ -964,46 +964,51 @@ struct Work {
   explicit Work(const Dictionary& dictionary) : texts(TEXTS), lattice(dictionary) {}
 };
 
-struct DecoderObject {
-  PyObject_HEAD Buffers* buffers;
-  Dictionary* dictionary;
-  std::vector<std::unique_ptr<Work>>* idle;
+struct Decoder {
+  Buffers buffers;
+  std::unique_ptr<Dictionary> dictionary;
+  std::vector<std::unique_ptr<Work>> idle;
 };
 
-struct VocabularyObject {
-  PyObject_HEAD Vocabulary* vocabulary;
-  std::vector<Object>* units;
-  std::vector<Object>* ids;
-  std::vector<std::int32_t>* numbers;  // the same
-  PyObject* unknown;
+struct Entries {
+  std::unique_ptr<Vocabulary> vocabulary;
+  std::vector<Object> units, ids;
+  std::vector<std::int32_t> numbers;  // the same as the ids
+  Object unknown;
   std::int32_t unknown_number;
 };
 
-struct JunctionsObject {
-  PyObject_HEAD Junctions* junctions;
+// A Python object that holds one of these
+template <class Held>
+struct Holder {
+  PyObject_HEAD Held* held;
 };
+template <class Held>
+Held& held_by(PyObject* object) {
+  return *reinterpret_cast<Holder<Held>*>(object)->held;
+}
 
 PyTypeObject *vocabulary_type, *junctions_type;
 
 // A Work for one call, given back at its end; taken and given under the interpreter's lock.
 class Borrowed {
  public:
-  explicit Borrowed(DecoderObject* decoder) : decoder(decoder) {
-    if (decoder->idle->empty()) {
-      work = std::make_unique<Work>(*decoder->dictionary);
+  explicit Borrowed(Decoder& decoder) : decoder(decoder) {
+    if (decoder.idle.empty()) {
+      work = std::make_unique<Work>(*decoder.dictionary);
     } else {
-      work = std::move(decoder->idle->back());
-      decoder->idle->pop_back();
+      work = std::move(decoder.idle.back());
+      decoder.idle.pop_back();
     }
   }
   ~Borrowed() {
     work->lattice.shrink();
-    decoder->idle->push_back(std::move(work));
+    decoder.idle.push_back(std::move(work));
   }
   Work* operator->() const { return work.get(); }
 
  private:
-  DecoderObject* decoder;
+  Decoder& decoder;
   std::unique_ptr<Work> work;
 };
 
@@ -1060,9 +1065,9 @@ const std::vector<Morpheme>& decode_one(PyObject* string, const Dictionary& dict
 
 PyObject* decoder_tokens(PyObject* self, PyObject* string) {
   return guarded([=] {
-    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
+    Decoder& decoder = held_by<Decoder>(self);
     Borrowed work(decoder);
-    const std::vector<Morpheme>& path = decode_one(string, *decoder->dictionary, work);
+    const std::vector<Morpheme>& path = decode_one(string, *decoder.dictionary, work);
     Object tokens = checked(PyList_New(static_cast<Py_ssize_t>(path.size())));
     for (std::size_t each = 0; each < path.size(); ++each) {
       Object token = checked(PyUnicode_Substring(string, path[each].begin, path[each].end));
@@ -1074,8 +1079,8 @@ PyObject* decoder_tokens(PyObject* self, PyObject* string) {
 
 PyObject* decoder_morphemes(PyObject* self, PyObject* string) {
   return guarded([=] {
-    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
-    const Dictionary& dictionary = *decoder->dictionary;
+    Decoder& decoder = held_by<Decoder>(self);
+    const Dictionary& dictionary = *decoder.dictionary;
     Borrowed work(decoder);
     Object morphemes = checked(PyList_New(0));
     for (const Morpheme& each : decode_one(string, dictionary, work)) {
@@ -1090,9 +1095,9 @@ PyObject* decoder_morphemes(PyObject* self, PyObject* string) {
 
 PyObject* decoder_cost(PyObject* self, PyObject* string) {
   return guarded([=] {
-    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
+    Decoder& decoder = held_by<Decoder>(self);
     Borrowed work(decoder);
-    decode_one(string, *decoder->dictionary, work);
+    decode_one(string, *decoder.dictionary, work);
     return checked(PyLong_FromLong(work->lattice.cost())).release();
   });
 }
@@ -1129,17 +1134,17 @@ void decode_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const Dicti
 }
 
 // Make (tokens, ids) of the units [first, last).
-PyObject* pair_of(PyObject* string, const Work& work, std::size_t first, std::size_t last, VocabularyObject* known) {
+PyObject* pair_of(PyObject* string, const Work& work, std::size_t first, std::size_t last, const Entries& known) {
   Object tokens = checked(PyTuple_New(static_cast<Py_ssize_t>(last - first)));
   Object ids = checked(PyTuple_New(static_cast<Py_ssize_t>(last - first)));
   for (std::size_t each = first; each < last; ++each) {
     const UnitOfText& unit = work.units[each];
-    PyObject *token, *id = known->unknown;
+    PyObject *token, *id = known.unknown.get();
     if (unit.entry == Vocabulary::unknown) {
       token = checked(PyUnicode_Substring(string, unit.begin, unit.end)).release();
     } else {
-      token = (*known->units)[unit.entry].get();
-      id = (*known->ids)[unit.entry].get();
+      token = known.units[unit.entry].get();
+      id = known.ids[unit.entry].get();
       Py_INCREF(token);
     }
     Py_INCREF(id);
@@ -1153,8 +1158,8 @@ PyObject* decoder_encode(PyObject* self, PyObject* arguments) {
   return guarded([=]() -> PyObject* {
     PyObject *given, *vocabulary;
     if (!PyArg_ParseTuple(arguments, "O!O!:encode", &PyList_Type, &given, vocabulary_type, &vocabulary)) return nullptr;
-    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
-    VocabularyObject* known = reinterpret_cast<VocabularyObject*>(vocabulary);
+    Decoder& decoder = held_by<Decoder>(self);
+    const Entries& known = held_by<Entries>(vocabulary);
     // other threads may change the list
     Object texts = checked(PyList_GetSlice(given, 0, PyList_GET_SIZE(given)));
     const Py_ssize_t number = PyList_GET_SIZE(texts.get());
@@ -1162,7 +1167,7 @@ PyObject* decoder_encode(PyObject* self, PyObject* arguments) {
     Borrowed work(decoder);
     for (Py_ssize_t first = 0; first < number; first += TEXTS) {
       const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
-      decode_some(texts.get(), first, last, *decoder->dictionary, *known->vocabulary, work,
+      decode_some(texts.get(), first, last, *decoder.dictionary, *known.vocabulary, work,
                   [](const Text&, std::size_t) {});
       std::size_t begin = 0;
       for (Py_ssize_t each = first; each < last; ++each) {
@@ -1206,8 +1211,8 @@ PyObject* decoder_window(PyObject* self, PyObject* arguments) {
     if (!PyArg_ParseTuple(arguments, "O!O!OnI:window", &PyList_Type, &given, vocabulary_type, &vocabulary, &clean,
                           &longest, &buckets))
       return nullptr;
-    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
-    VocabularyObject* known = reinterpret_cast<VocabularyObject*>(vocabulary);
+    Decoder& decoder = held_by<Decoder>(self);
+    const Entries& known = held_by<Entries>(vocabulary);
     const Py_ssize_t number = PyList_GET_SIZE(given);
     Object texts = checked(PyList_GetSlice(given, 0, number)), heads = checked(PyList_New(number));
     for (Py_ssize_t each = 0; each < number; ++each) {
@@ -1228,7 +1233,7 @@ PyObject* decoder_window(PyObject* self, PyObject* arguments) {
       lengths.push_back(static_cast<std::int32_t>(work->units.size() - begin));
       for (std::size_t each = begin; each < work->units.size(); ++each) {
         const UnitOfText& unit = work->units[each];
-        ids.push_back(unit.entry == Vocabulary::unknown ? known->unknown_number : (*known->numbers)[unit.entry]);
+        ids.push_back(unit.entry == Vocabulary::unknown ? known.unknown_number : known.numbers[unit.entry]);
         if (!buckets) continue;
         for (std::uint32_t place = unit.begin; place < unit.end; ++place) ngrams.add(text.characters[place]);
         ngrams.end_token();
@@ -1239,7 +1244,7 @@ PyObject* decoder_window(PyObject* self, PyObject* arguments) {
     };
     for (Py_ssize_t first = 0; first < number; first += TEXTS) {
       const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
-      decode_some(heads.get(), first, last, *decoder->dictionary, *known->vocabulary, work, add);
+      decode_some(heads.get(), first, last, *decoder.dictionary, *known.vocabulary, work, add);
     }
     return checked(
                PyTuple_Pack(4, texts.get(), array_of(lengths).get(), array_of(ids).get(), array_of(ngram_ids).get()))
@@ -1249,8 +1254,8 @@ PyObject* decoder_window(PyObject* self, PyObject* arguments) {
 
 // Call `visit(places, number of the first one)` for each text of a list, whose characters are as many as fit `room`.
 template <class Visit>
-void visit_places(DecoderObject* decoder, PyObject* given, std::size_t room, Visit visit) {
-  const Dictionary& dictionary = *decoder->dictionary;
+void visit_places(Decoder& decoder, PyObject* given, std::size_t room, Visit visit) {
+  const Dictionary& dictionary = *decoder.dictionary;
   Object texts = checked(PyList_GetSlice(given, 0, PyList_GET_SIZE(given)));
   const Py_ssize_t number = PyList_GET_SIZE(texts.get());
   Borrowed work(decoder);
@@ -1278,8 +1283,7 @@ PyObject* decoder_keys(PyObject* self, PyObject* arguments) {
     const auto copy = [=](const std::vector<Place>& places, std::size_t begin) {
       std::copy(places.begin(), places.end(), found + begin);
     };
-    visit_places(reinterpret_cast<DecoderObject*>(self), texts, static_cast<std::size_t>(keys.len) / sizeof(Place),
-                 copy);
+    visit_places(held_by<Decoder>(self), texts, static_cast<std::size_t>(keys.len) / sizeof(Place), copy);
     Py_RETURN_NONE;
   });
 }
@@ -1291,53 +1295,67 @@ PyObject* decoder_log_odds(PyObject* self, PyObject* arguments) {
     Py_buffer& log_odds = buffers.views[0];
     if (!PyArg_ParseTuple(arguments, "O!O!w*:log_odds", &PyList_Type, &texts, junctions_type, &weights, &log_odds))
       return nullptr;
-    const Junctions& junctions = *reinterpret_cast<JunctionsObject*>(weights)->junctions;
+    const Junctions& junctions = held_by<Junctions>(weights);
     double* found = static_cast<double*>(log_odds.buf);
     const auto write = [&](const std::vector<Place>& places, std::size_t begin) {
       for (const Place& place : places) found[begin++] = junctions.log_odds(place);
     };
-    visit_places(reinterpret_cast<DecoderObject*>(self), texts, static_cast<std::size_t>(log_odds.len) / sizeof(double),
-                 write);
+    visit_places(held_by<Decoder>(self), texts, static_cast<std::size_t>(log_odds.len) / sizeof(double), write);
     Py_RETURN_NONE;
   });
 }
 
-PyObject* decoder_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  return guarded([=]() -> PyObject* {
-    auto buffers = std::make_unique<Buffers>();
-    PyObject* factors;
-    Py_ssize_t longest_run;
-    Py_buffer* views = buffers->views;
-    if (!PyArg_ParseTuple(arguments, "y*y*y*y*O!n:Decoder", &views[0], &views[1], &views[2], &views[3], &PyTuple_Type,
-                          &factors, &longest_run))
-      return nullptr;
-    std::vector<int> penalties;
-    for (Py_ssize_t each = 0; each < PyTuple_GET_SIZE(factors); ++each) {
-      const long penalty = PyLong_AsLong(PyTuple_GET_ITEM(factors, each));
-      if (PyErr_Occurred()) return nullptr;
-      if (penalty < -0x8000 || penalty > 0x7fff) throw Error("a penalty that is no 16-bit number");
-      penalties.push_back(static_cast<int>(penalty));
-    }
-    auto dictionary = std::make_unique<Dictionary>((*buffers)[0], (*buffers)[1], (*buffers)[2], (*buffers)[3],
-                                                   std::move(penalties), static_cast<std::size_t>(longest_run));
-    auto idle = std::make_unique<std::vector<std::unique_ptr<Work>>>();
-    Object self = checked(type->tp_alloc(type, 0));
-    DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self.get());
-    decoder->buffers = buffers.release();
-    decoder->dictionary = dictionary.release();
-    decoder->idle = idle.release();
-    return self.release();
-  });
+// Add the type of objects that hold a `Held`, made by a function of the arguments of Python's call, to the module.
+template <class Held, std::unique_ptr<Held> (*make)(PyObject*)>
+PyTypeObject* add_type(PyObject* module, const char* name, const char* doc, PyMethodDef* methods = nullptr) {
+  const newfunc create = [](PyTypeObject* type, PyObject* arguments, PyObject*) {
+    return guarded([=] {
+      std::unique_ptr<Held> held = make(arguments);
+      Object self = checked(type->tp_alloc(type, 0));
+      reinterpret_cast<Holder<Held>*>(self.get())->held = held.release();
+      return self.release();
+    });
+  };
+  const destructor end = [](PyObject* self) {
+    delete reinterpret_cast<Holder<Held>*>(self)->held;
+    PyTypeObject* type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+  };
+  PyType_Slot slots[] = {
+      {Py_tp_doc, const_cast<char*>(doc)},
+      {Py_tp_new, reinterpret_cast<void*>(create)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(end)},
+      {methods ? Py_tp_methods : 0, methods},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {name, sizeof(Holder<Held>), 0, Py_TPFLAGS_DEFAULT, slots};
+  // the module has one reference, another stays
+  PyObject* type = checked(PyType_FromSpec(&spec)).release();
+  Py_INCREF(type);
+  if (PyModule_AddObject(module, std::strrchr(name, '.') + 1, type) < 0) throw Raised();
+  return reinterpret_cast<PyTypeObject*>(type);
 }
 
-void decoder_free(PyObject* self) {
-  DecoderObject* decoder = reinterpret_cast<DecoderObject*>(self);
-  delete decoder->idle;
-  delete decoder->dictionary;
-  delete decoder->buffers;
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
+std::unique_ptr<Decoder> make_decoder(PyObject* arguments) {
+  auto decoder = std::make_unique<Decoder>();
+  PyObject* factors;
+  Py_ssize_t longest_run;
+  Buffers& buffers = decoder->buffers;
+  Py_buffer* views = buffers.views;
+  if (!PyArg_ParseTuple(arguments, "y*y*y*y*O!n:Decoder", &views[0], &views[1], &views[2], &views[3], &PyTuple_Type,
+                        &factors, &longest_run))
+    throw Raised();
+  std::vector<int> penalties;
+  for (Py_ssize_t each = 0; each < PyTuple_GET_SIZE(factors); ++each) {
+    const long penalty = PyLong_AsLong(PyTuple_GET_ITEM(factors, each));
+    if (PyErr_Occurred()) throw Raised();
+    if (penalty < -0x8000 || penalty > 0x7fff) throw Error("a penalty that is no 16-bit number");
+    penalties.push_back(static_cast<int>(penalty));
+  }
+  decoder->dictionary = std::make_unique<Dictionary>(buffers[0], buffers[1], buffers[2], buffers[3],
+                                                     std::move(penalties), static_cast<std::size_t>(longest_run));
+  return decoder;
 }
 
 // The bytes of a str; none at all of one with a lone surrogate, which is never found: no text has one.
@@ -1349,72 +1367,41 @@ std::string_view utf8(PyObject* string) {
   return {bytes, static_cast<std::size_t>(length)};
 }
 
-PyObject* vocabulary_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  return guarded([=]() -> PyObject* {
-    PyObject *numbers, *unit, *id, *unknown;
-    Py_ssize_t max_length, place = 0;
-    int cut_rare;
-    if (!PyArg_ParseTuple(arguments, "O!O!np:Vocabulary", &PyDict_Type, &numbers, &PyLong_Type, &unknown, &max_length,
-                          &cut_rare))
-      return nullptr;
-    auto vocabulary = std::make_unique<Vocabulary>(static_cast<std::size_t>(PyDict_GET_SIZE(numbers)),
+Object shared(PyObject* object) {
+  Py_INCREF(object);
+  return Object(object);
+}
+
+std::unique_ptr<Entries> make_vocabulary(PyObject* arguments) {
+  PyObject *numbers, *unit, *id, *unknown;
+  Py_ssize_t max_length, place = 0;
+  int cut_rare;
+  if (!PyArg_ParseTuple(arguments, "O!O!np:Vocabulary", &PyDict_Type, &numbers, &PyLong_Type, &unknown, &max_length,
+                        &cut_rare))
+    throw Raised();
+  auto known = std::make_unique<Entries>();
+  known->vocabulary = std::make_unique<Vocabulary>(static_cast<std::size_t>(PyDict_GET_SIZE(numbers)),
                                                    static_cast<std::size_t>(max_length), cut_rare != 0);
-    auto units = std::make_unique<std::vector<Object>>(), ids = std::make_unique<std::vector<Object>>();
-    auto ints = std::make_unique<std::vector<std::int32_t>>();
-    while (PyDict_Next(numbers, &place, &unit, &id)) {
-      const std::string_view bytes = utf8(unit);
-      if (!bytes.data()) continue;
-      vocabulary->add({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
-      Py_INCREF(unit);
-      units->emplace_back(unit);
-      Py_INCREF(id);
-      ids->emplace_back(id);
-      ints->push_back(static_cast<std::int32_t>(PyLong_AsLong(id)));
-    }
-    Object self = checked(type->tp_alloc(type, 0));
-    VocabularyObject* known = reinterpret_cast<VocabularyObject*>(self.get());
-    known->vocabulary = vocabulary.release();
-    known->units = units.release();
-    known->ids = ids.release();
-    known->numbers = ints.release();
-    Py_INCREF(unknown);
-    known->unknown = unknown;
-    known->unknown_number = static_cast<std::int32_t>(PyLong_AsLong(unknown));
-    if (PyErr_Occurred()) return nullptr;
-    return self.release();
-  });
+  while (PyDict_Next(numbers, &place, &unit, &id)) {
+    const std::string_view bytes = utf8(unit);
+    if (!bytes.data()) continue;
+    known->vocabulary->add({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
+    known->units.push_back(shared(unit));
+    known->ids.push_back(shared(id));
+    known->numbers.push_back(static_cast<std::int32_t>(PyLong_AsLong(id)));
+  }
+  known->unknown = shared(unknown);
+  known->unknown_number = static_cast<std::int32_t>(PyLong_AsLong(unknown));
+  if (PyErr_Occurred()) throw Raised();
+  return known;
 }
 
-void vocabulary_free(PyObject* self) {
-  VocabularyObject* known = reinterpret_cast<VocabularyObject*>(self);
-  delete known->vocabulary;
-  delete known->units;
-  delete known->ids;
-  delete known->numbers;
-  Py_XDECREF(known->unknown);
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
-}
-
-PyObject* junctions_new(PyTypeObject* type, PyObject* arguments, PyObject*) {
-  return guarded([=]() -> PyObject* {
-    Buffers buffers;
-    double junction, inside;
-    if (!PyArg_ParseTuple(arguments, "y*y*dd:Junctions", &buffers.views[0], &buffers.views[1], &junction, &inside))
-      return nullptr;
-    auto junctions = std::make_unique<Junctions>(buffers[0], buffers[1], junction, inside);
-    Object self = checked(type->tp_alloc(type, 0));
-    reinterpret_cast<JunctionsObject*>(self.get())->junctions = junctions.release();
-    return self.release();
-  });
-}
-
-void junctions_free(PyObject* self) {
-  delete reinterpret_cast<JunctionsObject*>(self)->junctions;
-  PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
-  Py_DECREF(type);
+std::unique_ptr<Junctions> make_junctions(PyObject* arguments) {
+  Buffers buffers;
+  double junction, inside;
+  if (!PyArg_ParseTuple(arguments, "y*y*dd:Junctions", &buffers.views[0], &buffers.views[1], &junction, &inside))
+    throw Raised();
+  return std::make_unique<Junctions>(buffers[0], buffers[1], junction, inside);
 }
 
 // Read the first `width` tokens of a review.
@@ -1463,59 +1450,24 @@ PyMethodDef decoder_methods[] = {
     {"log_odds", decoder_log_odds, METH_VARARGS, "log_odds(texts, junctions, numbers): fill float64 (S,)"},
     {nullptr, nullptr, 0, nullptr},
 };
-PyType_Slot decoder_slots[] = {
-    {Py_tp_doc, const_cast<char*>("Decoder(sys_dic, unk_dic, char_bin, matrix_bin, penalties, longest_run)")},
-    {Py_tp_new, reinterpret_cast<void*>(decoder_new)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(decoder_free)},
-    {Py_tp_methods, decoder_methods},
-    {0, nullptr},
-};
-PyType_Spec decoder_spec = {"nsmc_attention.native._text.Decoder", sizeof(DecoderObject), 0, Py_TPFLAGS_DEFAULT,
-                            decoder_slots};
-
-PyType_Slot vocabulary_slots[] = {
-    {Py_tp_doc, const_cast<char*>("Vocabulary(token_to_idx, unknown, max_length, cut_rare)")},
-    {Py_tp_new, reinterpret_cast<void*>(vocabulary_new)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(vocabulary_free)},
-    {0, nullptr},
-};
-PyType_Spec vocabulary_spec = {"nsmc_attention.native._text.Vocabulary", sizeof(VocabularyObject), 0,
-                               Py_TPFLAGS_DEFAULT, vocabulary_slots};
-
-PyType_Slot junctions_slots[] = {
-    {Py_tp_doc, const_cast<char*>("Junctions(hashes, weights, junction, inside)")},
-    {Py_tp_new, reinterpret_cast<void*>(junctions_new)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(junctions_free)},
-    {0, nullptr},
-};
-PyType_Spec junctions_spec = {"nsmc_attention.native._text.Junctions", sizeof(JunctionsObject), 0, Py_TPFLAGS_DEFAULT,
-                              junctions_slots};
-
 PyMethodDef functions[] = {
     {"write_ngrams", write_ngrams, METH_VARARGS, "write_ngrams(token_lists, buckets, zeros): fill int32 (N, T, 8)"},
     {nullptr, nullptr, 0, nullptr},
 };
 PyModuleDef module = {PyModuleDef_HEAD_INIT, "_text", nullptr, -1, functions, nullptr, nullptr, nullptr, nullptr};
 
-void add_type(PyObject* self, const char* name, Object type) {
-  if (PyModule_AddObject(self, name, type.get()) < 0) throw Raised();
-  type.release();
-}
-
 }  // namespace
 
 PyMODINIT_FUNC PyInit__text() {
   return guarded([] {
     Object self = checked(PyModule_Create(&module));
-    Object vocabulary = checked(PyType_FromSpec(&vocabulary_spec));
-    vocabulary_type = reinterpret_cast<PyTypeObject*>(vocabulary.get());
-    Py_INCREF(vocabulary_type);
-    add_type(self.get(), "Vocabulary", std::move(vocabulary));
-    Object junctions = checked(PyType_FromSpec(&junctions_spec));
-    junctions_type = reinterpret_cast<PyTypeObject*>(junctions.get());
-    Py_INCREF(junctions_type);
-    add_type(self.get(), "Junctions", std::move(junctions));
-    add_type(self.get(), "Decoder", checked(PyType_FromSpec(&decoder_spec)));
+    vocabulary_type = add_type<Entries, make_vocabulary>(self.get(), "nsmc_attention.native._text.Vocabulary",
+                                                         "Vocabulary(token_to_idx, unknown, max_length, cut_rare)");
+    junctions_type = add_type<Junctions, make_junctions>(self.get(), "nsmc_attention.native._text.Junctions",
+                                                         "Junctions(hashes, weights, junction, inside)");
+    add_type<Decoder, make_decoder>(self.get(), "nsmc_attention.native._text.Decoder",
+                                    "Decoder(sys_dic, unk_dic, char_bin, matrix_bin, penalties, longest_run)",
+                                    decoder_methods);
     return self.release();
   });
 }

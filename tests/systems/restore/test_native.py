@@ -65,9 +65,11 @@ def whole(states):
     return numpy.round(states * LEVELS) / LEVELS
 
 
-def rounded(weights):
-    """Return weights (sums, terms) in whole 127ths of the largest of each sum."""
-    unit = abs(weights).max(axis=1, keepdims=True) / LEVELS
+def rounded(weights, directions=2):
+    """Return weights (sums, terms) in whole 127ths of the largest pair of neighbours of each sum, in each direction."""
+    sizes = abs(weights).reshape(len(weights), directions, -1)
+    pairs = numpy.pad(sizes, [(0, 0), (0, 0), (0, sizes.shape[2] % 2)]).reshape(len(weights), -1, 2).sum(axis=2)
+    unit = pairs.max(axis=1, keepdims=True) / LEVELS
     return numpy.round(weights / unit) * unit
 
 
@@ -83,7 +85,7 @@ def softmaxes(arrays, ids, layers):
         for direction, step in (("forward", 1), ("backward", -1)):
             name = f"reader.layer{layer}.{direction}_gru._unfused.0."
             inputs = states[::step] @ read(p[name + "i2h_weight"]).T + p[name + "i2h_bias"]
-            recurrent = rounded(p[name + "h2h_weight"])
+            recurrent = rounded(p[name + "h2h_weight"], 1)
             h, found = numpy.zeros(recurrent.shape[1]), []
             for own in inputs.reshape(len(ids), 3, -1):
                 u = (recurrent @ whole(h) + p[name + "h2h_bias"]).reshape(3, -1)
