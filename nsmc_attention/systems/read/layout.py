@@ -26,8 +26,8 @@ USUAL, LOWEST, HIGHEST = 12, 5, 250
 # In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, thinner
 # than THIN, lines longer than DASH; ASIDE an edge, gray differs at a share DIFFERENT; text is wider than TEXT of its tag
 STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
-# As shares of a height: gaps in words and in lines; the least height of words of a line, and of letters of a word
-IN_WORD, IN_LINE, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.45, 0.6
+# As shares of a height: gaps in words, and in lines, of the lower word; the least height of letters of a word
+IN_WORD, IN_LINE, ALIKE = 0.6, 0.8, 0.6
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
@@ -66,8 +66,8 @@ def find_lines(gray: Gray) -> list[Box]:
     framed = numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
     contrast = contrast_of(framed)
     ink = ink_of(contrast)
-    letters, edges = parted(ink, framed, contrast)
-    lines = lines_of(ink.boxes[letters], ink.size, ink.places[edges[ink.numbers]], ink.columns)
+    letters, _ = parted(ink, framed, contrast)
+    lines = lines_of(ink.boxes[letters], ink.size)
     low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]  # rows may overlap a little
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
     return [within(gray, Box(*lines[number].tolist())) for number in in_order(numpy.arange(len(lines)), low)]
@@ -240,27 +240,17 @@ def united(boxes: Boxes, first: Numbers, second: Numbers) -> Boxes:
     return result
 
 
-def crossed(boxes: Boxes, first: Numbers, second: Numbers, edges: Numbers, columns: int) -> Mask:
-    """Return between which pairs of boxes there are some of the edges, places in order in a picture of so many columns."""
-    row = (boxes[second, TOP] + boxes[second, BOTTOM]) // 2 * columns
-    start = row + numpy.minimum(boxes[first, RIGHT], boxes[second, RIGHT])
-    end = row + numpy.maximum(boxes[first, LEFT], boxes[second, LEFT])
-    return numpy.searchsorted(edges, end) > numpy.searchsorted(edges, start)
-
-
-def lines_of(letters: Boxes, size: int, edges: Numbers, columns: int) -> Boxes:
-    """Return the lines of letters and their parts; `edges` are places in order in a picture of so many columns."""
-    width, height = sides(letters)
-    reach = IN_WORD * numpy.maximum(numpy.maximum(height, numpy.minimum(width, size)), size / 2)
-    first, second, _ = beside(letters, reach)
-    kept = ~crossed(letters, first, second, edges, columns)
-    lines = united(letters, *map(numpy.append, (first[kept], second[kept]), above(letters, size)))
-    for _ in range(2):  # again, for what is beside a dash
-        _, height = sides(lines)
-        first, second, gaps = beside(lines, IN_LINE * height)
-        kept = (height[second] >= ALIKE_WORDS * height[first]) | (gaps <= IN_WORD * height[first])
-        kept &= ~crossed(lines, first, second, edges, columns)
-        lines = united(lines, first[kept], second[kept])
+def lines_of(letters: Boxes, size: int) -> Boxes:
+    """Return the lines of letters and their parts."""
+    _, height = sides(letters)
+    # dots and dashes are beside letters that are above or below them
+    low = (size - height).clip(0) // 2
+    first, second, _ = beside(letters + low[:, None] * [0, -1, 0, 1], IN_WORD * numpy.maximum(height, size))
+    lines = united(letters, *map(numpy.append, (first, second), above(letters, size)))
+    _, height = sides(lines)
+    first, second, gaps = beside(lines, IN_LINE * height)
+    kept = (gaps <= IN_LINE * numpy.minimum(height[first], height[second])) | (gaps <= IN_WORD * height[first])
+    lines = united(lines, first[kept], second[kept])
     lines = united(lines, *above(lines))
     lines = lines[numpy.max(sides(lines), axis=0, initial=0) >= DASH * size]
     if len(lines) > LINES:
