@@ -38,8 +38,7 @@ LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES}
 LAUGHING = re.compile(
     f"(?<!부)[{''.join(LAUGHS['ㅋ'].keys() - {'녘'})}]|[{''.join(LAUGHS['ㅎ'].keys() - set('좋놓낳넣쌓'))}](?=ㅎ)"
 )
-RANGES = (0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3)
-HANGUL = "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES)
+HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
 # A letter or digit that is not Hangul, and the rest of its word
 FOREIGN_LETTER = rf"[^\W{HANGUL}]"
 REST = rf"(?:[^\s{HANGUL}]*{FOREIGN_LETTER})?"
@@ -149,24 +148,16 @@ def keep_foreign(decided: Decisions, texts: Sequence[str]) -> Decisions:
 
     A space of a text stays between two words that are not Korean, and around addresses and tags.
     """
-    text = LINE.join(texts)
-    protected = list(PROTECTED.finditer(text))
-    if not protected:
-        return decided
-    # the number of the protected part that each character is in, 0 for none; negative for an address or a tag
-    owner = numpy.zeros(len(text), dtype="int64")
-    for number, match in enumerate(protected, 1):
-        owner[slice(*match.span())] = -number if SEPARATE.search(match[0]) else number
-    codes = codes_of(text)
-    is_letter = are_letters(codes)
-    owner, has_space = owner[is_letter], numpy.append(codes[1:] == ord(SPACE), False)[is_letter]
-    is_hangul = numpy.logical_or.reduce([(codes >= first) & (codes <= last) for first, last in RANGES])
-    korean = is_hangul[is_letter] & (owner == 0)
-    right = numpy.append(owner[1:], 0)
-    keeps_space = (owner < 0) | (right < 0) | ((owner > 0) | (right > 0)) & ~korean & ~numpy.append(korean[1:], False)
-    inside = (owner == right) & (owner != 0)
-    tags = numpy.where(owner != 0, KEEP, decided.tags)
-    return decided._replace(tags=tags, has_space=decided.has_space & ~inside | has_space & keeps_space)
+    text, tags, follows = LINE.join(texts), decided.tags.copy(), decided.has_space.copy()
+    numbers = numpy.cumsum(are_letters(codes_of(text))) - 1
+    for match in PROTECTED.finditer(text):
+        start, end, separate = *match.span(), SEPARATE.search(match[0])
+        first, last = numbers[start], numbers[end - 1]
+        tags[first : last + 1], follows[first:last] = KEEP, False
+        for letter, space, beside in ((first - 1, start - 1, start - 2), (last, end, end + 1)):
+            if text[max(0, space) : space + 1] == SPACE and (separate or not KOREAN.match(text[beside])):
+                follows[letter] = True
+    return decided._replace(tags=tags, has_space=follows)
 
 
 def keeps_foreign(source: str, text: str) -> bool:

@@ -1,5 +1,6 @@
 """The settings of an editor or a writer and of its training, and the presets. Read without MXNet."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from ...bundle import Bundle, Layout, Manifest, packaged
@@ -147,10 +148,13 @@ class RestoreTraining(LoopConfig):
     """The training of `restore`."""
 
     retired: ClassVar[tuple[str, ...]] = (*LoopConfig.retired, "sampling")
+    introduced: ClassVar[Mapping[str, object]] = {"slipped": 0.0, "pairs": ""}
     epochs: int = setting(6, "maximum number of epochs, each with other noise", low=1)
     learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(2, "epochs without a smaller character error before stopping", low=1)
     joined: float = setting(0.1, "additional texts of joined sentences, as a share", low=0.0, high=10.0)
+    slipped: float = setting(0.0, "share of texts with two misspellings at most", low=0.0, high=1.0)
+    pairs: str = setting("", "a table of texts as they were typed and meant, learnt beside the sentences")
     label_smoothing: float = setting(0.0, "probability taken from the correct character", low=0.0, high=0.9)
 
 
