@@ -15,7 +15,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from nsmc_attention.systems.restore import restorer as restoring
-from nsmc_attention.systems.restore.as_typed import LIKELY, evidence, keep_right_texts, log_odds
+from nsmc_attention.systems.restore.as_typed import LIKELY, evidence, keep_right_text, log_odds
 from nsmc_attention.systems.restore.decisions import Decisions
 from nsmc_attention.systems.sequences.characters import Characters
 
@@ -31,15 +31,13 @@ def taught(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield (typed, meant, "plain", "kept" or "changed") of the texts that are not in doubt."""
     editor, odds = restoring.load_restorer(), dict[str, list[float]]()
 
-    def remember(decided: Decisions, texts: Sequence[str], starts: Sequence[int], characters: Characters) -> Decisions:
-        for text, start, stop in zip(texts, starts, [*starts[1:], len(decided.tags)]):
-            own = Decisions._make(each[start:stop] for each in decided)
-            if (own.certainty < 1).any():
-                found = evidence(text, own, characters)
-                odds[text] = [log_odds(kind, values) - LIKELY[kind] for _, kind, values in found]
-        return keep_right_texts(decided, texts, starts, characters)
+    def remember(text: str, decided: Decisions, characters: Characters) -> Decisions:
+        if (decided.certainty < 1).any():
+            found = evidence(text, decided, characters)
+            odds[text] = [log_odds(kind, values) - LIKELY[kind] for _, kind, values in found]
+        return keep_right_text(text, decided, characters)
 
-    with patch.object(restoring, "keep_right_texts", remember):
+    with patch.object(restoring, "keep_right_text", remember):
         restored = editor.rows(texts)
     for text, (meant, _) in zip(texts, restored):
         found = odds.get(text)

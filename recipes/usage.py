@@ -90,14 +90,12 @@ def changes(sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
     editor = restoring.load_restorer()
     decisions = dict[str, Decisions]()
 
-    def remember(decided: Decisions, texts: Sequence[str], starts: Sequence[int], _: object) -> Decisions:
-        stops = [*starts[1:], len(decided.tags)]
-        for text, start, stop in zip(texts, starts, stops):
-            decisions[text] = Decisions._make(each[start:stop] for each in decided)
+    def remember(text: str, decided: Decisions, _: object) -> Decisions:
+        decisions[text] = decided
         return decided
 
     # the restorer does not return its decisions
-    with patch.object(restoring, "keep_right_texts", remember):
+    with patch.object(restoring, "keep_right_text", remember):
         editor.restore_many(sources)
     for number, (source, target) in enumerate(zip(sources, targets)):
         decided = decisions.get(source)

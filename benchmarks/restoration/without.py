@@ -29,14 +29,12 @@ from .right import right_texts
 Restore = Callable[[list[str]], list[str]]
 # What stands in the place of each rule
 WITHOUT: dict[str, tuple[Any, str, Callable[..., Any]]] = {
-    "neighbours": (correctors, "neighbours", lambda draft: draft),
     "list of mistakes": (correctors, "listed_mistakes", lambda draft: draft),
-    "words of the dictionary": (correctors, "dictionary_words", lambda draft: draft),
     "junctions": (correctors, "spaces_at_junctions", lambda draft: draft),
     "conventions and slang": (restorer, "keep_conventions", lambda decided, *_: decided),
     "slang": (as_typed, "slang", lambda: re.compile("(?!)")),
     "laughter": (restorer, "read_as", lambda text: text),
-    "right texts": (restorer, "keep_right_texts", lambda decided, *_: decided),
+    "right texts": (restorer, "keep_right_text", lambda text, decided, *_: decided),
     "allowed spaces": (as_typed, "space_is_open", lambda *_: False),
 }
 
@@ -62,7 +60,8 @@ def figures(restored: Restore, path: Path) -> Iterator[str]:
     pairs = misspellings.read()
     for place in (1, 0):
         yield percent(
-            misspellings.letters(text) == misspellings.letters(right) for (right, _), text in kept(pairs, restored, place)
+            misspellings.letters(text) == misspellings.letters(right)
+            for (right, _), text in kept(pairs, restored, place)
         )
     for file in (spacing.SENTENCES, spacing.SENTENCES.with_name("spacing_2.tsv")):
         sentences = spacing.read(file)
@@ -85,7 +84,9 @@ def main(path: Path, bundle: str | None, only: list[str] | None) -> None:
 
     print(
         "| without | trained noise | other noise | no spaces | clean | one error: letter / lost / added space | right ones "
-        "changed | with errors, exactly | mistakes righted | right ones kept | spacing F1 | second set | names |\n" + "|---" * 13 + "|"
+        "changed | with errors, exactly | mistakes righted | right ones kept | spacing F1 | second set | names |\n"
+        + "|---" * 13
+        + "|"
     )
     for name in only or ["", *WITHOUT]:
         module, function, other = WITHOUT.get(name, (restorer, "WINDOW", restorer.WINDOW))

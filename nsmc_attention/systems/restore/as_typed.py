@@ -165,30 +165,22 @@ def keeps_foreign(source: str, text: str) -> bool:
     return PROTECTED.findall(source) == PROTECTED.findall(text)
 
 
-def keep_right_texts(
-    decided: Decisions, texts: Sequence[str], starts: Sequence[int], characters: Characters
-) -> Decisions:
-    """Return the decisions without the changes to texts that have no likely change, and without unlikely spaces in others.
+def keep_right_text(text: str, decided: Decisions, characters: Characters) -> Decisions:
+    """Return the decisions on a clean text without all changes if none is likely, and else without unlikely spaces.
 
-    `decided` has a value for each letter of the clean `texts`, which begin at `starts`. Texts with few spaces are not checked,
-    because they do not show how their writer sets spaces. Without MeCab, no text is checked.
+    A text with few spaces is not checked, because it does not show how its writer sets spaces. Without MeCab, none is.
     """
     replaced = decided.tags != KEEP
-    changed = numpy.logical_or.reduceat(replaced | (decided.has_space != decided.had_space), starts)
-    sure = numpy.logical_or.reduceat(replaced & (decided.of_tags >= SURE_CHANGE), starts)
-    telling = [number for number in numpy.flatnonzero(changed).tolist() if is_telling(texts[number])]
-    if not telling or not has_dictionary():
+    if not (replaced | (decided.has_space != decided.had_space)).any() or not is_telling(text) or not has_dictionary():
         return decided
-    tags, follows, stops = decided.tags.copy(), decided.has_space.copy(), [*starts[1:], len(replaced)]
-    for number in telling:
-        own = slice(starts[number], stops[number])
-        found = evidence(texts[number], Decisions._make(each[own] for each in decided), characters)
-        weighed = [(own.start + place, kind, log_odds(kind, values)) for place, kind, values in found]
-        unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
-        follows[unlikely] = decided.had_space[unlikely]
-        if not sure[number] and all(odds < LIKELY[kind] for _, kind, odds in weighed):
-            tags[own], follows[own] = KEEP, decided.had_space[own]
-    return decided._replace(tags=tags, has_space=follows)
+    found = evidence(text, decided, characters)
+    weighed = [(place, kind, log_odds(kind, values)) for place, kind, values in found]
+    if not (decided.of_tags[replaced] >= SURE_CHANGE).any() and all(odds < LIKELY[kind] for _, kind, odds in weighed):
+        return decided._replace(tags=numpy.full_like(decided.tags, KEEP), has_space=decided.had_space)
+    follows = decided.has_space.copy()
+    unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
+    follows[unlikely] = decided.had_space[unlikely]
+    return decided._replace(has_space=follows)
 
 
 def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[tuple[int, str, list[float]]]:

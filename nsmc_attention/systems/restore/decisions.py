@@ -1,4 +1,4 @@
-"""Decisions from an editor's probabilities: the tags that are believed, the spaces that follow, and the text of these.
+"""Decisions from an editor's probabilities: the tags that are believed, and the spaces that follow.
 
 Most of what people type is as they meant it, other than in training, so a change needs a least probability (docs/restore.md).
 """
@@ -9,12 +9,10 @@ from typing import Any, NamedTuple, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..sequences.characters import KEEP, SPACE, codes_of, text_of
+from ..sequences.characters import KEEP
 
 # All probabilities of the correctors, in their order (`correctors`). A mistake of the list
 SURE_CHANGE = 0.99
-# The most that a change may get from MeCab's costs: it never becomes as sure as the list
-MOST_SURE = SURE_CHANGE - 0.01
 # The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE_CHANGES, as it lacks more
 # spaces than the editor is used to
 SHARE, MORE_CHANGES = 0.35, 0.8
@@ -38,6 +36,11 @@ class Decisions(NamedTuple):
     of_tags: Probabilities
     of_spaces: Probabilities
     log_probability: Probabilities
+
+    def of_texts(self, starts: Sequence[int]) -> Iterator["Decisions"]:
+        """Yield the decisions on each of many texts, which begin at `starts`."""
+        for start, stop in zip(starts, [*starts[1:], len(self.tags)]):
+            yield Decisions(*(each[start:stop] for each in self))
 
     @property
     def certainty(self) -> Probabilities:
@@ -67,43 +70,3 @@ def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float]) 
     """Return the tags (S,), KEEP where another has less than the least probability, and the probability of each."""
     believed = (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
     return numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
-
-
-class Spaced(NamedTuple):
-    """A text with the spaces that were decided, its letters being as they were.
-
-    `places` are those of its characters in the text before, `certainty` has a value for each of that; `letters` are its
-    own among those of the decisions, of which `replaced` are to change, and `score` is the log-probability of all.
-    """
-
-    text: str
-    places: NDArray[numpy.int64]
-    certainty: NDArray[numpy.float32]
-    letters: slice
-    replaced: int
-    score: float
-
-
-def with_spaces(texts: Sequence[str], decided: Decisions) -> Iterator[Spaced]:
-    """Yield each text with its decided spaces; all texts are read at once, which is faster."""
-    codes = codes_of("".join(texts))
-    letters = numpy.flatnonzero(codes != ord(SPACE))
-    certainty = numpy.ones(len(codes), dtype="float32")
-    certainty[letters] = decided.certainty
-    origins = numpy.repeat(letters, decided.has_space + 1)
-    codes = codes[origins]
-    # the second of two is the space behind the first
-    codes[1:][origins[1:] == origins[:-1]] = ord(SPACE)
-    joined, ends = text_of(codes), numpy.cumsum([0, *map(len, texts)])
-    # where each text begins among all characters, among the letters, and among the characters with the decided spaces
-    begins, of_letters, of_joined = (
-        each.tolist() for each in (ends, *(numpy.searchsorted(a, ends) for a in (letters, origins)))
-    )
-    replaced = numpy.add.reduceat(decided.tags != KEEP, of_letters[:-1], dtype="int64").tolist()
-    scores = numpy.add.reduceat(decided.log_probability, of_letters[:-1]).tolist()
-    for number, (begin, end) in enumerate(zip(begins, begins[1:])):
-        first = of_joined[number]
-        text = joined[first : of_joined[number + 1]].rstrip()
-        places = origins[first : first + len(text)] - begin
-        own = slice(of_letters[number], of_letters[number + 1])
-        yield Spaced(text, places, certainty[begin:end], own, replaced[number], scores[number])
