@@ -9,7 +9,7 @@ of the official test file and of benchmarks/restoration/right.tsv (`recipes.usag
 
 import argparse
 import random
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from unittest.mock import patch
@@ -23,8 +23,8 @@ from .usage import reviews
 
 # Log-odds, relative to LIKELY, below which a change is wrong and from which it is right
 WRONG, RIGHT = -1.5, 0.0
-# Reviews drawn, of at most so many characters; the most that have nothing to change
-DRAWN, LONGEST, PLAIN, SEED = 250_000, 60, 50_000, 3
+# The longest review in characters; how many are written: that have nothing to change, are kept in spite of changes, are changed
+LONGEST, MOST, SEED = 60, {"plain": 61_000, "kept": 64_000, "changed": 70_000}, 3
 
 
 def taught(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
@@ -51,15 +51,14 @@ def taught(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def main(path: Path) -> None:
-    generator, counts = random.Random(SEED), Counter[str]()
-    texts = [text for text in reviews() if len(text) <= LONGEST]
-    with path.open("w", encoding="utf-8") as file:
-        file.write("typed\tmeant\n")
-        for typed, meant, how in taught(generator.sample(texts, min(DRAWN, len(texts)))):
-            counts[how] += 1
-            if how != "plain" or counts[how] <= PLAIN:
-                file.write(f"{typed}\t{meant}\n")
-    print(f"{path}: {dict(counts)}, at most {PLAIN:,} of those that are plain")
+    generator, found = random.Random(SEED), defaultdict[str, list[str]](list)
+    for typed, meant, how in taught([text for text in reviews() if len(text) <= LONGEST]):
+        found[how].append(f"{typed}\t{meant}\n")
+    rows = [row for how, most in MOST.items() for row in generator.sample(found[how], min(most, len(found[how])))]
+    generator.shuffle(rows)
+    path.write_text("typed\tmeant\n" + "".join(rows), encoding="utf-8")
+    counts = {how: len(own) for how, own in found.items()}
+    print(f"{path}: {len(rows):,} of {counts}")
 
 
 if __name__ == "__main__":

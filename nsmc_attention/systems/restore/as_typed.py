@@ -26,7 +26,7 @@ from ...machine.files import read_rows
 from ...text.hangul import FINALS, FIRST, parts
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
-from .decisions import SURE_CHANGE, Decisions
+from .decisions import Decisions
 from .junctions import NEAREST_SHARE, Junctions, hash_of
 
 HERE = Path(__file__).parent
@@ -50,8 +50,8 @@ LINE = "\n"
 # Found in an address or a tag, to which nothing may be joined
 SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
 
-# Marks that end a sentence, and tags of words in the dictionary
-ENDS, CONTENT = ".,!?…", ("NN", "MA", "VA")
+# Marks that end a sentence
+ENDS = ".,!?…"
 # The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
 QUOTED = re.compile(r"""[<〈《「『][^>〉》」』]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
 # What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
@@ -59,8 +59,8 @@ TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
     "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
 }
-# For each kind of change: a constant, and the weight of the log-odds of its probability. For a letter, then the weights of the
-# minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
+# For each kind of change: a constant, and the weight of the log-odds of its probability. For a letter, then the weights of
+# the minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
 # log-odds of this change in reviews, and (added spaces only) of whether the rules always require a space
 WEIGHTS: dict[str, tuple[float, ...]] = {
     "letter": (-1.81, 0.97, 0.75, -0.45, -0.13, 0.47),
@@ -170,12 +170,12 @@ def keep_right_text(text: str, decided: Decisions, characters: Characters) -> De
 
     A text with few spaces is not checked, because it does not show how its writer sets spaces. Without MeCab, none is.
     """
-    replaced = decided.tags != KEEP
-    if not (replaced | (decided.has_space != decided.had_space)).any() or not is_telling(text) or not has_dictionary():
+    changes = (decided.tags != KEEP) | (decided.has_space != decided.had_space)
+    if not changes.any() or not is_telling(text) or not has_dictionary():
         return decided
     found = evidence(text, decided, characters)
     weighed = [(place, kind, log_odds(kind, values)) for place, kind, values in found]
-    if not (decided.of_tags[replaced] >= SURE_CHANGE).any() and all(odds < LIKELY[kind] for _, kind, odds in weighed):
+    if all(odds < LIKELY[kind] for _, kind, odds in weighed):
         return decided._replace(tags=numpy.full_like(decided.tags, KEEP), has_space=decided.had_space)
     follows = decided.has_space.copy()
     unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
@@ -192,10 +192,8 @@ def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[
     places = [place for place, character in enumerate(text) if character != SPACE]
     quoted = {place for title in QUOTED.finditer(text) for place in range(*title.span())}
     for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
-        # a word of the dictionary stays: 동감 for 감동
-        if not (morphemes[places[number]][1].startswith(CONTENT) and morphemes.count(morphemes[places[number]]) > 1):
-            of_usage = of_letters(letters, tags, number, characters)
-            yield number, "letter", [of_probability(float(decided.of_tags[number])), *of_usage]
+        of_usage = of_letters(letters, tags, number, characters)
+        yield number, "letter", [of_probability(float(decided.of_tags[number])), *of_usage]
     changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
     spaces = usage().log_odds([letters]).tolist() if changed else []
     for number in changed:

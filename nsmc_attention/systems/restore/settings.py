@@ -191,7 +191,8 @@ RESTORE_PRESETS = {
 
 def card_values(config: RestoreConfig, manifest: Manifest) -> dict[str, object]:
     metrics = manifest["metrics"]["dev"]
-    return {"exact": 100 * metrics["exact"], "error": metrics["character_error"], config.model.kind: True}
+    figures = {"exact": 100 * metrics["exact"], "error": metrics["character_error"]}
+    return {**figures, config.model.kind: True, "pairs": config.training.pairs}
 
 
 LAYOUT: "Layout[RestoreConfig, RestorerCharacters]" = Layout(
