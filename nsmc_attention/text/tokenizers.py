@@ -137,6 +137,15 @@ def joined_morphemes(surface: str, features: str) -> list[tuple[str, str]]:
     return [(one.split("/")[0], one.split("/")[1]) for one in rest[-1].split("+")] if "+" in tag else [(surface, tag)]
 
 
+def path_cost(text: str) -> int:
+    """Return MeCab's cost of the cheapest path of a clean text: the smaller, the likelier is such a text."""
+    if decoder := installed_decoder():
+        return decoder.cost(text)
+    # a node lives as long as its lattice
+    lattice = python_mecab()(text)
+    return int(lattice.eos_node().cost)
+
+
 def mecab_tags(text: str) -> list[tuple[int, int, str]]:
     """Return (start, end, tag) of each morpheme of a clean text, in the tagset of mecab-ko-dic."""
     pairs = morphemes(text)

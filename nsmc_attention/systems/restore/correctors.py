@@ -1,21 +1,24 @@
 """Correctors of an editor's output, in the order in which they run: each sees the changes of those before it.
 
-    the editor -> listed mistakes -> spaces at junctions -> `decisions.decide`
+    the editor -> listed mistakes -> words of the dictionary -> spaces at junctions -> `decisions.decide`
 
 What conventions ask for, what is not Korean and texts that are right then stay as typed (`as_typed`). Every probability by
 which one of them overrules another stands in `decisions`.
 """
 
+import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import ne
 from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 
 from ...machine.aliases import Numbers
-from ...text.tokenizers import has_dictionary
+from ...text.hangul import parts
+from ...text.tokenizers import has_dictionary, path_cost
 from ..sequences.characters import (
     DELETE,
     END,
@@ -29,7 +32,7 @@ from ..sequences.characters import (
     split_spaces,
 )
 from .as_typed import LINE, are_letters
-from .decisions import MORE_CHANGES, SHARE, SURE_CHANGE, believed_tags
+from .decisions import MORE_CHANGES, MOST_SURE, SHARE, SURE_CHANGE, believed_tags
 from .junctions import RestorerCharacters, with_log_odds
 from .noise import known_mistakes
 
@@ -113,6 +116,11 @@ def character_error(restored: str, target: str) -> float:
     return edit_distance(restored, target) / max(1, len(target)) if restored != target else 0.0
 
 
+# Log-odds = EDITOR_WEIGHT * the editor's + COST_WEIGHT * (the cost saved / 1000, from -MOST_COST to MOST_COST) + BIAS
+EDITOR_WEIGHT, COST_WEIGHT, MOST_COST, BIAS = 0.62, 0.72, 3.0, -0.98
+# Words on each side of a change that are read with it, and most letters of them
+WORDS, MOST_LETTERS = 1, 20
+
 # At the end of a word alone: 에요 after what is no place or time (어디 가세요? 학교에요), and at that of a sentence 안 되
 NO_PLACE = (
     "최고 별로 강추 비추 얼마 누구 뭐 정도 영화 드라마 만화 배우 노래 이야기 얘기 친구 여자 남자 가수 천재 캐릭터 분위기 "
@@ -189,6 +197,55 @@ def mistaken() -> "re.Pattern[str]":
     return re.compile("|".join(forms), re.MULTILINE)
 
 
+def dictionary_words(draft: Draft) -> Draft:
+    """Correct the probability of each letter that changes and is not SURE_CHANGE by what the words cost in MeCab's dictionary.
+
+    A noisy channel (Kernighan et al. 1990): an editor knows how people mistype, and of words those in its sentences; the
+    dictionary has 800,000. The cost of a path through its lattice is a negative log-probability: of words that are likelier
+    the editor may be less sure, of others it must be surer. Neighbours that change are one change, as likely as the surest
+    of them. The weights were fitted by logistic regression (benchmarks/restoration/README.md).
+    """
+    tags, characters, follows = draft.tags, draft.characters, draft.spaces >= 0.5
+    doubtful = (tags != KEEP) & (draft.certainty < SURE_CHANGE)
+    if not doubtful.any() or not has_dictionary():
+        return draft
+    certainty, letters = draft.certainty.copy(), "".join(draft.letters)
+    for first, last, begin, end in runs_of_changes(doubtful, draft.ends):
+        own = words_around(first, last, max(begin, first - MOST_LETTERS), min(end, last + MOST_LETTERS), follows)
+        changed, spaces = tags[own].tolist(), follows[own].tolist()
+        kept = [*changed[: first - own.start], *[KEEP] * (last - first), *changed[last - own.start :]]
+        before, after = (path_cost(tagged(letters[own], choice, spaces, characters)[0]) for choice in (kept, changed))
+        surest = float(draft.certainty[first:last].max())
+        cheaper = min(max((before - after) / 1000, -MOST_COST), MOST_COST)
+        odds = EDITOR_WEIGHT * math.log(surest / (1 - surest)) + COST_WEIGHT * cheaper + BIAS
+        # a syllable is mistyped in one of its three parts
+        one, other = parts(letters[first]), parts(characters.character(int(tags[first])) if tags[first] > END else "")
+        alone = numpy.count_nonzero(tags[max(begin, first - 1) : min(end, last + 1)]) == 1
+        unlike = alone and any(one) and any(other) and sum(map(ne, one, other)) > 1
+        certainty[first:last] = 0 if unlike else min(1 / (1 + math.exp(-odds)), MOST_SURE)
+    return draft._replace(certainty=certainty)
+
+
+def runs_of_changes(doubtful: NDArray[numpy.bool_], ends: NDArray[numpy.int64]) -> Iterator[tuple[int, int, int, int]]:
+    """Yield where each run of neighbours that change begins and ends, and its text does."""
+    places = numpy.flatnonzero(doubtful)
+    of_text = numpy.searchsorted(ends, places, "right")
+    new = numpy.append(True, (numpy.diff(places) > 1) | (numpy.diff(of_text) > 0))
+    firsts, lasts = places[new], places[numpy.append(new[1:], True)] + 1
+    owners = of_text[new]
+    begins = numpy.append(0, ends)[owners]
+    yield from zip(firsts.tolist(), lasts.tolist(), begins.tolist(), ends[owners].tolist())
+
+
+def words_around(first: int, last: int, begin: int, end: int, follows: NDArray[numpy.bool_]) -> slice:
+    """Return the words from `begin` to `end` that letters [first, last) are in, and WORDS on each side."""
+    before = numpy.flatnonzero(follows[begin:first]) + begin + 1
+    after = numpy.flatnonzero(follows[last - 1 : end]) + last
+    low = before[-1 - WORDS] if len(before) > WORDS else begin
+    high = after[WORDS] if len(after) > WORDS else end
+    return slice(int(low), int(high))
+
+
 def spaces_at_junctions(draft: Draft) -> Draft:
     """Add to each space the log-odds of the junctions, where the bundle has some, of what the tags make of the letters."""
     if not draft.characters.junctions or not has_dictionary():
@@ -226,6 +283,6 @@ def added(odds: Numbers, spaced: NDArray[numpy.bool_]) -> Numbers:
 
 def corrected(draft: Draft) -> Draft:
     """Return a draft after all correctors, one after the other."""
-    for corrector in (listed_mistakes, spaces_at_junctions):
+    for corrector in (listed_mistakes, dictionary_words, spaces_at_junctions):
         draft = corrector(draft)
     return draft

@@ -13,6 +13,8 @@ from ..sequences.characters import KEEP
 
 # All probabilities of the correctors, in their order (`correctors`). A mistake of the list
 SURE_CHANGE = 0.99
+# The most that a change may get from MeCab's costs: it never becomes as sure as the list
+MOST_SURE = SURE_CHANGE - 0.01
 # The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE_CHANGES, as it lacks more
 # spaces than the editor is used to
 SHARE, MORE_CHANGES = 0.35, 0.8
