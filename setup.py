@@ -70,7 +70,8 @@ setup(
         extension(
             "_mxnet_operators",
             ["mxnet_operators.cpp"],
-            ["mxnet_kernels.hpp", "gru.hpp", "dense.hpp", "products.hpp", "vectors.hpp", "mxnet_library.hpp"],
+            ["mxnet_kernels.hpp", "gru.hpp", "dense.hpp"]
+            + ["products.hpp", "vectors.hpp", "mxnet_library.hpp", "prelude.hpp", "network.hpp"],
             "-O3",
             "-pthread",
         ),

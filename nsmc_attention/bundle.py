@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Optional, Protocol, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union
 
 from .errors import BundleError, ConfigError, WrongTask, list_names
 from .machine.files import read_json, replaced_folder
@@ -24,7 +24,6 @@ from .machine.files import read_json, replaced_folder
 if TYPE_CHECKING:
     from .schema import TaskConfig
     from .text.encoding import ReviewEncoder
-    from .text.tokenizers import WordSettings
 
 SCHEMA = 5
 MANIFEST, PARAMETERS, CARD = "manifest.json", "model.safetensors", "README.md"
@@ -34,15 +33,7 @@ OPTIONAL = re.compile(r"<!-- if (\w+) -->(\n?)(.*?)<!-- end -->\2", re.DOTALL)
 
 Manifest = dict[str, Any]
 ConfigT = TypeVar("ConfigT", bound="TaskConfig", covariant=True)
-CodecT = TypeVar("CodecT", bound="Codec", covariant=True)
-
-
-class Codec(Protocol):
-    """The codec between texts and a network's numbers: a vocabulary, or a scale."""
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The arguments of a config's `network`."""
+CodecT = TypeVar("CodecT", covariant=True)
 
 
 @dataclass(frozen=True)
@@ -54,7 +45,8 @@ class Layout(Generic[ConfigT, CodecT]):
     config : type
         The settings of its trainings, which name the task.
     codec : str
-        The file of the codec, which `read_codec` reads: (content, path, manifest, config) -> codec, or BundleError.
+        The file of the codec between texts and a network's numbers, a vocabulary or a scale, which `read_codec` reads:
+        (content, path, manifest, config) -> codec, or BundleError. Its `sizes` are the arguments of a config's `network`.
     packaged : tuple of Path
         The bundles that came with the package, the default one first.
     card : callable
@@ -175,10 +167,9 @@ def load_any(folder: Optional[Union[str, Path]], layouts: Sequence[Layout[Any, A
         config = layout.config.from_dict(manifest.get("config"))
     except (ConfigError, TypeError) as problem:
         raise BundleError(f"{path}: {problem}") from problem
-    codec = folder / layout.codec
-    return Bundle(
-        folder, layout, manifest, config, layout.read_codec(verified(codec, manifest), codec, manifest, config)
-    )
+    file = folder / layout.codec
+    codec = layout.read_codec(verified(file, manifest), file, manifest, config)
+    return Bundle(folder, layout, manifest, config, codec)
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -216,15 +207,8 @@ def verified(path: Path, manifest: Manifest) -> bytes:
     return content
 
 
-class WordConfig(Protocol):
-    """The settings of a training on words."""
-
-    @property
-    def text(self) -> "WordSettings": ...
-
-
-def read_encoder(content: bytes, path: Path, manifest: Manifest, config: WordConfig) -> "ReviewEncoder":
-    """Return the encoder of texts as ids of words; BundleError if the network was trained with another."""
+def read_encoder(content: bytes, path: Path, manifest: Manifest, config: Any) -> "ReviewEncoder":
+    """Return the encoder of texts as ids of words, of a config with `text`; BundleError if the network was trained with another."""
     from .text.encoding import ReviewEncoder
     from .text.tokenizers import tokenizer_version
 

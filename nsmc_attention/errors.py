@@ -2,7 +2,8 @@
 
 import difflib
 import re
-from typing import Iterable, Optional
+from importlib import import_module
+from typing import Any, Iterable, Optional
 
 # Characters of a message, and of the names it lists: both may quote a file of any size
 LONGEST_LINE, LISTED = 600, 200
@@ -66,6 +67,14 @@ class MissingPackage(NsmcError):
             wanted = " ".join(dict.fromkeys(filter(None, map(requirement, modules)))) or "nsmc_attention"
             feature = f"{feature} needs {', '.join(modules)}: pip install {wanted}"
         super().__init__(feature)
+
+
+def required(feature: str, module: str) -> Any:
+    """Import a module that a feature needs; MissingPackage, with the command that installs it, where it is missing."""
+    try:
+        return import_module(module)
+    except ImportError as problem:
+        raise MissingPackage(feature, module.partition(".")[0]) from problem
 
 
 def requirement(module: str) -> Optional[str]:

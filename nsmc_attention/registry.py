@@ -49,20 +49,14 @@ class System:
 
 
 OF_LABELS = ("label_column", "stars_column", "positive")
+OF_CLASSIFIERS = ("valid", "init_from", "teacher", "sentences", *OF_LABELS)
+OF_FILMS = ("group_by", "classifier", "stars_column")
 # {task: its system}, the default first
 SYSTEMS = {
-    "classify": System(
-        "classifier",
-        "predict",
-        "predictor:Classifier",
-        "train:train_classifier",
-        ("valid", "init_from", "teacher", "sentences", *OF_LABELS),
-    ),
+    "classify": System("classifier", "predict", "predictor:Classifier", "train:train_classifier", OF_CLASSIFIERS),
     "restore": System("systems.restore", "restore", "restorer:Restorer", "train:train_restorer"),
     "language": System("systems.language", "fill", "model:LanguageModel", "train:train_language"),
-    "film": System(
-        "systems.film", "film", "rater:FilmRater", "train:train_films", ("group_by", "classifier", "stars_column")
-    ),
+    "film": System("systems.film", "film", "rater:FilmRater", "train:train_films", OF_FILMS),
     "read": System("systems.read", "read", "reader:PictureReader", "train:train_reader"),
 }
 

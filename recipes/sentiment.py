@@ -1,11 +1,12 @@
 """The heads of the sentiment, for a classifier that has none, or others: stars, and whether a text takes a side.
 
-    python -m recipes.sentiment BUNDLE COPY [--held-out OTHER.csv] [--seed 0] [--judge]
+    python -m recipes.sentiment BUNDLE COPY [--comments val.tsv] [--held-out OTHER.csv] [--seed 0] [--judge]
 
 The raw star reviews teach the first head, without those of the official test file. The texts of `neither/` teach the second
 one, beside those of `reviews/`; a twentieth of their frames is held out. The texts are document, side (none: no opinion,
-negative, neutral, positive), kind, domain, frame (the pattern of the sentence) and pair. --judge holds films out too, 5 % to
-judge by and 3 % to choose factors by, and prints figures in place of a bundle: for a classifier that has not read them.
+negative, neutral, positive), kind, domain, frame (the pattern of the sentence) and pair. --comments adds those comments of
+KOTE that have a side and an even id: clear opinions of other places. --judge holds films out too, 5 % to judge by and 3 % to
+choose factors by, and prints figures in place of a bundle: for a classifier that has not read them.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score, mean_absolute_error
 
+from benchmarks.classification.adapting import comments
 from nsmc_attention import Classifier
 from nsmc_attention.bundle import model_card, read_contents, write_bundle
 from nsmc_attention.classifier.settings import LAYOUT
@@ -44,25 +46,38 @@ ALLOWED = numpy.vstack([numpy.ones(10), numpy.eye(10), OF_SIDES]).astype("float3
 HIDDEN, RANK = 64, 2
 EPOCHS, BATCH, RATE, DROPOUT, DECAY = 3, 512, 2e-3, 0.1, (1e-4, 1.0)
 # Inverse strength of the penalty of the second head, and the factor of its n-grams
-STRENGTH, GRAMS = 4.0, 3.0
+STRENGTH, GRAMS = 2.0, 3.0
 # Raw reviews of each side that teach the second head; what they weigh, and what a text of `reviews/`, beside one of `neither/`
 RAW, WEIGHTS = 12000, (0.025, 0.05)
-# What a text of `neither/` weighs: most of them take a side
+# What a text of `neither/` weighs, most of them take a side; and a comment
 OWN = {"none": 3.0, "neutral": 2.0, "negative": 1.0, "positive": 1.0}
+COMMENT = 0.3
+# Parts of the texts by frame: the stars that the second head reads of one come from heads that were taught the others
+FOLDS = 2
+# Factors of the odds of neutral and of no opinion, chosen by the held-out texts and the comments with an odd id
+FACTORS = (0.9, 1.2)
 WINDOW = 4096
 Floats = NDArray[numpy.float32]
 # Contexts and log-odds (N, F), and n-grams (N, BUCKETS)
 Features = tuple[Floats, sparse.csr_matrix]
 
 
-def sided() -> pandas.DataFrame:
-    """Return document, side and weight of the texts that are trained on."""
+def sided(kote: Optional[Path]) -> pandas.DataFrame:
+    """Return document, side, weight and fold of the texts that are trained on."""
     own, reviews = texts(), written(["contrast"])
     by_label = reviews["label"].astype(float).map({0.0: "negative", 0.5: "neutral", 1.0: "positive"})
     reviews = reviews.assign(side=by_label, weight=WEIGHTS[1])[~is_held_out(reviews) & by_label.notna()]
     own = own.assign(weight=own["side"].map(OWN))[~is_held_out(own)]
-    both = pandas.concat([own, reviews], ignore_index=True)
-    return both[["document", "side", "weight"]].drop_duplicates("document")
+    parts = [own, reviews, *([clear_comments(kote)] if kote else [])]
+    frame = pandas.concat(parts, ignore_index=True).drop_duplicates("document")
+    fold = (frame["kind"] + frame["frame"]).map(lambda name: int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS)
+    return frame[["document", "side", "weight"]].assign(fold=fold)
+
+
+def clear_comments(kote: Path) -> pandas.DataFrame:
+    frame = comments(kote).rename(columns={"review": "document"})
+    side, name = frame["label"].map(SIDES[::2].__getitem__), frame["id"].astype(str)
+    return frame.assign(side=side, weight=COMMENT, kind="comment", frame=name)[frame["id"] % 2 == 0]
 
 
 def side_of(stars: "pandas.Series[int]") -> "pandas.Series[str]":
@@ -78,9 +93,9 @@ def features(classifier: Classifier, documents: "pandas.Series[str]") -> Feature
         matrices.append(matrix(reviews))
         own = numpy.zeros((len(reviews), 0), "float32")
         for members, batch in classifier.score.batches(reviews):
-            _, _, contexts, odds = classifier.score.read_batch(batch)
-            own = own if own.size else numpy.zeros((len(reviews), contexts.shape[1] + 1), "float32")
-            own[members] = numpy.column_stack([contexts, odds])
+            _, _, read = classifier.score.read_batch(batch)
+            own = own if own.size else numpy.zeros((len(reviews), read.shape[1]), "float32")
+            own[members] = read
         dense.append(own)
     return numpy.concatenate(dense), sparse.vstack(matrices).tocsr()
 
@@ -97,32 +112,55 @@ def train(
     of_raw: Features, raw_stars: "pandas.Series[int]", of_texts: Features, own: pandas.DataFrame, seed: int
 ) -> Arrays:
     """Return the arrays of `Heads`."""
-    has_side = own["side"].isin(TARGETS).to_numpy()
-    targets = numpy.concatenate([raw_stars, own["side"].map(TARGETS)[has_side]]).astype(int)
-    dense = numpy.concatenate([of_raw[0], of_texts[0][has_side]])
-    arrays = fit_stars(dense, sparse.vstack([of_raw[1], of_texts[1][has_side]]).tocsr(), targets, seed)
+    arrays, own_stars = first_head(of_raw, raw_stars, of_texts, own, seed)
     random, sides = numpy.random.RandomState(seed), side_of(raw_stars).to_numpy()
     some = numpy.concatenate([random.permutation(numpy.flatnonzero(sides == side))[:RAW] for side in SIDES])
     kinds = numpy.concatenate([own["side"], sides[some]])
     kinds = numpy.select([kinds == "none", kinds == "neutral"], [2, 1], 0)
     weights = numpy.concatenate([own["weight"], numpy.full(len(some), WEIGHTS[0])])
-    both = [of_texts, (of_raw[0][some], of_raw[1][some])]
-    read = sparse.vstack([second_inputs(arrays, *part) for part in both]).tocsr()
+    dense, grams = of_raw[0][some], of_raw[1][some]
+    parts = (*of_texts, own_stars), (dense, grams, said(arrays, dense, grams))
+    read = sparse.vstack([second_inputs(arrays, *part) for part in parts]).tocsr()
     model = LogisticRegression(C=STRENGTH, max_iter=150).fit(read, kinds, sample_weight=weights)
     # beside those of a side
     coefficients, bias = (model.coef_[1:] - model.coef_[0]).T, model.intercept_[1:] - model.intercept_[0]
     units = len(coefficients) - BUCKETS
     table = numpy.column_stack([arrays["table"], GRAMS * coefficients[units:]])
     scale = numpy.quantile(abs(table), 0.9999, axis=0) / 127
-    arrays.update(other=coefficients[:units], other_bias=bias, scale=scale)
+    arrays.update(other=coefficients[:units], other_bias=bias + numpy.log(FACTORS), scale=scale)
     arrays = {name: numpy.ascontiguousarray(array, "float32") for name, array in arrays.items()}
     return {**arrays, "table": numpy.clip(numpy.rint(table / scale), -127, 127).astype("int8")}
 
 
-def second_inputs(arrays: Arrays, dense: Floats, grams: sparse.csr_matrix) -> sparse.csr_matrix:
+def first_head(
+    of_raw: Features, raw_stars: "pandas.Series[int]", of_texts: Features, own: pandas.DataFrame, seed: int
+) -> tuple[Arrays, Floats]:
+    """Return the arrays of the first head, and what heads of the other fold say of each text, (N, 10).
+
+    The second head must not learn from stars that the first one remembers (stacked generalization, Wolpert 1992).
+    """
+    has_side = own["side"].isin(TARGETS).to_numpy()
+
+    def taught(chosen: NDArray[numpy.bool_]) -> Arrays:
+        targets = numpy.concatenate([raw_stars, own["side"].map(TARGETS)[chosen]]).astype(int)
+        both = [numpy.concatenate([of_raw[0], of_texts[0][chosen]]), sparse.vstack([of_raw[1], of_texts[1][chosen]])]
+        return fit_stars(both[0], both[1].tocsr(), targets, seed)
+
+    stars = numpy.zeros((len(own), 10), "float32")
+    for fold in range(FOLDS):
+        others = (own["fold"] == fold).to_numpy()
+        stars[others] = said(taught(has_side & ~others), of_texts[0][others], of_texts[1][others])
+    return taught(has_side), stars
+
+
+def said(arrays: Arrays, dense: Floats, grams: sparse.csr_matrix) -> Floats:
+    """Return the probabilities of ten stars, (N, 10)."""
+    return ten_stars(arrays, dense, grams @ arrays["table"])
+
+
+def second_inputs(arrays: Arrays, dense: Floats, grams: sparse.csr_matrix, stars: Floats) -> sparse.csr_matrix:
     """Return the inputs of the second head, (N, F + 10 + BUCKETS)."""
-    own = beside(arrays, dense, ten_stars(arrays, dense, grams @ arrays["table"]))
-    return sparse.hstack([sparse.csr_matrix(own), GRAMS * grams]).tocsr()
+    return sparse.hstack([sparse.csr_matrix(beside(arrays, dense, stars)), GRAMS * grams]).tocsr()
 
 
 def fit_stars(dense: Floats, grams: sparse.csr_matrix, targets: NDArray[numpy.int64], seed: int) -> Arrays:
@@ -168,12 +206,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m recipes.sentiment", description=__doc__)
     parser.add_argument("bundle", type=Path)
     parser.add_argument("copy", type=Path, nargs="?")
+    parser.add_argument("--comments", type=Path)
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--judge", action="store_true")
     given = parser.parse_args()
     warnings.filterwarnings("ignore", "lbfgs failed")
-    classifier, own = Classifier.load(given.bundle), sided()
+    classifier, own = Classifier.load(given.bundle), sided(given.comments)
     frame = raw.load(raw.find(), [nsmc.load("nsmc", "test").frame]).frame
     parts = frame["film"].map({film: part_of(film) for film in frame["film"].unique()}) if given.judge else "train"
     known = frame[parts == "train"] if given.judge else frame
@@ -202,7 +241,7 @@ def judged(classifier: Classifier, heads: Heads, dev: pandas.DataFrame, test: pa
     figures = {}
     for name in ("natural", "balanced"):
         weights = [balanced(films["stars"]) if name == "balanced" else None for films in (dev, test)]
-        best = max(FACTORS, key=lambda pair: f1(dev["stars"], found["dev"][0] * [1, *pair], weights[0]))
+        best = max(OF_FILMS, key=lambda pair: f1(dev["stars"], found["dev"][0] * [1, *pair], weights[0]))
         figures[f"{name}: macro F1"] = f1(test["stars"], found["test"][0] * [1, *best], weights[1])
         by_label = numpy.column_stack([~labels, (found["test"][0] * [1, *best]).argmax(axis=1) == 1, labels]) * [
             1,
@@ -218,7 +257,7 @@ def judged(classifier: Classifier, heads: Heads, dev: pandas.DataFrame, test: pa
     return pandas.Series({"reviews": len(test), "films": test["film"].nunique(), **figures}).round(4)
 
 
-FACTORS = [(a, b) for a in numpy.exp(numpy.arange(-0.4, 1.3, 0.1)) for b in numpy.exp(numpy.arange(-1.5, 0.6, 0.1))]
+OF_FILMS = [(a, b) for a in numpy.exp(numpy.arange(-0.4, 1.3, 0.1)) for b in numpy.exp(numpy.arange(-1.5, 0.6, 0.1))]
 
 
 def f1(

@@ -16,7 +16,6 @@ from nsmc_attention.corpora import labels, stars
 from nsmc_attention.machine.messages import korean
 from nsmc_attention.systems.restore import as_typed, restoration
 from nsmc_attention.tables import columns
-from nsmc_attention.tables import table as not_reviews
 from nsmc_attention.text import encoding
 
 FOLDER = Path(nsmc_attention.__file__).parent
@@ -128,7 +127,7 @@ def test_a_pattern_of_quadratic_time_is_found():
     assert any(is_slow(use_of(pattern, "findall"), repeats(unit, pattern)) for unit in units(pattern))
 
 
-READERS = [columns.normalized, columns.is_value, columns.is_sentence, columns.ends_known, not_reviews.is_chat]
+READERS = [columns.normalized, columns.is_value, columns.is_sentence, columns.ends_known]
 READERS += [stars.plain_name, stars.scale_of_name, stars.star, stars.is_blank, labels.plain_label, labels.side_of]
 READERS += [encoding.clean, korean, as_typed.read_as, as_typed.is_telling]
 READERS += [

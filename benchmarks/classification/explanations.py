@@ -80,7 +80,7 @@ def orders(explainer: Explainer, reviews: Sequence[Encoded]) -> dict[str, list[A
         "attention": weights,
         **({"rollout": list(map(rollout, map(explainer.heads, reviews), weights))} if explainer.has_heads else {}),
         "gradient": explainer.gradients(reviews),
-        "integrated": explainer.scorer(engine).predict_with_weights(reviews)[1],
+        "integrated": explainer.scorer(engine).read(reviews)[1],
         "erasure": leave_one_out(explainer.classifier.score, reviews),
         "random": [random.dirichlet(numpy.ones(len(review))) for review in reviews],
     }

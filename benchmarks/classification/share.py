@@ -3,7 +3,7 @@
     python -m benchmarks.classification.share nsmc-raw.zip val.tsv [--shift 0.5]
 
 Tables of films in their natural shares (raw reviews, without those of the official test file; the packaged classifier has
-read most of them in training), and comments of KOTE drawn at several shares, which it has not. A label is positive from 8
+read most of them in training), and comments of KOTE with an odd id, which it has not, drawn at several shares. A label is positive from 8
 of 10 stars on, negative up to 4; the rows between, and comments of neither or both sides, are in no true share.
 """
 
@@ -145,7 +145,8 @@ def main() -> None:
     stars = read(classifier, raw.load(given.raw, [nsmc.load("nsmc", "test").frame]).frame, "document")
     stars["label"] = (stars["stars"] >= 8).astype(float).mask(stars["stars"].between(5, 7))
     unclear = comments(Path(given.kote), clear=False).assign(label=numpy.nan)
-    kote = read(classifier, pandas.concat([comments(Path(given.kote)), unclear]), "review")
+    both = pandas.concat([comments(Path(given.kote)), unclear])
+    kote = read(classifier, both[both["id"] % 2 == 1], "review")
     show([*films(stars, random), *drawn(kote, random)])
     show_groups(stars, random)
     for name, frame in (("raw reviews", stars), ("comments", kote)):

@@ -8,7 +8,7 @@ import numpy
 
 from nsmc_attention.classifier.settings import preset
 from nsmc_attention.machine.processes import cores
-from nsmc_attention.text.encoding import ReviewEncoder, tokenize
+from nsmc_attention.text.encoding import ReviewEncoder, tokenize_many
 from nsmc_attention.text.preprocessing import build_vocab
 
 from .contestants import Workload
@@ -103,7 +103,7 @@ def real(reviews, count, batch_size):
     The vocabulary is their own, whatever model is packaged; the embedding has the default's number of rows.
     """
     text = preset("default").text
-    token_lists = tokenize(reviews.documents[:count], text.tokenizer)
+    token_lists = tokenize_many(reviews.documents[:count], text.tokenizer)
     encoder = ReviewEncoder.from_json(build_vocab(token_lists, text).to_json(), text)
     labels = reviews.labels[:count].astype("float32")
     lengths = numpy.array([min(len(tokens), text.max_length) for tokens in token_lists])

@@ -75,9 +75,9 @@ def beside_pytorch(reviews, rounds):
 
 def compare(scorers, reviews):
     """Print how far the engines' results are from ONNX Runtime's."""
-    probability, weights = scorers["onnx"].predict_with_weights(reviews)
+    probability, weights = scorers["onnx"].read(reviews)[:2]
     for name in ENGINES[1:]:
-        found, others = scorers[name].predict_with_weights(reviews)
+        found, others = scorers[name].read(reviews)[:2]
         labels = int(((found >= 0.5) != (probability >= 0.5)).sum())
         largest = max(abs(one - other).max() for one, other in zip(weights, others))
         print(

@@ -2,7 +2,7 @@
 
     python -m docs.make.tour     # apt install chromium; pip install '.[test]'
 
-Writes docs/reviews.csv (the packaged sample's reviews, with invented films and dates) and in docs/pictures report.png
+Writes docs/reviews.csv (those of recipes/first_sample.tsv, with invented films and dates) and in docs/pictures report.png
 and tour-notebook.png, by the command and the code of the page.
 """
 
@@ -21,7 +21,7 @@ import pandas
 from nbclient import NotebookClient
 from playwright.sync_api import sync_playwright
 
-from nsmc_attention.corpora import nsmc
+from recipes.sample import first_sample
 
 from .pictures import BOTH, PICTURES, WIDTH, WINDOW, named, save
 
@@ -42,7 +42,7 @@ def blocks(language):
 
 
 def write_reviews(path):
-    frame = pandas.concat([nsmc.load("sample", part).frame for part in ("train", "test")], ignore_index=True)
+    frame = pandas.concat(first_sample().values(), ignore_index=True).astype({"label": int})
     random, count = numpy.random.RandomState(0), len(frame)
     odds = dict(enumerate(zip(*FILMS.values())))
     frame["film"] = [random.choice(list(FILMS), p=odds[label]) for label in frame["label"]]

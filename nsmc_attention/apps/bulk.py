@@ -23,7 +23,7 @@ from ..bundle import load_bundle
 from ..classifier.prediction import TYPES
 from ..classifier.predictor import Classifier
 from ..classifier.settings import LAYOUT
-from ..errors import ConfigError, DataError, MissingPackage
+from ..errors import ConfigError, DataError, required
 from ..machine.files import PREFIX, read_json, remove, vacant, write_text
 from ..machine.processes import cores
 from ..machine.progress import progress_bar
@@ -36,11 +36,7 @@ from ..tables.parts import PART_BYTES, Source, TablePart
 from ..tables.source import SUFFIXES, find_source
 from ..tables.table import Table, open_table
 
-try:
-    from distributed import Client
-except ImportError as problem:
-    raise MissingPackage("bulk", "distributed") from problem
-
+Client = required("bulk", "distributed").Client
 # The underscore hides it from programs that read the folder as one table
 PLAN = "_plan.json"
 # Rows of a partition: seconds of work
@@ -72,17 +68,14 @@ def bulk(
     sources: Iterable[Union[str, Path]],
     output: Union[str, Path],
     style: str = "parquet",
-    text_column: Optional[str] = None,
     bundle: Optional[Union[str, Path]] = None,
     engine: str = "auto",
     scheduler: Optional[str] = None,
     workers: Optional[int] = None,
     rows: int = PARTITION_ROWS,
     verbatim: bool = False,
-    encoding: Optional[str] = None,
     restore: Union[bool, str, Path] = False,
-    sheet: Optional[str] = None,
-    header: Optional[str] = None,
+    **how: Optional[str],
 ) -> dict[str, Any]:
     """Score files of reviews on Dask; return the numbers of partitions, of those scored now, of their rows.
 
@@ -91,8 +84,7 @@ def bulk(
     Parameters
     ----------
     sources : list of str
-        csv, tsv, jsonl, parquet, xlsx or txt files, patterns (`*.csv`) and folders of such files; of each, what is None
-        of `text_column`, `encoding`, `sheet` and `header` is found.
+        csv, tsv, jsonl, parquet, xlsx or txt files, patterns (`*.csv`) and folders of such files.
     output : path
         A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
         the rows' columns, label, score, probability, error; with `restore`, before these restored and restore_error.
@@ -104,6 +96,8 @@ def bulk(
         Do not mark cells of csv and tsv that a spreadsheet would compute (see `tables.writers`).
     restore : bool or path
         Restore what is in doubt, and classify that: True, or the bundle of a restorer.
+    how : text_column, encoding, sheet and header, each str or None
+        How each of the files is read; what is None is found.
 
     DataError, BundleError or ConfigError where a source is damaged, the bundle is or was replaced meanwhile, or the folder
     is of another plan.
@@ -111,10 +105,12 @@ def bulk(
     if style not in PARTITION_STYLES:
         raise ConfigError(f"bulk: expected one of {', '.join(PARTITION_STYLES)}, found {style!r}")
     folder, files = Path(output), expand(sources)
-    model = model_of(bundle, engine, restore)
+    model: Any = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
+    if restore is not False:
+        model = corrections.reference(model, restore, engine)
     # before they are read, so that a later modification makes another plan
     states = [[str(path), *state_of(path)] for path in files]
-    how = {"text_column": text_column, "encoding": encoding, "sheet": sheet, "header": header}
+    how = {**dict.fromkeys(("text_column", "encoding", "sheet", "header")), **how}
     # a file that is refused is so before any is scored
     types = {**(RESTORED if restore else {}), **TYPES}
     tables = [opened(path, types, **how) for path in files]
@@ -159,24 +155,10 @@ def results(client: Any, score: Callable[[Partition], Tally], partitions: Iterab
     for partition in partitions:
         futures.append(client.submit(score, partition, pure=False, retries=2))
         if len(futures) > ahead:
-            yield taken(futures.popleft())
+            # without a name that holds it, its worker forgets the result
+            yield futures.popleft().result()
     while futures:
-        yield taken(futures.popleft())
-
-
-def taken(future: Any) -> Tally:
-    """The result of a future, which its worker then forgets."""
-    tally: Tally = future.result()
-    future.release()
-    return tally
-
-
-def model_of(bundle: Optional[Union[str, Path]], engine: str, restore: Union[bool, str, Path]) -> Any:
-    """Return the reference by which workers load a classifier, maybe with a restorer; BundleError as `load_bundle`."""
-    classifier = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
-    if restore is False:
-        return classifier
-    return corrections.reference(classifier, restore, engine)
+        yield futures.popleft().result()
 
 
 def fingerprints(model: Any) -> dict[str, Optional[str]]:
@@ -213,10 +195,7 @@ def opened(
 
 def state_of(path: Path) -> tuple[int, int]:
     """Return a file's size and modification time (ns), by which a change of its rows is noticed."""
-    try:
-        status = path.stat()
-    except OSError as problem:
-        raise DataError(f"{path}: cannot be read: {problem.strerror}") from problem
+    status = path.stat()
     return status.st_size, status.st_mtime_ns
 
 
@@ -241,9 +220,9 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
     """Return a client of the scheduler at an address, or of local worker processes."""
     if not scheduler:
         with signals_blocked():
-            return Client(silence_logs=50, n_workers=workers or cores(), **OWN_MACHINE)  # type: ignore[no-untyped-call]
+            return Client(silence_logs=50, n_workers=workers or cores(), **OWN_MACHINE)
     try:
-        return Client(scheduler, timeout=10)  # type: ignore[no-untyped-call]
+        return Client(scheduler, timeout=10)
     except (OSError, ValueError) as problem:
         hint = "no Dask scheduler answers there; give its address as tcp://host:8786"
         raise ConfigError(f"--scheduler {scheduler}: {hint}") from problem

@@ -7,10 +7,14 @@ A text is judged if it has Korean words, ratings or emoji of the vocabulary, or 
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Optional
+from typing import Iterable, Optional, Sequence
+
+import numpy
+from numpy.typing import NDArray
 
 from ..text.encoding import Encoded, ReviewEncoder
 from ..text.symbols import ENGLISH, ENTRIES, LONG_RUN
+from .windows import Reviews, Window
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
 LOST = "damaged: the letters of this text were lost when it was saved; save it as UTF-8"
@@ -31,19 +35,12 @@ NOTICES = re.compile(
 )
 # The whole of goodgoodgood, no part of a word (banana)
 REPEATED = re.compile(r"^(\w{2,}?)\1+$")
-# A page, an address of mail; a place by its districts, street and number
+# A page, an address of mail
 ADDRESS = re.compile(
     r"(?:https?://|www\.)\S+|(?<!\S)\S[^\s@]*@\S+\.\w+|(?<![\w-])[\w-]+\.(?:com|net|org|kr|io|me)\b\S*", re.IGNORECASE
 )
-PROVINCES = frozenset(
-    "서울 부산 대구 인천 광주 대전 울산 세종 경기 강원 충청 충북 충남 전라 전북 전남 경상 경북 경남 제주".split()
-)
 # Tokens of a text that is soon seen to be Korean, at least
 PLAIN_TOKENS = 4
-PLACE = re.compile(
-    f"(?:{'|'.join(sorted(PROVINCES))})[가-힣]* "
-    r"[가-힣]+(?:시|군|구|읍|면|동|로|길)\b.*\d[\d-]*(?:번지|번길|층|호|동|로|가|길)?"
-)
 HEARTS = "♥♡乃"
 # Characters that are looked at: REPEATED takes the square of their number
 LOOKED_AT = 1000
@@ -61,19 +58,35 @@ TURNS = re.compile(r"\b(?:no|not|never|but|than|if|without)\b|n['`’]?t\b", re.
 INITIALS = frozenset("ㅆㄹㄱ ㅅㄹㄱ ㅅㅂ ㅆㅂ ㅂㅅ ㅄ ㅈㄹ ㅁㅊ ㄲㅈ ㅂㄹ ㄱㅅ ㄳ ㅊㅊ ㄱㅊ ㅇㅈ ㅅㅌㅊ ㅎㅌㅊ".split())
 
 
+def replaced(text: str) -> Optional[str]:
+    """Return why a text is not what somebody wrote: letters are lost, or a site's notice stands in its place."""
+    if "\ufffd" in text or "??" in text and 2 * len(QUESTIONED.findall(text)) > max(2, len(text.split())):
+        return LOST
+    return NOTICE if len(text) <= LONGEST_NOTICE and NOTICES.fullmatch(text) else None
+
+
 @dataclass(frozen=True)
 class Abstention:
     """The reviews of an encoder from which the classifier withholds a label, because there is nothing to judge by."""
 
     encoder: ReviewEncoder
 
+    def reasons(self, reviews: Reviews) -> Iterable[Optional[str]]:
+        """Return the `reason` of each review; of those in arrays nine in ten are seen at once to have none."""
+        if not isinstance(reviews, Window):
+            return map(self.reason, reviews)
+        doubts, korean = map(reviews.count, self.tables)
+        plain = (doubts == 0) | (reviews.lengths >= PLAIN_TOKENS) & (2 * doubts <= reviews.lengths)
+        return [
+            replaced(text) if sure else self.reason(reviews[place])
+            for place, (sure, text) in enumerate(zip((plain & (korean > 0)).tolist(), reviews.texts))
+        ]
+
     def reason(self, review: Encoded) -> Optional[str]:
         """Return why a review that has tokens gets no label; None where it gets one."""
         text = review.text
-        if "\ufffd" in text or "??" in text and 2 * len(QUESTIONED.findall(text)) > max(2, len(text.split())):
-            return LOST
-        if len(text) <= LONGEST_NOTICE and NOTICES.fullmatch(text):
-            return NOTICE
+        if why := replaced(text):
+            return why
         if MARKS_ALONE.match(text) and MARKS_ALONE.fullmatch(text):
             return NO_EVIDENCE
         # of all texts four in five: known words, signs and laughter alone
@@ -82,11 +95,9 @@ class Abstention:
         return None if self.has_evidence(review) else NO_EVIDENCE
 
     def is_plain(self, review: Encoded) -> bool:
-        """Return whether most tokens of a review are Korean words or signs, and it is no address: what is soon seen."""
+        """Return whether most tokens of a review are Korean words or signs: what is soon seen."""
         doubts = sum(map(self.doubtful.__contains__, review.ids))
-        if len(review) < PLAIN_TOKENS or 2 * doubts > len(review) or review.text[:2] in PROVINCES:
-            return False
-        return SYLLABLE.search(review.text) is not None
+        return len(review) >= max(PLAIN_TOKENS, 2 * doubts) and SYLLABLE.search(review.text) is not None
 
     @cached_property
     def is_korean(self) -> bool:
@@ -97,8 +108,16 @@ class Abstention:
     @cached_property
     def doubtful(self) -> frozenset[int]:
         """The ids of tokens that a text may have without being Korean."""
-        known = self.encoder.token_to_idx.items()
-        return frozenset([self.encoder.unknown, *(index for entry, index in known if is_doubtful(entry))])
+        # but laughter
+        plain = ((EXPRESSIVE.sub("", entry), index) for entry, index in self.encoder.token_to_idx.items())
+        doubts = (index for entry, index in plain if not SYLLABLE.search(entry) and any(map(str.isalnum, entry)))
+        return frozenset([self.encoder.unknown, *doubts])
+
+    @cached_property
+    def tables(self) -> Sequence[NDArray[numpy.bool_]]:
+        """Which ids are doubtful, and which those of words with a syllable, (V,)."""
+        syllables = [index for entry, index in self.encoder.token_to_idx.items() if SYLLABLE.search(entry)]
+        return [*map(self.encoder.table, (self.doubtful, syllables))]
 
     @cached_property
     def symbols(self) -> frozenset[int]:
@@ -111,8 +130,6 @@ class Abstention:
         if not self.symbols.isdisjoint(review.ids):
             return True
         text = ADDRESS.sub(" ", review.text[:LOOKED_AT])
-        if PLACE.match(text.strip()):
-            return False
         if syllables := len(SYLLABLE.findall(text)):
             others = len(ANY_LETTER.findall(LONG_RUN.sub(r"\1", EXPRESSIVE.sub("", text)))) - syllables
             return others <= FOREIGN * syllables
@@ -137,8 +154,3 @@ class Abstention:
         forms = {plain, LONG_RUN.sub(r"\1", plain), LONG_RUN.sub(r"\1\1", plain)} if len(word) > 1 else set()
         known = self.encoder.token_to_idx
         return {form for form in forms if form in known or form.title() in known or (form == plain and word in known)}
-
-
-def is_doubtful(entry: str) -> bool:
-    """Return whether an entry is neither a Korean word nor a sign nor laughter."""
-    return not SYLLABLE.search(entry) and any(map(str.isalnum, EXPRESSIVE.sub("", entry)))

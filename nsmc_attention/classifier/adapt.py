@@ -9,7 +9,7 @@ import shlex
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Optional, Union
 
 import numpy
 import pandas
@@ -129,18 +129,14 @@ def adapt_classifier(
     # imports MXNet
     from .stages import ClassifierTrainer
 
-    encoded, (_, arrays) = encode(examples, first.codec), parameters_of(first)
+    encoded, (_, arrays), labels = encode(examples, first.codec), parameters_of(first), examples.labels.astype(int)
     trainer = ClassifierTrainer(adapting(first.config, encoded, first.codec, seed), first.codec, run)
-    adapted = cross_validated(trainer, encoded, arrays, mix)
-    labels = examples.labels.astype(int)
-    calibration = held_out_calibration(adapted.held_out, labels, mix)
-    comparison = Comparison(
-        labels,
-        adapted=calibration["scale"] * adapted.held_out + calibration["bias"],
-        unchanged=trainer.odds(trainer.network_of(arrays), trainer.batches(encoded, with_ngrams=True)),
-        shift=calibration["bias"],
-    )
-    surprising = surprising_labels(examples, adapted.held_out)
+    unchanged = trainer.odds(trainer.network_of(arrays), trainer.batches(encoded, with_ngrams=True))
+    arrays, held_out = cross_validated(trainer, encoded, arrays, mix)
+    calibration = held_out_calibration(held_out, labels, mix)
+    adapted = calibration["scale"] * held_out + calibration["bias"]
+    comparison = Comparison(labels, adapted, unchanged, shift=calibration["bias"])
+    surprising = surprising_labels(examples, held_out)
     for line in comparison.in_words():
         run.say(line)
     if count := len(surprising):
@@ -151,7 +147,7 @@ def adapt_classifier(
     if warning := comparison.warning():
         run.say(warning)
     run.out.mkdir(parents=True, exist_ok=True)
-    written = write(trainer, rows, comparison, calibration, adapted.arrays, first, mix)
+    written = write(trainer, rows, comparison, calibration, arrays, first, mix)
     write_text(run.out / "surprising.csv", as_csv(surprising))
     return Classifier.from_bundle(written)
 
@@ -164,15 +160,12 @@ def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed
     return config.with_fields(**stages, batch_size=ADAPT_BATCH, seed=seed)
 
 
-class Adapted(NamedTuple):
-    """The parameters of a network, and the log-odds (N,) of reviews by folds that have not seen them."""
-
-    arrays: Arrays
-    held_out: NDArray[numpy.float64]
-
-
-def cross_validated(trainer: "ClassifierTrainer", examples: EncodedPart, arrays: Arrays, mix: float = 1.0) -> Adapted:
+def cross_validated(
+    trainer: "ClassifierTrainer", examples: EncodedPart, arrays: Arrays, mix: float
+) -> tuple[Arrays, Odds]:
     """Fine-tune the network of {name: array} on all folds but one, for each; return the mean of the networks.
+
+    Beside it are the log-odds (N,) of reviews by networks that have not seen them.
 
     The mean of networks that began with the same parameters is one network, and mostly better than each (Wortsman et al.
     2022, arXiv:2203.05482). Of what training changes in a network, the share `mix` is kept (Wortsman et al. 2022,
@@ -197,26 +190,27 @@ def cross_validated(trainer: "ClassifierTrainer", examples: EncodedPart, arrays:
                 set_parameters(network, {name: (arrays[name] + change).astype("float32")})
             held_out_odds[held_out] = trainer.odds(network, other)
     mean = {name: (arrays[name] + sums[name] / FOLDS).astype("float32") for name in arrays}
-    return with_continued_ngrams(trainer, examples, Adapted(mean, held_out_odds))
+    return with_continued_ngrams(trainer, examples, mean, held_out_odds)
 
 
-def with_continued_ngrams(trainer: "ClassifierTrainer", examples: EncodedPart, adapted: Adapted) -> Adapted:
+def with_continued_ngrams(
+    trainer: "ClassifierTrainer", examples: EncodedPart, arrays: Arrays, odds: Odds
+) -> tuple[Arrays, Odds]:
     """Continue the table of n-grams beside the log-odds of held-out reviews, where these become better by it."""
     from sklearn.metrics import log_loss
 
-    arrays, odds = adapted
     if not wide_scale(arrays):
-        return adapted
+        return arrays, odds
     labels, token_lists = examples.labels.astype(int), [review.tokens for review in examples.reviews]
     factors = trainer.factors(trainer.network_of(arrays, dropout=False), examples)
     change, scale, bias, together = continue_table(arrays[NGRAM_TABLE], token_lists, labels, odds, factors)
     # labels of noise can reverse the network's log-odds
     if scale <= 0 or log_loss(labels, expit(together)) >= log_loss(labels, expit(odds / temperature(odds, labels))):
-        return adapted
+        return arrays, odds
     fitted = {"scale": scale, "bias": bias, "wide_scale": scale * wide_scale(arrays)}
     table = arrays[NGRAM_TABLE].copy()
     table[:, 0] += change / fitted["wide_scale"]
-    return Adapted({**calibrated(arrays, fitted), NGRAM_TABLE: table}, together)
+    return {**calibrated(arrays, fitted), NGRAM_TABLE: table}, together
 
 
 def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pandas.DataFrame:
@@ -224,9 +218,8 @@ def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pand
     labels = examples.labels.astype(int)
     probability = expit(numpy.where(labels == 1, odds, -odds))
     frame = examples.frame.assign(label=[LABELS[label] for label in labels], probability=probability.round(4))
-    return frame[probability < SURPRISING].sort_values("probability", kind="stable")[
-        ["row", "label", "probability", "document"]
-    ]
+    found = frame[probability < SURPRISING].sort_values("probability", kind="stable")
+    return found[["row", "label", "probability", "document"]]
 
 
 @dataclass(frozen=True)
@@ -253,15 +246,13 @@ class Comparison:
         return {**figures, "interval": share_interval(figures["after"], len(self.labels))}
 
     def in_words(self) -> list[str]:
-        figures = self.figures
-        low, high = (f"{100 * bound:.1f}" for bound in figures["interval"])
-        after, before, balanced, balanced_before = (
-            f"{100 * figures[name]:.1f} %" for name in ("after", "before", "balanced_after", "balanced_before")
-        )
+        said = {name: f"{100 * value:.1f} %" for name, value in self.figures.items() if name != "interval"}
+        low, high = (f"{100 * bound:.1f}" for bound in self.figures["interval"])
+        both = f"adapted {said['balanced_after']}, as it was {said['balanced_before']}"
         return [
-            f"accuracy, each review predicted by networks that have not seen it: adapted {after} ({low} to {high}), "
-            f"as it was {before}",
-            f"balanced accuracy, the mean of the shares of both labels: adapted {balanced}, as it was {balanced_before}",
+            "accuracy, each review predicted by networks that have not seen it: adapted "
+            f"{said['after']} ({low} to {high}), as it was {said['before']}",
+            f"balanced accuracy, the mean of the shares of both labels: {both}",
         ]
 
     @property
@@ -357,7 +348,7 @@ def write(
         **manifest_of(trainer.config, data, calibration["after"], command, first),
         "calibration": calibration,
         "adapted": comparison.figures,
-        **{name: first.manifest[name] for name in ("sentiment",) if name in first.manifest},
+        **({"sentiment": first.manifest["sentiment"]} if "sentiment" in first.manifest else {}),
     }
     kept = {name: first.read(name) for name in ("vocab.json", FILE) if name in first.manifest["files"]}
     return write_classifier(trainer.run, network, trainer.config, (kept, first.codec), manifest, rows.documents)

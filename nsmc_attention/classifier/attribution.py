@@ -1,7 +1,6 @@
 """One number a word: its share of the prediction by some method. The same value for attention and its rivals."""
 
 from dataclasses import dataclass, replace
-from itertools import groupby
 from typing import Optional
 
 import numpy
@@ -10,8 +9,7 @@ from ..drawing.html import shortened
 from ..drawing.matrices import Matrix
 from ..errors import ConfigError, did_you_mean
 from ..machine.aliases import Numbers
-from .display import AUTO, METHODS, SIGNED, WEIGHTED, attribution_html
-from .prediction import Prediction
+from .prediction import AUTO, METHODS, SIGNED, WEIGHTED, Prediction, attribution_html
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +81,10 @@ class Attribution:
         """
         # the number of white spaces before a token is the same within a word
         numbers = [self.text.count(" ", 0, start) for start, _ in self.offsets]
-        words = [list(members) for _, members in groupby(range(len(numbers)), numbers.__getitem__)]
-        spans = tuple((self.offsets[members[0]][0], self.offsets[members[-1]][1]) for members in words)
-        within = numpy.zeros((len(words), len(self.tokens)))
-        for row, members in zip(within, words):
-            row[members] = 1
+        words, word_of = numpy.unique(numbers, return_inverse=True)
+        within = numpy.eye(len(words))[:, word_of]
+        members = map(numpy.flatnonzero, within)
+        spans = tuple((self.offsets[own[0]][0], self.offsets[own[-1]][1]) for own in members)
         mean = within / within.sum(axis=1, keepdims=True)
         weights = self.prediction.weights @ within.T
         if "queries" in self.prediction.axes:

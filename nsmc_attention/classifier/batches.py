@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, Optional, TypeVar, Union
+from typing import Generic, Optional, TypeVar
 
 import numpy
 import pandas
@@ -20,7 +20,6 @@ numbering, stacked, bucket_sampler = (
     later(f"text.preprocessing:{name}") for name in ("numbering", "stacked", "bucket_sampler")
 )
 Review = TypeVar("Review")
-Members = Union[Sequence[int], NDArray[numpy.int64]]
 
 
 @dataclass(frozen=True)
@@ -87,14 +86,9 @@ class Batch:
     erased: Optional[NDArray[numpy.int64]] = None
     without: Optional["Batch"] = None
 
-    def take(self, members: Members) -> "Batch":
-        """Return the Batch of these rows."""
-        rows = {name: array[members] for name, array in vars(self).items() if isinstance(array, numpy.ndarray)}
-        return Batch(**rows, without=self.without and self.without.take(members))
-
 
 class Batches:
-    """Reviews, none empty, padded once, bucket by bucket; a batch is then some rows of its bucket.
+    """Reviews, none empty, in batches of nearly equal length.
 
     `labels` (N,) are probabilities of positive. At most one of the others says what else is taught: `importance` and `gates`
     have an array (T,) for each review, `erased` (N,) are positions of a token of each, of which there are two at least.
@@ -112,28 +106,17 @@ class Batches:
         erased: Optional[NDArray[numpy.int64]] = None,
         gates: Optional[Sequence[NDArray[numpy.float32]]] = None,
     ):
-        self.batch_size, self.labels = batch_size, numpy.asarray(labels, dtype="float32")
+        self.reviews, self.encoder, self.batch_size, self.erased = reviews, encoder, batch_size, erased
+        # with what stands in the padding
+        self.by_token = {"importance": (importance, 0), "gates": (gates, numpy.nan)}
+        self.labels = numpy.asarray(labels, dtype="float32")
         self.lengths = numpy.array([len(review) for review in reviews])
         widths = numpy.array([fixed_length] if fixed_length else bucket_lengths(int(self.lengths.max())))
         self.padded_length = widths[numpy.searchsorted(widths, self.lengths)]
-        self.row = numpy.empty(len(reviews), dtype="int64")
-        self.buckets: dict[int, Batch] = {}
-        for width in numpy.unique(self.padded_length).tolist():
-            members = numpy.flatnonzero(self.padded_length == width)
-            self.row[members] = numpy.arange(len(members))
-            batch = batch_of(encoder, [reviews[i] for i in members], self.labels[members], width)
-            for name, arrays, blank in (("importance", importance, 0), ("gates", gates, numpy.nan)):
-                rows = [] if arrays is None else [arrays[i].tolist() for i in members]
-                batch = replace(batch, **{name: stacked(rows, width, blank, "float32")} if rows else {})
-            if erased is not None:
-                shorter = [reviews[i].without(position) for i, position in zip(members, erased[members].tolist())]
-                without = batch_of(encoder, shorter, self.labels[members], width)
-                batch = replace(batch, erased=erased[members], without=without)
-            self.buckets[width] = batch
 
     def __len__(self) -> int:
         """Batches in an epoch."""
-        return sum(-(-len(bucket.labels) // self.batch_size) for bucket in self.buckets.values())
+        return sum(-(-count // self.batch_size) for count in numpy.bincount(self.padded_length).tolist())
 
     def epoch(self, seed: int, epoch: int) -> Iterator[Batch]:
         """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
@@ -148,5 +131,16 @@ class Batches:
             yield numpy.asarray(members), self.take(members)
 
     def take(self, members: Sequence[int]) -> Batch:
-        """Return the Batch of reviews of one bucket."""
-        return self.buckets[int(self.padded_length[members[0]])].take(self.row[members])
+        """Return the Batch of reviews of one padded length."""
+        width, labels = int(self.padded_length[members[0]]), self.labels[members]
+        reviews = [self.reviews[member] for member in members]
+        batch = batch_of(self.encoder, reviews, labels, width)
+        for name, (arrays, blank) in self.by_token.items():
+            if arrays is not None:
+                rows = [arrays[member].tolist() for member in members]
+                batch = replace(batch, **{name: stacked(rows, width, blank, "float32")})
+        if self.erased is not None:
+            erased = self.erased[members]
+            shorter = [review.without(position) for review, position in zip(reviews, erased.tolist())]
+            batch = replace(batch, erased=erased, without=batch_of(self.encoder, shorter, labels, width))
+        return batch

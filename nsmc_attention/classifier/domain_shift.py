@@ -7,7 +7,6 @@ ones, and of those the classifier is less sure. The limits are from `benchmarks/
 compares this with other measures.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Optional
@@ -20,6 +19,7 @@ from ..scoring.reference import Predictor
 from ..text.encoding import ReviewEncoder
 from ..text.hangul import HANGUL
 from ..text.symbols import ENTRIES
+from .abstention import ANY_LETTER
 
 # Rows that are looked at, and the fewest texts with a word of which anything is said
 MOST_TEXTS, FEWEST_TEXTS = 1000, 20
@@ -27,7 +27,6 @@ MOST_TEXTS, FEWEST_TEXTS = 1000, 20
 SHIFT_LIMIT, SHIFT_SPREAD = 0.0, 4.0
 # Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
 USUAL_RANK, USUAL_CERTAINTY = 95, 94
-ANY_LETTER = re.compile(r"[^\W\d_]")
 ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
 
 

@@ -21,19 +21,7 @@ from ..engines.graphs import PRECISIONS, WORTH_A_THREAD, GluonGraph, RunnableGra
 from ..errors import ConfigError
 from ..machine.aliases import Array, Network, Numbers, Record
 from ..machine.processes import cores, thread_pool
-from ..native.kernels import (
-    BLOCK,
-    DIRECTIONS,
-    GATES,
-    LARGEST_TABLE,
-    REVIEWS_A_PIECE,
-    gates_of,
-    import_network,
-    in_blocks,
-    is_built,
-    kernel_name,
-    other_kind,
-)
+from ..native import kernels
 from ..network.graphs import AXES, CONTEXTS, CONTRIBUTIONS, HEADS
 from ..network.parameters import EVIDENCE, NGRAM_TABLE, SCALE, Arrays, loaded
 from .settings import ClassifierBundle
@@ -113,7 +101,10 @@ class GradientEngine:
         """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
         nd, network = self.mxnet.nd, self.network
         rows, mask, lengths = embed_batch(self.graph, arrays)
-        products = sum(map(sum_by_token, rows, self.gradients(rows, mask, lengths)))
+        # (T, N, E) and, of n-grams, (N, T, NGRAMS, 2), whose sums are (N, T)
+        pairs = zip(rows, self.gradients(rows, mask, lengths))
+        embedded, *ngrams = ((row * gradient).reshape((0, 0, -1)).sum(axis=2) for row, gradient in pairs)
+        products = sum(ngrams, embedded.transpose())
         probability = network.forward_embedded(nd, rows, mask, lengths)[0].softmax()[:, 1]
         return probability.asnumpy(), (products * mask.reshape((0, 0))).asnumpy()
 
@@ -137,29 +128,25 @@ def embed_batch(graph: GluonGraph, arrays: Sequence[Ids]) -> tuple[list[Array], 
     return graph.block.embed_tokens(nd, ids, *ngrams), token_mask(nd, ids, lengths), lengths
 
 
-def sum_by_token(rows: Array, gradients: Array) -> Array:
-    """Rows and their gradients, (T, N, E) or (N, T, NGRAMS, 2) -> the sum of their products, (N, T)."""
-    products = rows * gradients
-    return products.sum(axis=2).transpose() if len(rows.shape) == 3 else products.sum(axis=(2, 3))
-
-
 def misfit(bundle: ClassifierBundle) -> Optional[str]:
     """Say why the kernels do not compute a classifier's bundle: "expected ..., found ..."; None where they do."""
     # of the kinds that are compared here
     model: Any = bundle.config.model
-    if problem := other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
+    if problem := kernels.other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
         return problem
-    values, hidden = model.values, in_blocks(model.encoder.hidden_size)
-    near = 0 if values.kind == "states" else in_blocks(values.window * in_blocks(values.units), GATES * BLOCK)
-    table = len(bundle.codec) * 4 * (hidden * len(DIRECTIONS) * GATES + near)
-    if table > LARGEST_TABLE:
-        return f"expected a table of words times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
+    values, hidden = model.values, kernels.in_blocks(model.encoder.hidden_size)
+    near = 0
+    if values.kind != "states":
+        near = kernels.in_blocks(values.window * kernels.in_blocks(values.units), kernels.GATES * kernels.BLOCK)
+    table = len(bundle.codec) * 4 * (hidden * len(kernels.DIRECTIONS) * kernels.GATES + near)
+    if table > kernels.LARGEST_TABLE:
+        return f"expected a table of words times units of the GRU of at most {kernels.LARGEST_TABLE:,} bytes, found {table:,}"
     return None
 
 
 def runs_natively(bundle: ClassifierBundle) -> bool:
     """Return whether there is the extension, and it computes a classifier's bundle."""
-    return is_built() and misfit(bundle) is None
+    return kernels.is_built() and misfit(bundle) is None
 
 
 class NativeEngine:
@@ -176,8 +163,8 @@ class NativeEngine:
         self, network: Network, name: str = "native", threads: Optional[int] = None, units: Sequence[int] = ()
     ):
         self.name, self.threads, self.units = name, threads or cores(), units
-        self.batch_size = REVIEWS_A_PIECE * self.threads
-        self.run = partial(import_network().run, network)
+        self.batch_size = kernels.REVIEWS_A_PIECE * self.threads
+        self.run = partial(kernels.import_network().run, network)
 
     def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = ()) -> tuple[Floats, Floats]:
         """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
@@ -199,9 +186,9 @@ class NativeEngine:
         Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
         the mean of the states, and the n-grams' log-odds.
         """
-        starts = numpy.cumsum([0, *map(in_blocks, self.units)]).tolist()
+        starts = numpy.cumsum([0, *map(kernels.in_blocks, self.units)]).tolist()
         columns = [start + unit for start, units in zip(starts, self.units) for unit in range(units)]
-        near = len(self.units) > len(DIRECTIONS)
+        near = len(self.units) > len(kernels.DIRECTIONS)
         # the n-grams' ids come third
         columns += [starts[-1]] * (not near and len(arrays) == 3)
         contexts = numpy.empty((len(arrays[0]), starts[-1] + (not near)), dtype="float32")
@@ -219,14 +206,14 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
     was not built.
     """
-    network, kernel = import_network(), kernel_name(PRECISIONS[name])
+    network, kernel = kernels.import_network(), kernels.kernel_name(PRECISIONS[name])
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
     model: Any = bundle.config.model
     hidden = model.encoder.hidden_size
     loadable = kernel_arrays(bundle.parameters(), hidden)
     values = [model.values.width(model.embedding_size, hidden)] if model.values.near else []
-    read = [*values, *[hidden] * len(DIRECTIONS)]
+    read = [*values, *[hidden] * len(kernels.DIRECTIONS)]
     return NativeEngine(network.load(kernel=kernel, **loadable), name, threads, read)
 
 
@@ -244,7 +231,9 @@ def kernel_arrays(stored: Arrays, hidden: int) -> Record:
         "ngrams": ngrams,
         "embedding": embedding,
         **scale,
-        **as_floats(**dict(zip(("input_weights", "input_bias", "recurrent", "hidden_bias"), gates_of(arrays, GRU)))),
+        **as_floats(
+            **dict(zip(("input_weights", "input_bias", "recurrent", "hidden_bias"), kernels.gates_of(arrays, GRU)))
+        ),
         **attention_arrays(arrays, hidden),
         **last_layer(arrays, ngrams is not None, embedding.shape[1]),
         "sign": arrays["gate.weight"].reshape(2, hidden) if "gate.weight" in arrays else None,
@@ -258,7 +247,7 @@ def as_floats(**arrays: Numbers) -> Arrays:
 
 def attention_arrays(arrays: Arrays, hidden: int) -> Arrays:
     projection = numpy.stack([arrays[f"attention._{side}_mid_layer.weight"] for side in ("query", "key")])
-    evidence = arrays.get("evidence.weight", numpy.zeros((len(DIRECTIONS) * hidden, EVIDENCE), dtype="float32"))
+    evidence = arrays.get("evidence.weight", numpy.zeros((len(kernels.DIRECTIONS) * hidden, EVIDENCE), dtype="float32"))
     query_bias = arrays["attention._query_mid_layer.bias"]
     return as_floats(
         projection=projection.reshape(2, -1, 2, hidden),

@@ -16,9 +16,8 @@ from ..network.graphs import CONTRIBUTIONS, HEADS
 from ..scoring.reference import check_text, or_packaged
 from ..text.encoding import Encoded
 from .attribution import Attribution, check_method
-from .display import AUTO, METHODS, Method
 from .engines import ContributionEngine, Engine, GradientEngine, gluon_graph
-from .prediction import Prediction
+from .prediction import AUTO, METHODS, Method, Prediction
 from .predictor import Classifier, TokenScorer, packaged
 
 
@@ -85,11 +84,11 @@ class Explainer:
                 "method contribution: expected a classifier whose values are near the token, found "
                 f"{getattr(model, 'values', model).kind}; use attention, or train with --values convolution"
             )
-        return self.scorer(ContributionEngine(self.classifier.engine)).predict_with_weights(reviews)
+        return self.scorer(ContributionEngine(self.classifier.engine)).read(reviews)[:2]
 
     def gradients(self, reviews: Sequence[Encoded]) -> list[NDArray[numpy.float32]]:
         """Return gradient x input of the tokens of each review, (T,) each (`engines.GradientEngine`)."""
-        return self.scorer(GradientEngine(self.gluon)).predict_with_weights(reviews)[1]
+        return self.scorer(GradientEngine(self.gluon)).read(reviews)[1]
 
     def scorer(self, engine: Engine) -> TokenScorer:
         return TokenScorer(self.classifier.encoder, engine, self.bundle.config)
@@ -103,7 +102,7 @@ class Explainer:
 def explain(text: str, classifier: Optional[Classifier] = None, method: Method = "auto") -> Attribution:
     """Return the Attribution of one review by a classifier, or by the packaged one; for many, use `Explainer`.
 
-    Of the methods in `classifier.display.METHODS`, auto is contribution if the classifier was trained with values near the
+    Of the methods in `classifier.prediction.METHODS`, auto is contribution if the classifier was trained with values near the
     token, else attention, and gradient needs MXNet. ConfigError if the method is unknown or does not fit the classifier,
     DataError if there is no word to explain.
     """

@@ -136,7 +136,12 @@ class SelfAttentionClassifier(EmbeddedClassifier):
             self.attention = settings.attention.cell(width)
             self.values = settings.values.block(settings.embedding_size)
             self.output_dropout = operators.Dropout(settings.dropout)
-            self.gate = gate_of(width) if settings.values.signed else None
+            self.gate = None
+            if settings.values.signed:
+                # (N, T, D) -> (N, T, 1), about 0.9 before training
+                draw, constant = mxnet.init.Normal(0.02), mxnet.init.Constant(1.5)
+                layer = {"in_units": width, "flatten": False, "activation": "tanh"}
+                self.gate = nn.Dense(1, weight_initializer=draw, bias_initializer=constant, **layer)
             # a training does without what each token adds, whose gradients of 0 cost a fifth of a step
             self.explains = near
             value_width = settings.values.width(settings.embedding_size, width)
@@ -253,13 +258,6 @@ class WordValueClassifier(SelfAttentionClassifier):
         zeros = 0 * F.slice_axis(terms, axis=1, begin=0, end=1)
         negative, positive = F.split(F.broadcast_sub(self.output(terms), self.output(zeros)), axis=2, num_outputs=2)
         return F.reshape(positive - negative, shape=(0, -1))
-
-
-def gate_of(width: int) -> Network:
-    """Build the layer of the gates: states (N, T, D) -> (N, T, 1), about 0.9 before training."""
-    draw, constant = mxnet.init.Normal(0.02), mxnet.init.Constant(1.5)
-    layer = {"in_units": width, "flatten": False, "activation": "tanh"}
-    return nn.Dense(1, weight_initializer=draw, bias_initializer=constant, **layer)
 
 
 def ngram_log_odds(F: Operators, rows: Array) -> Array:

@@ -78,28 +78,20 @@ class Origins:
         (_, arrays), (_, init) = parameters_of(self.first), lenders()[self.first.layout]
         return partial(init, arrays=arrays, codec=self.first.codec, token_to_idx=encoder.token_to_idx)
 
-    def settings(self) -> Record:
-        """Return the values for a run's settings.json."""
-        written = self.sentences
+    def named(self, by: str) -> dict[str, Optional[str]]:
+        """Return the options of `train` that name it, each by the `name` of what it names or by its `fingerprint`."""
+        sentences = {"name": self.sentences.name, "fingerprint": self.sentences.sha256} if self.sentences else {}
         return {
-            "init_from": self.first and self.first.fingerprint,
-            "teacher": ",".join(each.fingerprint for each in self.teachers) or None,
-            "sentences": written and {"name": written.name, "sha256": written.sha256},
-        }
-
-    def names(self) -> dict[str, Optional[str]]:
-        """Return the options of `train` that name it, without whole paths."""
-        return {
-            "init_from": self.first.name if self.first else None,
-            "teacher": ",".join(each.name for each in self.teachers) or None,
-            "sentences": self.sentences.name if self.sentences else None,
+            "init_from": getattr(self.first, by) if self.first else None,
+            "teacher": ",".join(getattr(each, by) for each in self.teachers) or None,
+            "sentences": sentences.get(by),
         }
 
     def describe(self) -> Record:
         """Return the values for the `data` of a manifest, except the first bundle."""
         data: Record = {}
         if self.teachers:
-            data["teacher"] = {"name": self.names()["teacher"], "fingerprint": self.settings()["teacher"]}
+            data["teacher"] = {by: self.named(by)["teacher"] for by in ("name", "fingerprint")}
         if self.sentences:
             positive = int((self.sentences.labels > 0.5).sum())
             data["sentences"] = {**self.sentences.describe(), "positive": positive}

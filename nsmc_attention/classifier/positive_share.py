@@ -80,17 +80,14 @@ class LabelsByShare(AddedColumns):
     share: float
     added = LEANING
 
-    def leaning(
-        self, label: Optional[str], probability: Optional[float]
-    ) -> tuple[Optional[str], Optional[float], Optional[float]]:
-        """Return the values of LEANING for a review's own label and probability of positive, None without a label."""
-        if label is None or probability is None:
-            return None, None, None
-        leaning = by_odds(probability, odds_of(self.share) / math.exp(self.judge.prior))
-        return LABELS[leaning >= 0.5], leaning, self.share
-
     def values(self, records: Iterable[Record]) -> Iterator[Row]:
-        return (self.leaning(record["label"], record["probability"]) for record in records)
+        odds = odds_of(self.share) / math.exp(self.judge.prior)
+        for record in records:
+            if record["label"] is None or record["probability"] is None:
+                yield None, None, None
+            else:
+                leaning = by_odds(record["probability"], odds)
+                yield LABELS[leaning >= 0.5], leaning, self.share
 
 
 def share_given(value: Union[str, float]) -> Optional[float]:

@@ -1,17 +1,16 @@
-"""A classifier's result for one review, as a frozen value."""
+"""A classifier's result for one review, as a frozen value; in a notebook its words are shaded by the values of a method."""
 
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Optional
+from typing import Literal, Optional
 
 import numpy
 from numpy.typing import NDArray
 
-from ..drawing.html import in_frame, shortened
+from ..drawing.html import in_frame, legend, matrix_html, shaded_words, shortened
 from ..drawing.matrices import Matrix, matrices
-from ..machine.aliases import Record
+from ..machine.aliases import Numbers, Record
 from ..network.graphs import AXES
-from .display import attribution_html
 from .settings import LABELS
 
 BLANK = "blank: no word to score"
@@ -73,10 +72,6 @@ class Prediction:
     def opinion(self) -> str:
         """The sentiment in words: "neutral, 5.8 stars", or "no opinion"; nothing where it only is the label."""
         return opinion_in_words(self.label, self.sentiment, self.stars)
-
-    def of_hop(self, hop: int) -> "Prediction":
-        """Return the Prediction with the weights (T,) of one hop, from 0, for axes (hops, keys)."""
-        return replace(self, weights=self.weights[hop], axes=("keys",))
 
     def averaged(self) -> "Prediction":
         """Return the Prediction with `token_weights` as its weights: (T,) takes far less memory than (T, T)."""
@@ -141,3 +136,33 @@ def opinion_in_words(label: Optional[str], sentiment: Optional[str], stars: Opti
     if sentiment is None:
         return "no opinion" if label else ""
     return "" if stars is None else f"{sentiment}, {stars:.1f} stars"
+
+
+# The first of METHODS that fits a classifier
+AUTO = "auto"
+Method = Literal["auto", "contribution", "attention", "gradient", "erasure"]
+METHODS: dict[str, str] = {
+    "contribution": "contribution: what each word adds to the log-odds, which are the sum and a bias",
+    "attention": "attention: the weight of each word",
+    "gradient": "gradient x input: how the log-odds change if the word's embedding grows a little",
+    "erasure": "erasure: by how much the log-odds fall when the word is left out",
+}
+# Methods with values below 0, which speak for negative
+SIGNED = ("contribution", "gradient", "erasure")
+# Methods whose values are made of the attention's weights alone or times a value, with the matrix of these beside them
+WEIGHTED = ("contribution", "attention")
+
+
+def attribution_html(prediction: Prediction, values: Numbers, method: str = "attention", source: str = "") -> str:
+    """Return a prediction, which has a label, as HTML with one value a token (T,) by one of METHODS; `source` names the
+    model."""
+    signed, largest = method in SIGNED, float(abs(values).max())
+    about = "".join(f" · {escape(each)}" for each in (prediction.opinion, source) if each)
+    head = (
+        f"<b>{escape(str(prediction.label))} {100 * float(prediction.score or 0):.1f} %</b> · "
+        f'<span title="{escape(METHODS[method])}">{method}</span>{about} · {legend(largest, signed)}'
+    )
+    words = shaded_words(prediction.text, prediction.tokens, prediction.offsets, values, signed)
+    has_matrix = method in WEIGHTED and prediction.weights.ndim > 1
+    unfolded = matrix_html(*prediction.matrices()) if has_matrix else ""
+    return in_frame(f'<div class="nsmc-head">{head}</div>{words}{unfolded}')

@@ -33,6 +33,7 @@ from .domain_shift import domain_shift
 from .engines import Engine, load_engine
 from .prediction import IN_WORDS, TYPES, WITH_SENTIMENT, Prediction, opinion_in_words, output_row
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
+from .windows import Reviews, Window, read_window
 
 # Reviews, and bytes of their texts, that are encoded at a time
 WINDOW, TEXT = 4096, 2**21
@@ -60,36 +61,29 @@ EPSILON = 1e-7
 class Pieces:
     """Reviews cut into pieces: the `owner` (P,) of each piece is the position of its review.
 
-    `shares` (P,) are the weights of the pieces in their review's mean, and sum to 1 over them. With no review `cut`, which
-    is nearly always so, nothing is computed from them.
+    `shares` (P,) are the weights of the pieces in their review's mean, and sum to 1 over them.
     """
 
-    reviews: Sequence[Encoded]
+    reviews: Reviews
     owners: NDArray[numpy.int64]
     shares: NDArray[numpy.float64]
-    cut: bool = True
 
     @classmethod
-    def of(cls, reviews: Sequence[Encoded], longest: int) -> "Pieces":
-        """Cut what is longer than WHOLE_TOKENS tokens, or than the network can read."""
+    def of(cls, reviews: Reviews, longest: int) -> "Pieces":
+        """Cut what is longer than WHOLE_TOKENS tokens, or than the network can read; of a Window nothing is."""
         whole = min(WHOLE_TOKENS, longest)
-        if all(len(review) <= whole for review in reviews):
-            return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)), cut=False)
+        if isinstance(reviews, Window) or all(len(review) <= whole for review in reviews):
+            return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)))
         cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
         counts = [len(each) for each in cuts]
         owners = numpy.repeat(numpy.arange(len(reviews)), counts)
-        pieces = [
-            review if len(each) == 1 else review.take(range(*span))
-            for review, each in zip(reviews, cuts)
-            for span in each
-        ]
+        pairs = ((review, span) for review, each in zip(reviews, cuts) for span in each)
+        pieces = [review if span == (0, len(review)) else review.take(range(*span)) for review, span in pairs]
         roots = numpy.sqrt([max(1, len(piece)) for piece in pieces])
         return cls(pieces, owners, roots / numpy.bincount(owners, roots, len(reviews))[owners])
 
     def probabilities(self, probabilities: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """Return the probability of each review, of that of each piece; of a review in one piece as it is."""
-        if not self.cut:
-            return probabilities
         joined = 1 / (1 + numpy.exp(-numpy.bincount(self.owners, self.shares * log_odds(probabilities, EPSILON))))
         whole = self.shares == 1
         joined[self.owners[whole]] = probabilities[whole]
@@ -97,8 +91,6 @@ class Pieces:
 
     def means(self, figures: NDArray[numpy.float64]) -> NDArray[numpy.float64]:
         """(P, K) figures of the pieces -> their means of each review, (N, K)."""
-        if not self.cut:
-            return figures
         return numpy.stack([numpy.bincount(self.owners, self.shares * column) for column in figures.T], axis=1)
 
     def joined(self, arrays: Sequence[Any], axes: Sequence[str]) -> list[Any]:
@@ -106,27 +98,21 @@ class Pieces:
 
         Weights of queries stay among the tokens of a piece; of others, a piece has its share.
         """
-        if not self.cut:
+        if (self.shares == 1).all():
             return list(arrays)
+        from scipy.linalg import block_diag
+
         ends = numpy.cumsum(numpy.bincount(self.owners)).tolist()
-        parts = [range(start, end) for start, end in zip([0, *ends], ends)]
-        return [
-            arrays[part[0]]
-            if len(part) == 1
-            else diagonal([arrays[piece] for piece in part])
-            if "queries" in axes and arrays[part[0]].ndim == len(axes)
-            else numpy.concatenate([arrays[piece] * numpy.float32(self.shares[piece]) for piece in part], axis=-1)
-            for part in parts
-        ]
-
-
-def diagonal(blocks: Sequence[NDArray[numpy.float32]]) -> NDArray[numpy.float32]:
-    """Return square matrices along the diagonal of one, which is 0 elsewhere."""
-    ends = numpy.cumsum([len(block) for block in blocks]).tolist()
-    whole = numpy.zeros((ends[-1], ends[-1]), dtype="float32")
-    for block, start, end in zip(blocks, [0, *ends], ends):
-        whole[start:end, start:end] = block
-    return whole
+        shares, whole = self.shares.astype("float32"), list[Any]()
+        for start, end in zip([0, *ends], ends):
+            own = arrays[start:end]
+            if len(own) == 1:
+                whole += own
+            elif "queries" in axes and own[0].ndim == len(axes):
+                whole.append(block_diag(*own))
+            else:
+                whole.append(numpy.concatenate([a * share for a, share in zip(own, shares[start:end])], axis=-1))
+        return whole
 
 
 def spans(tokens: Sequence[str], whole: int, longest: int) -> list[tuple[int, int]]:
@@ -162,27 +148,27 @@ class TokenScorer:
         self.longest = config.text.max_length
         self.pairs = PAIRS * EACH // max(EACH, config.model.numbers_per_pair)
 
-    def __call__(self, reviews: Sequence[Encoded]) -> NDArray[numpy.float64]:
+    def __call__(self, reviews: Reviews) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
+        return self.figures(reviews)[0]
+
+    def figures(self, reviews: Reviews, heads: Optional[Heads] = None) -> tuple[Numbers, Numbers]:
+        """Return the probabilities, as the call does, and what heads say of N reviews, (N, FIGURES)."""
         pieces = Pieces.of(reviews, self.longest)
-        probabilities = numpy.full(len(pieces.reviews), numpy.nan)
-        for members, probability, *_ in self.run(pieces.reviews):
-            probabilities[members] = probability
-        return pieces.probabilities(probabilities)
-
-    def predict_with_weights(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Any]]:
-        """Return the probabilities, as the call does, and the weights of each review; None for one without tokens.
-
-        Weights have the engine's axes without padding; where these are pairs of tokens, those of a review of more than
-        PAIRED tokens are means over the queries, (T,). Where a network of a fixed length gave some to the padding, rows
-        are renormalized to sum to 1.
-        """
-        return self.read(reviews)[:2]
+        probabilities, said = numpy.full(len(pieces.reviews), numpy.nan), numpy.zeros((len(pieces.reviews), FIGURES))
+        for members, probability, _, figures in self.run(pieces.reviews, heads):
+            probabilities[members], said[members] = probability, figures
+        return pieces.probabilities(probabilities), pieces.means(said)
 
     def read(
         self, reviews: Sequence[Encoded], heads: Optional[Heads] = None
     ) -> tuple[NDArray[numpy.float64], list[Any], NDArray[numpy.float64]]:
-        """Return `predict_with_weights` of N reviews, and what heads say of them, (N, FIGURES)."""
+        """Return the probabilities, as the call does, the weights of each review, and what heads say of them, (N, FIGURES).
+
+        Weights, None for a review without tokens, have the engine's axes without padding; where these are pairs of tokens,
+        those of a review of more than PAIRED tokens are means over the queries, (T,). Where a network of a fixed length
+        gave some to the padding, rows are renormalized to sum to 1.
+        """
         pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         weights: list[Any] = [None] * len(pieces.reviews)
@@ -199,15 +185,12 @@ class TokenScorer:
                 weights[member] = array
         return pieces.probabilities(probabilities), pieces.joined(weights, axes), pieces.means(said)
 
-    def run(
-        self, reviews: Sequence[Encoded], heads: Optional[Heads] = None
-    ) -> Iterator[tuple[Members, Floats, Floats, Any]]:
+    def run(self, reviews: Reviews, heads: Optional[Heads] = None) -> Iterator[tuple[Members, Floats, Floats, Any]]:
         """Yield (members, probability, weights, what the heads say) of the reviews that have tokens, batched by length."""
         for members, batch in self.batches(reviews):
             if heads:
-                probability, weights, contexts, odds = self.read_batch(batch)
-                grams = Grams.of([reviews[member] for member in members])
-                said = heads(numpy.column_stack([contexts, odds]).astype("float32"), grams)
+                probability, weights, dense = self.read_batch(batch)
+                said = heads(dense, Grams.of([reviews[member] for member in members]))
             else:
                 (probability, weights), said = self.engine(*batch), numpy.zeros(FIGURES)
             if not numpy.isfinite(probability).all():
@@ -217,21 +200,24 @@ class TokenScorer:
                 )
             yield members, probability, weights, said
 
-    def read_batch(self, batch: Sequence[Numbers]) -> tuple[Numbers, Numbers, Numbers, Numbers]:
-        """Return the probability (N,), weights, contexts (N, F) and log-odds (N,), by an engine that has `read`."""
+    def read_batch(self, batch: Sequence[Numbers]) -> tuple[Numbers, Numbers, Floats]:
+        """Return the probability (N,), weights, and contexts beside log-odds (N, F), by an engine that has `read`."""
         engine: Any = self.engine
         probability, weights, contexts = engine.read(*batch)
-        return probability, weights, contexts, log_odds(probability, EPSILON)
+        return probability, weights, numpy.column_stack([contexts, log_odds(probability, EPSILON)]).astype("float32")
 
-    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
+    def batches(self, reviews: Reviews) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
-        lengths = numpy.array([len(review) for review in reviews])
+        lengths = reviews.lengths if isinstance(reviews, Window) else numpy.array([*map(len, reviews)])
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
             members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
             order = order[: -len(members)]
-            yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
+            if isinstance(reviews, Window):
+                yield members, reviews.batch(members, self.fixed_length)
+            else:
+                yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
 
     def max_batch_size(self, length: int) -> int:
         return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))
@@ -339,23 +325,31 @@ class Classifier(Predictor):
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return the values of `types` of each review."""
-        score: Any = (lambda reviews: None) if self.sentiment else self.score
-        return [row for reviews in self.windows(texts) for row in self.rows_of(reviews, score(reviews))]
+        return [row for some in self.windows(texts, list) for row in self.rows_in(some)]
 
-    def rows_of(self, reviews: Sequence[Encoded], probabilities: Optional[NDArray[numpy.float64]]) -> list[Row]:
+    def rows_in(self, texts: list[str]) -> list[Row]:
+        """Return `rows` of a window: most reviews are read as arrays, the others as objects."""
+        score: Any = (lambda reviews: None) if self.sentiment else self.score
+        window, others = read_window(self.encoder, texts, min(WHOLE_TOKENS, self.score.longest))
+        rows, apart = self.rows_of(window, score(window)), [*others.values()]
+        for place, row in zip(others, self.rows_of(apart, score(apart)) if apart else ()):
+            rows[place] = row
+        return rows
+
+    def rows_of(self, reviews: Reviews, probabilities: Optional[NDArray[numpy.float64]]) -> list[Row]:
         """Return `rows` of encoded reviews; without a sentiment of those that the network has read."""
         if not self.sentiment:
             return self.labels_of(reviews, probabilities)
-        probabilities, _, said = self.score.read(reviews, self.heads)
+        probabilities, said = self.score.figures(reviews, self.heads)
         rows = self.labels_of(reviews, probabilities)
         own: list[Row] = [*self.sentiments(rows, said)]
         if self.sentiment == "in words":
             own = [(opinion_in_words(row[0], *sentiment),) for row, sentiment in zip(rows, own)]
         return [(*row[:2], *beside, *row[2:]) for row, beside in zip(rows, own)]
 
-    def labels_of(self, reviews: Sequence[Encoded], probabilities: Any) -> list[Row]:
+    def labels_of(self, reviews: Reviews, probabilities: Any) -> list[Row]:
         """Return (label, score, probability, error) of encoded reviews that the network has read."""
-        return [*map(output_row, probabilities.tolist(), map(self.abstention.reason, reviews))]
+        return [*map(output_row, probabilities.tolist(), self.abstention.reasons(reviews))]
 
     def sentiments(
         self, rows: Sequence[Row], said: NDArray[numpy.float64]
@@ -372,7 +366,7 @@ class Classifier(Predictor):
         if not (self.heads and texts) or "adapted" in self.bundle.manifest or domain_shift(self, texts):
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
-        probabilities, _, said = self.score.read(reviews, self.heads)
+        probabilities, said = self.score.figures(reviews, self.heads)
         labelled = [row[0] is not None for row in self.labels_of(reviews, probabilities)]
         return Evidence.of(probabilities[labelled], self.prior, said[labelled, 0] * said[labelled, -1])
 
@@ -380,10 +374,10 @@ class Classifier(Predictor):
         """Yield `Prediction.to_dict()` of each review."""
         return (prediction.to_dict(weights) for prediction in self.predict_stream(texts))
 
-    def windows(self, texts: Iterable[str]) -> Iterator[list[Encoded]]:
+    def windows(self, texts: Iterable[str], encode: Any = None) -> Iterator[Any]:
         """Yield lists of at most WINDOW encoded reviews, and of about TEXT bytes of text."""
         checked = check_texts(texts, "reviews", "use predict() for one review")
-        return map(self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
+        return map(encode or self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
 
 
 def load_classifier(

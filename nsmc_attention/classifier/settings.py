@@ -26,9 +26,6 @@ class ClassifierConfig(Settings):
     """The self-attentive classifier; padding has no influence."""
 
     kind = "classifier"
-    # whether there may be a table of n-grams and attention trained on erasures, and whether all reviews have one length
-    uses_ngrams: ClassVar[bool] = True
-    fixed: ClassVar[bool] = False
     introduced: ClassVar[Mapping[str, object]] = {"values": {"kind": "states"}}
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: EncoderSettings = kinds(ENCODERS, GRU(), "network that turns embeddings into states")
@@ -87,11 +84,9 @@ class ClassifierConfig(Settings):
 
 
 class ArticleConfig(Settings):
-    """The original article's network, which takes padding for words."""
+    """The original article's network, which takes padding for words: of reviews of one length, without n-grams and erasure."""
 
     kind = "article"
-    uses_ngrams: ClassVar[bool] = False
-    fixed: ClassVar[bool] = True
     axes: ClassVar[tuple[str, ...]] = AXES
     embedding_size: int = setting(64, "units of the embedding (E)", low=1, high=4096)
     hidden_size: int = setting(64, "units of the GRU in each direction (H)", low=1, high=4096)
@@ -109,9 +104,6 @@ class ArticleConfig(Settings):
     @property
     def numbers_per_pair(self) -> int:
         return self.attention.numbers_per_pair
-
-    def check_sizes(self) -> None:
-        """The article's sizes fit each other."""
 
     def describe(self) -> str:
         return "The original article's self-attentive bidirectional GRU without a mask (additive score)"
@@ -169,18 +161,19 @@ class Config(TaskConfig):
         super().__post_init__()
         if self.text.ngram_buckets == 1:
             raise ConfigError("text.ngram_buckets: expected 0 or at least 2, found 1")
-        if not self.model.uses_ngrams and (self.text.ngram_buckets or self.training.erasure.reviews):
+        if isinstance(self.model, ClassifierConfig):
+            self.model.check_sizes()
+        elif self.text.ngram_buckets or self.training.erasure.reviews:
             raise ConfigError(
                 f"model.kind {self.model.kind}: expected text.ngram_buckets and training.erasure.reviews to be 0, found "
                 f"{self.text.ngram_buckets} and {self.training.erasure.reviews}"
             )
-        self.model.check_sizes()
         check_scores(self.text.max_length, self.model.numbers_per_pair)
 
     @property
     def fixed_length(self) -> Optional[int]:
         """The only length in tokens that the network reads; None for any."""
-        return self.text.max_length if self.model.fixed else None
+        return self.text.max_length if isinstance(self.model, ArticleConfig) else None
 
     @property
     def graphs(self) -> Graphs:
@@ -198,20 +191,10 @@ PRESETS = {
     # the extended track: trained on the raw star reviews first
     "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
     # half as wide, values of one word with signs, to be taught by the one above (--teacher) and by --sentences
-    "distilled": Config().with_fields(
-        rare_words="pieces",
-        symbols=1,
-        pretrain_epochs=12,
-        epochs=3,
-        learning_rate=1e-3,
-        values="convolution",
-        window=1,
-        signed=1,
-        hidden_size=48,
-        erasure_reviews=120000,
-        erasure_epochs=1,
-        erasure_learning_rate=1e-3,
-    ),
+    "distilled": Config()
+    .with_fields(rare_words="pieces", symbols=1, pretrain_epochs=12, epochs=3, learning_rate=1e-3)
+    .with_fields(values="convolution", window=1, signed=1, hidden_size=48)
+    .with_fields(erasure_reviews=120000, erasure_epochs=1, erasure_learning_rate=1e-3),
     # as fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings
     "average": Config().with_fields(ngram_buckets=0, encoder="none", attention="uniform", erasure_reviews=0),
     # the original article: 30 tokens, a small embedding and GRU, constant rate, no mask

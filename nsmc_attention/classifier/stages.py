@@ -10,7 +10,7 @@ has a folder with its checkpoints and is trained once; `train` brings the review
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Optional
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -63,7 +63,12 @@ class LabelsObjective(Objective):
     def loss(self, network: Network, batch: Batch) -> Array:
         logits, weights, *others = network(*as_inputs(batch, self.device))
         loss = self.loss_of(logits, weights, batch)
-        return loss if batch.gates is None else loss + GATES * gate_error(others[0], batch.gates)
+        if batch.gates is None:
+            return loss
+        # the squared error over the tokens whose gate is known, by review
+        arrays = ~numpy.isnan(batch.gates), numpy.nan_to_num(batch.gates)
+        known, wanted = (mxnet.nd.array(array, ctx=self.device) for array in arrays)
+        return loss + GATES * (known * (others[0] - wanted).square()).sum() / len(batch.gates)
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         """Return the loss of what the network returned for a batch, (1,)."""
@@ -112,20 +117,9 @@ class ContributionsObjective(LabelsObjective):
         logits, _, contributions, *_ = network(*as_inputs(batch, self.device))
         left, *_ = network(*as_inputs(batch.without, self.device))
         said = contributions.pick(mxnet.nd.array(batch.erased, ctx=self.device), axis=1)
-        error = odds_of(logits) - odds_of(left) - said
+        change = logits - left
+        error = change[:, 1] - change[:, 0] - said
         return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
-
-
-def gate_error(gates: Array, wanted: NDArray[numpy.float32]) -> Array:
-    """Return the squared error of the gates (N, T) over the tokens whose wanted one is not NaN, by review, (1,)."""
-    arrays = ~numpy.isnan(wanted), numpy.nan_to_num(wanted)
-    known, targets = (mxnet.nd.array(array, ctx=gates.context) for array in arrays)
-    return (known * (gates - targets).square()).sum() / len(wanted)
-
-
-def odds_of(logits: Array) -> Array:
-    """(N, C) -> log-odds of positive (N,)."""
-    return logits[:, 1] - logits[:, 0]
 
 
 def redundancy(weights: Array) -> Array:
@@ -196,9 +190,8 @@ class ClassifierTrainer:
         dev_batches = self.batches(dev)
         network = self.new_network(dev_batches)
         if stars:
-            self.fit(network, self.stage("stars", self.batches(*self.beside(stars, sentences)), dev_batches))
-        labels = self.stage("labels", self.batches(*self.beside(train, sentences)), dev_batches)
-        progress = self.fit(network, labels)
+            self.fit(network, self.stage("stars", self.beside(stars, sentences), dev_batches))
+        progress = self.fit(network, self.stage("labels", self.beside(train, sentences), dev_batches))
         known = replace(train, taught=None)
         known = with_sentences(known, unmarked(sentences.frame), self.encoder) if sentences else known
         ngrams = self.fit_ngrams(network, stars, known, len(dev.labels)) if self.config.text.ngram_buckets else None
@@ -219,14 +212,12 @@ class ClassifierTrainer:
         parameters.round_tables(network)
         return network, progress, figures
 
-    def beside(
-        self, examples: EncodedPart, sentences: Optional[Reviews]
-    ) -> tuple[EncodedPart, Optional[list[NDArray[numpy.float32]]]]:
-        """Return a part with the sentences, if there are some, and the gates that their marks teach."""
+    def beside(self, examples: EncodedPart, sentences: Optional[Reviews]) -> Batches:
+        """Return the batches of a part with the sentences, if there are some, whose marks teach the gates."""
         if sentences is None:
-            return examples, None
+            return self.batches(examples)
         joined = with_sentences(examples, sentences.frame, self.encoder)
-        return joined, gates_of(joined) if any(sentences.frame["signs"]) else None
+        return self.batches(joined, gates=gates_of(joined) if any(sentences.frame["signs"]) else None)
 
     def fit(self, network: Network, stage: Stage) -> Progress:
         """Train a stage; if that is done, load its result."""
@@ -277,22 +268,15 @@ class ClassifierTrainer:
         bar = partial(progress_bar, shown=not self.run.quiet, desc="erasing words")
         erased = leave_one_out(TokenScorer(self.encoder, engine, self.config), examples.reviews, bar)
         by_gradient = GradientEngine(GluonGraph(network, interface, self.run.context))
-        products = TokenScorer(self.encoder, by_gradient, self.config).predict_with_weights(examples.reviews)[1]
-        share = GRADIENT_SHARE
-        return [(1 - share) * shares(one) + share * shares(other) for one, other in zip(erased, products)]
+        products = TokenScorer(self.encoder, by_gradient, self.config).read(examples.reviews)[1]
+        pairs = ((shares(one), shares(other)) for one, other in zip(erased, products))
+        return [one + GRADIENT_SHARE * (other - one) for one, other in pairs]
 
-    def batches(
-        self,
-        examples: EncodedPart,
-        gates: Optional[list[NDArray[numpy.float32]]] = None,
-        importance: Optional[list[NDArray[numpy.float64]]] = None,
-        with_ngrams: bool = False,
-        erased: Optional[NDArray[numpy.int64]] = None,
-    ) -> Batches:
-        """Return the batches of a part, with n-grams where the config has some: stages before the last have none."""
+    def batches(self, examples: EncodedPart, with_ngrams: bool = False, **taught: Any) -> Batches:
+        """Return the batches of a part, with n-grams where the config has some, and with what is `taught` besides."""
         encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
         size, length = self.config.training.batch_size, self.config.fixed_length
-        return Batches(examples.reviews, examples.targets, encoder, size, length, importance, erased, gates)
+        return Batches(examples.reviews, examples.targets, encoder, size, length, **taught)
 
     def new_network(self, batches: Batches) -> Network:
         """Build the network without its n-grams; one batch through it creates all its parameters."""

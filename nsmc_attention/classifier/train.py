@@ -109,7 +109,7 @@ def train_classifier(
         "columns": reviews.columns,
         "valid": {"name": dev_reviews.name, "sha256": dev_reviews.sha256} if dev_reviews else None,
         "config": config.to_dict(),
-        **origins.settings(),
+        **origins.named("fingerprint"),
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
@@ -158,7 +158,7 @@ def read_inputs(
     vocabulary: Optional[bytes] = None,
 ) -> Inputs:
     """Read and tokenize the input of a training; without a vocabulary as JSON, make that of the training data."""
-    from ..text.preprocessing import build_vocab
+    from ..text.preprocessing import build_vocab, vocabulary_file
 
     run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
     whole = tokenized(reviews, config)
@@ -170,7 +170,7 @@ def read_inputs(
         run.say(f"raw star reviews: {in_words(raw_reviews.counts)}")
         stars = tokenized_part(raw_reviews.frame, raw_reviews.targets, config)
     if vocabulary is None:
-        vocabulary = build_vocab([*(stars.reviews if stars else []), *train.reviews], config.text).to_json().encode()
+        vocabulary = vocabulary_file(build_vocab([*(stars.reviews if stars else []), *train.reviews], config.text))
     encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train.labels):,} reviews to train on, {len(dev.labels):,} to choose the epoch by (dev)"
     run.say(f"{sizes}, a vocabulary of {len(encoder):,}")
@@ -222,7 +222,7 @@ def finish(
     columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
     given = {option: value for (option, usual), value in columns.items() if value != usual}
     valid = dev_reviews and dev_reviews.name
-    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.names())
+    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.named("name"))
     best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
     manifest = {**manifest_of(config, data, best, again, origins.first), "calibration": calibration}
     codec = {"vocab.json": inputs.vocabulary}, inputs.encoder

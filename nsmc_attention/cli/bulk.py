@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import NoReturn, Optional
+from typing import Any, NoReturn, Optional
 
 import click
 
@@ -20,13 +20,10 @@ def bulk(
     sources: tuple[str, ...] = argument(nargs=-1, required=True, metavar="FILES..."),
     output: Path = option("folder, with one file per partition", "-o", required=True),
     style: str = option(None, "--format", "-f", default="parquet", metavar=choices(["csv", "tsv", "jsonl", "parquet"])),
-    text_column: Optional[str] = options.TEXT_COLUMN,
-    sheet: Optional[str] = options.SHEET,
-    header: Optional[str] = options.HEADER,
+    how: dict[str, Any] = options.HOW,
     scheduler: Optional[str] = option("address of a running Dask scheduler  [default: local processes]"),
     workers: Optional[int] = option("local processes  [default: one per core]", type=click.IntRange(1)),
     rows: int = option("rows per partition", type=click.IntRange(1), default=50_000),
-    encoding: Optional[str] = options.ENCODING,
     verbatim: bool = options.VERBATIM,
     corrections: Corrections,
     bundle: Optional[Path] = options.BUNDLE,
@@ -45,9 +42,8 @@ def bulk(
     for number in (signal.SIGINT, signal.SIGTERM):
         if signal.getsignal(number) is end:
             signal.signal(number, end_workers)
-    restore = corrections.bundle
-    given = (text_column, bundle, engine, scheduler, workers, rows, verbatim, encoding, restore, sheet, header)
-    counts = dask.bulk(sources, output, style, *given)
+    given = bundle, engine, scheduler, workers, rows, verbatim, corrections.bundle
+    counts = dask.bulk(sources, output, style, *given, **how)
     print(
         f"{counted(counts['partitions'], 'partition')} in {output}, {counts['scored']:,} of them "
         f"({counted(counts['rows'], 'review')}) now"

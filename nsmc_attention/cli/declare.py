@@ -44,15 +44,21 @@ class Declared(NamedTuple):
             flags.insert(0, f"--{name.replace('_', '-')}")
         return [self.kind([*flags, name], **settings)]
 
+    def value(self, name: str, values: dict[str, object]) -> object:
+        return values[name]
+
 
 class Group(NamedTuple):
     """Options of which a command gets one value: what `make` returns of theirs."""
 
     make: Callable[..., Any]
-    options: dict[str, tuple[Declared, Any]]
+    options: dict[str, tuple[Any, Any]]
 
     def parameters(self, name: str, annotation: object) -> list[click.Parameter]:
         return [made for key, (option, kind) in self.options.items() for made in option.parameters(key, kind)]
+
+    def value(self, name: str, values: dict[str, object]) -> object:
+        return self.make(**{key: option.value(key, values) for key, (option, _) in self.options.items()})
 
 
 def option(help: Optional[str] = None, *flags: str, **settings: Any) -> Any:
@@ -85,14 +91,11 @@ def choices(names: Iterable[str]) -> str:
 def declarations(callable_: Callable[..., Any]) -> dict[str, tuple[Union[Declared, Group], Any]]:
     """Return {name: (declaration, annotation)} of the parameters of a command or the fields of a group."""
     return {
-        name: (group_of(item.annotation) if item.default is Parameter.empty else item.default, item.annotation)
+        name: (item.default, item.annotation)
+        if item.default is not Parameter.empty
+        else (Group(item.annotation, declarations(item.annotation)), item.annotation)
         for name, item in signature(callable_).parameters.items()
     }
-
-
-def group_of(make: Callable[..., Any]) -> Group:
-    options: Any = declarations(make)
-    return Group(make, options)
 
 
 def command(
@@ -102,13 +105,10 @@ def command(
 
     def decorate(function: Callable[..., None]) -> click.Command:
         declared = declarations(function)
-        groups = {name: group for name, (group, _) in declared.items() if isinstance(group, Group)}
 
         @functools.wraps(function)
         def run(**values: object) -> None:
-            for name, group in groups.items():
-                values[name] = group.make(**{key: values.pop(key) for key in group.options})
-            function(**values)
+            function(**{name: option.value(name, values) for name, (option, _) in declared.items()})
 
         parameters = [made for name, (option, kind) in declared.items() for made in option.parameters(name, kind)]
         parameters += [click.Option(["--language"], **LANGUAGE)] * ("language" not in declared)

@@ -7,10 +7,10 @@ from typing import Optional
 
 import click
 
-from ..corpora.data import Labelled
+from ..corpora.data import Labelled, Texts
 from ..errors import ConfigError
 from .declare import choices, command, option, text_argument
-from .options import BUNDLE, DATA_DIR, ENCODING, HEADS, JSON, TEXT_COLUMN, Corrections, Model, labelled
+from .options import BUNDLE, HEADS, JSON, Corrections, Model, labelled, texts
 
 
 @command()
@@ -73,10 +73,7 @@ def faithfulness(
 @command()
 def hops(
     *,
-    data: str = option("nsmc, sample, or a csv, tsv, jsonl, parquet, xlsx or txt file of reviews", required=True),
-    data_dir: Optional[Path] = DATA_DIR,
-    text_column: Optional[str] = TEXT_COLUMN,
-    encoding: Optional[str] = ENCODING,
+    reviews: Texts = texts("nsmc, sample, or a csv, tsv, jsonl, parquet, xlsx or txt file of reviews"),
     limit: int = option("number of reviews, from the first", type=click.IntRange(1), default=5000),
     fewest: int = option("minimum count of a word", type=click.IntRange(1), default=20),
     top: int = option("number of words per hop", type=click.IntRange(1), default=10),
@@ -92,10 +89,8 @@ def hops(
     nsmc-attention hops --data reviews.csv --bundle runs/structured/bundle --fewest 5 --json
     """
     from ..apps import evaluation
-    from ..corpora.data import Texts
 
-    texts = Texts(data, data_dir, text_column=text_column, encoding=encoding).read()[1]
-    statistics = evaluation.hops(model.load(), texts, limit, fewest)
+    statistics = evaluation.hops(model.load(), reviews.read()[1], limit, fewest)
     statistics["words"] = [words[:top] for words in statistics["words"]]
     if as_json:
         print(json.dumps(statistics, ensure_ascii=False))
@@ -141,8 +136,8 @@ def explain(
     nsmc-attention explain "배우는 좋은데 영화는 별로" --bundle runs/transformer/bundle --heads heads.png
     """
     from ..classifier.attribution import check_method
-    from ..classifier.display import AUTO
     from ..classifier.explain import explain_many
+    from ..classifier.prediction import AUTO
     from ..drawing.figure import check_suffix
     from ..views.page import check_picture, save_attributions, save_heads
     from ..views.terminal import as_text, has_colors

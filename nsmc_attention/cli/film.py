@@ -7,7 +7,7 @@ from typing import Optional
 from ..corpora.data import Texts
 from ..errors import ConfigError
 from . import options
-from .declare import command, option
+from .declare import argument, command, option
 from .options import TaskModel, table
 
 
@@ -19,7 +19,7 @@ def film(
     style: Optional[str] = options.FORMAT,
     page: Optional[Path] = option(".html: the films' reviews and words, shaded by their weights", "--explain"),
     language: str = options.PAGE_LANGUAGE,
-    source: Texts = table(allow_dash=True),
+    source: Texts = table(argument(metavar="FILE", allow_dash=True)),
     classifier: Optional[Path] = options.CLASSIFIER,
     model: TaskModel,
 ) -> None:

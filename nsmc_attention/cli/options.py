@@ -1,8 +1,10 @@
 """Options that several commands share, in groups."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Optional, Union
 
@@ -17,10 +19,9 @@ if TYPE_CHECKING:
     from ..classifier.predictor import Classifier
     from ..scoring.reference import Scorer
     from ..systems.restore.restorer import Restorer
-    from ..tables.parts import Source
 
 # Texts that something may be remarked on
-REMEMBERED = 1000
+REMARKED = 1000
 CLASSIFIER = option("for film: bundle whose encoder reads the reviews  [default: the packaged one]")
 BUNDLE = option("bundle or run folder  [default: the packaged one]")
 ENGINE = option(default="auto", metavar=choices(["auto", "native", "native-bf16", "onnx", "gluon"]))
@@ -60,11 +61,17 @@ READING = {
     "encoding": (ENCODING, str),
     "header": (HEADER, str),
 }
+HOW: Any = Group(dict, READING)
 
 
-def table(**settings: Any) -> Any:
-    """Declare the argument FILE and the options of how it is read."""
-    return Group(Texts, {"data": (argument(metavar="FILE", **settings), Path), **READING, "kind": (KIND_OF_INPUT, str)})
+def table(data: Any) -> Any:
+    """Declare what names a table, and the options of how it is read."""
+    return Group(Texts, {"data": (data, Path), **READING, "kind": (KIND_OF_INPUT, str)})
+
+
+def texts(about: str) -> Any:
+    """Declare the options of reviews: what --data may be, and how it is read."""
+    return Group(Texts, {"data": (option(about, required=True), str), "data_dir": (DATA_DIR, Path), **READING})
 
 
 # How labels are read beside it
@@ -170,68 +177,60 @@ Remark = Optional[Callable[[list[str]], Optional[str]]]
 class Scoring(NamedTuple):
     """Texts or lines or a table to read, and what to write, of `predict` and `restore`."""
 
-    source: Optional[Path] = option(
-        "csv, tsv, xlsx, jsonl, parquet, txt file, or - for stdin", "--input", "-i", allow_dash=True
+    reading: Texts = table(
+        option("csv, tsv, xlsx, jsonl, parquet, txt file, or - for stdin", "--input", "-i", allow_dash=True)
     )
-    kind: Optional[str] = KIND_OF_INPUT
-    encoding: Optional[str] = ENCODING
     output: Path = OUTPUT
     style: Optional[str] = FORMAT
-    text_column: Optional[str] = TEXT_COLUMN
-    sheet: Optional[str] = SHEET
-    header: Optional[str] = HEADER
     excel: bool = option("csv, tsv: write a byte-order mark, which Excel needs for Hangul")
     verbatim: bool = VERBATIM
 
     def check(self, command: str, texts: tuple[str, ...]) -> None:
         """Raise ConfigError, before a model is loaded, for options that exclude each other."""
-        if texts and self.source:
+        if texts and self.reading.data:
             raise ConfigError(f"{command}: give reviews or --input, not both")
         kinds = {"--input-format": "which may be - for stdin", "--sheet": "a workbook", "--header": "a table"}
-        for (name, kind), value in zip(kinds.items(), (self.kind, self.sheet, self.header)):
-            if value and not self.source:
+        for (name, kind), value in zip(kinds.items(), (self.reading.kind, self.reading.sheet, self.reading.header)):
+            if value and not self.reading.data:
                 raise ConfigError(f"{command}: {name} needs --input, {kind}")
 
-    def lines(self, texts: tuple[str, ...]) -> tuple[Optional[Iterable[str]], Optional["Source"]]:
-        """Return the texts, or the lines of stdin; None, and the Source of stdin, where a table is given."""
-        if self.source is not None and (str(self.source) != "-" or self.kind or self.header):
-            return None, None
+    def given(self, texts: tuple[str, ...]) -> Union[Iterable[str], Texts]:
+        """Return the texts, the lines of stdin, or the table that --input or stdin is."""
+        table = self.reading
+        if table.data and (str(table.data) != "-" or table.kind or table.header):
+            return table
         if texts not in ((), ("-",)):
-            return texts, None
+            return texts
         from ..tables.source import find_source, source_lines
 
-        source = find_source("-", encoding=self.encoding)
-        return (source_lines(source), None) if source.kind == "lines" else (None, source)
+        source = find_source("-", encoding=table.encoding)
+        return source_lines(source) if source.kind == "lines" else replace(table, source=source)
 
     def table_twice(self, option: str) -> Texts:
-        """Return `table` for an option that reads a table twice; ConfigError for lines, stdin or a pipe."""
-        if self.source is None or not self.source.is_file():
+        """Return the table for an option that reads it twice; ConfigError for lines, stdin or a pipe."""
+        if not self.reading.data or not Path(self.reading.data).is_file():
             raise ConfigError(f"{option}: expected --input FILE, which is read twice, found none; or give a number")
-        return self.table()
+        return self.reading
 
     def score(self, scorer: "Scorer", texts: tuple[str, ...], weights: bool = False, remark: Remark = None) -> None:
         """Write what the scorer makes of the texts, lines or table, and say on stderr how many there were."""
         from ..scoring.files import STDOUT, score_lines, score_table
 
-        (lines, stdin), first = self.lines(texts), list[str]()
-        say, where = partial(self.say, scorer, remark), self.source or "stdin"
-        if lines is not None:
-            write = partial(score_lines, scorer, remembered(lines, first))
+        given, first = self.given(texts), list[str]()
+        say, where = partial(self.say, scorer, remark), self.reading.data or "stdin"
+        if isinstance(given, Texts):
+            write = partial(score_table, scorer, given, excel=self.excel, look=partial(say, where))
         else:
-            table = Texts("-", text_column=self.text_column, source=stdin) if stdin else self.table()
-            write = partial(score_table, scorer, table, excel=self.excel, look=partial(say, where))
+            lines = iter(given)
+            first = list(islice(lines, REMARKED))
+            write = partial(score_lines, scorer, chain(first, lines))
         scored = write(output=self.output, style=self.style, weights=weights, verbatim=self.verbatim)
         if first:
-            say("TEXT" if lines is texts else "stdin", first)
+            say("TEXT" if given is texts else "stdin", first)
         if str(self.output) not in STDOUT:
             print(f"{self.output}: {scored}", file=sys.stderr)
-        if (self.source or stdin) and scorer.judge:
+        if (self.reading.data or isinstance(given, Texts)) and scorer.judge:
             print(f"{where}: {scored.tally.in_words()}", file=sys.stderr)
-
-    def table(self) -> Texts:
-        """Return the table that --input names, and how it is read."""
-        given = {"text_column": self.text_column, "encoding": self.encoding, "sheet": self.sheet, "kind": self.kind}
-        return Texts(str(self.source), **given, header=self.header)
 
     @staticmethod
     def say(scorer: "Scorer", remark: Remark, where: object, texts: list[str], columns: Sequence[str] = ()) -> None:
@@ -241,11 +240,3 @@ class Scoring(NamedTuple):
         if remark and (found := remark(texts)):
             print(f"{where}: {found}", file=sys.stderr)
         say_renamed(columns, scorer.types, where)
-
-
-def remembered(lines: Iterable[str], first: list[str]) -> Iterator[str]:
-    """Yield the lines as they come, and put the first REMEMBERED into a list."""
-    for line in lines:
-        if len(first) < REMEMBERED:
-            first.append(line)
-        yield line

@@ -59,5 +59,5 @@ def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
 
     if (number := share_given(share)) is None:
         # the tally is printed when the table is written
-        number = require_share(tally_table(scorer, scoring.table_twice("--share table")).share, scoring.source)
+        number = require_share(tally_table(scorer, scoring.table_twice("--share table")).share, scoring.reading.data)
     return LabelsByShare(scorer, number)

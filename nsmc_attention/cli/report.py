@@ -7,7 +7,7 @@ from typing import Optional
 from ..corpora.data import Texts
 from ..errors import ConfigError
 from . import options
-from .declare import command, option
+from .declare import argument, command, option
 from .options import Model, table
 
 
@@ -21,7 +21,7 @@ def report(
     ),
     date_column: Optional[str] = option("column of dates, the year first; the page then shows months"),
     stars_column: Optional[str] = option("column of the table's own stars, whose share comes first"),
-    source: Texts = table(),
+    source: Texts = table(argument(metavar="FILE")),
     title: Optional[str] = option("the page's heading"),
     language: str = options.PAGE_LANGUAGE,
     tables: Optional[Path] = option("folder for the tables as csv"),

@@ -36,15 +36,10 @@ def serve(
     nsmc-attention serve
     curl -s localhost:8000/predict -H 'Content-Type: application/json' -d '{"inputs": "정말 재미있는 영화였어요"}'
     """
-    require_packages()
+    if missing := [name for name in NEEDED if not find_spec(name)]:
+        raise MissingPackage("serve", *missing)
     from ..apps.serve.app import serve as run_server
     from ..apps.serve.service import Bundles
 
     bundles = Bundles(bundle, engine, restore_bundle, language_bundle, film_bundle, read_bundle)
     run_server(host, port, workers=workers, bundles=bundles)
-
-
-def require_packages() -> None:
-    """Raise MissingPackage unless the packages of the extra `serve` are installed."""
-    if missing := [name for name in NEEDED if not find_spec(name)]:
-        raise MissingPackage("serve", *missing)

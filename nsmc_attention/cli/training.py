@@ -37,14 +37,6 @@ def fields_at(path: str) -> "list[Field[Any]]":
     return items
 
 
-def choices_at(path: str) -> Optional[tuple[str, ...]]:
-    """Return the values that a setting may have, or the kinds that there are in any system; None for any value."""
-    items = fields_at(path)
-    if "kinds" not in items[0].metadata:
-        return items[0].metadata["choices"]
-    return tuple(dict.fromkeys(kind for item in items for kind in item.metadata["kinds"]))
-
-
 @lru_cache(maxsize=1)
 def settings_options() -> Any:
     """Declare a flag for each of SHORT_NAMES, and --set for every setting by its path: together `settings`."""
@@ -54,7 +46,10 @@ def settings_options() -> Any:
         "assignments": (option(about, "--set", multiple=True, metavar="PATH=VALUE"), tuple[str, ...])
     }
     for name, (path, *_) in SHORT_NAMES.items():
-        item, known = fields_at(path)[0], choices_at(path)
+        item, *others = fields_at(path)
+        # the kinds that there are in any system
+        kinds = dict.fromkeys(kind for each in (item, *others) for kind in each.metadata.get("kinds", ()))
+        known = [*kinds] or item.metadata["choices"]
         about = f"{item.metadata['help']}  [default: {defaults.get(path, item.default)}]"
         options[name] = option(about, type=click.Choice(known) if known else item.type), str
     return Group(given_settings, options)

@@ -93,13 +93,6 @@ SHA256 = {
 }
 
 
-def cache_folder() -> Path:
-    """Return the folder of downloads and prepared data: $NSMC_ATTENTION_CACHE or the user's cache folder."""
-    import platformdirs
-
-    return Path(os.environ.get("NSMC_ATTENTION_CACHE") or platformdirs.user_cache_dir("nsmc_attention"))
-
-
 def sample_folder() -> Path:
     """Return $NSMC_ATTENTION_SAMPLE, or the sample corpus: of an installed package, or data/sample of a checkout."""
     package = Path(__file__).resolve().parent.parent
@@ -113,7 +106,8 @@ def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
     `data_dir` is the only folder searched, and the place of a download; None is $NSMC_ATTENTION_DATA, then the cache.
     DataError where the file's sha256 is not the official one, or the download failed.
     """
-    if (path := present(part, data_dir)) is None:
+    paths = (folder / FILES[part] for folder in folders(data_dir))
+    if (path := next((path for path in paths if path.exists()), None)) is None:
         return download(FILES[part], ADDRESS + FILES[part], SHA256[part], folders(data_dir)[-1])
     if (found := sha256(read_bytes(path))) != SHA256[part]:
         hashes = f"expected the official file with sha256 {SHA256[part][:12]}…, found {found[:12]}…"
@@ -121,15 +115,12 @@ def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
     return path
 
 
-def present(part: str, data_dir: Optional[Union[str, Path]] = None) -> Optional[Path]:
-    """Return the path where `find` would find a file, not verified; None where it would be downloaded."""
-    paths = (folder / FILES[part] for folder in folders(data_dir))
-    return next((path for path in paths if path.exists()), None)
-
-
 def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
-    """Return the folders to search for a corpus, in order; downloads go into the last."""
-    usual = (os.environ.get("NSMC_ATTENTION_DATA"), cache_folder())
+    """Return the folders to search for a corpus, in order; downloads go into the last, the user's cache unless it is named."""
+    import platformdirs
+
+    cache = os.environ.get("NSMC_ATTENTION_CACHE") or platformdirs.user_cache_dir("nsmc_attention")
+    usual = (os.environ.get("NSMC_ATTENTION_DATA"), cache)
     return [Path(folder) for folder in ((data_dir,) if data_dir else usual) if folder]
 
 

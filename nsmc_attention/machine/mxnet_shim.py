@@ -1,7 +1,7 @@
 """The one place where MXNet is first imported: made to work with today's numpy and to use the available cores.
 
 MXNet 1.9.1, which is retired, reads names at import that numpy 1.24 (apache/mxnet#21165), numpy 2 and Python 3.12
-(distutils) removed: they exist again while MXNet is imported. Four settings decide the speed on a CPU, each left alone
+(distutils) removed: they exist again while MXNet is imported. Three settings decide the speed on a CPU, each left alone
 where the user has set it (figures in benchmarks/speed/README.md):
 
 OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core.
@@ -9,16 +9,13 @@ GOMP_SPINCOUNT     Turns in which a thread waits for the others before it sleeps
                    a busy process, the time that the other thread needs.
 MXNET_ENGINE_TYPE  NaiveEngine runs all in one thread. Of two that have used OpenMP, libgomp counts more threads than
                    cores and puts them to sleep at every operator (from the first checkpoint on, a third slower).
-MALLOC_TRIM_THRESHOLD_  Bytes of freed memory that stay with the process. MXNet allocates its working memory anew for each
-                   operator: with glibc's limit the kernel takes it back and zeroes it a hundred times a step.
 """
 
-import ctypes
 import math
 import os
 import sys
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, Iterator
 
@@ -35,9 +32,6 @@ REMOVED_VALUES.update(dict.fromkeys(("Inf", "Infinity", "infty", "PINF"), math.i
 REMOVED_FUNCTIONS = (
     "product alltrue sometrue in1d mirr msort npv pmt ppmt pv rate trapz round_ ipmt irr nper fv cumproduct".split()
 )
-# Of mallopt(3), and what they are set to: the largest that glibc takes for the second
-M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3
-KEPT, LARGEST_ON_HEAP = 512 * 2**20, 32 * 2**20
 
 
 def import_mxnet() -> Any:
@@ -63,7 +57,6 @@ def import_mxnet() -> Any:
             f"training and the gluon engine need MXNet 1.9.1, which did not import ({problem}): {INSTALL} "
             "(x86-64 Linux and macOS); prediction, attention and erasure need none of it"
         ) from problem
-    keep_freed_memory()
     return mxnet
 
 
@@ -97,16 +90,6 @@ def removed_names() -> Iterator[None]:
                 delattr(numpy, name)
             for name in modules:
                 del sys.modules[name]
-
-
-def keep_freed_memory() -> None:
-    """Keep freed memory for the next allocation, unless the environment says how much; where libc is glibc."""
-    if "MALLOC_TRIM_THRESHOLD_" not in os.environ:
-        # other systems' libraries have no mallopt
-        with suppress(OSError, AttributeError):
-            mallopt = ctypes.CDLL(None).mallopt
-            mallopt(M_TRIM_THRESHOLD, KEPT)
-            mallopt(M_MMAP_THRESHOLD, LARGEST_ON_HEAP)
 
 
 @contextmanager

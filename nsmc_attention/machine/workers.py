@@ -4,9 +4,7 @@ They are new processes, as a fork beside an engine's threads may hang, and those
 main module again. Tasks and results are pickled through pipes.
 """
 
-import ctypes
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -20,8 +18,6 @@ from typing import Any
 from .processes import collect_seldom, exit_with_parent
 
 CODE = "import sys; sys.path[:] = {path!r}; from {module} import work; work({parent}, {descriptor})"
-# Of Linux's prctl: the signal that the system sends when the parent dies
-PARENT_DEATH_SIGNAL = 1
 
 
 class Workers(ThreadPoolExecutor):
@@ -68,8 +64,6 @@ class Workers(ThreadPoolExecutor):
 
 def work(parent: int, descriptor: int) -> None:
     """Run the tasks that come by a pipe."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PARENT_DEATH_SIGNAL, signal.SIGKILL)
     exit_with_parent(parent)
     collect_seldom()
     with Connection(descriptor) as connection:

@@ -201,26 +201,18 @@ def shrunk(groups: Sequence[Evidence]) -> list[Share]:
 def posteriors(counts: Floats, pooled: bool = False) -> Floats:
     """Return (G, SHARE_GRID), how likely each share is in each group of (G, bins) log-odds; rows sum to 1.
 
-    `pooled` takes the groups for parts of one table, which is the prior of each.
+    The mean over several shifts of the log-odds. `pooled` takes the groups for parts of one table, which is the prior of
+    each.
     """
     total, used = numpy.zeros((len(counts), SHARE_GRID)), counts.any(axis=0)
     odds, counts = (numpy.arange(-SIDE, SIDE + 1) * GRID_WIDTH)[used], counts[:, used]
-    for weight, shift in shifts():
-        logs = counts @ log_likelihood(odds + shift)
+    nodes, weights = numpy.polynomial.hermite_e.hermegauss(SHIFTS)  # type: ignore[no-untyped-call]
+    for weight, shift in zip(weights / weights.sum(), nodes * SHARE_SHIFT):
+        positive = 1 / (1 + numpy.exp(-odds - shift))
+        # of a review with each of these log-odds, for each share
+        logs = counts @ numpy.log(numpy.outer(positive, SHARES) + numpy.outer(1 - positive, 1 - SHARES))
         total += weight * normalized(logs + group_prior(logs) if pooled else logs)
     return total
-
-
-def shifts() -> list[tuple[float, float]]:
-    """Return (weight, shift of log-odds) of each assumption about the texts; weights sum to 1."""
-    nodes, weights = numpy.polynomial.hermite_e.hermegauss(SHIFTS)  # type: ignore[no-untyped-call]
-    return [*zip(weights / weights.sum(), nodes * SHARE_SHIFT)]
-
-
-def log_likelihood(odds: Floats) -> Floats:
-    """Return (B, SHARE_GRID), the logarithm of how likely a review with each of B log-odds is for each share."""
-    positive = 1 / (1 + numpy.exp(-odds))
-    return numpy.asarray(numpy.log(numpy.outer(positive, SHARES) + numpy.outer(1 - positive, 1 - SHARES)))
 
 
 def normalized(logs: Floats) -> Floats:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 VERSION: int
 
 def kernels() -> tuple[str, ...]:
-    """Return the kernels that this processor runs, those of float32 from the narrowest, then perhaps "bf16"."""
+    """Return the kernels that this processor runs, the fastest last, then perhaps "bf16"."""
 
 def load(
     kernel: str,

@@ -13,14 +13,14 @@ namespace {
 
 // The memory of a group of reviews
 struct Scratch {
-  Stored* states[LANES];  // (T, 2 H) of each review
-  Stored* zeros;          // (H)
-  float* carry;           // (LANES, H)
-  float* log_odds;        // (1 + T): 0, then those of each token's n-grams
-  float* projected;       // (T, 2 A): twice the queries and keys, then the exponentials of the queries
-  float* keys;            // (A, T rounded up): the exponentials of the keys
-  float* row;             // (T rounded up): a row of weights
-  float* mean;            // (T rounded up): the mean of the rows
+  State* states[LANES];  // (T, 2 H) of each review
+  float* carry;          // (LANES, H)
+  float* log_odds;       // (1 + T): 0, then those of each token's n-grams
+  float* projected;      // (T, 2 A): twice the queries and keys, or their exponentials
+  float* keys;           // (A, T rounded up): the latter half
+  float* row;            // (T rounded up): a row of weights, then the tokens' signs
+  float* mean;           // (T rounded up): the sum of the rows
+  float* inside;         // (T rounded up): 1, and 0 beyond the review
 };
 
 size_t carve(const Network& network, const size_t* lengths, size_t count, char* memory, Scratch& scratch) {
@@ -32,14 +32,14 @@ size_t carve(const Network& network, const size_t* lengths, size_t count, char* 
   };
   const size_t longest = lengths[0], rounded = round_up(longest);
   for (size_t lane = 0; lane < count; ++lane)
-    scratch.states[lane] = (Stored*)take(lengths[lane] * DIRECTIONS * network.hidden * sizeof(Stored));
-  scratch.zeros = (Stored*)take(network.hidden * sizeof(Stored));
+    scratch.states[lane] = (State*)take(lengths[lane] * DIRECTIONS * network.hidden * sizeof(State));
   scratch.carry = (float*)take(LANES * network.hidden * sizeof(float));
   scratch.log_odds = (float*)take((1 + longest) * sizeof(float));
   scratch.projected = (float*)take(longest * 2 * network.units * sizeof(float));
   scratch.keys = (float*)take(network.units * rounded * sizeof(float));
   scratch.row = (float*)take(rounded * sizeof(float));
   scratch.mean = (float*)take(rounded * sizeof(float));
+  scratch.inside = (float*)take(rounded * sizeof(float));
   return used;
 }
 
@@ -50,31 +50,15 @@ size_t scratch_size(const Network& network, size_t longest) {
   return carve(network, lengths, LANES, nullptr, scratch);
 }
 
-// The sums begin with W x + b
-struct Word {
-  typedef Stored State;
-  typedef Stored Input;
-  const float* bias;  // (H): b_h
-
-  NSMC_INLINE void begin(const Stored* input, size_t block, float* sums) const {
-    store(sums, load(input));
-    store(sums + W, load(input + W));
-    store(sums + 2 * W, load(bias + block * W));
-  }
-  NSMC_INLINE Vector gate(const Stored*, const float* sums, size_t, size_t gate) const { return load(sums + gate * W); }
-  NSMC_INLINE Vector candidate(const float* sums, size_t) const { return load(sums + 2 * W); }
-  NSMC_INLINE static void keep(Stored* to, Vector state) { store(to, state); }
-};
-
 void encode(const Network& network, const Review* reviews, const size_t* lengths, size_t count,
             const Scratch& scratch) {
   const size_t hidden = network.hidden;
-  const Sequences<Stored> sequences = {hidden, count, lengths, scratch.states, scratch.zeros, scratch.carry};
+  const Sequences<State> sequences = {hidden, count, lengths, scratch.states, scratch.carry};
   for (size_t direction = 0; direction < DIRECTIONS; ++direction) {
-    const Stored* table = static_cast<const Stored*>(network.table) + direction * GATES * hidden;
-    const Stored* recurrent = static_cast<const Stored*>(network.recurrent) + direction * GATES * hidden * hidden;
-    const Word cell = {network.hidden_bias + direction * hidden};
-    read_sequences(sequences, cell, recurrent, direction, [&](size_t lane, size_t place) {
+    const Input* table = static_cast<const Input*>(network.table) + direction * GATES * hidden;
+    const Cell<State, Input, STATE_LEVELS> cell = {&network.recurrent[direction],
+                                                   network.hidden_bias + direction * hidden};
+    read_sequences(sequences, cell, direction, [&](size_t lane, size_t place) {
       return table + size_t(reviews[lane].tokens[place]) * network.row;
     });
   }
@@ -94,7 +78,7 @@ NSMC_INLINE void halves_to_floats(const Rows& halves, Row& found) {
 // The n-grams' log-odds of each token, after a 0; returns their sum. See `ngram_log_odds` of the network.
 float read_ngrams(const Network& network, const Review& review, float* log_odds) {
   Row squares = {};
-  float square = 0, total = 0;
+  float total = 0;
   for (size_t t = 0; t <= review.length; ++t) log_odds[t] = 0;
   if (!review.ngrams) return 0;
   for (size_t t = 0; t < review.length; ++t) {
@@ -105,161 +89,135 @@ float read_ngrams(const Network& network, const Review& review, float* log_odds)
     halves_to_floats(rows & 0xffff, weights);
     halves_to_floats(rows >> 16, square_rows);
     squares += square_rows;
-    for (size_t i = 0; i < NGRAMS; ++i) log_odds[t + 1] += weights[i];
+    log_odds[t + 1] = sum_of(weights);
   }
-  for (size_t i = 0; i < NGRAMS; ++i) square += squares[i];
+  const float square = sum_of(squares);
   const float root = __builtin_sqrtf(square > 1e-6f ? square : 1e-6f);
   for (size_t t = 1; t <= review.length; ++t) total += log_odds[t] /= root;
   return total;
 }
 
-// Twice the query and key of `count` tokens from `first`, in the columns of one panel
-NSMC_INLINE void project_tile(const Network& network, const Stored* states, const Scratch& scratch, size_t first,
-                              size_t count, size_t panel) {
-  const size_t columns = 2 * network.units, width = DIRECTIONS * network.hidden, start = panel * 2 * W;
-  const float *bias = network.bias + start, *evidence = network.evidence + start;
-  const Stored* rows[TILE];
-  alignas(ALIGNMENT) float sums[TILE * 2 * W];
-  for (size_t l = 0; l < count; ++l) {
-    rows[l] = states + (first + l) * width;
-    const float before = scratch.log_odds[first + l], own = scratch.log_odds[first + l + 1];
-    for (size_t c = 0; c < 2 * W; c += W) {
-      const Vector sum = load(bias + c) + own * load(evidence + c);
-      store(sums + l * 2 * W + c, sum + before * load(evidence + columns + c));
-    }
-  }
-  multiply_rows<TILE, 2>(count, sums, rows, static_cast<const Stored*>(network.projection) + start * width, width);
-  for (size_t l = 0; l < count; ++l)
-    std::memcpy(scratch.projected + (first + l) * columns + start, sums + l * 2 * W, 2 * W * sizeof(float));
-}
-
-// Twice the query and key of each token (T, 2 A)
-void project(const Network& network, const Stored* states, size_t length, const Scratch& scratch) {
-  for (size_t first = 0; first < length; first += TILE)
-    for (size_t panel = 0; panel < network.units / W; ++panel)
-      project_tile(network, states, scratch, first, length - first < TILE ? length - first : TILE, panel);
-}
-
-// The largest magnitude in a column block (T, A) of what is projected, or what is not a number
-float largest(const float* projected, size_t length, size_t units) {
+// Twice the query and key of each token (T, 2 A), or their exponentials; returns the largest magnitude of the former
+template <bool EXPONENTIALS>
+float project(const Network& network, const State* states, size_t length, const Scratch& scratch) {
+  const size_t columns = 2 * network.units;
   Vector most = {};
-  for (size_t t = 0; t < length; ++t)
-    for (size_t a = 0; a < units; a += W) {
-      const Vector value = load(projected + t * 2 * units + a), magnitude = value < 0 ? -value : value;
-      most = magnitude <= most ? most : magnitude;
-    }
-  float found = 0;
-  for (size_t w = 0; w < W; ++w) found = most[w] <= found ? found : most[w];
-  return found;
-}
-
-// Whether products of exponentials are exact to 1e-8: each is limited to e^86, which changes tanh(q + k) only where the
-// other has the other sign and a magnitude above e^68.
-bool factorizes(const float* projected, size_t length, size_t units) {
-  const float query = largest(projected, length, units), key = largest(projected + units, length, units);
-  return (query <= 86 && key <= 86) || (query <= 68 && key < INFINITY) || (key <= 68 && query < INFINITY);
+  multiply_matrix<2>(states, length, DIRECTIONS * network.hidden, network.projection, scratch.projected,
+                     [&](size_t t, size_t c, Vector sum) {
+                       const float before = scratch.log_odds[t], own = scratch.log_odds[t + 1];
+                       sum += load(network.bias + c) + own * load(network.evidence + c);
+                       sum += before * load(network.evidence + columns + c);
+                       most = greatest(most, greatest(sum, -sum));
+                       return EXPONENTIALS ? exponential(sum) : sum;
+                     });
+  return folded(most, [](auto a, auto b) { return greatest(a, b); });
 }
 
 // The scores of a token with W tokens, but for a constant that no softmax sees:
 //   sum_a v_a tanh(q_a + k_a) = sum_a v_a - 2 sum_a v_a / (1 + e^(2 q_a) e^(2 k_a))
-// Exponentials are taken once a token rather than once a pair, and two fractions are added over one denominator:
-// limited to 1e18, each differs by less than 1e-18. A review whose exponentials are too large is computed with one a
+// Exponentials are taken once a token rather than once a pair, and four fractions are added over one denominator:
+// limited to 4e9, each differs by less than 3e-10. A review whose exponentials are too large is computed with one a
 // pair.
 template <bool FACTORIZED>
 NSMC_INLINE Vector scores(const float* query, const float* keys, size_t rounded, const float* score, size_t units) {
   Vector sum = {};
-  for (size_t a = 0; a < units; a += 2) {
-    const Vector k0 = load(keys + a * rounded), k1 = load(keys + (a + 1) * rounded);
-    const Vector e0 = FACTORIZED ? query[a] * k0 : exponential(query[a] + k0);
-    const Vector e1 = FACTORIZED ? query[a + 1] * k1 : exponential(query[a + 1] + k1);
-    const Vector x = limited(1.0f + e0, 1e18f), y = limited(1.0f + e1, 1e18f);
-    sum += (score[a] * y + score[a + 1] * x) / (x * y);
+  for (size_t a = 0; a < units; a += 4) {
+    Vector x[4];
+    for (size_t i = 0; i < 4; ++i) {
+      const Vector key = load(keys + (a + i) * rounded);
+      x[i] = least(all(4e9f), 1.0f + (FACTORIZED ? query[a + i] * key : exponential(query[a + i] + key)));
+    }
+    const Vector one = score[a] * x[1] + score[a + 1] * x[0], other = score[a + 2] * x[3] + score[a + 3] * x[2];
+    const Vector first = x[0] * x[1], second = x[2] * x[3];
+    sum += (one * second + other * first) / (first * second);
   }
   return sum;
 }
 
 // The weights of one query from its scores, in place: softmax, 0 beyond the review
-NSMC_INLINE void softmax(float* row, size_t length) {
-  float highest = row[0], total = 0;
-  for (size_t j = 1; j < length; ++j) highest = row[j] > highest ? row[j] : highest;
-  Vector totals = {};
+NSMC_INLINE void softmax(float* row, const float* inside, size_t length) {
+  Vector highest = load(row), totals = {};
+  for (size_t j = 0; j < length; j += W) highest = greatest(load(inside + j) > 0 ? load(row + j) : highest, highest);
+  const float shift = folded(highest, [](auto a, auto b) { return greatest(a, b); });
   for (size_t j = 0; j < length; j += W) {
-    float index[W];
-    for (size_t w = 0; w < W; ++w) index[w] = float(j + w);
-    const Vector value = exponential(load(row + j) - highest);
-    const Vector inside = load(index) < float(length) ? value : Vector{};
-    store(row + j, inside);
-    totals += inside;
+    const Vector value = exponential(load(row + j) - shift) * load(inside + j);
+    store(row + j, value);
+    totals += value;
   }
-  for (size_t w = 0; w < W; ++w) total += totals[w];
-  for (size_t j = 0; j < length; j += W) store(row + j, load(row + j) / total);
+  const float factor = 1 / sum_of(totals);
+  for (size_t j = 0; j < length; j += W) store(row + j, load(row + j) * factor);
+}
+
+// Have the caches fetch what will be looked up: the value of a token, and the n-grams of that of the next review
+NSMC_INLINE void fetch(const Network& network, const Review& review, const Review& next, size_t place) {
+  const Input* row = static_cast<const Input*>(network.table) + size_t(review.tokens[place]) * network.row;
+  for (size_t u = DIRECTIONS * GATES * network.hidden; u < network.row; u += ALIGNMENT / sizeof(Input))
+    __builtin_prefetch(row + u);
+  for (size_t i = 0; next.ngrams && place < next.length && i < NGRAMS; ++i)
+    __builtin_prefetch(network.ngrams + 2 * size_t(next.ngrams[place * NGRAMS + i]));
 }
 
 template <bool FACTORIZED>
-void weigh(const Network& network, const Review& review, const Scratch& scratch) {
+void weigh(const Network& network, const Review& review, const Review& next, const Scratch& scratch) {
   const size_t length = review.length, rounded = round_up(length), units = network.units;
-  std::memset(scratch.mean, 0, rounded * sizeof(float));
+  for (size_t a = 0; a < units; ++a)
+    for (size_t t = 0; t < rounded; ++t)
+      scratch.keys[a * rounded + t] = t < length ? scratch.projected[t * 2 * units + units + a] : 0;
+  for (size_t t = 0; t < rounded; ++t) scratch.mean[t] = 0, scratch.inside[t] = t < length;
   for (size_t i = 0; i < length; ++i) {
     const float* query = scratch.projected + i * 2 * units;
+    fetch(network, review, next, i);
     for (size_t j = 0; j < length; j += W)
       store(scratch.row + j, scores<FACTORIZED>(query, scratch.keys + j, rounded, network.score, units));
-    softmax(scratch.row, length);
+    softmax(scratch.row, scratch.inside, length);
     for (size_t j = 0; j < length; j += W) store(scratch.mean + j, load(scratch.mean + j) + load(scratch.row + j));
     std::memcpy(review.weights + i * review.stride, scratch.row, length * sizeof(float));
   }
 }
 
-void attend(const Network& network, const Review& review, const Scratch& scratch) {
-  const size_t length = review.length, rounded = round_up(length), units = network.units;
-  const bool factorized = factorizes(scratch.projected, length, units);
-  for (size_t t = 0; t < length; ++t) {
-    float* query = scratch.projected + t * 2 * units;
-    if (factorized)
-      for (size_t a = 0; a < 2 * units; a += W) store(query + a, exponential(load(query + a)));
-    for (size_t a = 0; a < units; ++a) scratch.keys[a * rounded + t] = query[units + a];
-  }
-  for (size_t a = 0; a < units; ++a)
-    for (size_t t = length; t < rounded; ++t) scratch.keys[a * rounded + t] = 0;
-  factorized ? weigh<true>(network, review, scratch) : weigh<false>(network, review, scratch);
+// Products of exponentials are exact to 1e-8 where none is limited to e^86.
+void attend(const Network& network, const Review& review, const Review& next, const State* states,
+            const Scratch& scratch) {
+  if (project<true>(network, states, review.length, scratch) <= 86) return weigh<true>(network, review, next, scratch);
+  project<false>(network, states, review.length, scratch);
+  weigh<false>(network, review, next, scratch);
 }
 
 // W units, from the `d`-th on, of the sum of the states by the weights
-Vector pool(const Network& network, const Review& review, const Stored* states, const float* mean, size_t d) {
+Vector pool(const Network& network, const Review& review, const State* states, const float* mean, size_t d) {
   Vector pooled = {};
   for (size_t t = 0; t < review.length; ++t) pooled += mean[t] * load(states + t * DIRECTIONS * network.hidden + d);
   return pooled;
 }
 
-float classify(const Network& network, const Review& review, const Stored* states, const float* mean, float log_odds) {
-  const size_t width = DIRECTIONS * network.hidden, length = review.length;
-  const float* output = network.output;
+float classify(const Network& network, const Review& review, const State* states, const float* mean, float log_odds) {
+  const size_t width = DIRECTIONS * network.hidden;
+  const float length = float(review.length);
   Vector sum = {};
   for (size_t d = 0; d < width; d += W) {
     const Vector pooled = pool(network, review, states, mean, d);
-    sum += pooled * load(output + d);
-    if (review.contexts) store(review.contexts + d, pooled / float(length));
+    sum += pooled * load(network.output + d);
+    if (review.contexts) store(review.contexts + d, pooled / length);
   }
   if (review.contexts) review.contexts[width] = log_odds;
-  double logit = 0;
-  for (size_t w = 0; w < W; ++w) logit += double(sum[w]);
-  logit = logit / double(length) + double(network.wide) * double(log_odds) + double(network.output_bias);
-  return float(1 / (1 + std::exp(-logit)));
+  return sum_of(sum) / length + network.wide * log_odds;
 }
 
-// The sign of the token at `place` from its states, 1 where values have none
-float sign_of(const Network& network, const Stored* states, size_t place) {
-  if (!network.sign) return 1;
+// The sign of each token from its states, 1 where values have none, in scratch.row
+void find_signs(const Network& network, const State* states, size_t length, const Scratch& scratch) {
   const size_t width = DIRECTIONS * network.hidden;
-  Vector sum = {};
-  for (size_t d = 0; d < width; d += W) sum += load(states + place * width + d) * load(network.sign + d);
-  float found = network.sign_bias;
-  for (size_t w = 0; w < W; ++w) found += sum[w];
-  return tangent(all(found))[0];
+  for (size_t t = 0; t < round_up(length); ++t) {
+    Vector sum = {};
+    for (size_t d = 0; network.sign && t < length && d < width; d += W)
+      sum += load(states + t * width + d) * load(network.sign + d);
+    scratch.row[t] = network.sign ? network.sign_bias + sum_of(sum) : INFINITY;
+  }
+  for (size_t t = 0; t < length; t += W) store(scratch.row + t, tangent(load(scratch.row + t)));
 }
 
 // o . v of the token at `place`, whose v times its weight is added to the contexts, if they are wanted
 float value_of(const Network& network, const Review& review, size_t place, float weight) {
-  const Stored* table = static_cast<const Stored*>(network.table) + DIRECTIONS * GATES * network.hidden;
+  const Input* table = static_cast<const Input*>(network.table) + DIRECTIONS * GATES * network.hidden;
   const size_t units = network.value_units, reach = network.window / 2;
   Vector sum = {};
   for (size_t u = 0; u < units; u += W) {
@@ -271,34 +229,31 @@ float value_of(const Network& network, const Review& review, size_t place, float
     if (review.contexts) store(review.contexts + u, load(review.contexts + u) + weight * value);
     sum += value * load(network.output + u);
   }
-  float found = 0;
-  for (size_t w = 0; w < W; ++w) found += sum[w];
-  return found;
+  return sum_of(sum);
 }
 
-// Of values: each token's share of the log-odds, whose sum it returns with the bias as a probability
-float add_up(const Network& network, const Review& review, const Stored* states, const Scratch& scratch) {
+// Of values: each token's share of the log-odds, whose sum it returns
+float add_up(const Network& network, const Review& review, const State* states, const Scratch& scratch) {
   const float length = float(review.length);
   if (review.contexts) {
-    std::fill(review.contexts, review.contexts + network.value_units, 0.0f);
+    std::memset(review.contexts, 0, network.value_units * sizeof(float));
     float* means = review.contexts + network.value_units;
     for (size_t d = 0; d < DIRECTIONS * network.hidden; d += W)
       store(means + d, pool(network, review, states, scratch.mean, d) / length);
   }
-  double logit = double(network.output_bias);
+  find_signs(network, states, review.length, scratch);
   // what a token gives the next one of its n-grams' log-odds, see `shared_with_next` of the network
-  float given = 0;
+  float logit = 0, given = 0;
   for (size_t t = 0; t < review.length; ++t) {
     const float root = __builtin_sqrtf(scratch.mean[t] > 1e-6f ? scratch.mean[t] : 1e-6f);
     const float log_odds = scratch.log_odds[t + 1] + given;
     given = t + 1 < review.length ? SHARED * scratch.log_odds[t + 1] : 0;
-    const float evidence = root * (log_odds - given), weight = scratch.mean[t] / length;
-    const float weight_with_sign = sign_of(network, states, t) * weight;
-    const float share = weight_with_sign * value_of(network, review, t, weight_with_sign) + network.wide * evidence;
+    const float weight = scratch.row[t] * scratch.mean[t] / length;
+    const float share = weight * value_of(network, review, t, weight) + network.wide * root * (log_odds - given);
     if (review.contributions) review.contributions[t] = share;
-    logit += double(share);
+    logit += share;
   }
-  return float(1 / (1 + std::exp(-logit)));
+  return logit;
 }
 
 void run(const Network& network, const Review* reviews, size_t count, void* memory) {
@@ -310,10 +265,11 @@ void run(const Network& network, const Review* reviews, size_t count, void* memo
   for (size_t lane = 0; lane < count; ++lane) {
     const Review& review = reviews[lane];
     const float log_odds = read_ngrams(network, review, scratch.log_odds);
-    project(network, scratch.states[lane], review.length, scratch);
-    attend(network, review, scratch);
-    *review.probability = network.window ? add_up(network, review, scratch.states[lane], scratch)
-                                         : classify(network, review, scratch.states[lane], scratch.mean, log_odds);
+    const State* states = scratch.states[lane];
+    attend(network, review, reviews[lane + 1 < count ? lane + 1 : lane], states, scratch);
+    const double logit = network.window ? add_up(network, review, states, scratch)
+                                        : classify(network, review, states, scratch.mean, log_odds);
+    *review.probability = float(1 / (1 + std::exp(-(logit + double(network.output_bias)))));
   }
 }
 

@@ -1,15 +1,10 @@
 // The editor of `restore` for Python: its parameters in the kernels' layouts, and batches of texts. See editor.hpp for
 // the mathematics, network.cpp for the module. Every size is a multiple of ROUNDED already, as Python rounds them up.
-#include <cmath>
-
 #include "packing.hpp"
 
 namespace {
 
 using namespace nsmc;
-
-// Levels of a state from 0 to 1, and whole numbers of weights
-constexpr std::int32_t LEVELS = 127;
 
 const char* const CAPSULE = "nsmc_attention.native._network.Editor";
 
@@ -19,58 +14,6 @@ struct LoadedEditor : Store {
 };
 
 void release(PyObject* capsule) { delete static_cast<LoadedEditor*>(PyCapsule_GetPointer(capsule, CAPSULE)); }
-
-// Weights (columns, depth) in 8 bits: whole numbers, what their sums with levels are multiplied by, and what these
-// begin with where a level has no sign
-struct Rounded {
-  std::vector<float> numbers, scale, offset;
-
-  Rounded(const Kernel& kernel, const float* weights, size_t columns, size_t depth)
-      : numbers(columns * depth), scale(columns), offset(columns) {
-    for (size_t column = 0, place = 0; column < columns; ++column) {
-      float largest = 0, sum = 0;
-      for (size_t k = 0; k < depth; ++k) largest = std::max(largest, std::abs(weights[place + k]));
-      for (size_t k = 0; k < depth; ++k, ++place)
-        sum += numbers[place] = largest > 0 ? std::nearbyint(weights[place] / largest * LEVELS) : 0;
-      scale[column] = largest / (LEVELS * LEVELS);
-      const std::int32_t start = -kernel.zero * std::int32_t(sum);
-      std::memcpy(&offset[column], &start, sizeof start);
-    }
-  }
-};
-
-// Of each of two directions: weights (2, 3, H, D) in 8 bits
-void add_gates(LoadedEditor& loaded, const float* weights, size_t hidden, size_t depth, Levels* found) {
-  const Kernel &kernel = *loaded.kernel, &floats = float_kernel(kernel);
-  const size_t row = GATES * hidden;
-  const Rounded rounded(kernel, weights, DIRECTIONS * row, depth);
-  const auto in_order = [&](const std::vector<float>& columns) {
-    return padded_rows(loaded, gate_panels(floats, columns.data(), hidden, 1, 1).data(), DIRECTIONS, row, row);
-  };
-  const void* panels = stored(loaded, gate_panels(kernel, rounded.numbers.data(), hidden, depth, depth));
-  const float *scale = in_order(rounded.scale), *offset = in_order(rounded.offset);
-  for (size_t direction = 0; direction < DIRECTIONS; ++direction)
-    found[direction] = {static_cast<const char*>(panels) + direction * row * depth * stored_bytes(kernel),
-                        scale + direction * row, offset + direction * row, hidden / kernel.width};
-}
-
-// Numbers of columns in whole panels of every width, whose rest is `rest`
-const float* columns_of(LoadedEditor& loaded, const float* numbers, size_t count, float rest = 0) {
-  const size_t padded = round_up(count, GATES * ROUNDED);
-  float* found = loaded.allocate<float>(padded);
-  std::fill(std::copy_n(numbers, count, found), found + padded, rest);
-  return found;
-}
-
-// Weights (columns, depth) in 8 bits
-Levels add_dense(LoadedEditor& loaded, const Array& weights) {
-  const size_t columns = size_t(weights.size(0)), depth = size_t(weights.size(1));
-  const size_t panel = GATES * loaded.kernel->width;
-  const Rounded rounded(*loaded.kernel, weights.as<float>(), columns, depth);
-  return {stored(loaded, dense_panels(*loaded.kernel, rounded.numbers.data(), columns, depth)),
-          columns_of(loaded, rounded.scale.data(), columns), columns_of(loaded, rounded.offset.data(), columns),
-          round_up(columns, panel) / panel};
-}
 
 // One of the layers: input weights (2, 3, H, D), their bias (2, 3, H), recurrent (2, 3, H, H), its bias (2, H) of n
 void add_layer(LoadedEditor& loaded, PyObject* tuple, const Array& embedding) {
@@ -84,23 +27,24 @@ void add_layer(LoadedEditor& loaded, PyObject* tuple, const Array& embedding) {
       recurrents(recurrent, "recurrent", 'f', {2, 3, units, units});
   const size_t hidden = size_t(units), rows = size_t(embedding.size(0)), row = DIRECTIONS * GATES * hidden;
   if (hidden % ROUNDED) raise(PyExc_ValueError, "hidden_bias: expected a multiple of 16 units, found others");
-  const Kernel& floats = float_kernel(*loaded.kernel);
+  const Kernel& kernel = *loaded.kernel;
   EditorLayer layer = {};
   if (first) {
     if (rows > LARGEST_TABLE / (row * sizeof(float)))
       raise(PyExc_ValueError, "embedding: expected a table of rows times gates of at most 1 GiB, found a larger one");
     loaded.editor.hidden = hidden;
     float* table = loaded.allocate<float>(rows * row);
-    const std::vector<float> panels = gate_panels(floats, inputs.as<float>(), hidden, size_t(depth), size_t(depth));
-    floats.multiply(embedding.as<float>(), rows, size_t(depth), panels.data(), row / (GATES * floats.width),
+    const std::vector<float> panels =
+        gate_panels(kernel.width, FLOATS, inputs.as<float>(), hidden, size_t(depth), size_t(depth));
+    kernel.multiply(embedding.as<float>(), rows, size_t(depth), panels.data(), row / (GATES * kernel.width),
                     std::vector<float>(row).data(), table);
     loaded.editor.table = table;
   } else {
-    add_gates(loaded, inputs.as<float>(), hidden, size_t(depth), layer.inputs);
+    add_gates(loaded, kernel.levels, inputs.as<float>(), hidden, size_t(depth), size_t(depth), layer.inputs);
   }
-  const std::vector<float> bias = gate_panels(floats, input_biases.as<float>(), hidden, 1, 1);
+  const std::vector<float> bias = gate_panels(kernel.width, FLOATS, input_biases.as<float>(), hidden, 1, 1);
   layer.bias = padded_rows(loaded, bias.data(), 1, row, row);
-  add_gates(loaded, recurrents.as<float>(), hidden, hidden, layer.recurrent);
+  add_gates(loaded, kernel.levels, recurrents.as<float>(), hidden, hidden, hidden, layer.recurrent);
   layer.hidden_bias = padded_rows(loaded, biases.as<float>(), DIRECTIONS, hidden, hidden);
   loaded.layers.push_back(layer);
 }
@@ -128,14 +72,14 @@ std::unique_ptr<LoadedEditor> load(PyObject* arguments) {
   editor.units = size_t(units);
   editor.layers = loaded->layers.data();
   editor.layer_count = loaded->layers.size();
-  editor.heads = add_dense(*loaded, heads);
+  const Kernel& kernel = *loaded->kernel;
+  editor.heads = add_dense(*loaded, kernel.levels, heads.as<float>(), 2, size_t(width), GATES);
   editor.head_bias = columns_of(*loaded, head_biases.as<float>(), 2);
-  editor.narrow = add_dense(*loaded, narrows);
+  editor.narrow = add_dense(*loaded, kernel.levels, narrows.as<float>(), size_t(units), size_t(width), GATES);
   editor.narrow_bias = columns_of(*loaded, std::vector<float>(size_t(units)).data(), size_t(units));
   // the tags' weights stay floats: what they are multiplied by has no bounds
-  const Kernel& floats = float_kernel(*loaded->kernel);
-  const size_t columns = size_t(tags.size(0)), panel = GATES * floats.width;
-  const std::vector<float> panels = dense_panels(floats, tags.as<float>(), columns, size_t(units));
+  const size_t columns = size_t(tags.size(0)), panel = GATES * kernel.width;
+  const std::vector<float> panels = dense_panels(panel, FLOATS, tags.as<float>(), columns, size_t(units));
   editor.tag = padded_rows(*loaded, panels.data(), 1, panels.size(), panels.size());
   editor.tag_bias = columns_of(*loaded, tag_biases.as<float>(), columns, -INFINITY);
   editor.tag_panels = round_up(columns, panel) / panel;

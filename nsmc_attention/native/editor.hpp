@@ -2,23 +2,18 @@
 // layer's W x; further layers read the states of both directions below, then
 //   change = sigmoid(c . h + c_0),  space = sigmoid(s . h + s_0),  tag = argmax(T N h + t), softmax(T N h + t) of it
 // The tag and change * softmax are the results where that is more than 1 - change, else KEEP and 1 - change.
-//
-// What states are multiplied by is rounded to 8 bits, and so are they (Jacob et al. 2018, arXiv:1712.05877): a state
-// from -1 to 1 to a level, a whole number of 1/127, the weights of a sum to whole numbers of a 127th of the largest.
-// Sums of whole numbers are exact, so that a processor that has no products of bytes takes floats and finds the same.
+// States and weights are rounded to 8 bits by every kernel; one that has no products of bytes takes floats.
 
 namespace {
 
-#ifdef NSMC_VNNI
-// A product of levels sums four terms at a time. The left ones have no sign: 128 is level 0, and the sums begin with
-// what makes up for that.
+constexpr int LEVELS = 127;
+
+#if defined(NSMC_WHOLE) && defined(NSMC_VNNI)
+// The left numbers of a product have no sign: 128 is level 0, and the sums begin with what makes up for that.
 typedef std::uint8_t Level;
 
 template <>
-struct Product<Level> {
-  typedef Integers Sum;
-  NSMC_INLINE static Sum weights(const Level* from) { return load_as<Sum>(from); }
-  NSMC_INLINE static Sum factor(const Level* four) { return Integers{} + load_as<std::int32_t>(four); }
+struct Product<Level> : WholeProduct<Level> {
   NSMC_INLINE static Sum add(Sum sum, Sum weights, Sum factor) {
 #if NSMC_WIDTH == 16
     return (Sum)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)factor, (__m512i)weights);
@@ -28,18 +23,18 @@ struct Product<Level> {
   }
 };
 
-#elif defined NSMC_BYTES
+#elif defined NSMC_WHOLE
 // Without such a product: the sum of two terms has 16 bits, of which none is lost, as a level without its sign is at
 // most 127 and so is a weight, which takes the sign; then those of two pairs are added.
 typedef std::int8_t Level;
+template <>
+constexpr size_t ROWS_AT_ONCE<Level> = 3;
 
 template <>
-struct Product<Level> {
-  typedef Integers Sum;
+struct Product<Level> : WholeProduct<Level> {
   struct Four {
     __m256i level, size;
   };
-  NSMC_INLINE static Sum weights(const Level* from) { return load_as<Sum>(from); }
   NSMC_INLINE static Four factor(const Level* four) {
     const __m256i level = _mm256_set1_epi32(load_as<std::int32_t>(four));
     return {level, _mm256_abs_epi8(level)};
@@ -52,56 +47,13 @@ struct Product<Level> {
 
 #else
 typedef float Level;
-
-NSMC_INLINE Vector total(Vector sum) { return sum; }
-NSMC_INLINE void store_level(Level* to, Vector state) { store(to, (state * 127.0f + 12582912.0f) - 12582912.0f); }
 #endif
-
-#if defined(NSMC_VNNI) || defined(NSMC_BYTES)
-constexpr std::int32_t ZERO = std::is_unsigned<Level>::value ? 128 : 0;
-typedef Level Narrow __attribute__((vector_size(W)));
-
-NSMC_INLINE Vector total(Vector sum) { return __builtin_convertvector((Integers)sum, Vector); }
-// adding 1.5 * 2^23 rounds to a whole number, of two the even one, which the low bits of the sum hold
-NSMC_INLINE void store_level(Level* to, Vector state) {
-  const Integers shifted = (Integers)(state * 127.0f + (12582912.0f + ZERO));
-#if NSMC_WIDTH == 16
-  const __m128i bytes = _mm512_maskz_cvtepi32_epi8(0xffff, (__m512i)shifted);
-#else
-  const auto bytes = __builtin_convertvector(shifted, Narrow);
-#endif
-  std::memcpy(to, &bytes, sizeof bytes);
-}
-#endif
-
-// The sums are those of levels, to whose products W x + b is added
-struct Character {
-  typedef Level State;
-  typedef float Input;
-  const float *scale, *offset;  // (H / W, 3, W), as those of Levels
-  const float* bias;            // (H): b_h
-
-  NSMC_INLINE Vector product(const float* sums, size_t block, size_t gate) const {
-    return load(scale + (block * GATES + gate) * W) * total(load(sums + gate * W));
-  }
-  NSMC_INLINE void begin(const float*, size_t block, float* sums) const {
-    std::memcpy(sums, offset + block * GATES * W, GATES * W * sizeof(float));
-  }
-  NSMC_INLINE Vector gate(const float* input, const float* sums, size_t block, size_t gate) const {
-    return load(input + gate * W) + product(sums, block, gate);
-  }
-  NSMC_INLINE Vector candidate(const float* sums, size_t block) const {
-    return load(bias + block * W) + product(sums, block, 2);
-  }
-  NSMC_INLINE static void keep(Level* to, Vector state) { store_level(to, state); }
-};
 
 // levels (count, depth) times weights plus bias (panels, 3, W) -> (count, panels, 3, W)
-void multiply_levels(const Level* rows, size_t count, size_t depth, const Levels& weights, const float* bias,
+void multiply_levels(const Level* rows, size_t count, size_t depth, const Matrix& weights, const float* bias,
                      float* found) {
-  multiply_all(
-      rows, depth, count, depth, static_cast<const Level*>(weights.panels), weights.count, weights.offset, found,
-      [&](size_t column, Vector sum) { return load(bias + column) + load(weights.scale + column) * total(sum); });
+  multiply_matrix<GATES>(rows, count, depth, weights, found,
+                         [&](size_t, size_t column, Vector sum) { return load(bias + column) + sum; });
 }
 
 // Where the results of a character go
@@ -113,7 +65,6 @@ struct Place {
 // The memory of a group of texts, which have P characters together
 struct EditorScratch {
   Level *below, *states;   // (P, 2 H) each
-  Level* zeros;            // (H)
   float* carry;            // (LANES, H)
   float* inputs;           // (P, 3 H): W x + b of one direction
   float* heads;            // (P, columns of a panel)
@@ -131,7 +82,6 @@ size_t carve(const Editor& editor, size_t characters, char* memory, EditorScratc
   const size_t width = DIRECTIONS * editor.hidden;
   scratch.below = (Level*)take(characters * width * sizeof(Level));
   scratch.states = (Level*)take(characters * width * sizeof(Level));
-  scratch.zeros = (Level*)take(editor.hidden * sizeof(Level));
   scratch.carry = (float*)take(LANES * editor.hidden * sizeof(float));
   scratch.inputs = (float*)take(characters * GATES * editor.hidden * sizeof(float));
   scratch.heads = (float*)take(characters * GATES * W * sizeof(float));
@@ -174,7 +124,7 @@ NSMC_INLINE void choose(const float* logits, size_t columns, std::int32_t& tag, 
     where = larger ? Integers{} + std::int32_t(c) : where;
     best = larger ? value : best;
   }
-  float highest = best[0], total = 0;
+  float highest = best[0];
   tag = where[0];
   for (size_t w = 1; w < W; ++w) {
     const std::int32_t place = where[w] + std::int32_t(w);
@@ -182,8 +132,7 @@ NSMC_INLINE void choose(const float* logits, size_t columns, std::int32_t& tag, 
   }
   Vector totals = {};
   for (size_t c = 0; c < columns; c += W) totals += exponential(load(logits + c) - highest);
-  for (size_t w = 0; w < W; ++w) total += totals[w];
-  certainty = 1 / total;
+  certainty = 1 / sum_of(totals);
 }
 
 // The tags of characters that are likelier to change, by their places in the group; their states are scratch.changed
@@ -191,8 +140,8 @@ void choose_all(const Editor& editor, const Place* places, size_t count, const E
   const size_t columns = editor.tag_panels * GATES * W;
   multiply_levels(scratch.changed, count, DIRECTIONS * editor.hidden, editor.narrow, editor.narrow_bias,
                   scratch.narrow);
-  multiply_all(scratch.narrow, editor.narrow.count * GATES * W, count, editor.units, editor.tag, editor.tag_panels,
-               editor.tag_bias, scratch.logits, same);
+  multiply_all<GATES>(scratch.narrow, editor.narrow.count * GATES * W, count, editor.units, editor.tag,
+                      editor.tag_panels, editor.tag_bias, scratch.logits, same);
   for (size_t l = 0; l < count; ++l) {
     std::int32_t tag;
     float certainty;
@@ -237,7 +186,7 @@ void edit(const Editor& editor, const Text* texts, size_t count, void* memory) {
     const EditorLayer& own = editor.layers[number];
     Level* states[LANES];
     for (size_t lane = 0; lane < count; ++lane) states[lane] = scratch.states + starts[lane] * width;
-    const Sequences<Level> sequences = {hidden, count, lengths, states, scratch.zeros, scratch.carry};
+    const Sequences<Level> sequences = {hidden, count, lengths, states, scratch.carry};
     for (size_t direction = 0; direction < DIRECTIONS; ++direction) {
       const float* bias = own.bias + direction * row;
       if (number)
@@ -245,9 +194,8 @@ void edit(const Editor& editor, const Text* texts, size_t count, void* memory) {
       else
         for (size_t lane = 0; lane < count; ++lane)
           add_rows(editor, texts[lane], bias, direction, scratch.inputs + starts[lane] * row);
-      const Levels& recurrent = own.recurrent[direction];
-      const Character cell = {recurrent.scale, recurrent.offset, own.hidden_bias + direction * hidden};
-      read_sequences(sequences, cell, static_cast<const Level*>(recurrent.panels), direction,
+      const Cell<Level, float, LEVELS> cell = {&own.recurrent[direction], own.hidden_bias + direction * hidden};
+      read_sequences(sequences, cell, direction,
                      [&](size_t lane, size_t place) { return scratch.inputs + (starts[lane] + place) * row; });
     }
     Level* free = scratch.below;

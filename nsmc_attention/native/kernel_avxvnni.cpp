@@ -1,22 +1,19 @@
-// The kernel of editors for AVX2 with products of bytes (AVX-VNNI), which processors without AVX-512 may have.
+// The kernel for AVX2 with products of whole numbers (AVX-VNNI), which processors without AVX-512 may have.
 #include "network.hpp"
 #ifdef NSMC_AVXVNNI
 #include "prelude.hpp"
 
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,fma,avxvnni"))), apply_to = function)
-#else
-#pragma GCC target("avx2,fma,avxvnni")
-#endif
+NSMC_TARGET("avx2,fma,avxvnni")
+#define NSMC_WHOLE
 #define NSMC_VNNI
 #define NSMC_WIDTH 8
 #define NSMC_TILE 4
 #include "kernel.hpp"
 
+#include "classifier.hpp"
 #include "editor.hpp"
-#ifdef __clang__
-#pragma clang attribute pop
-#endif
+NSMC_END
 
-const nsmc::Kernel nsmc::avxvnni_kernel = {"avxvnni", W, 4, nullptr, nullptr, nullptr, editor_scratch, edit, ZERO};
+const nsmc::Kernel nsmc::avxvnni_kernel = {
+    "avxvnni", W, form<State>(STATE_LEVELS), scratch_size, run, make_table, form<Level>(LEVELS), editor_scratch, edit};
 #endif

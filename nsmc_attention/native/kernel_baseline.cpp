@@ -12,4 +12,5 @@
 #include "classifier.hpp"
 #include "editor.hpp"
 
-const nsmc::Kernel nsmc::baseline_kernel = {"baseline", W, 1, scratch_size, run, make_table, editor_scratch, edit};
+const nsmc::Kernel nsmc::baseline_kernel = {
+    "baseline", W, form<State>(STATE_LEVELS), scratch_size, run, make_table, form<Level>(LEVELS), editor_scratch, edit};

@@ -11,9 +11,8 @@ from ..machine.aliases import Numbers
 from . import SWITCH, switched_on
 
 # Of the compiled part, whose arguments these are: a checkout that was updated may have an older one
-VERSION = 8
-NARROW = ("bf16", "bytes", "avxvnni", "vnni")  # kernels of less than float32
-# Set to the name of a kernel, it is used instead of the widest one that the processor runs
+VERSION = 9
+# Set to the name of a kernel, it is used instead of the fastest one that the processor runs
 VARIABLE = "NSMC_ATTENTION_SIMD"
 # Texts of a batch for each thread: enough that few of the eight that are computed side by side are missing
 REVIEWS_A_PIECE = 128
@@ -62,23 +61,19 @@ def in_blocks(size: int, block: int = BLOCK) -> int:
     return -(-size // block) * block
 
 
-def kernel_name(precision: str) -> str:
-    """Return the kernel for a precision: that of NSMC_ATTENTION_SIMD, else the widest one that the processor runs.
+def kernel_name(precision: str = "float32") -> str:
+    """The kernel for a precision: that of NSMC_ATTENTION_SIMD, else the fastest one that the processor runs.
 
-    Precisions are "float32", "bf16" of classifiers, and "levels" of editors, in which all kernels compute the same and those
-    with products of bytes are the fastest. ConfigError where the processor does not run it.
+    The precision "bf16" of classifiers has a kernel of its own. ConfigError where the processor does not run it.
     """
     known = import_network().kernels()
-    floats = [name for name in known if name not in NARROW]
-    wanted = os.environ.get(VARIABLE) or floats[-1]
-    if wanted not in floats:
-        raise ConfigError(f"{VARIABLE}: expected {' or '.join(floats)}, which this processor runs, found {wanted!r}")
-    if precision == "levels":
-        best = {"avx2": "avxvnni", "avx512": "vnni"}.get(wanted)
-        return str(best if best in known and not os.environ.get(VARIABLE) else "bytes" if wanted == "avx2" else wanted)
+    others = [name for name in known if name != "bf16"]
+    wanted = os.environ.get(VARIABLE) or others[-1]
+    if wanted not in others:
+        raise ConfigError(f"{VARIABLE}: expected {' or '.join(others)}, which this processor runs, found {wanted!r}")
     if precision != "bf16":
         return str(wanted)
-    if "bf16" not in known or wanted != floats[-1]:
+    if "bf16" not in known or wanted != others[-1]:
         raise ConfigError(
             f"the native-bf16 engine needs a processor with AVX512_BF16: expected bf16, found {wanted}; use --engine native"
         )

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "mxnet_library.hpp"
+#include "prelude.hpp"
 
 namespace {
 
@@ -41,36 +42,21 @@ constexpr int W = 4;
 #include "gru.hpp"
 }  // namespace baseline
 
-#if defined(__x86_64__)
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma")
-#endif
+#ifdef __x86_64__
+NSMC_TARGET("avx2,fma")
 namespace avx2 {
 constexpr int W = 8;
 #include "mxnet_kernels.hpp"
 #include "gru.hpp"
 }  // namespace avx2
-#if defined(__clang__)
-#pragma clang attribute pop
-#pragma clang attribute push(__attribute__((target("avx512f,fma"))), apply_to = function)
-#else
-#pragma GCC pop_options
-#pragma GCC push_options
-#pragma GCC target("avx512f,fma")
-#endif
+NSMC_END
+NSMC_TARGET("avx512f,fma")
 namespace avx512 {
 constexpr int W = 16;
 #include "mxnet_kernels.hpp"
 #include "gru.hpp"
 }  // namespace avx512
-#if defined(__clang__)
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+NSMC_END
 #endif
 
 // --------------------------------------------------------------------------------------------------------- processors

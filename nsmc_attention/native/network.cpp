@@ -1,7 +1,6 @@
 // nsmc_attention.native._network: a classifier's network on the processor's vectors.
 //
-//   kernels() -> names of the kernels that this processor runs, the last the widest of float32, then perhaps "bf16" (of
-//       classifiers) and "vnni" (of editors)
+//   kernels() -> names of the kernels that this processor runs, the fastest last, then perhaps "bf16"
 //   load(kernel, ...) -> a network (parameters as `inference.native` lists them)
 //   run(network, token_ids, valid_length, [ngram_ids,] probability, weights)   fills the last two
 //   load_editor, edit: the same of an editor (editor.cpp)
@@ -26,7 +25,8 @@ const char* const CAPSULE = "nsmc_attention.native._network.Network";
 struct Table {
   std::unique_ptr<Array> embedding;     // (V, E) of int8, and what a row is multiplied by
   std::vector<float> scale;             // (V)
-  std::vector<float> weights, bias;     // in panels of the kernel of float
+  std::vector<float> weights, bias;     // in panels
+  bool curved = false;                  // values are the tanh of their sum with a bias, and each of one token
   Memory rows;                          // as Network::table
   std::vector<unsigned char> computed;  // (V): whether the row is
   std::mutex mutex;                     // of `rows` and `computed`
@@ -39,22 +39,14 @@ struct Loaded : Store {
   std::unique_ptr<Array> ngrams;
 };
 
-// Column a of query or key (which = 0 or 1) among the 2 A columns of the projection
-size_t projected_column(const Network& network, size_t which, size_t a) { return which * network.units + a; }
-
-// projection (2, A, 2, H) -> panels (2 A / 2 W, 2 H, 2, W) of float, doubled
-std::vector<float> projection_panels(const Kernel& kernel, const Network& network, const float* weights, size_t units,
-                                     size_t hidden) {
-  const size_t columns = 2 * kernel.width, depth = DIRECTIONS * network.hidden;
+// projection (2, A, 2, H) -> (2 A, 2 H), doubled and with the units that are added
+std::vector<float> padded_projection(const Network& network, const float* weights, size_t units, size_t hidden) {
+  const size_t depth = DIRECTIONS * network.hidden;
   std::vector<float> found(2 * network.units * depth);
-  for (size_t which = 0; which < 2; ++which)
-    for (size_t a = 0; a < units; ++a) {
-      const size_t column = projected_column(network, which, a);
-      float* panel = found.data() + column / columns * columns * depth;
-      for (size_t direction = 0; direction < DIRECTIONS; ++direction)
-        for (size_t unit = 0; unit < hidden; ++unit)
-          panel[in_panel(kernel, direction * network.hidden + unit, column % columns, columns)] = 2 * *weights++;
-    }
+  for (size_t column = 0; column < 2 * units; ++column)
+    for (size_t row = 0; row < DIRECTIONS * hidden; ++row)
+      found[(column / units * network.units + column % units) * depth + row / hidden * network.hidden + row % hidden] =
+          2 * *weights++;
   return found;
 }
 
@@ -70,7 +62,7 @@ size_t row_numbers(const Network& network) {
 void add_value_panels(Loaded& loaded, const float* weights, size_t units) {
   const Network& network = loaded.network;
   const size_t depth = size_t(loaded.table.embedding->size(1)), first = gate_numbers(network);
-  const size_t columns = GATES * float_kernel(*loaded.kernel).width;
+  const size_t columns = GATES * loaded.kernel->width;
   loaded.table.weights.resize(depth * network.row);
   loaded.table.bias.resize(network.row);
   for (size_t unit = 0; unit < units; ++unit)
@@ -81,13 +73,15 @@ void add_value_panels(Loaded& loaded, const float* weights, size_t units) {
     }
 }
 
+// How the table's rows are stored: states and they have levels in no kernel
+Form inputs_of(const Kernel& kernel) { return kernel.states.levels ? FLOATS : kernel.states; }
+
 void prepare_table(Loaded& loaded, const float* weights, const float* bias, size_t hidden) {
-  const Kernel& floats = float_kernel(*loaded.kernel);
   const size_t words = loaded.network.vocabulary, depth = size_t(loaded.table.embedding->size(1));
-  loaded.table.weights = gate_panels(floats, weights, hidden, depth, depth);
-  loaded.table.bias = gate_panels(floats, bias, hidden, 1, 1);
+  loaded.table.weights = gate_panels(loaded.kernel->width, FLOATS, weights, hidden, depth, depth);
+  loaded.table.bias = gate_panels(loaded.kernel->width, FLOATS, bias, hidden, 1, 1);
   loaded.table.computed.resize(words);
-  loaded.table.rows = Memory(words * loaded.network.row * stored_bytes(*loaded.kernel), false);
+  loaded.table.rows = Memory(words * loaded.network.row * stored_bytes(inputs_of(*loaded.kernel)), false);
   loaded.network.table = loaded.table.rows.as<void>();
 }
 
@@ -108,7 +102,8 @@ void complete_table(Loaded& loaded, const std::vector<Review>& reviews) {
   const std::lock_guard<std::mutex> locked(table.mutex);
   const std::vector<std::int32_t> missing = missing_words(table, reviews);
   if (missing.empty()) return;
-  const Kernel& floats = float_kernel(*loaded.kernel);
+  const Kernel& kernel = *loaded.kernel;
+  const Form form = inputs_of(kernel);
   const size_t depth = size_t(table.embedding->size(1)), row = loaded.network.row, part = 64;
   std::vector<float> words(part * depth), rows(part * row);
   for (size_t first = 0; first < missing.size(); first += part) {
@@ -118,11 +113,13 @@ void complete_table(Loaded& loaded, const std::vector<Review>& reviews) {
       for (size_t k = 0; k < depth; ++k)
         words[i * depth + k] =
             table.scale[size_t(ids[i])] * table.embedding->as<std::int8_t>()[size_t(ids[i]) * depth + k];
-    floats.multiply(words.data(), count, depth, table.weights.data(), row / (GATES * floats.width), table.bias.data(),
+    kernel.multiply(words.data(), count, depth, table.weights.data(), row / (GATES * kernel.width), table.bias.data(),
                     rows.data());
     for (size_t i = 0; i < count; ++i) {
-      write_stored(*loaded.kernel, rows.data() + i * row, row,
-                   table.rows.as<char>() + size_t(ids[i]) * row * stored_bytes(*loaded.kernel));
+      if (table.curved)
+        for (size_t unit = gate_numbers(loaded.network); unit < row; ++unit)
+          rows[i * row + unit] = std::tanh(rows[i * row + unit]);
+      write_stored(form, rows.data() + i * row, row, table.rows.as<char>() + size_t(ids[i]) * row * stored_bytes(form));
       table.computed[size_t(ids[i])] = true;
     }
   }
@@ -171,7 +168,6 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
 
   auto loaded = std::make_unique<Loaded>();
   const Kernel& kernel = kernel_named(name);
-  if (!kernel.run) raise(PyExc_ValueError, std::string("kernel: expected one of classifiers, found ") + name);
   loaded->table.embedding =
       std::make_unique<Array>(embedding, "embedding", 'b', std::initializer_list<Py_ssize_t>{-1, -1});
   const Array& words = *loaded->table.embedding;
@@ -208,7 +204,7 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
     network.value_units = round_up(size_t(read));
   }
   network.row = row_numbers(network);
-  if (network.vocabulary > LARGEST_TABLE / (network.row * stored_bytes(kernel)))
+  if (network.vocabulary > LARGEST_TABLE / (network.row * stored_bytes(inputs_of(kernel))))
     raise(PyExc_ValueError, "embedding: expected a table of words times gates of at most 1 GiB, found a larger one");
   set_ngrams(*loaded, ngrams);
 
@@ -216,14 +212,18 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   loaded->table.scale.assign(scales.as<float>(), scales.as<float>() + network.vocabulary);
   prepare_table(*loaded, inputs.as<float>(), input_biases.as<float>(), size_t(hidden));
   if (near) add_value_panels(*loaded, near->as<float>(), size_t(read));
-  if (near_bias)
+  loaded->table.curved = near_bias && network.window == 1;
+  if (loaded->table.curved)
+    std::copy_n(near_bias->as<float>(), read, &loaded->table.bias[gate_numbers(network)]);
+  else if (near_bias)
     network.value_bias = padded_rows(*loaded, near_bias->as<float>(), 1, size_t(read), network.value_units);
   if (signs) network.sign = padded_rows(*loaded, signs->as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
-  network.recurrent =
-      stored(*loaded, gate_panels(kernel, recurrents.as<float>(), size_t(hidden), size_t(hidden), network.hidden));
+  add_gates(*loaded, kernel.states, recurrents.as<float>(), size_t(hidden), size_t(hidden), network.hidden,
+            network.recurrent);
   network.hidden_bias = padded_rows(*loaded, hidden_biases.as<float>(), DIRECTIONS, size_t(hidden), network.hidden);
-  network.projection =
-      stored(*loaded, projection_panels(kernel, network, projections.as<float>(), size_t(units), size_t(hidden)));
+  network.projection = add_dense(
+      *loaded, kernel.states, padded_projection(network, projections.as<float>(), size_t(units), size_t(hidden)).data(),
+      2 * network.units, DIRECTIONS * network.hidden, 2);
   network.bias = padded_rows(*loaded, biases.as<float>(), 2, size_t(units), network.units, 2);
   network.evidence = padded_rows(*loaded, evidences.as<float>(), 4, size_t(units), network.units, 2);
   network.score = padded_rows(*loaded, scores.as<float>(), 1, size_t(units), network.units, -2);
@@ -342,6 +342,6 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT,
 // Raised with every change of the functions' arguments: Python refuses a compiled part of another version
 PyMODINIT_FUNC PyInit__network() {
   PyObject* self = PyModule_Create(&module);
-  if (self && PyModule_AddIntConstant(self, "VERSION", 8)) Py_CLEAR(self);
+  if (self && PyModule_AddIntConstant(self, "VERSION", 9)) Py_CLEAR(self);
   return self;
 }

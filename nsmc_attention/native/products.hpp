@@ -7,6 +7,7 @@ struct Product {
   NSMC_INLINE static Vector weights(const Number* from) { return load(from); }
   NSMC_INLINE static Vector factor(const Number* value) { return all(*value); }
   NSMC_INLINE static Vector add(Vector sum, Vector weights, Vector factor) { return sum + weights * factor; }
+  NSMC_INLINE static Vector total(Vector sum) { return sum; }
 };
 
 // The sums (L, C, W) += rows (L, depth) times panel (depth, C, W). The sums stay in registers, of which nothing else

@@ -20,24 +20,51 @@ NSMC_INLINE Vector load(const float* from) { return load_as<Vector>(from); }
 NSMC_INLINE void store(float* to, Vector value) { std::memcpy(to, &value, sizeof value); }
 NSMC_INLINE Vector all(float value) { return value - Vector{}; }
 
-// The smaller of both; what is not a number stays so, as no comparison with it holds
-NSMC_INLINE Vector limited(Vector x, float limit) { return x > limit ? all(limit) : x; }
+// The smaller and the larger of both, b where one is not a number; GCC knows no instruction for it
+template <class Value>
+NSMC_INLINE Value least(Value a, Value b) {
+#ifdef __x86_64__
+  if constexpr (sizeof(Value) == 64) return (Value)_mm512_maskz_min_ps(0xffff, (__m512)a, (__m512)b);
+  if constexpr (sizeof(Value) == 32) return (Value)_mm256_min_ps((__m256)a, (__m256)b);
+#endif
+  return a < b ? a : b;
+}
+template <class Value>
+NSMC_INLINE Value greatest(Value a, Value b) {
+#ifdef __x86_64__
+  if constexpr (sizeof(Value) == 64) return (Value)_mm512_maskz_max_ps(0xffff, (__m512)a, (__m512)b);
+  if constexpr (sizeof(Value) == 32) return (Value)_mm256_max_ps((__m256)a, (__m256)b);
+#endif
+  return a > b ? a : b;
+}
 
-// e^x = 2^n e^r with n = round(x / ln 2), |r| <= ln 2 / 2; the polynomial is that of Cephes' expf. Relative error 2e-7
-// for |x| <= 86 = limit, beyond which x is limited: e^86 = 2e37.
+// What is left of a vector by a function of two, such as their sum, of its halves, and theirs
+template <class Value, class Function>
+NSMC_INLINE float folded(const Value& value, Function function) {
+  if constexpr (sizeof(Value) == 2 * sizeof(float)) {
+    return function(value[0], value[1]);
+  } else {
+    typedef float Half __attribute__((vector_size(sizeof(Value) / 2)));
+    Half halves[2];
+    std::memcpy(halves, &value, sizeof value);
+    return folded(function(halves[0], halves[1]), function);
+  }
+}
+template <class Value>
+NSMC_INLINE float sum_of(const Value& value) {
+  return folded(value, [](auto a, auto b) { return a + b; });
+}
+
+// e^x = 2^n e^r with n = round(x / ln 2), |r| <= ln 2 / 2; the polynomial has the least relative error of its degree,
+// 1e-7. Beyond |x| = limit x is limited: e^86 = 2e37.
 NSMC_INLINE Vector exponential(Vector x, float limit = 86.0f) {
-  x = -limited(-limited(x, limit), limit);
+  constexpr float TERMS[] = {4.189797556e-2f, 1.666763658e-1f, 4.999914919e-1f, 9.999997070e-1f, 1.0f};
+  x = greatest(all(-limit), least(all(limit), x));
   // adding 1.5 * 2^23 rounds to a whole number, which the low bits of the sum hold
   const Vector shifted = x * 1.44269504f + 12582912.0f;
-  const Vector n = shifted - 12582912.0f;
-  const Vector r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
-  Vector sum = all(1.9875691500e-4f);
-  sum = sum * r + 1.3981999507e-3f;
-  sum = sum * r + 8.3334519073e-3f;
-  sum = sum * r + 4.1665795894e-2f;
-  sum = sum * r + 1.6666665459e-1f;
-  sum = sum * r + 5.0000001201e-1f;
-  sum = sum * (r * r) + r + 1.0f;
+  const Vector r = x - (shifted - 12582912.0f) * 0.693147181f;
+  Vector sum = all(8.290306227e-3f);
+  for (const float term : TERMS) sum = sum * r + term;
   return (Vector)((Bits)sum + ((Bits)shifted << 23));
 }
 

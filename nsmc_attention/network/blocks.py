@@ -1,5 +1,7 @@
 """Blocks that GluonNLP lacks, or has in a slower form. Imports MXNet."""
 
+from functools import partial
+
 from ..machine.aliases import Array, Operators
 from ..machine.gluon import HybridBlock, gluonnlp, nn, rnn
 from . import operators
@@ -26,11 +28,8 @@ class Bidirectional(HybridBlock):
         # MXNet infers the size of the input through its own operator alone
         if operators.in_use() and forward.l0_i2h_weight.shape[1]:
             return operators.gru(F, embedded, valid_length, layers)
-        # the rows of (T * N, E) in the order of reversed reviews; reversing twice gives the first order back
-        positions = F.contrib.arange_like(F.slice_axis(embedded, axis=2, begin=0, end=1))  # (T, N, 1)
-        rows = F.reshape(F.SequenceReverse(positions, valid_length, use_sequence_length=True), shape=(-1,))
-        ahead = forward(embedded)
-        back = gather_rows(F, backward(gather_rows(F, embedded, rows)), rows)
+        turned = partial(F.SequenceReverse, sequence_length=valid_length, use_sequence_length=True)
+        ahead, back = forward(embedded), turned(backward(turned(embedded)))
         # a concatenation takes six times as long; as matrices twice, and each backward pass on a CPU keeps 1.8 kB for good
         return F.reshape(F.stack(ahead, back, axis=2), shape=(0, 0, -1))
 
@@ -45,17 +44,10 @@ def listed(arrays: object) -> list[Array]:
     return list(arrays) if isinstance(arrays, (list, tuple)) else [arrays]
 
 
-def gather_rows(F: Operators, sequences: Array, rows: Array) -> Array:
-    """Pick rows of (T, N, E). SequenceReverse takes three times as long (benchmarks/speed/README.md)."""
-    flat = F.take(F.reshape(sequences, shape=(-3, 0)), rows)
-    return F.reshape_like(flat, sequences, lhs_begin=0, lhs_end=1, rhs_begin=0, rhs_end=2)
-
-
 class AdditiveAttention(gluonnlp.model.MLPAttentionCell):
-    """GluonNLP's additive cell, with a backward pass that takes a third less time (benchmarks/speed/README.md).
+    """GluonNLP's additive cell, by an operator of `operators` where that is in use (benchmarks/speed/README.md).
 
-    MLPAttentionCell is its reference: tests/network/test_attention.py compares contexts, weights and gradients. The sum of
-    each query with each key is a matrix product with 0 and 1, not a broadcast, whose gradient MXNet reduces slowly.
+    MLPAttentionCell is its reference: tests/network/test_attention.py compares contexts, weights and gradients.
     """
 
     def __init__(self, units: int, dropout: float) -> None:
@@ -71,18 +63,6 @@ class AdditiveAttention(gluonnlp.model.MLPAttentionCell):
         parameters = layers[0].weight, layers[0].bias, layers[1].weight, layers[2].weight
         values = [operators.value(F, parameter, key) for parameter in parameters]
         return self._dropout_layer(F.nsmc_additive_weights(key, *values, F.BlockGrad(mask)))
-
-    def _compute_score(self, F: Operators, query: Array, key: Array, mask: Array = None) -> Array:
-        """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
-        query, key = self._query_mid_layer(query), self._key_mid_layer(key)  # (N, T, A)
-        # every unit copied to each of T positions: (A, T, A)
-        copies = F.broadcast_like(F.expand_dims(F.eye(self._units), axis=1), key, lhs_axes=(1,), rhs_axes=(1,))
-        queries = F.dot(query, copies)  # (N, T, T, A)
-        ones = F.ones_like(F.slice_axis(query, axis=2, begin=0, end=1))  # (N, T, 1)
-        keys = F.batch_dot(ones, F.reshape(key, shape=(0, 1, -1)))  # (N, T, T * A)
-        pairs = self._act(queries + F.reshape_like(keys, queries))
-        scores = F.reshape(self._attention_score(pairs), shape=(0, 0, 0))
-        return scores if mask is None else F.where(mask, scores, MASKED_SCORE * F.ones_like(scores))
 
 
 class StructuredAttention(HybridBlock):

@@ -92,9 +92,8 @@ class TransformerSettings(Settings):
     def check(self, where: str) -> None:
         """Raise ConfigError where the sizes do not fit each other."""
         if self.units % self.heads:
-            raise ConfigError(
-                f"{where}.heads: expected a divisor of {self.units}, the units of a state, found {self.heads}"
-            )
+            expected = f"expected a divisor of {self.units}, the units of a state, found {self.heads}"
+            raise ConfigError(f"{where}.heads: {expected}")
 
 
 class TransformerEncoder(TransformerSettings, EncoderSettings):

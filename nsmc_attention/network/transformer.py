@@ -13,38 +13,17 @@ from ..machine.aliases import Array, Network, Operators
 from ..machine.gluon import HybridBlock, mxnet, nn
 from .operators import Dropout
 
-# Added to a variance, as MXNet does
-EPSILON = 1e-5
 # Tokens at this distance and beyond share a number
 FARTHEST = 16
 # What a head's number for its first neighbour begins with: e^4 times the weight of any other token
 NEAR = 4.0
 
 
-class LayerNorm(HybridBlock):
-    """Ba et al. 2016 (arXiv:1607.06450): MXNet's, with a faster backward pass.
-
-    What is the same for all units, or for all rows, is repeated by a matrix product with ones: MXNet is slow at summing
-    the gradient of a broadcast.
-    """
+class LayerNorm(nn.LayerNorm):
+    """Ba et al. 2016 (arXiv:1607.06450): (..., D) -> (..., D), of mean beta and variance gamma ** 2 over the units."""
 
     def __init__(self, units: int) -> None:
-        super().__init__()
-        self.units = units
-        with self.name_scope():
-            self.gamma = self.params.get("gamma", shape=(units,), init="ones")
-            self.beta = self.params.get("beta", shape=(units,), init="zeros")
-
-    def hybrid_forward(self, F: Operators, states: Array, gamma: Array, beta: Array) -> Array:
-        """(..., D) -> (..., D), of mean beta and variance gamma ** 2 over the units."""
-        rows = F.reshape(states, shape=(-1, self.units))
-        units, ones = F.ones((1, self.units)), F.ones_like(F.slice_axis(rows, axis=1, begin=0, end=1))
-        average = F.full((1, self.units), 1 / self.units)
-        centered = rows - F.dot(F.FullyConnected(rows, average, num_hidden=1, no_bias=True), units)
-        variance = F.FullyConnected(F.square(centered), average, num_hidden=1, no_bias=True)  # (rows, 1)
-        normed = centered * F.dot(F.rsqrt(variance + EPSILON), units)
-        gamma, beta = (F.dot(ones, F.expand_dims(row, axis=0)) for row in (gamma, beta))
-        return F.reshape_like(normed * gamma + beta, states)
+        super().__init__(in_channels=units)
 
 
 class SelfAttention(HybridBlock):

@@ -14,10 +14,8 @@ from ..schema import Settings, setting
 class Values(Settings):
     """Settings of a token's value; the last layer reads the weighted mean of the values."""
 
-    @property
-    def near(self) -> bool:
-        """True if a token's value tells of the token itself and its neighbours, not of the whole review."""
-        return True
+    # whether a token's value tells of the token itself and its neighbours, not of the whole review
+    near: ClassVar[bool] = True
 
     @property
     def signed(self) -> int:
@@ -40,10 +38,7 @@ class States(Values):
     """The encoder's state, which tells of the whole review."""
 
     kind = "states"
-
-    @property
-    def near(self) -> bool:
-        return False
+    near = False
 
     def width(self, embedding_size: int, state: int) -> int:
         return state

@@ -1,6 +1,5 @@
 """A pandas column, or a table that has one, as texts and with what is made of them."""
 
-import io
 from typing import Any, Optional, Union
 
 import pandas
@@ -49,7 +48,6 @@ def as_csv(table: pandas.DataFrame) -> str:
 
     shown = table.rename(index=shown_as, columns=shown_as)
     shown = shown.apply(lambda column: column.map(shown_as) if column.dtype == object else column)
-    text = io.StringIO(newline="")
-    lines, named = ShortLineEnds(text, "\r\n"), any(table.index.names)
+    lines, named = ShortLineEnds("\r\n"), any(table.index.names)
     shown.to_csv(lines, index=named, float_format="%.6g", lineterminator=lines.terminator)
-    return "\ufeff" + text.getvalue()
+    return "\ufeff" + lines.taken()

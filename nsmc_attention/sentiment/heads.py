@@ -28,8 +28,6 @@ BUCKETS = 2**17
 SIZES, LONGEST_TEXT = 5, 1000
 # Factors of contexts and of the logarithms of stars before the second head
 SCALES = (0.1, 0.3)
-# A review keeps its side unless another is so many times as likely
-KEEPS = 1.25
 
 
 class Grams(NamedTuple):
@@ -81,7 +79,7 @@ class Heads:
         arrays, read = self.arrays, grams.read(self.arrays["table"])
         stars = ten_stars(arrays, dense, read[:, :-2])
         logits = beside(arrays, dense, stars) @ arrays["other"] + arrays["other_bias"] + read[:, -2:]
-        chances = softmax(numpy.insert(logits.astype("float64"), 0, numpy.log(KEEPS), axis=1))
+        chances = softmax(numpy.insert(logits.astype("float64"), 0, 0, axis=1))
         return numpy.column_stack([chances, stars @ numpy.arange(1, 11), 1 - stars[:, 4:7].sum(axis=1)])
 
     def sentiments(

@@ -107,9 +107,8 @@ def is_printed(cell: object) -> bool:
     """Return whether a cell is an object or a list, or the print of one: {"id": 1}, ['좋다', '별로']."""
     if not isinstance(cell, str):
         return isinstance(cell, (dict, list, tuple))
-    return (
-        cell in ("[]", "{}") or cell.startswith(("['", '["', "[{", "{'", '{"', "('")) and cell.endswith(("]", "}", ")"))
-    )
+    begins = ("['", '["', "[{", "{'", '{"', "('")
+    return cell in ("[]", "{}") or cell.startswith(begins) and cell.endswith(("]", "}", ")"))
 
 
 def filled_texts(cells: Iterable[object]) -> Iterator[str]:

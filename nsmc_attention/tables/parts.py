@@ -1,6 +1,6 @@
 """What a table is read from, some of its rows at a time, and cells as text. Imports no pandas, which is slow."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, TypeVar
@@ -61,15 +61,12 @@ class TablePart(dict[str, list[Any]]):
         The number of each row, from 1, as Excel or an editor shows it (the header counts); of parquet, of the reviews.
     merged : mapping
         {column: {number of a row: value}} of cells of a workbook that are merged with one above.
-    uncomputed : collection
-        (column, number of a row) of the formulas of a workbook that have no value yet.
     types : mapping
         The types of a parquet file's columns.
     """
 
     numbers: Sequence[int] = ()
     merged: Mapping[str, Mapping[int, object]] = {}
-    uncomputed: Collection[tuple[str, int]] = ()
     types: Mapping[str, object] = {}
 
     @property

@@ -13,7 +13,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Optional
 
-from ..errors import DataError, MissingPackage
+from ..errors import DataError, required
 from .columns import TEXT_COLUMNS, normalized
 from .header import FIRST_ROWS, Header, header_of
 from .parts import PART_BYTES, PART_ROWS, Source, TablePart, cut, is_nan
@@ -39,13 +39,10 @@ def read_csv(source: Source, rows: int) -> Iterator[TablePart]:
 
 
 def read_xlsx(source: Source, rows: int) -> Iterator[TablePart]:
-    with opened_sheet(source) as sheet:
-        for part in grid_parts(sheet.rows, source, rows):
-            names = dict(enumerate(part))
-            for name in part:
-                part[name] = shown(part[name])
-            part.merged = {names[column]: below for column, below in sheet.merged.items() if column in names}
-            part.uncomputed = {(names[column], number) for column, number in sheet.uncomputed if column in names}
+    with opened_sheet(source) as (records, merged):
+        for part in grid_parts(records, source, rows):
+            part.merged = {name: merged[column] for column, name in enumerate(part) if column in merged}
+            part.update((name, shown(cells)) for name, cells in [*part.items()])
             yield part
 
 
@@ -73,7 +70,9 @@ def grid_parts(records: Iterator[Row], source: Source, rows: int) -> Iterator[Ta
     if header.note:
         say_once(f"{source.path}: {header.note}")
     check_columns(names, f"{source.path} row {header.row or 1}")
-    weight = sum(60 * len(row) + sum(map(len, filter(is_text, row))) for row in first) // (len(first) or 1)
+    weight = sum(60 * len(row) + sum(len(cell) for cell in row if isinstance(cell, str)) for row in first) // (
+        len(first) or 1
+    )
     most = min(rows, max(16, PART_BYTES // (weight + 1)))
     records, grid, empty = chain(first, records), Grid(names, source, header.before), True
     while chunk := list(islice(records, most)):
@@ -141,10 +140,6 @@ class Grid:
         return [*row[:width], *[""] * (width - len(row))]
 
 
-def is_text(cell: object) -> bool:
-    return isinstance(cell, str)
-
-
 def texts_in(row: Iterable[object]) -> list[str]:
     return ["" if cell is None else str(cell).strip() for cell in row]
 
@@ -173,16 +168,11 @@ def read_jsonl(source: Source, rows: int) -> Iterator[TablePart]:
 
 
 def parsed(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[tuple[int, object]]:
-    """Yield (number, value) of lines of JSON; a blank one between two others is an empty object."""
-    blank, begun = list[tuple[int, object]](), False
+    """Yield (number, value) of the lines of JSON that are not blank."""
     for number, line in lines:
-        if not line.strip():
-            blank += [(number, {})] if begun else []
-            continue
-        yield from blank
-        blank, begun = [], True
         try:
-            yield number, json.loads(line)
+            if line.strip():
+                yield number, json.loads(line)
         except (ValueError, RecursionError) as problem:
             found = f"expected a JSON object, found {line.strip()[:40]!r}"
             raise DataError(f"{path} line {number}: {found}") from problem
@@ -203,41 +193,31 @@ def read_json(text_column: str, source: Source, rows: int) -> Iterator[TablePart
 def rows_of(value: Any, path: Path) -> Sequence[Any]:
     """Return the rows of a JSON value: a list, the only list of objects in an object, its columns, or itself.
 
-    An answer of a server has its rows in a list, beside a status and a message. DataError where there are several lists of
-    objects, or an object is no row by itself, as it has no usual name of a text.
+    DataError where there are several such lists, or an object is no row, as it has no usual name of a text.
     """
     if isinstance(value, list) and value:
         return value
-    if not isinstance(value, dict) or not value:
-        found = f"an empty {type(value).__name__}" if value in ([], {}) else type(value).__name__
-        raise DataError(f"{path}: expected a JSON list of objects, found {found}; {AS_LINES}")
-    lists = dict(lists_in(value))
-    if len(lists) > 1:
-        expected = f"expected one list of objects, found {len(lists)} ({', '.join([*lists][:3])})"
-        raise DataError(f"{path}: {expected}; {AS_LINES}")
-    columns, nested = list(value.values()), [cell for cell in value.values() if isinstance(cell, (dict, list))]
-    numbered = all(map(str.isdecimal, value))
-    if lists and not usual_text(value):
-        return next(iter(lists.values()))
-    if lists:
-        found = f"a text and a list of others ({', '.join(lists)})"
-        raise DataError(f"{path}: expected one JSON list of objects, found {found}; {AS_LINES}")
-    if all(isinstance(cell, list) for cell in columns) and len(set(map(len, columns))) == 1:
-        return [dict(zip(value, cells)) for cells in zip(*columns)]
-    # texts, or rows, by their numbers
-    if numbered and len(set(map(type, columns))) == 1:
-        return columns
-    # columns by the numbers of their rows, as pandas writes them
-    if all(isinstance(cell, dict) and all(map(str.isdecimal, cell)) for cell in columns):
-        keys = dict.fromkeys(key for column in columns for key in column)
-        return [{name: column.get(key) for name, column in value.items()} for key in keys]
-    if usual_text(value):
-        return [value]
-    if len(nested) == 1:
-        return rows_of(nested[0], path)
-    raise DataError(
-        f"{path}: expected a JSON list of objects, found one object ({', '.join([*value][:5])}); {AS_LINES}"
-    )
+    found = "an empty " * (value in ([], {})) + type(value).__name__
+    if isinstance(value, dict) and value:
+        lists, columns = dict(lists_in(value)), list(value.values())
+        if len(lists) == 1 and not usual_text(value):
+            return next(iter(lists.values()))
+        if lists:
+            expected = f"expected one list of objects, found {len(lists)} ({', '.join([*lists][:3])})"
+            raise DataError(f"{path}: {expected}; {AS_LINES}")
+        if all(isinstance(cell, list) for cell in columns) and len(set(map(len, columns))) == 1:
+            return [dict(zip(value, cells)) for cells in zip(*columns)]
+        # texts, or rows, by their numbers
+        if all(map(str.isdecimal, value)):
+            return columns
+        # columns by the numbers of their rows, as pandas writes them
+        if all(isinstance(cell, dict) and all(map(str.isdecimal, cell)) for cell in columns):
+            keys = dict.fromkeys(chain.from_iterable(columns))
+            return [{name: column.get(key) for name, column in value.items()} for key in keys]
+        if usual_text(value):
+            return [value]
+        found = f"one object ({', '.join([*value][:5])})"
+    raise DataError(f"{path}: expected a JSON list of objects, found {found}; {AS_LINES}")
 
 
 def usual_text(value: dict[str, object]) -> bool:
@@ -260,9 +240,8 @@ def object_parts(numbered: Iterable[tuple[int, Any]], rows: int, path: Path) -> 
     def checked() -> Iterator[tuple[int, dict[str, object]]]:
         for number, value in numbered:
             if not isinstance(value, dict):
-                raise DataError(
-                    f"{path} row {number}: expected a JSON object, found {type(value).__name__}; {AS_LINES}"
-                )
+                expected = f"expected a JSON object, found {type(value).__name__}"
+                raise DataError(f"{path} row {number}: {expected}; {AS_LINES}")
             yield number, value
 
     for piece in cut(checked(), rows, lambda pair: 60 * len(pair[1]) + sum(map(letters_in, pair[1].values()))):
@@ -280,17 +259,8 @@ def letters_in(value: object) -> int:
     return len(value) if isinstance(value, str) else 60 + sum(map(letters_in, inside))
 
 
-def require_parquet() -> Any:
-    """Import pyarrow.parquet; MissingPackage names the extra that installs it."""
-    try:
-        import pyarrow.parquet
-    except ImportError as problem:
-        raise MissingPackage("parquet", "pyarrow") from problem
-    return pyarrow.parquet
-
-
 def read_parquet(source: Source, rows: int) -> Iterator[TablePart]:
-    parquet, number = require_parquet(), 1
+    parquet, number = required("parquet", "pyarrow.parquet"), 1
     from pyarrow import ArrowException
 
     try:

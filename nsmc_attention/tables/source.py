@@ -11,13 +11,13 @@ import functools
 import gzip
 import io
 import json
-import re
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import dropwhile
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, TextIO, Union
 
@@ -28,8 +28,8 @@ from .parts import PACKED, Source
 
 SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".txt": "lines", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "json"}
 SUFFIXES.update({".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"})
-# Kinds of files that are not text, and kinds with fields and a header
-BINARY, FIELDS = ("parquet", "xlsx"), ("csv", "tsv", "nsmc")
+# Kinds of files that are not text
+BINARY = ("parquet", "xlsx")
 NSMC_HEADER = ["id", "document", "label"]
 # What separates the fields of a csv, first the one that its name promises
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
@@ -78,9 +78,8 @@ def say_once(line: str) -> None:
 def announce(source: Source) -> None:
     """Say on stderr how a file is read, once a file, where its name does not say so."""
     sheets = source.guessed and source.other_sheets
-    others = (
-        f"read as sheet {source.sheet!r}, not {list_names(map(repr, sheets))}; name one by --sheet" if sheets else ""
-    )
+    named = list_names(map(repr, sheets or ()))
+    others = f"read as sheet {source.sheet!r}, not {named}; name one by --sheet" if sheets else ""
     for line in filter(None, (others, *source.remarks)):
         say_once(f"{source.path}: {line}")
 
@@ -174,21 +173,21 @@ def encoding_of(file: BinaryIO, path: Path, given: Optional[str]) -> tuple[str, 
     more of it is.
     """
     file.seek(0)
-    head = file.read(3)
+    head, farthest = file.read(3), (0, 0, "")
     codec, mark = next(((codec, len(mark)) for mark, codec in MARKS.items() if head.startswith(mark)), ("", 0))
-    if given and (wanted := codec_of(given)) and NAMES[wanted] != NAMES.get(codec):
-        codec, mark = wanted, 0
-    if codec.startswith("utf-16"):
-        # `open_text` says what is not of it
-        return codec, mark
-    bad = dict[str, tuple[int, int]]()
+    if given:
+        name = given.strip().lower().replace("_", "-")
+        if name not in ENCODINGS:
+            raise ConfigError(f"--encoding: unknown encoding {given[:40]!r}{did_you_mean(name, ENCODINGS)}")
+        if NAMES[ENCODINGS[name]] != NAMES.get(codec):
+            codec, mark = ENCODINGS[name], 0
     for each in [codec] if codec else ["utf-8", "cp949"]:
         file.seek(mark)
-        if not (place := first_bad(file, each)):
+        # of UTF-16, `open_text` says what is not of it
+        if each.startswith("utf-16") or not (place := first_bad(file, each)):
             return each, mark
-        bad[each] = place
-    codec = max(bad, key=lambda each: bad[each][0])
-    number, byte = bad[codec]
+        farthest = max(farthest, (*place, each), key=itemgetter(0))
+    number, byte, codec = farthest
     rest = ", which the rest of the file is" if codec == "cp949" and not given else ""
     found = f"expected {NAMES[codec]} text{rest}, found byte 0x{byte:02x}"
     advice = "save it as UTF-8 (in Excel: Save as, CSV UTF-8), or name its encoding by encoding (--encoding)"
@@ -203,14 +202,6 @@ def first_bad(file: BinaryIO, codec: str) -> Optional[tuple[int, int]]:
         except UnicodeDecodeError as problem:
             return number, line[problem.start]
     return None
-
-
-def codec_of(encoding: str) -> str:
-    """Return the codec of an `--encoding`; ConfigError for another."""
-    name = encoding.strip().lower().replace("_", "-")
-    if name not in ENCODINGS:
-        raise ConfigError(f"--encoding: unknown encoding {encoding[:40]!r}{did_you_mean(name, ENCODINGS)}")
-    return ENCODINGS[name]
 
 
 def kind_in(text: str, whole: bool, source: Source, guess: bool) -> tuple[str, str]:
@@ -278,8 +269,6 @@ def delimiter_of(text: str, whole: bool) -> str:
     That is the first of DELIMITERS by which the first rows have several fields, and as many; where rows differ in all
     cases, the one of which a row of names, or the first row, has most.
     """
-    # the semicolon of an entity separates nothing
-    text = re.sub(r"&#?\w{1,31};", "", text) if "&" in text else text
     tables = {delimiter: first_rows(text, delimiter, whole) or [[]] for delimiter in DELIMITERS}
     for delimiter, rows in tables.items():
         if len(rows[0]) > 1 and all(len(row) == len(rows[0]) for row in rows):

@@ -5,21 +5,18 @@
 Every value of csv and tsv stays text: no NA, no guessed numbers. Memory does not grow with the rows of a text file.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 from ..errors import DataError, list_names
-from .columns import NAMED, TEXT_COLUMNS, choose_text, is_printed, is_value, known_in, refuse_values, require_column
-from .parts import PART_ROWS, Source, TablePart, as_text
+from .columns import NAMED, TEXT_COLUMNS, choose_text, known_in, refuse_values, require_column
+from .parts import PART_ROWS, Source, TablePart
 from .rows import parts_of
 from .source import announce, find_source
-
-# Texts of the first part on which something may be remarked
-REMARKED = 1000
 
 
 @dataclass(frozen=True)
@@ -35,11 +32,8 @@ def open_table(
     path: Union[str, Path, Source],
     text_column: Optional[object] = None,
     rows: int = PART_ROWS,
-    kind: Optional[str] = None,
-    encoding: Optional[str] = None,
     note: Callable[[Source], object] = announce,
-    sheet: Optional[str] = None,
-    header: Optional[object] = None,
+    **how: Any,
 ) -> Table:
     """Open a table, whose parts have at most `rows` rows.
 
@@ -49,7 +43,7 @@ def open_table(
         A file, or "-" for stdin, which is streamed (json, parquet and xlsx are read whole).
     text_column : str, int or None
         The column of the texts, a name or a number from 1; None finds it by `columns.choose_text`.
-    kind, encoding, sheet, header : str or None
+    how : kind, encoding, sheet and header, each str or None
         As of `source.find_source`; what is None is found. Of a workbook, that is the first visible sheet with texts.
     note : callable
         Called once with the Source: it says on stderr what is not as the file's name promises.
@@ -60,7 +54,7 @@ def open_table(
         Also while the parts are read: the file is missing, empty, of no known kind or encoding, or malformed (with its
         row); no column is the text's, or it has numbers, objects or lists.
     """
-    source = path if isinstance(path, Source) else find_source(path, kind, encoding, sheet, header)
+    source = path if isinstance(path, Source) else find_source(path, **how)
     try:
         table = likeliest_sheet(source, None if text_column is None else str(text_column), rows)
     except DataError:
@@ -75,18 +69,16 @@ def likeliest_sheet(source: Source, text_column: Optional[str], rows: int) -> Ta
     sheet that has, or has texts. DataError where several others have, and the first has no texts."""
     if source.kind != "xlsx" or not source.guessed or not source.other_sheets:
         return opened(source, text_column, rows)
-    names, tables, problem = (source.sheet, *source.other_sheets), list[Table](), None
+    names, tables = (source.sheet, *source.other_sheets), list[Table]()
     for name in names:
         sheet = replace(source, sheet=name, other_sheets=tuple(other for other in names if other != name))
-        try:
+        with suppress(DataError):
             tables.append(opened(sheet, text_column, rows))
-        except DataError as error:
-            problem = problem or error
-            continue
-        if name == source.sheet and known_in(tables[-1].text_column, NAMED):
-            return tables[-1]
-    if not tables and problem:
-        raise problem
+            if name == source.sheet and known_in(tables[-1].text_column, NAMED):
+                return tables[-1]
+    if not tables:
+        # which says what is wrong with the first
+        return opened(source, text_column, rows)
     best = [table for table in tables if known_in(table.text_column, NAMED)] or tables
     if len(best) > 1 and tables[0].source.sheet != source.sheet:
         found = list_names(repr(table.source.sheet) for table in best)
@@ -103,54 +95,15 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
         column, note = choose_text(first, text_column, source.path)
         refuse_values(first, column, source.path)
         remarks += filter(None, [note])
-    with suppress(DataError):
-        cells = first.get(column, [])[:REMARKED] if first else []
-        remarks += filter(None, [remark([as_text(cell) for cell in cells])])
     every = parts if first is None else chain([first], parts)
     return Table(replace(source, remarks=tuple(remarks)), column, with_column(every, column, source.path))
 
 
 def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator[TablePart]:
-    """Yield parts, merged cells of other columns filled; DataError for a part that lacks the column, as rows of jsonl
-    may, or for a text that is a formula without a value."""
+    """Yield parts, merged cells of other columns filled; DataError for a part that lacks the column, as rows of jsonl may."""
     for part in parts:
         require_column(part, column, path)
         for name, below in part.merged.items():
             if name != column:
                 part[name] = [below.get(number, cell) for number, cell in zip(part.numbers, part[name])]
-        if number := next((number for number in part.numbers if (column, number) in part.uncomputed), 0):
-            advice = "save it again in Excel, or as text if it is a review that begins with ="
-            found = f"expected a value in column {column!r}, found a formula not computed yet"
-            raise DataError(f"{path} row {number}: {found}; {advice}")
         yield part
-
-
-# What lines of KakaoTalk's exports have
-CHAT_NOTICES = ("님이 들어왔습니다", "님이 나갔습니다", "님을 초대했습니다", "님과 카카오톡 대화")
-# Lines by which it is judged, and of them the least that are said
-FEWEST_REMARKED, SHARE_REMARKED = 2, 0.1
-
-
-def is_chat(line: str) -> bool:
-    """Return whether a line is one of KakaoTalk's exports, of a computer and of phones.
-
-    >>> [is_chat(line) for line in ("[하늘] [오후 3:12] 재밌다", "2024. 1. 3. 오후 3:12, 하늘 : 재밌다", "[스포] 재밌다")]
-    [True, True, False]
-    """
-    if line.startswith("[") and "] [" in line[:60]:
-        return is_value(line.partition("] [")[2].partition("]")[0].replace(" ", "") + "0")
-    if line.startswith(("---", "저장한 날짜")) or line.rstrip(".").endswith(CHAT_NOTICES):
-        return "년" in line or ":" in line or not line.startswith("---")
-    when, _, said = line.partition(",")
-    return " : " in said and is_value(when)
-
-
-def remark(texts: Sequence[str]) -> Optional[str]:
-    """Return a remark on texts that are no reviews, if there are many of them, else None."""
-    lines = [text for text in map(str.strip, texts) if text]
-    chat = sum(map(is_chat, lines))
-    odd = sum(is_chat(line) or is_value(line) or is_printed(line) for line in lines)
-    if odd < FEWEST_REMARKED or odd < SHARE_REMARKED * len(lines):
-        return None
-    kind = "lines of an exported chat" if chat * 2 >= odd else "numbers, dates, codes, links or lists"
-    return f"{odd:,} of the first {len(lines):,} texts are {kind}, no reviews; their labels mean nothing"

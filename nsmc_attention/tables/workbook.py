@@ -8,58 +8,31 @@ import os
 import re
 import warnings
 import zipfile
-import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import IO, Any, Optional
-from xml.etree import ElementTree
 
-from ..errors import DataError, MissingPackage, list_names, nearest
+from ..errors import DataError, list_names, nearest, required
 from .parts import Source
 
 # Of a sheet, by Excel: rows, and characters of a cell
 ROWS, LONGEST_CELL = 2**20, 32_767
+# Characters that XML lacks
+WITHOUT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 # Parts of a workbook that openpyxl saves again
 KEPT = tuple(
     "[Content_Types].xml _rels/ docProps/ xl/_rels/ xl/workbook.xml xl/styles.xml xl/theme/ xl/sharedStrings.xml xl/worksheets/ "
     "xl/calcChain.xml xl/comments xl/drawings/vmlDrawing xl/drawings/commentsDrawing xl/legacyDrawing xl/printerSettings/ "
     "xl/tables/".split()
 )
-# Of a sheet: cells of the rectangle that it fills; bytes of shared strings above LONG_STRING, of which each cell has a copy
-MOST_CELLS, MOST_BYTES, LONG_STRING = 2**24, 2**28, 2**10
-STRINGS, READ, OVERLAP = "xl/sharedStrings.xml", 2**20, 2**16
-# The tag of a cell, one with a value, and a formula without one, as programs but Excel write them
-TAG = rb'<(?:\w+:)?c\s(?:[^<>]*?\s)?r="([A-Z]{1,3})([0-9]{1,7})"[^<>/]*>'
-CELL = re.compile(TAG + rb"<(?:\w+:)?[vif]")
-# A cell beyond the first 16 columns, without which no sheet has more than MOST_CELLS
-WIDE_CELL = re.compile(rb' r="(?:[Q-Z]|[A-Z]{2,3})[0-9]')
-# The attributes of a cell and its value, the number of a string where they have t="s"; the beginning of a shared string
-VALUE, STRING = re.compile(rb"<(?:\w+:)?c\s([^<>]*)><(?:\w+:)?v>([0-9]{1,9})<"), re.compile(rb"<(?:\w+:)?si\b")
-FORMULA = re.compile(rb'(?!<[^<>]*t="str")' + TAG + rb"<f[^<>]*(?:/>|>[^<]*</f>)(?:<v\s*/>|<v></v>)?</c>")
-
-
-@dataclass
-class Sheet:
-    """The rows of a sheet, from the first on; a blank cell is "".
-
-    `merged` has {column, from 0: {number of a row: value}} of cells that are merged with one above; `uncomputed` are the
-    (column, number) of formulas without a value.
-    """
-
-    rows: Iterator[list[Any]]
-    merged: dict[int, dict[int, object]] = field(default_factory=dict)
-    uncomputed: set[tuple[int, int]] = field(default_factory=set)
 
 
 @contextmanager
 def opened_book(source: Source) -> Iterator[Any]:
     """Open a workbook; DataError, also within the `with` block, where it cannot be read."""
-    try:
-        import python_calamine
-    except ImportError as problem:
-        raise MissingPackage("xlsx", "python_calamine") from problem
+    python_calamine = required("xlsx", "python_calamine")
     try:
         if source.stream:
             source.stream.seek(0)
@@ -67,15 +40,7 @@ def opened_book(source: Source) -> Iterator[Any]:
             yield book
     except python_calamine.PasswordError:
         raise DataError(f"{source.path}: is protected by a password; save it without one") from None
-    except (
-        python_calamine.CalamineError,
-        zipfile.BadZipFile,
-        zlib.error,
-        SyntaxError,
-        LookupError,
-        OSError,
-        ValueError,
-    ) as problem:
+    except (python_calamine.CalamineError, OSError, ValueError) as problem:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0]
         raise DataError(f"{source.path}: not a readable xlsx file: {reason}; save it again in Excel") from problem
 
@@ -98,12 +63,14 @@ def with_sheet(source: Source, name: Optional[str]) -> Source:
 
 
 @contextmanager
-def opened_sheet(source: Source) -> Iterator[Sheet]:
-    """Open the sheet of a Source; DataError where it is too large or damaged."""
+def opened_sheet(source: Source) -> Iterator[tuple[Iterator[list[Any]], dict[int, dict[int, object]]]]:
+    """Open the sheet of a Source: its rows, from the first on, where a blank cell is "", and `merged_below`.
+
+    DataError where it is damaged.
+    """
     with opened_book(source) as book:
-        uncomputed = check_sheet(source)
         sheet = book.get_sheet_by_name(source.sheet)
-        yield Sheet(rows_of(sheet), merged_below(sheet), uncomputed)
+        yield rows_of(sheet), merged_below(sheet)
 
 
 def rows_of(sheet: Any) -> Iterator[list[Any]]:
@@ -116,11 +83,10 @@ def shown(column: list[Any]) -> list[Any]:
     """Return the cells of a column as Excel shows them: None for a blank one, a number with 15 digits."""
     if set(map(type, column)) == {str}:
         return [cell or None for cell in column]
-    return [plain_number(cell) if type(cell) is float else None if cell == "" else cell for cell in column]
-
-
-def plain_number(cell: float) -> object:
-    return int(cell) if cell.is_integer() and abs(cell) < 10**15 else float(f"{cell:.15g}")
+    numbers = (float(f"{cell:.15g}") if type(cell) is float else cell for cell in column)
+    return [
+        None if cell == "" else int(cell) if type(cell) is float and cell.is_integer() else cell for cell in numbers
+    ]
 
 
 def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
@@ -137,97 +103,6 @@ def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
     return merged
 
 
-def check_sheet(source: Source) -> set[tuple[int, int]]:
-    """Return the (column, number) of formulas without a value; DataError for a sheet that would take too much memory.
-
-    calamine makes every cell of the rectangle that a sheet fills, so that a few cells far apart would take all, and a copy
-    of a string for each cell that shares it.
-    """
-    uncomputed, sizes, size, wide = set[tuple[int, int]](), string_sizes(source), 0, False
-    for data in blocks(source):
-        wide = wide or WIDE_CELL.search(data) is not None
-        found = VALUE.findall(data) if sizes else ()
-        size += sum(sizes.get(int(index), 0) for attributes, index in found if b't="s"' in attributes)
-        for column, number in FORMULA.findall(data) if b"<f" in data else ():
-            uncomputed.add((column_number(column) - 1, int(number)))
-    cells, of_sheet = cells_between(source) if wide else 0, f"of sheet {source.sheet!r}"
-    if cells > MOST_CELLS:
-        expected = f"expected at most {MOST_CELLS:,} cells between the first and the last {of_sheet}"
-        raise DataError(f"{source.path}: {expected}, found {cells:,}; remove far ones")
-    if size > MOST_BYTES:
-        expected = f"expected at most {MOST_BYTES:,} bytes of text in the cells {of_sheet}, found {size:,}"
-        raise DataError(f"{source.path}: {expected}; remove what is repeated")
-    return uncomputed
-
-
-def cells_between(source: Source) -> int:
-    """Return the cells of the rectangle that a sheet fills."""
-    cells = 0
-    # cells without a value, which may be formatted far below the last row, are looked at where these are too many
-    for places in (last_places, CELL.findall):
-        rows, columns = 0, 0
-        for data in blocks(source):
-            letters, numbers = zip(*found) if (found := list(places(data))) else ((), ())
-            rows, columns = max([rows, *map(int, numbers)]), max([columns, *map(column_number, set(letters))])
-        if (cells := rows * columns) <= MOST_CELLS:
-            break
-    return cells
-
-
-def string_sizes(source: Source) -> dict[int, int]:
-    """Return {index: bytes} of the long strings that cells share; -1 is what stands before the first."""
-    with zipfile.ZipFile(source.stream or source.path) as archive:
-        strings = archive.read(STRINGS) if STRINGS in archive.namelist() else b""
-    return {index: len(text) for index, text in enumerate(STRING.split(strings), -1) if len(text) > LONG_STRING}
-
-
-def last_places(data: bytes) -> Iterator[tuple[bytes, bytes]]:
-    """Yield (letters, number) of the first and the last cell of each row."""
-    for row in data.split(b"row>"):
-        for start in (row.find(b'<c r="') + 6, row.rfind(b' r="') + 4):
-            place = row[start : start + 10].partition(b'"')[0]
-            letters = place.rstrip(b"0123456789")
-            if letters.isalpha() and letters != place:
-                yield letters, place[len(letters) :]
-
-
-def blocks(source: Source) -> Iterator[bytes]:
-    """Yield the XML of a sheet, block by block, which overlap so that each cell is whole in one of them."""
-    with zipfile.ZipFile(source.stream or source.path) as archive, archive.open(part_of(archive, source.sheet)) as part:
-        data = b""
-        while block := part.read(READ):
-            data = data[-OVERLAP:] + block.replace(b"'", b'"')
-            yield data
-
-
-def column_number(letters: bytes) -> int:
-    """Return the number of a column, from 1: 27 for AA."""
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
-
-
-def part_of(archive: zipfile.ZipFile, sheet: str) -> str:
-    """Return the name of the part of an archive that holds a sheet; KeyError for none."""
-    relations = ElementTree.fromstring(archive.read("xl/_rels/workbook.xml.rels"))
-    targets = {relation.get("Id"): relation.get("Target", "") for relation in relations}
-    for element in ElementTree.fromstring(archive.read("xl/workbook.xml")).iter():
-        if element.tag.endswith("}sheet") and element.get("name") == sheet:
-            target = next(targets[value] for name, value in element.items() if name.endswith("}id"))
-            return target.lstrip("/") if target.startswith("/") else f"xl/{target}"
-    raise KeyError(sheet)
-
-
-def require_openpyxl() -> Any:
-    """Import openpyxl; MissingPackage names the extra that installs it."""
-    try:
-        import openpyxl
-    except ImportError as problem:
-        raise MissingPackage("xlsx", "openpyxl") from problem
-    return openpyxl
-
-
 @contextmanager
 def new_workbook(
     file: IO[bytes], marked: Optional[Callable[[object], object]]
@@ -236,7 +111,7 @@ def new_workbook(
 
     DataError for more rows, or longer text, than Excel takes.
     """
-    book = require_openpyxl().Workbook(write_only=True)
+    book = required("xlsx", "openpyxl").Workbook(write_only=True)
     sheet = book.create_sheet("reviews")
     sheet.freeze_panes = "A2"
     count = itertools.count(1)
@@ -285,13 +160,9 @@ def as_text_cell(cell: Any, text: str, row: int) -> None:
     if len(text) > LONGEST_CELL:
         expected = f"expected at most {LONGEST_CELL:,} characters in a cell"
         raise DataError(f"xlsx row {row}: {expected}, found {len(text):,}; write --format csv")
-    cell.value = "".join(letter if letter.isprintable() or letter in "\t\r\n" else letter_of(letter) for letter in text)
+    cell.value = WITHOUT_XML.sub("\ufffd", text)
     # not "f", a formula, nor "e", an error
     cell.data_type = "s"
-
-
-def letter_of(letter: str) -> str:
-    return "\ufffd" if letter < " " or "\ud800" <= letter <= "\udfff" or letter in "\ufffe\uffff" else letter
 
 
 def why_not_kept(source: Source) -> str:
@@ -309,7 +180,7 @@ def why_not_kept(source: Source) -> str:
 def kept_workbook(source: Source, file: IO[bytes], names: Sequence[str]) -> Iterator[Callable[..., None]]:
     """Yield what takes the numbers of rows and their results; at the end the user's workbook is written, with the results
     in columns called `names` right of all that is in the sheet. Excel computes its formulas anew when it opens it."""
-    openpyxl = require_openpyxl()
+    openpyxl = required("xlsx", "openpyxl")
     if source.stream:
         source.stream.seek(0)
     with warnings.catch_warnings():

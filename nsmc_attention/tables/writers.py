@@ -9,17 +9,17 @@ that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unle
 
 import csv
 import json
+import string
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import repeat
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, Optional
 
-from ..errors import DataError
+from ..errors import DataError, required
 from ..text.encoding import clean
 from .columns import is_number
-from .rows import require_parquet
 
 if TYPE_CHECKING:
     import pyarrow
@@ -36,6 +36,7 @@ UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uf
 )
 # By which formulas begin, and by which some locales separate cells
 SIGNS, SEPARATORS = "=+-@＝＋－＠", ",;\t"
+ALPHANUMERIC = frozenset(string.digits + string.ascii_letters)
 # Rows of a row group of parquet
 GROUP = 2**16
 
@@ -79,23 +80,30 @@ def as_cell(value: object) -> object:
 
 def as_cells(column: Sequence[object]) -> list[object]:
     """Return `as_cell` of each cell of a column."""
-    # most begin with a syllable
-    return [cell if isinstance(cell, str) and "가" <= cell[:1] <= "힣" else as_cell(cell) for cell in column]
+    # nearly all begin with a syllable, a digit or a Latin letter
+    return [
+        cell if isinstance(cell, str) and ("가" <= cell[:1] <= "힣" or cell[:1] in ALPHANUMERIC) else as_cell(cell)
+        for cell in column
+    ]
 
 
-class ShortLineEnds:
-    """A file for a csv.writer whose rows end in `terminator`, instead of which `end` is written.
+class ShortLineEnds(list[str]):
+    """The rows of a csv.writer, which end in `terminator`; `taken` returns and forgets them, with `end` instead.
 
     A csv.writer quotes the cells that contain a character of its line terminator: here, all that could be read as several.
     """
 
-    def __init__(self, file: IO[str], end: str, delimiter: str = ","):
-        self.file, self.end = file, end
+    write = list.append
+
+    def __init__(self, end: str, delimiter: str = ","):
+        self.end = end
         # without the delimiter, whose cells are quoted in any case: Python 3.13 refuses it there
         self.terminator = SEPARATORS.replace(delimiter, "") + "\r\n"
 
-    def write(self, row: str) -> object:
-        return self.file.write(row[: -len(self.terminator)] + self.end)
+    def taken(self) -> str:
+        text = "".join([row[: -len(self.terminator)] + self.end for row in self])
+        self.clear()
+        return text
 
 
 @contextmanager
@@ -126,13 +134,15 @@ def csv_writer(
 ) -> Iterator[Write]:
     """The table's columns, then the output columns. Further digits of probabilities depend on the batch."""
     marked = list if verbatim else as_cells
-    lines = ShortLineEnds(file, "\n", delimiter)
+    lines = ShortLineEnds("\n", delimiter)
     table = csv.writer(lines, delimiter=delimiter, lineterminator=lines.terminator)
     table.writerow([*marked(names), *output_names(names, types)])
+    file.write(lines.taken())
 
     def write(rows: ScoredRows) -> None:
         cells = [*ordered(rows.columns, names, "csv"), *map(figures, zip(*rows.results))]
         table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
+        file.write(lines.taken())
 
     yield write
 
@@ -147,7 +157,8 @@ def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verb
         for cells, result in zip(table, rows.results):
             values = dict(zip(rows.columns, cells))
             for name, value in result.items():
-                values[unique_name(prefix + name if name in types else name, rows.columns)] = value
+                key = prefix + name if name in types else name
+                values[output_prefix(rows.columns, [key]) + key] = value
             lines.append(as_json(values) + "\n")
         file.writelines(lines)
 
@@ -186,7 +197,7 @@ def parquet_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], 
 
     DataError if parquet has no type for a column.
     """
-    parquet, tables, outputs = require_parquet(), list["pyarrow.Table"](), list["pyarrow.Table"]()
+    parquet, tables, outputs = required("parquet", "pyarrow.parquet"), list["pyarrow.Table"](), list["pyarrow.Table"]()
     import pyarrow
 
     def write(rows: ScoredRows) -> None:
@@ -275,13 +286,6 @@ def output_names(names: Sequence[str], types: Mapping[str, str]) -> list[str]:
     """Return the output columns as a table with these columns calls them."""
     prefix = output_prefix(names, types)
     return [prefix + name for name in types]
-
-
-def unique_name(name: str, taken: Collection[str]) -> str:
-    """Prefix a name with `predicted_` until it is not taken."""
-    while name in taken:
-        name = f"predicted_{name}"
-    return name
 
 
 def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[object]]:

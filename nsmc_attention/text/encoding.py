@@ -10,19 +10,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from html.entities import html5
 from itertools import chain
-from typing import TYPE_CHECKING, Container, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Collection, Container, Iterable, Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
 
 from ..errors import BundleError
 from ..machine.files import read_json
-from ..machine.processes import can_start_workers, cores
-from ..machine.workers import Workers
 from ..native.dictionary import installed_decoder
 from .hangul import composed
 from .ngrams import ngram_ids
-from .symbols import ENGLISH, LONGEST_NUMBER, entry, hints, surface, symbols, with_symbols
+from .symbols import ENGLISH, LONGEST_NUMBER, MARK, entry, hints, symbols, with_symbols
 from .symbols import symbols as symbols_of
 from .tokenizers import LONGEST_TEXT, WordSettings, align, tokenizer
 
@@ -158,6 +156,10 @@ class ReviewEncoder:
             for review in encoded
         ]
 
+    def table(self, ids: Collection[int]) -> NDArray[numpy.bool_]:
+        """Return whether each id of the vocabulary is among some, (V,)."""
+        return numpy.isin(numpy.arange(len(self)), [*ids])
+
     def with_symbols(self, review: Encoded) -> Encoded:
         """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
         text = review.text[:LONGEST_TEXT]
@@ -190,8 +192,9 @@ class ReviewEncoder:
         """Number a review that is tokenized already, as by `tokenize_many`."""
         units, find, unknown = self.units(words)[: self.max_length], self.token_to_idx.get, self.unknown
         if self.symbols:
-            ids = tuple([find(entry(unit), unknown) for unit in units])
-            return Encoded(text, tuple(map(surface, units)), ids)
+            parts = [unit.partition(MARK) for unit in units]
+            ids = tuple([find(mark or unit, unknown) for unit, _, mark in parts])
+            return Encoded(text, tuple([unit for unit, _, _ in parts]), ids)
         return Encoded(text, tuple(units), tuple([find(unit, unknown) for unit in units]))
 
     def units(self, words: Sequence[str]) -> Sequence[str]:
@@ -199,7 +202,9 @@ class ReviewEncoder:
         if self.cut_rare:
             known = self.token_to_idx
             return [
-                unit for word in words for unit in ((word,) if entry(word) in known else longest_pieces(word, known))
+                unit
+                for word in words
+                for unit in ((word,) if word in known or entry(word) in known else longest_pieces(word, known))
             ]
         return words
 
@@ -240,24 +245,7 @@ def longest_pieces(word: str, known: Container[str]) -> list[str]:
     return pieces
 
 
-CHUNK, WORTH_A_PROCESS = 2000, 20000
-
-
-def tokenize(reviews: list[str], tokenizer_name: str, symbols: int = 0) -> list[list[str]]:
-    """Return the tokens of each review (cleaned first), computed in this process; with `symbols` their words."""
+def tokenize_many(reviews: Iterable[str], tokenizer_name: str, symbols: int = 0) -> list[list[str]]:
+    """Return the tokens of each review (cleaned first); with `symbols` their words."""
     split, texts = tokenizer(tokenizer_name), map(clean, reviews)
     return [with_symbols(text, split(text), symbols_of(text)) if symbols else split(text) for text in texts]
-
-
-def tokenize_many(
-    reviews: list[str], tokenizer_name: str, processes: Optional[int] = None, symbols: int = 0
-) -> list[list[str]]:
-    """Return the tokens of each review; WORTH_A_PROCESS reviews or more are shared by one process a core."""
-    tokenizer(tokenizer_name)
-    processes = processes or cores()
-    if processes == 1 or len(reviews) < WORTH_A_PROCESS or not can_start_workers():
-        return tokenize(reviews, tokenizer_name, symbols)
-    chunks = [reviews[start : start + CHUNK] for start in range(0, len(reviews), CHUNK)]
-    names, kinds = [tokenizer_name] * len(chunks), [symbols] * len(chunks)
-    with Workers(processes) as pool:
-        return [tokens for chunk in pool.map(tokenize, chunks, names, kinds) for tokens in chunk]

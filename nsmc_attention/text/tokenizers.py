@@ -252,7 +252,7 @@ def align(text: str, tokens: Sequence[str]) -> list[Span]:
     position = 0
     for token in tokens:
         start = text.find(token, position)
-        if start < 0 or text[position:start].strip():
+        if start != position and (start < 0 or text[position:start].strip()):
             return align_letters(text, tokens)
         position = start + len(token)
         spans.append((start, position))

@@ -11,9 +11,8 @@ from typing import Any, Optional
 import numpy
 
 from ..errors import ConfigError
-from ..machine.aliases import Array, Network, Trainer
+from ..machine.aliases import Network, Trainer
 from ..machine.gluon import mxnet
-from ..machine.mxnet_shim import stderr_closed
 from ..network.operators import FastAdam
 from ..network.parameters import snapshot
 from ..schema import FLAGS, LoopConfig
@@ -91,18 +90,9 @@ def refuse_divergence(name: str, value: float, largest: float, progress: Progres
 
 def make_trainer(network: Network, rate: float) -> Trainer:
     """Adam, Kingma & Ba 2015 (arXiv:1412.6980); embedding rows that are not in the batch are not updated."""
-    take_lazy_update_warning()
     trained = {name: parameter for name, parameter in network.collect_params().items() if parameter.grad_req != "null"}
     options = {"learning_rate": rate, "lazy_update": True}
     return mxnet.gluon.Trainer(trained, FastAdam.__name__.lower(), options, kvstore=None)
-
-
-def take_lazy_update_warning() -> None:
-    """Discard MXNet's warning of lazy updates, which it prints at a thread's first one: they are intended."""
-    one, none = mxnet.nd.zeros((1, 1)), mxnet.nd.sparse.zeros("row_sparse", (1, 1))
-    with stderr_closed():
-        mxnet.nd.adam_update(one, none, mxnet.nd.zeros((1, 1)), mxnet.nd.zeros((1, 1)), lr=0.0)
-        mxnet.nd.waitall()
 
 
 def train_step(network: Network, trainer: Trainer, objective: Objective, batch: Any, clip_norm: float) -> float:
@@ -116,13 +106,10 @@ def train_step(network: Network, trainer: Trainer, objective: Objective, batch: 
     return mean_loss
 
 
-def gradients(trainer: Trainer) -> list[Array]:
-    return [parameter.list_grad()[0] for parameter in trainer._params]
-
-
 def gradient_norm(trainer: Trainer) -> float:
     """Return the global L2 norm of the gradients; a row-sparse one has only the rows that a batch touched."""
-    arrays = [gradient.data if gradient.stype == "row_sparse" else gradient for gradient in gradients(trainer)]
+    gradients = [parameter.list_grad()[0] for parameter in trainer._params]
+    arrays = [gradient.data if gradient.stype == "row_sparse" else gradient for gradient in gradients]
     return math.sqrt(mxnet.nd.multi_sum_sq(*arrays, num_arrays=len(arrays)).sum().asscalar())
 
 

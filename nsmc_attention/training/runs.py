@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Optional, TypeVar, Union
 
-from ..bundle import CARD, PARAMETERS, Bundle, Codec, Layout, Manifest, load_bundle, model_card, write_bundle
+from ..bundle import CARD, PARAMETERS, Bundle, Layout, Manifest, load_bundle, model_card, write_bundle
 from ..errors import ConfigError
 from ..machine.aliases import Device, Network, Record
 from ..machine.files import read_json, vacant, write_text
@@ -23,7 +23,7 @@ from .checkpoint import Checkpoint, Progress
 from .stage import Stage
 
 ConfigT = TypeVar("ConfigT", bound=TaskConfig)
-CodecT = TypeVar("CodecT", bound=Codec)
+CodecT = TypeVar("CodecT")
 
 
 @dataclass(frozen=True)

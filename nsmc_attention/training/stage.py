@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, Iterator, Optional, Protocol, TypeVar
+from typing import Any, Generic, Iterator, Optional, TypeVar
 
 import numpy
 from numpy.typing import NDArray
@@ -37,14 +37,6 @@ class Objective(ABC):
         """Return figures of the dev part by name, `metric` among them."""
 
 
-class TrainingBatches(Protocol):
-    """The batches of a stage: `len` an epoch, in an order that (seed, epoch) alone decides."""
-
-    def __len__(self) -> int: ...
-
-    def epoch(self, seed: int, epoch: int) -> Iterator[Any]: ...
-
-
 class SeededBatches(ABC, Generic[BatchT]):
     """Batches whose content is drawn anew in each epoch, which (seed, epoch) alone decides."""
 
@@ -64,13 +56,14 @@ class SeededBatches(ABC, Generic[BatchT]):
 class Stage:
     """A part of a training, with the settings of `training.<name>`.
 
-    `epochs` is the largest number of passes over the batches, `learning_rate` the largest one, after warm-up. After
+    `batches` have the length of an epoch, and `epoch(seed, epoch)` yields one in an order that both alone decide. `epochs`
+    is the largest number of passes over them, `learning_rate` the largest one, after warm-up. After
     `patience` epochs without a better dev metric the stage ends and the best epoch is kept; with None, the last.
     """
 
     name: str
     objective: Objective
-    batches: TrainingBatches
+    batches: Any
     epochs: int
     learning_rate: float
     patience: Optional[int] = None

@@ -1,6 +1,7 @@
 """The analysis: attributions as pictures, and statistics of the attention over many reviews; `page` draws for browsers."""
 
 from bisect import bisect_right
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Iterable, Optional, Sequence, Union
 
@@ -206,10 +207,9 @@ def widths(tokens: Sequence[str], size: float = WORD_SIZE) -> list[float]:
 
     font = FontProperties(family=families(), size=size)
     # between letters, as the width of a text begins and ends with its ink
-    framed = [
-        text_to_path.get_text_width_height_descent(f"가{printable(token)}가", font, False) for token in ("", *tokens)
-    ]
-    return [(width - framed[0][0]) / 72 for width, *_ in framed[1:]]
+    width_of = text_to_path.get_text_width_height_descent
+    framed = [width_of(f"가{printable(token)}가", font, False)[0] for token in ("", *tokens)]
+    return [(width - framed[0]) / 72 for width in framed[1:]]
 
 
 def draw_tokens(axes: Any, attribution: Attribution, boxes: list[tuple[int, float, float]], top: float) -> None:
@@ -276,6 +276,6 @@ def by_hop(predictions: Sequence[Prediction], fewest: int = 20) -> list["DataFra
     """
     tables = []
     for hop in range(max((len(prediction.weights) for prediction in predictions), default=0)):
-        table = token_table(prediction.of_hop(hop) for prediction in predictions if prediction.label is not None)
-        tables.append(by_word(table.assign(label=hop), fewest).drop(columns="label"))
+        of_hop = (replace(one, weights=one.weights[hop], axes=("keys",)) for one in predictions if one.label)
+        tables.append(by_word(token_table(of_hop).assign(label=hop), fewest).drop(columns="label"))
     return tables

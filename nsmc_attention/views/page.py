@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Iterable, Optional, Sequence, Union
 
 from ..classifier.attribution import Attribution
-from ..classifier.display import METHODS
+from ..classifier.prediction import METHODS
 from ..drawing.figure import SUFFIXES, check_suffix, font_file, save_figure
 from ..drawing.html import DARK, LIGHT
 from ..drawing.matrices import NO_HEADS, matrices, rounded

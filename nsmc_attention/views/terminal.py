@@ -34,7 +34,7 @@ def has_colors(stream: TextIO, variables: Mapping[str, str] = os.environ) -> boo
 
 def as_text(attribution: "Attribution", colors: bool, strongest: int = 5) -> str:
     """Return a review as lines: the prediction, the words, the strongest of them, and what the values mean."""
-    from ..classifier.display import METHODS
+    from ..classifier.prediction import METHODS
     from .heatmap import caption
 
     order = sorted(range(len(attribution.tokens)), key=lambda index: -abs(attribution.values[index]))

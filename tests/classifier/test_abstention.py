@@ -11,7 +11,7 @@ from nsmc_attention.scoring.files import outcomes, tally_of
 
 UNKNOWN = (
     "What was this all about and who is it for|つまらない映画でした|这部电影太无聊了|Это ужасный фильм|"
-    "서울특별시 강남구 테헤란로 123|https://www.example.com/watch?v=12|someone@example.com|"
+    "https://www.example.com/watch?v=12|someone@example.com|"
     "010-1234-5678|1234567|ㅁㄴㅇㄹ|asdfghjkl|dkssudgktpdy|You spin me right round baby|"
     "It is not a good movie at all|2014.11.10|ㅋㅇ ㄲㅇ|?|...|!|?!|,. ~|"
     "I hate it when people talk in the theater because my son is scared"

@@ -94,5 +94,4 @@ def test_reviews_longer_than_are_read_are_clipped_and_the_last_batch_is_smaller(
         assert batch.token_ids.shape == (len(positions), 256) and batch.token_ids.dtype == numpy.int32
         assert batch.labels.tolist() == [[0, 1, 0.25][position] for position in positions]
         assert batch.ngram_ids is None
-        assert batch.take([0]).labels.tolist() == [batch.labels[0]]
     assert len(Batches(encode(encoder, [["t0"]] * 4), [0, 1, 0, 1], encoder, 2)) == 2

@@ -29,8 +29,14 @@ network = (
     if os.environ.get("CI")
     else pytest.importorskip("nsmc_attention.native._network")
 )
-KERNELS = [name for name in network.kernels() if name not in ("bytes", "avxvnni", "vnni")]
+KERNELS = network.kernels()
+# Those of float32, and of states and weights in 16 bits
 FLOATS = [name for name in KERNELS if name != "bf16"]
+
+
+def bound(kernel, of_floats=2e-5):
+    """How near results are to those of the formulas in float64."""
+    return of_floats if kernel in ("baseline", "avx512") else 1e-3
 
 
 def parameters(
@@ -150,17 +156,17 @@ def test_networks_of_any_size_are_those_of_the_formulas(
     batch = batch_of(30, buckets, lengths, max(lengths) + seed % 3, seed)
     engine = NativeEngine(network.load(kernel=kernel, **given), threads=1)
     probability, weights = engine(*batch)
-    contributions = None
+    near, contributions = bound(kernel), None
     if window:
         same, contributions = engine.contributions(*batch)
         assert numpy.array_equal(same, probability)
     for review, length in enumerate(lengths):
         found = expected(given, *(array[review, :length] for array in (batch[0], *batch[2:])))
-        assert probability[review] == pytest.approx(found[0], abs=2e-5)
-        assert weights[review, :length, :length] == pytest.approx(found[1], abs=2e-5)
+        assert probability[review] == pytest.approx(found[0], abs=near)
+        assert weights[review, :length, :length] == pytest.approx(found[1], abs=near)
         assert not weights[review, length:].any() and not weights[review, :, length:].any()
         if window:
-            assert contributions[review, :length] == pytest.approx(found[2], abs=2e-5 * max(1, abs(found[2]).max()))
+            assert contributions[review, :length] == pytest.approx(found[2], abs=near * max(1, abs(found[2]).max()))
             assert not contributions[review, length:].any()
 
 
@@ -202,8 +208,10 @@ def test_threads_that_begin_together_have_the_same_bits(kernel):
     assert all((one == other).all() for one, other in zip(found, expected))
 
 
-@pytest.mark.parametrize("kernel", FLOATS)
-@pytest.mark.parametrize("scale", [10, 100, 1e4])
+# 16 bits are too few for the sums of the largest scale
+@pytest.mark.parametrize(
+    "kernel, scale", [(each, by) for each in FLOATS for by in (10, 100, 1e4) if by <= 100 or bound(each) < 1e-4]
+)
 def test_scores_beyond_the_range_of_exponentials_are_those_of_the_formulas(kernel, scale):
     """Queries and keys whose exponentials overflow in float32, of both signs: tanh of their sum is rarely saturated."""
     given = parameters(30, 8, 16, 5, 50, scale)
@@ -215,8 +223,8 @@ def test_scores_beyond_the_range_of_exponentials_are_those_of_the_formulas(kerne
     probability, weights = NativeEngine(network.load(kernel=kernel, **given))(*batch)
     found = expected(given, batch[0][0], batch[2][0])
     # the sums are rounded to 2^-24 of their largest term
-    bound = 2e-5 + 2e-6 * scale
-    assert weights[0] == pytest.approx(found[1], abs=bound) and probability[0] == pytest.approx(found[0], abs=bound)
+    near = bound(kernel) * (1 + scale / 10)
+    assert weights[0] == pytest.approx(found[1], abs=near) and probability[0] == pytest.approx(found[0], abs=near)
 
 
 FORKED = """
@@ -260,7 +268,7 @@ def reviews():
 @pytest.fixture(scope="module")
 def by_onnx(reviews):
     bundle = load_bundle(None, LAYOUT)
-    return TokenScorer(bundle.codec, load_engine(bundle, "onnx"), bundle.config).predict_with_weights(reviews)
+    return TokenScorer(bundle.codec, load_engine(bundle, "onnx"), bundle.config).read(reviews)[:2]
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -269,12 +277,11 @@ def test_the_packaged_bundle_predicts_as_with_onnx_runtime(kernel, reviews, by_o
         monkeypatch.setenv(VARIABLE, kernel)
     bundle = load_bundle(None, LAYOUT)
     engine = native_engine(bundle, None, "native-bf16" if kernel == "bf16" else "native")
-    probability, weights = TokenScorer(bundle.codec, engine, bundle.config).predict_with_weights(reviews)
-    near = 3e-3 if kernel == "bf16" else 2e-5
+    probability, weights = TokenScorer(bundle.codec, engine, bundle.config).read(reviews)[:2]
+    near = 3e-3 if kernel == "bf16" else min(3e-4, bound(kernel))
     assert abs(probability - by_onnx[0]).max() <= near
-    assert max(abs(one - other).max() for one, other in zip(weights, by_onnx[1])) <= (
-        1e-2 if kernel == "bf16" else 1e-5
-    )
+    of_weights = 1e-2 if kernel == "bf16" else min(5e-4, bound(kernel, 1e-5))
+    assert max(abs(one - other).max() for one, other in zip(weights, by_onnx[1])) <= of_weights
 
 
 @pytest.mark.parametrize(

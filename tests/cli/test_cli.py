@@ -150,7 +150,7 @@ def test_help_names_every_command_and_every_setting(command):
 
 
 def test_help_shows_choices(command):
-    from nsmc_attention.classifier.display import METHODS
+    from nsmc_attention.classifier.prediction import METHODS
     from nsmc_attention.registry import SYSTEMS
 
     presets = "|".join(name for task in SYSTEMS.values() for name in task.layout.presets)

@@ -6,7 +6,7 @@ import pytest
 
 from nsmc_attention.errors import DataError
 from nsmc_attention.machine.workers import Workers
-from nsmc_attention.text.encoding import tokenize
+from nsmc_attention.text.encoding import tokenize_many
 
 
 def test_results_come_in_the_order_of_the_tasks():
@@ -29,7 +29,7 @@ def test_what_a_task_prints_is_no_result_and_what_it_raises_is_raised_here():
             pool.submit(eval, "lambda: 0").result()
         with pytest.raises((AttributeError, pickle.PicklingError, TypeError)):
             pool.submit(lambda: 0)
-        assert pool.submit(tokenize, ["좋다"], "characters").result() == [["좋", "다"]]
+        assert pool.submit(tokenize_many, ["좋다"], "characters").result() == [["좋", "다"]]
 
 
 def test_a_process_that_is_killed_breaks_the_pool_and_an_error_ends_all():

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.apps.report.statistics import content_words
+from nsmc_attention.apps.words import content_words
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc

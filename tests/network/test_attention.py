@@ -1,4 +1,4 @@
-"""The additive score computed by products is GluonNLP's additive score, and so are its gradients; hops are Lin's."""
+"""The additive score of the compiled operator is GluonNLP's additive score, and so are its gradients; hops are Lin's."""
 
 import numpy
 import pytest

@@ -23,6 +23,10 @@ PICTURES = [draw(text, Style(FACE))[0] for text in ("정말 재미있는 영화"
 SENTENCES = [f"정말 재미있는 {MASK}", MASK, f"{MASK} ㅋㅋㅋ 😀"]
 
 
+def classified(classifier):
+    return numpy.concatenate([[each.probability or 0, *each.token_weights] for each in classifier.predict_many(TEXTS)])
+
+
 def restored(restorer):
     return [[found.text, found.alignment] for found in restorer.restore_many(TEXTS)]
 
@@ -41,7 +45,7 @@ def read(reader):
     return [line.text for picture in PICTURES for line in reader(picture).lines]
 
 
-ANSWERS = {"classify": lambda classifier: classifier.predict_many(TEXTS)}
+ANSWERS = {"classify": classified}
 ANSWERS |= {"restore": restored, "language": filled, "film": rated, "read": read}
 BUNDLES = ["bundle_folder", "post_run_folder", "tiny_structured", "tiny_transformer"]
 BUNDLES += ["tiny_editor", "tiny_writer", "tiny_language", "tiny_film", "tiny_reader", None]
@@ -60,7 +64,7 @@ def test_all_engines_answer_alike(request, fixture):
         del models[2]
     expected, *others = map(ANSWERS[task], models)
     for found in others:
-        assert numpy.allclose(found, expected, atol=1e-4) if isinstance(found, numpy.ndarray) else found == expected
+        assert numpy.allclose(found, expected, atol=3e-4) if isinstance(found, numpy.ndarray) else found == expected
 
 
 def history(run):

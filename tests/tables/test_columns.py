@@ -5,7 +5,7 @@ import pytest
 
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.columns import LESSER_COLUMNS, TEXT_COLUMNS, require_column
-from nsmc_attention.tables.table import open_table, remark
+from nsmc_attention.tables.table import open_table
 from nsmc_attention.text.encoding import clean
 
 TEXTS = ["배우 연기가 참 좋았어요", "지루해서 중간에 나왔다", "음악이 정말 마음에 듭니다"]
@@ -178,25 +178,3 @@ def test_rows_that_repeat_the_header_are_left_out_and_counted(table, capsys):
 )
 def test_entities_are_read_as_what_they_stand_for(text, meant):
     assert clean(text) == meant == clean(meant)
-
-
-NO_REVIEWS = """--------------- 2024년 1월 3일 수요일 ---------------
-[하늘] [오후 3:12] 재밌다
-2024. 1. 3. 오후 3:12, 하늘 : 재밌다
-2024년 1월 3일 오후 3:12, 하늘 : 재밌다
-2024년 1월 3일 수요일
-https://a.kr/b?c=1
-3f2b8c1a-0d1e-4f5a-9b7c-1a2b3c4d5e6f
-2024-01-03 12:30
-['재밌다', '별로']
-12345"""
-
-
-@pytest.mark.parametrize("line", NO_REVIEWS.splitlines())
-def test_lines_that_are_no_reviews_are_counted_and_said(table, capsys, line):
-    said = remark([line] * 3 + ["재밌다"] * 3 + [""])
-    assert said.startswith("3 of the first 6 texts are ") and said.endswith("their labels mean nothing")
-    reviews = "10점 만점에 10점|[스포] 재밌다|오후 3시: 봤다|2024년 최고의 영화|-- 별로 --|1,000명이 운다".split("|")
-    assert remark([line] + reviews * 5) is None
-    table("\n".join([line, *TEXTS, line]), "a.txt")
-    assert "a.txt: 2 of the first 5 texts are " in capsys.readouterr().err

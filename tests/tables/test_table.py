@@ -112,7 +112,6 @@ def test_parts_and_a_stream_have_the_rows_of_the_whole_and_their_numbers(written
         ("a.csv", '\ndocument,film\n가,"A\n\nB"\n\n나,B\n\n \n', [3, 4, 5]),
         ("a.csv", "document,film\n가,A\n,합계\n나,B\n", [2, 3, 4]),
         ("a.tsv", "document\tfilm\n가\tA\n\n나\tB\n\n", [2, 3, 4]),
-        ("a.jsonl", '\n \n{"document": "가"}\n\n{"document": "나"}\n\n', [3, 4, 5]),
         ("a.xlsx", [["document", "film"], ["가", "A\nB"], [], ["나", "B"], []], [2, 3, 4]),
         ("a.xlsx", [[], ["document", "film"], ["가", 5], [None, "합계"], ["나", 7]], [3, 4, 5]),
         ("a.txt", "\ufeff가\n\n나", [1, 2, 3]),

@@ -2,10 +2,7 @@
 
 import datetime
 import io
-import re
-import resource
 import zipfile
-from functools import partial
 
 import openpyxl
 import pytest
@@ -118,61 +115,9 @@ def test_a_merged_cell_names_all_its_rows_but_is_no_text_of_several(written, row
     assert [row["column 2"] for row in read] == [None, None, None, "y", None, "z"]
 
 
-FORMULAS = {
-    b"><f>A2</f><v></v>": DataError,
-    b"><f>A2</f><v/>": DataError,
-    b"><f>A2&amp;B2</f>": DataError,
-    b'><f t="shared" si="0"/>': DataError,
-    b' s="1"><f>A2</f><v>1</v>': 1,
-    # of =IF(A2="","",A2), as Excel writes it
-    b' t="str"><f>A2</f><v></v>': None,
-    b' t="str"><f>A2</f><v>\xea\xb0\x80</v>': "가",
-}
-
-
-@pytest.mark.parametrize("form", FORMULAS)
-def test_a_formula_without_a_value_is_refused_in_the_column_of_texts_alone(written, rows_of, form):
-    path = written("a.xlsx", [["리뷰", "n"], ["두\n줄", "=B9+1"], [], ["=A2", 2], [None, "=SUM(B2:B4)"], ["끝", 3]])
-    with_part(path, "xl/worksheets/sheet1.xml", partial(re.sub, rb"><f>A2</f><v[^>]*>(</v>)?", form))
-    if FORMULAS[form] is DataError:
-        with pytest.raises(DataError, match="a.xlsx row 4: expected a value in column '리뷰', found a formula .*; "):
-            rows_of(path)
-    else:
-        rows = rows_of(path)
-        assert [row["리뷰"] for row in rows] == ["두\n줄", None, FORMULAS[form], None, "끝"]
-        assert [row["n"] for row in rows] == [None, None, 2, None, 3]
-
-
-def cells_at(*places):
-    return b"".join(b'<c r="%s"><v>1</v></c>' % place for place in places)
-
-
-@pytest.mark.parametrize(
-    "far",
-    [
-        b"<row>" + cells_at(b"XFD3") + b"</row><row>" + cells_at(b"A1048576") + b"</row>",
-        b'<row r="1048576">' + cells_at(b"XFD1048576", b"A1048576") + b"</row>",
-        b"<row>" + cells_at(b"XFD1048576").replace(b'"', b"'") + b"</row>",
-    ],
-)
-def test_a_cell_far_away_is_refused_in_little_memory(written, rows_of, far):
-    path = written("a.xlsx", [["리뷰", "n"], ["좋다", 1]])
-    with_part(path, "xl/worksheets/sheet1.xml", lambda sheet: sheet.replace(b"</sheetData>", far + b"</sheetData>"))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(DataError, match="expected at most 16,777,216 cells .* found 17,179,869,184; remove far ones"):
-        rows_of(path)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**17
-
-
-def test_a_long_string_that_many_cells_share_is_refused_in_little_memory(written, rows_of):
-    path, string = written("a.xlsx", [["리뷰"], ["좋다"]]), "<si><t>" + "좋다" * 16_000 + "</t></si>"
-    cells = b"".join(b'<row><c t="s" r="A%d"><v>0</v></c></row>' % number for number in range(3, 3003))
-    with_part(path, "xl/sharedStrings.xml", lambda _: f"<sst>{string}</sst>".encode())
-    with_part(path, "xl/worksheets/sheet1.xml", lambda sheet: sheet.replace(b"</sheetData>", cells + b"</sheetData>"))
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with pytest.raises(DataError, match="expected at most 268,435,456 bytes of text in the cells of sheet"):
-        rows_of(path)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 2**17
+def test_a_formula_without_a_value_is_blank(written, rows_of):
+    path = written("a.xlsx", [["리뷰", "n"], ["좋다", "=B9+1"], ["=A2", 2], ["끝", 3]])
+    assert [*map(tuple, map(dict.values, rows_of(path)))] == [("좋다", None), (None, 2), ("끝", 3)]
 
 
 def test_blank_cells_far_away_are_none(written, rows_of):

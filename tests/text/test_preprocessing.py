@@ -64,12 +64,6 @@ def test_a_vocabulary_is_the_same_whatever_the_order_and_pieces_leave_nothing_un
     assert unknown == 0 or size == 300
 
 
-@pytest.mark.slow
-def test_worker_processes_give_what_one_process_gives(documents):
-    many = documents * 40
-    assert tokenize_many(many, "mecab", processes=2) == tokenize_many(many, "mecab", processes=1)
-
-
 COUNTED = {"나": 3, "가": 3, "다": 2, "라": 1, "마": 4}
 # three places: 바 and 사 want two of them, but without 다라 and 다 there are four characters, so no word is left
 WORDS = {"가나": 5, "다라": 4, "다": 3, "바사": 2, "아": 1}

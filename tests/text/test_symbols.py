@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.text.encoding import ReviewEncoder, clean, tokenize
+from nsmc_attention.text.encoding import ReviewEncoder, clean, tokenize_many
 from nsmc_attention.text.preprocessing import build_vocab
 from nsmc_attention.text.symbols import EMOJI, ENGLISH, RATINGS, SCALE, entry, rating, surface, symbols, with_symbols
 from nsmc_attention.text.tokenizers import TextConfig, tokenizer
@@ -71,7 +71,7 @@ def test_what_is_a_symbol(text, expected):
 @given(st.lists(TEXTS, min_size=1, max_size=20))
 def test_both_ways_to_encode_agree_and_give_symbols_their_entries(texts):
     config = TextConfig(symbols=1, rare_words="pieces", min_count=1, vocab_size=4000)
-    token_lists = tokenize(texts, "mecab", 1)
+    token_lists = tokenize_many(texts, "mecab", 1)
     encoder = ReviewEncoder.from_json(build_vocab(token_lists, config).to_json(), config)
     together, apart = encoder.encode_many(texts), [encoder.encode_words(words) for words in token_lists]
     assert [(one.tokens, one.ids) for one in together] == [(one.tokens, one.ids) for one in apart]

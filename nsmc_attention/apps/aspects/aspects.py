@@ -15,7 +15,7 @@ from ...machine.aliases import Record
 from ...measure.metrics import log_odds
 from ...scoring.reference import AddedColumns, Row, check_text, or_packaged
 from ...text.encoding import Encoded, clean
-from .clauses import FILM_WORDS, NONE, PATTERNS, Clause, Pairs, Words, clauses, read_words, words_of
+from .clauses import FILM_WORDS, NONE, PATTERNS, Clause, Morphemes, Pairs, Words, clauses, read_words, words_of
 
 # Log-odds up to which what is beside a clause counts, of a word that says something else of a part than of a whole, and
 # nearer to 0 than which a name alone (발연기) has no side; weight of the rest of a clause with a word of GOODS
@@ -59,37 +59,29 @@ class AspectReader(AddedColumns):
     def columns(self, found: Iterable[tuple[Aspect, float]]) -> Row:
         return tuple(map({name: LABELS[odds > 0] for name, odds in by_name(found).items()}.get, self.added))
 
-    def rows(self, texts: Iterable[str]) -> list[Row]:
-        if self.scorer is not self.classifier:
-            return super().rows(texts)
-        return [(*row[:-1], *self.columns(found), row[-1]) for row, found in self.scored(texts)]
-
     def __call__(self, texts: Iterable[str]) -> list[list[tuple[Aspect, float]]]:
         """Return the aspects of each text, in its order; none of one that the classifier cannot judge."""
         naming = (text if self.words.pattern.search(text) else "" for text in map(clean, texts))
-        return [found for _, found in self.scored(naming)]
+        return [found for reviews in self.classifier.windows(naming) for found in self.read(reviews)]
 
-    def scored(self, texts: Iterable[str]) -> Iterator[tuple[Row, list[tuple[Aspect, float]]]]:
-        """Yield the classifier's row of each text, and its aspects; the network reads a text once, and its clauses."""
-        for reviews in self.classifier.windows(texts):
-            probabilities, added = Explainer(self.classifier).scored(reviews)
-            found = self.read(reviews, log_odds(probabilities).tolist(), added)
-            yield from zip(self.classifier.rows_of(reviews, probabilities), found)
-
-    def read(self, reviews: Sequence[Encoded], whole: Any, added: Any) -> list[list[tuple[Aspect, float]]]:
-        """Return the aspects of reviews, of which the whole has these log-odds and each token adds to them."""
+    def read(
+        self, reviews: Sequence[Encoded], placed: Sequence[Optional[Morphemes]] = ()
+    ) -> list[list[tuple[Aspect, float]]]:
+        """Return the aspects of reviews, with their `placed_morphemes` if these are known."""
         found: list[list[tuple[Aspect, float]]] = [[] for _ in reviews]
         naming = [place for place, review in enumerate(reviews) if self.words.pattern.search(review.text)]
         known = [place for place in naming if not self.classifier.abstention.reason(reviews[place])]
-        cut = [(place, parts) for place in known if (parts := clauses(reviews[place].text, self.words))]
+        both = ((place, clauses(reviews[place].text, self.words, placed[place] if placed else None)) for place in known)
+        cut = [(place, parts) for place, parts in both if parts]
+        probabilities, added = Explainer(self.classifier).scored([reviews[place] for place, _ in cut])
         tokens = [[start for start, _ in reviews[place].offsets] for place, _ in cut]
         pairs = [(k, part) for k, (_, parts) in enumerate(cut) for part in parts if part.names]
         alone = [self.alone(reviews[cut[k][0]], tokens[k], part) for k, part in pairs]
         odds = iter(numpy.nan_to_num(log_odds(self.classifier.score(alone))).tolist())  # 0 for an aspect and no word
-        for (place, parts), starts in zip(cut, tokens):
+        for (place, parts), starts, whole, own in zip(cut, tokens, log_odds(probabilities).tolist(), added):
             owners = numpy.searchsorted([part.start for part in parts], starts, side="right") - 1
-            sums = numpy.bincount(owners, added[place], len(parts)).tolist()
-            found[place] = [*self.judged(reviews[place].text, parts, sums, whole[place], odds)]
+            sums = numpy.bincount(owners, own, len(parts)).tolist()
+            found[place] = [*self.judged(reviews[place].text, parts, sums, whole, odds)]
         return found
 
     def alone(self, review: Encoded, starts: Sequence[int], part: Clause) -> Encoded:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import groupby, starmap
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Optional
 
 from ...classifier.prediction import TYPES
 from ...corpora.data import read_pairs
@@ -34,6 +34,7 @@ JOINING, APART = re.compile("[basdBAS][j,.]*$"), re.compile("[@p][jo]")
 # A word that praises (p) or blames (b) goods, and one that turns it round before (n) or after it (d); 없다 of an aspect itself
 WORTH, LACK = re.compile("(n?)([pb])([^pb]{0,3}d|[^pb]?n(?![pb]))?"), re.compile("[.]?d")
 Pairs = tuple[tuple[str, str], ...]
+Morphemes = tuple[list[tuple[str, str]], list[Span]]
 
 
 class Words(NamedTuple):
@@ -98,10 +99,15 @@ def letter_of(surface: str, features: str) -> tuple[str, str]:
     return LETTERS.get(first) or LETTERS.get(first[0], "w"), stem
 
 
-def clauses(text: str, words: Words) -> list[Clause]:
+def placed_morphemes(text: str) -> Morphemes:
+    """Find (surface, features) of each morpheme of a clean text, and their places."""
+    pairs = morphemes(text)
+    return pairs, align(text, [surface for surface, _ in pairs])
+
+
+def clauses(text: str, words: Words, found: Optional[Morphemes] = None) -> list[Clause]:
     """Return the clauses of a clean text, in order, with white space between; none of a text that names no aspect."""
-    pairs, names = morphemes(text), dict[int, str]()
-    spans = align(text, [surface for surface, _ in pairs])
+    (pairs, spans), names = found or placed_morphemes(text), dict[int, str]()
     starts, ends = (dict(zip(sides, range(len(spans)))) for sides in zip(*spans)) if spans else ({}, {})
     for each in words.pattern.finditer(text):
         first, last, name = starts.get(each.start()), ends.get(each.end()), words.aspects[each[0].lower()]
@@ -120,7 +126,7 @@ def clauses(text: str, words: Words) -> list[Clause]:
             letters[first : last + 1] = "w" * (last - first) + "x"  # 하지 말고 takes nothing out
     both = zip(pairs, [*pairs[1:], ("", "")]) if words.goods else ()
     worths = "".join(GOODS.get(joined_morphemes(*one)[0][0]) or GOODS.get(one[0] + two[0], ".") for one, two in both)
-    code, found, left_out = "".join(letters), list[Clause](), set[int]()
+    code, parts, left_out = "".join(letters), list[Clause](), set[int]()
     out = {each.end() - 1 for each in APART.finditer(code)}.union(names if words.goods else ())
     for first, last, kind in joined(text, spans, code, names):
         own = [place for place in range(first, last) if place in names]
@@ -132,9 +138,9 @@ def clauses(text: str, words: Words) -> list[Clause]:
         kind = "o" if "@o" in code[first:last] and kind != "x" else kind
         tail = tuple(filter(None, (stems[first + ending.start()], "다"))) if ending else ()
         aspects = tuple(dict.fromkeys(names[place] for place in own))
-        found.append(Clause(spans[first][0], spans[last - 1][1], aspects, kind, left_out, tail, worth))
+        parts.append(Clause(spans[first][0], spans[last - 1][1], aspects, kind, left_out, tail, worth))
     left_out.update(spans[place][0] for place in out)
-    return found
+    return parts
 
 
 def joined(text: str, spans: Sequence[Span], code: str, names: dict[int, str]) -> list[tuple[int, int, str]]:

@@ -5,12 +5,13 @@ import json
 import math
 import sys
 import time
-from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import repeat
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
 
+import numpy
 import pandas
 
 from ...classifier.domain_shift import domain_shift, domain_warning
@@ -27,23 +28,24 @@ from ...measure.share import Tally
 from ...scoring.columns import as_csv
 from ...scoring.files import PathLike, row_stream, tally_of
 from ...scoring.reference import Row
-from ...systems.film.rater import FilmRater, Pools, rater_of
+from ...systems.film.rater import FilmRater, Pools, ReviewReader, rater_of
 from ...tables.columns import require_column
 from ...tables.parts import as_text, cells_of, cut
+from ...text.encoding import Encoded
 from ...views.heatmap import tags_at
 from ...views.page import OWN_CHARACTERS, entry, file, filled, font_of, in_base64, in_script, panel, with_words
 from ..aspects.aspects import Aspect, AspectReader, by_name
-from ..aspects.clauses import read_words
+from ..aspects.clauses import Morphemes, placed_morphemes, read_words
+from ..words import content_words
 from .content import SHOWN, Content, Example, Section, rate_groups
-from .statistics import Tables, WordCounts, content_words, count, count_words, dates_of
+from .statistics import Tables, count, count_words, dates_of
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
 TABLES = (*ALWAYS, "sentiments", "groups", "months", "agreement", "aspects", "aspects_by_group")
 LANGUAGES = ("ko", "en")
-# What is predicted of a text, of one without a label as of a blank one; what is found in it; and what is known of a mention
+# What is predicted of a text, of one without a label as of a blank one; and what is known of a mention
 PREDICTED, BLANK = "probability label sentiment expected_stars".split(), (math.nan, None, None, math.nan)
-FOUND = ["text", *PREDICTED, "words", "tokens", "weights", "mentions"]
 MENTION = "row aspect odds label probability start end".split()
 
 
@@ -79,7 +81,7 @@ def report(
         print(f"{path}: {warning}", file=sys.stderr)
     # the stars and the words of films say nothing of other texts
     rater = None if (unlike := domain_shift(classifier, frame["text"].tolist())) else rater
-    tally, counts, mentions, pools = read_texts(TextReader(classifier, words), frame, path, rater)
+    tally, counts, mentions, pools = read_texts(TextReader(classifier, words, bool(rater)), frame, path, rater)
     mentions = mentions[:0] if unlike and not words else mentions
     tables = count(frame, counts, mentions, classifier.prior, tally.evidence)
     ratings = rate_groups(rater, pools, tables["groups"]) if rater else None
@@ -92,19 +94,41 @@ def report(
     return tables
 
 
+@dataclass(frozen=True)
 class TextReader(AspectReader):
-    """Reads of each text what a report counts, FOUND, small enough to come from a worker process."""
+    """Reads of texts what a report counts, small enough to come from a worker process; for `films` their vectors too."""
+
+    films: bool = False
+
+    @cached_property
+    def review_reader(self) -> ReviewReader:
+        return ReviewReader(self.scorer.bundle, threads=1)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        # averaged: the weights of all reviews would be gigabytes
-        reviews = [each.averaged() for each in self.scorer.predict_stream(texts)]
-        able, rows = Explainer(self.scorer).has_contributions, list[Row]()
-        for review, judged in zip(reviews, self(each.text for each in reviews) if able else repeat([])):
-            spans, weights = content_words(review.text), (review.token_weights * len(review.tokens)).tolist()
-            said = review.probability, review.label, review.sentiment or "no_opinion", review.stars or math.nan
-            found = {word for *_, word in spans}, tags_at(review.offsets, spans), weights, [*mentions_of(judged)]
-            rows.append((review.text, *(said if review.label else BLANK), *found))
-        return rows
+        """Return one row of all texts: the clean ones, PREDICTED, MENTION, their `count_words`, and their vectors."""
+        scorer, reviews = self.scorer, self.scorer.encoder.encode_many([*texts])
+        probabilities, weights, said = scorer.score.read(reviews, scorer.heads)
+        labelled = scorer.labels_of(reviews, probabilities)
+        predicted = [
+            (probability, label, sentiment or "no_opinion", stars or math.nan) if label else BLANK
+            for (label, _, probability, _), (sentiment, stars) in zip(labelled, scorer.sentiments(labelled, said))
+        ]
+        placed = [placed_morphemes(review.text) for review in reviews]
+        read = zip(predicted, reviews, placed, weights)
+        words = count_words((label, *words_of(*each)) for (_, label, *_), *each in read if label)
+        judged = self.read(reviews, placed) if Explainer(scorer).has_contributions else []
+        mentions = [(row, *each) for row, found in enumerate(judged) for each in mentions_of(found)]
+        vectors = self.review_reader.read(reviews) if self.films else None
+        return [([review.text for review in reviews], predicted, mentions, words, vectors)]
+
+
+def words_of(review: Encoded, placed: Morphemes, weights: Any) -> tuple[list[str], list[str], list[float]]:
+    """Return the content words of a review, that of each token, and the tokens' weights, 1 on average."""
+    spans = content_words(review.text, placed)
+    words = [word for *_, word in spans]
+    same = review.tokens == tuple([surface for surface, _ in placed[0]])
+    means = weights if weights.ndim == 1 else numpy.add.reduce(weights) / numpy.float32(len(weights))
+    return words, words if same else tags_at(review.offsets, spans), (means * len(review)).tolist()
 
 
 def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
@@ -116,24 +140,24 @@ def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
 
 def read_texts(
     reader: TextReader, frame: pandas.DataFrame, path: Path, rater: Optional[FilmRater] = None
-) -> tuple[Tally, WordCounts, pandas.DataFrame, Pools]:
+) -> tuple[Tally, pandas.DataFrame, pandas.DataFrame, Pools]:
     """Add PREDICTED to a frame of texts, each replaced by the clean one; say how far it is where no terminal shows a bar."""
-    tally, words, pools, said = Tally(), defaultdict[str, Any](Counter), Pools(), time.monotonic()
+    tally, words, pools, said = Tally(), pandas.DataFrame(), Pools(), time.monotonic()
     texts, parts, mentions = frame.pop("text").tolist(), list[pandas.DataFrame](), list[pandas.DataFrame]()
     names, processes = PREDICTED[: 4 if reader.scorer.heads else 2], 1 if len(frame) <= WINDOW else None
     with progress_bar(total=len(frame), desc="scoring", unit=" reviews") as bar:
-        for _, few in row_stream(reader, cut(texts, WINDOW, sys.getsizeof, TEXT), processes):
+        for few, (row,) in row_stream(reader, cut(texts, WINDOW, sys.getsizeof, TEXT), processes):
             places = slice(tally.rows, tally.rows + len(few))
-            found = pandas.DataFrame(few, frame.index[places], FOUND)
-            texts[places] = found["text"]
-            tally += tally_of(reader.scorer, texts[places], found["probability"].tolist(), before=places.start)
-            count_words(words, labelled := found[found["label"].notna()])
+            texts[places], predicted, own, counts, vectors = row
+            parts.append(pandas.DataFrame(predicted, frame.index[places], PREDICTED)[names])
+            mentions.append(pandas.DataFrame([(k + places.start, *each) for k, *each in own], columns=MENTION))
+            tally += tally_of(reader.scorer, texts[places], [*parts[-1]["probability"]], before=places.start)
+            words = pandas.concat([words, counts]).groupby(level=0, sort=False).sum()
             if rater:
-                pairs = zip(frame["group"][labelled.index], labelled["text"])
-                rater.add(pools, [pair for pair in pairs if pair[0]], SHOWN)
-            own = [(row, *each) for row, several in found["mentions"].items() for each in several]
-            mentions.append(pandas.DataFrame(own, columns=MENTION))
-            parts.append(found[names])
+                groups, labels = frame["group"].iloc[places].tolist(), parts[-1]["label"]
+                known = [k for k, pair in enumerate(zip(groups, labels)) if all(pair)]
+                films, shown = ([column[k] for k in known] for column in (groups, texts[places]))
+                rater.add(pools, films, shown, vectors[known], SHOWN)
             bar.update(len(few))
             if not sys.stderr.isatty() and time.monotonic() - said > 10:
                 print(f"{path}: {tally.rows:,} of {len(frame):,} reviews read", file=sys.stderr, flush=True)

@@ -1,7 +1,7 @@
 """Statistics of scored reviews: estimated shares of positive reviews, content words and distinctive ones, extreme reviews."""
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import reduce
 from typing import Any, Iterable, Sequence
 
@@ -9,11 +9,8 @@ import numpy
 import pandas
 
 from ...measure.share import NOTHING, WIDEST_INTERVAL, Evidence, Share, shrunk
-from ...text.tokenizers import Span, align, joined_morphemes, morphemes
 
 Tables = dict[str, pandas.DataFrame]
-# By (word, label): "reviews" with it, "" of all; its "tokens", and the sums of their "weights"
-WordCounts = dict[str, "Counter[tuple[str, str]]"]
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
 Z95, Z998 = 1.96, 3.09
 # Dates with the year first, whatever follows: digits alone; a whole year, a month and perhaps a day; three numbers
@@ -34,8 +31,6 @@ THIS_YEAR = re.compile(
 SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]
 # The middle of the stars, and the characters of a review that is long enough to read
 MIDDLE, READABLE = 6, 15
-# Verbs that say nothing by themselves
-LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하다".split())
 
 
 def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evidence = NOTHING) -> pandas.DataFrame:
@@ -97,7 +92,7 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     return written.map(dict(zip(written.unique(), shown))).astype(object)
 
 
-def count(frame: Any, words: WordCounts, mentions: pandas.DataFrame, prior: float, whole: Evidence) -> Tables:
+def count(frame: Any, words: pandas.DataFrame, mentions: pandas.DataFrame, prior: float, whole: Evidence) -> Tables:
     """Return the report's tables of a frame of texts with what is predicted, of their words and mentions of aspects."""
     scored, tables = frame[frame["label"].notna()], Tables()
     if "sentiment" in scored:
@@ -119,58 +114,29 @@ def count(frame: Any, words: WordCounts, mentions: pandas.DataFrame, prior: floa
     return {**tables, "reviews": pandas.concat(extreme_reviews(frame), names=["kind", "row"])}
 
 
-def content_words(text: str) -> list[tuple[int, int, str]]:
-    """Return (start, end, word) of each morpheme of a clean text, "" for a word that is no content word.
+def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Sequence[float]]]) -> pandas.DataFrame:
+    """Count "reviews" by word, "" of all, and their "tokens" with the sums of their "weights", each by label.
 
-    Content words are nouns, stems with 다 (아까워 -> 아깝다), and roots with what makes them a verb (지루 하 -> 지루하다).
+    A review has a label, its words, those of the tokens, and the tokens' weights.
     """
-    pairs = morphemes(text)
-    spans = align(text, [surface for surface, _ in pairs])
-    stems = [joined_morphemes(surface, features)[0] for surface, features in pairs]
-    words = [dictionary_form(*stem, *after) for stem, after in zip(stems, [*stems[1:], ("", "")])]
-    join_pieces(spans, [tag for _, tag in stems], words, text)
-    return [(start, end, word) for (start, end), word in zip(spans, words)]
-
-
-def dictionary_form(form: str, tag: str, next_form: str, next_tag: str) -> str:
-    """Return a content word as a dictionary lists it, "" for other morphemes."""
-    if tag in ("VV", "VA"):
-        return "" if f"{form}다" in LIGHT else f"{form}다"
-    if tag == "XR" and next_tag in ("XSA", "XSV"):
-        return f"{form}{next_form}다"
-    return form if tag in ("NNG", "NNP", "XR") else ""
-
-
-def join_pieces(spans: Sequence[Span], tags: Sequence[str], words: list[str], text: str) -> None:
-    """Join touching nouns of which one has a single syllable (노 잼 -> 노잼); drop those beside a pronoun or counter (짜증 나)."""
-    first = 0
-    for end in range(1, len(tags) + 1):
-        touching = end < len(tags) and spans[end][0] == spans[end - 1][1]
-        if touching and all(tag[:1] == "N" or tag in ("MM", "XPN") for tag in tags[end - 1 : end + 1]):
-            continue
-        run, whole = words[first:end], text[spans[first][0] : spans[end - 1][1]]
-        if len(run) > 1 and any(len(word) == 1 for word in run):
-            words[first:end] = [whole] * len(run) if all(run) else [word if len(word) > 1 else "" for word in run]
-        first = end
-
-
-def count_words(words: WordCounts, found: pandas.DataFrame) -> None:
-    """Count the words of reviews with a label, and their tokens."""
-    for label, own, tokens, weights in zip(found["label"], found["words"], found["tokens"], found["weights"]):
-        words["reviews"].update((word, label) for word in {"", *own})
+    columns = defaultdict[tuple[str, str], Any](Counter)
+    for label, words, tokens, weights in reviews:
+        columns["reviews", label].update({"", *words})
+        columns["tokens", label].update(tokens)
+        sums = columns["weights", label]
         for token, weight in zip(tokens, weights):
-            words["tokens"][token, label] += 1
-            words["weights"][token, label] += weight
+            sums[token] += weight
+    return pandas.DataFrame(columns).fillna(0.0)
 
 
-def distinctive_words(reviews: "Counter[tuple[str, str]]", fewest: int = 5) -> pandas.DataFrame:
+def distinctive_words(reviews: pandas.DataFrame, fewest: int = 5) -> pandas.DataFrame:
     """Return which words occur more in reviews of one label than in those of the other.
 
     The log-odds ratio with all words as the Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
     equation 22), is z, above 0 for praise, largest first, 0 where the word is in no larger share of that side's reviews;
     positive and negative are the reviews with the word. Words in fewer than `fewest` are left out.
     """
-    counts = pandas.Series(reviews).unstack().reindex(columns=["positive", "negative"]).fillna(0.0)
+    counts = reviews.reindex(columns=["positive", "negative"]).fillna(0.0)
     sides, counts = counts.loc[""], counts.drop(index="")
     smoothed = counts.add(whole := counts.sum(axis="columns"), axis="index")
     # of an only word, which is all that either label has, the odds are 1
@@ -181,9 +147,10 @@ def distinctive_words(reviews: "Counter[tuple[str, str]]", fewest: int = 5) -> p
     return rows.sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 
-def attended_words(words: WordCounts) -> pandas.DataFrame:
+def attended_words(words: pandas.DataFrame) -> pandas.DataFrame:
     """Return for each label its words by weight: label, word, count, weight (mean), largest first, without rare ones."""
-    counts = pandas.DataFrame(words).rename_axis(["word", "label"]).reset_index()
+    counts = pandas.concat({label: words.xs(label, axis="columns", level=1) for label in words.columns.unique(1)})
+    counts = counts.rename_axis(["label", "word"]).reset_index()
     fewest = max(5, counts.loc[counts["word"] == "", "reviews"].sum() // 500)
     rows = counts[(counts["word"] != "") & (counts["tokens"] >= fewest)].astype({"tokens": "int64"})
     rows = rows[["label", "word"]].assign(count=rows["tokens"], weight=rows["weights"] / rows["tokens"])

@@ -93,11 +93,8 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     tell("/readyz", summary="Whether the models are loaded, and which", responses=unready)(service.readyz)
     tell("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)(service.metrics)
     handlers = {**dict.fromkeys(EXPECTED, respond_error), Exception: respond_bug}
-    short = {
-        route.path: ExceptionMiddleware(route.respond, handlers)
-        for route in application.routes
-        if isinstance(route, JsonRoute)
-    }
+    routes = (route for route in application.routes if isinstance(route, JsonRoute))
+    short = {route.path: ExceptionMiddleware(route.respond, handlers) for route in routes}
     # outermost, so that its response to a bug has the security headers too
     return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes}, short)
 

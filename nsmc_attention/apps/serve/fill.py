@@ -1,7 +1,6 @@
 """`POST /fill`, and the blanks on the page."""
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 from pydantic import Field, StrictBool, StrictInt
@@ -40,9 +39,8 @@ class Service(SystemService):
 
     async def load(self) -> None:
         server = self.server
-        model = await self.main.load(self.companion, server.mxnet)
-        if model:
-            self.fillings = one_by_one(partial(filling_json, model), server.thread_of(model), BLANKS)
+        if model := await self.main.load(self.companion, server.mxnet):
+            self.fillings = one_by_one(self.filling, server.thread_of(model), BLANKS)
 
     async def fill(self, question: Blank) -> str:
         """Return the likeliest words at the [MASK] of a text; several are filled together, the most certain first.
@@ -60,9 +58,8 @@ class Service(SystemService):
         self.counter.inc()
         return answer
 
-
-def filling_json(model: LanguageModel, blank: Blank) -> str:
-    """Return the candidates for a blank, with the heads if asked for; DataError at a wrong number of [MASK]."""
-    filling = model(blank.inputs, blank.top)
-    heads = {"heads": head_values(filling.heads)} if blank.heads else {}
-    return encode({**filling.to_dict(), **heads})
+    def filling(self, blank: Blank) -> str:
+        """Return the candidates for a blank, with the heads if asked for; DataError at a wrong number of [MASK]."""
+        filling = self.main.require()(blank.inputs, blank.top)
+        heads = {"heads": head_values(filling.heads)} if blank.heads else {}
+        return encode({**filling.to_dict(), **heads})

@@ -13,7 +13,7 @@ from fastapi.responses import Response
 from ...errors import DataError
 from ...machine.aliases import Record
 from ...scoring.reference import Reference
-from ...systems.film.rater import FilmRater, Pools, Rated, named, rater_of
+from ...systems.film.rater import FilmRater, Rated, named, rater_of
 from ...systems.film.rating import Rating
 from .plug import LoadedModel, Route, SystemService, TableQuery
 from .uploads import Upload
@@ -86,13 +86,10 @@ def rate(rater: Any, table: Upload, output: Path, group_by: str, shown: int) -> 
 
     pools = rater.pool(pairs(), shown)
     with open(output, "w", encoding="utf-8", errors="replace") as file:
-        file.writelines(f"{line}\n" for line in film_lines(rater, pools))
+        for film, (pool, (low, stars, high)) in zip(pools, rater.bounds(pools.values())):
+            values = Rating(pool.count, pool.blank, stars, low, high).to_dict()
+            representative = [{"text": text, "weight": weight} for text, weight in pool.weights]
+            values = {"film": film, "blank": pool.blank, **values, "representative": representative}
+            print(json.dumps(values, ensure_ascii=False), file=file)
     rows = sum(pool.count + pool.blank for pool in pools.values())
     return {"rows": rows, "kind": "jsonl"}
-
-
-def film_lines(rater: FilmRater, pools: Pools) -> Iterator[str]:
-    for film, (pool, (low, stars, high)) in zip(pools, rater.bounds(pools.values())):
-        values = Rating(pool.count, pool.blank, stars, low, high).to_dict()
-        shown = [{"text": text, "weight": weight} for text, weight in pool.weights]
-        yield json.dumps({"film": film, "blank": pool.blank, **values, "representative": shown}, ensure_ascii=False)

@@ -10,11 +10,9 @@ from fastapi import Query, Request
 from fastapi.responses import Response
 
 from ...errors import DataError
-from ...machine.aliases import Record
 from ...scoring.reference import Reference
 from ...systems.read.opening import FORMATS
 from ...systems.read.reader import PictureReader
-from ...systems.read.reading import Line
 from ...systems.read.settings import READER
 from .plug import LoadedModel, Route, SystemService, encode, labels_of, present, unless_gone
 from .uploads import load_scorer, stored
@@ -24,15 +22,6 @@ LineWeights = Annotated[bool, Query(description="add to each line weights (lette
 MEDIA_TYPES = tuple(f"image/{name.lower()}" for name in FORMATS)
 # Bytes of a picture; weights of all lines in a response, 3 MB of JSON
 MOST_BYTES, MOST_WEIGHTS = 20_000_000, 2**19
-
-
-def check_type(content_type: str) -> None:
-    """Raise DataError for a type that is no picture's; which of them it is, the content says."""
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind not in MEDIA_TYPES:
-        wrong = repr(kind[:60]) if kind else "none"
-        hint = "with curl: -H 'Content-Type: image/png' --data-binary @screenshot.png"
-        raise DataError(f"Content-Type: expected {', '.join(MEDIA_TYPES)}, found {wrong}; {hint}")
 
 
 def load_models(reader: Reference, classifier: Optional[Reference]) -> tuple[Any, Any]:
@@ -49,15 +38,12 @@ def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple
         raise DataError(f"weights: expected at most {MOST_WEIGHTS} of all lines, found more; {advice}")
     rows = classifier.rows([line.text for line in reading.lines]) if classifier else None
     labels = repeat({}) if rows is None else (labels_of(row)[0] for row in rows)
-    lines = [{**values_of(line, weights), **label} for line, label in zip(reading.lines, labels)]
+    lines = [line.to_dict(weights) for line in reading.lines]
+    for line, label in zip(lines, labels):
+        # of a line, as of a review, `score` is its label's
+        line["letter_probability"] = line.pop("score")
+        line.update(label)
     return encode({**reading.to_dict(), "lines": lines}), len(rows or ())
-
-
-def values_of(line: Line, weights: bool) -> Record:
-    values = line.to_dict(weights)
-    # of a line, as of a review, `score` is its label's
-    values["letter_probability"] = values.pop("score")
-    return values
 
 
 class Service(SystemService):
@@ -65,9 +51,8 @@ class Service(SystemService):
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
-        self.main = LoadedModel(
-            "read", "read", "reader of pictures", self.bundle or present(READER), PictureReader.load
-        )
+        bundle = self.bundle or present(READER)
+        self.main = LoadedModel("read", "read", "reader of pictures", bundle, PictureReader.load)
         self.counter = self.server.counters.counter("read", "Pictures read")
 
     @property
@@ -82,7 +67,7 @@ class Service(SystemService):
     async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
         """Return the lines of text in a picture, the body itself, in reading order.
 
-        The file's content decides of which of the types it is. `width` and `height` are those of the picture, turned as
+        The file's content decides of which of the types it is, not its media type. `width` and `height` are those of the picture, turned as
         its EXIF says, in pixels. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability`
         (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
         it is classified, what /predict says of it. `weights` are the attention that each letter was
@@ -91,7 +76,6 @@ class Service(SystemService):
         """
         classifier = self.server.require().classifier.reference
         reader = self.main.require().reference
-        check_type(request.headers.get("content-type", ""))
         async with stored(request) as (path, _, _):
             load = partial(load_models, reader, classifier if predict else None)
             work = self.server.fence(path, load, read_picture, path, weights)

@@ -1,7 +1,6 @@
 """`POST /restore`, and the corrected text on the page."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from pydantic import Field, StrictBool
@@ -9,7 +8,6 @@ from starlette.exceptions import HTTPException
 
 from ...drawing.matrices import rounded
 from ...engines.graphs import companion_engine
-from ...errors import NsmcError
 from ...machine.batching import Batcher, cost_of, one_by_one
 from ...systems.restore.restoration import Restoration
 from ...systems.restore.restorer import Restorer
@@ -39,7 +37,7 @@ class Service(SystemService):
         super().__init__(*values)
         self.main = LoadedModel("restore", "restore", "restorer", self.bundle or present(EDITOR), Restorer.load)
         description = "writer, whose attention they would be"
-        self.writer = LoadedModel("weights", "restore", description, present(WRITER), load_writer)
+        self.writer = LoadedModel("weights", "restore", description, present(WRITER), Restorer.load)
         self.counter = self.server.counters.counter("restored", "Texts restored")
 
     @property
@@ -92,15 +90,6 @@ class Service(SystemService):
             results = await self.restorations(texts)
         self.counter.inc(len(texts))
         return f"[{','.join(results)}]"
-
-
-def load_writer(bundle: Path, engine: str) -> Restorer:
-    """Load the packaged writer, at the first request for its attention."""
-    try:
-        return Restorer.load(bundle, engine)
-    except NsmcError as problem:
-        # no fault of the request, and its message names a folder of this machine
-        raise RuntimeError("the packaged writer cannot be loaded") from problem
 
 
 def restoration_json(restoration: Restoration, weights: bool = False) -> str:

@@ -15,31 +15,17 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field, StrictBool, StrictInt
 from starlette.exceptions import HTTPException
 
-from ...classifier.display import AUTO, METHODS
 from ...classifier.explain import Explainer
 from ...classifier.positive_share import share_given
-from ...classifier.prediction import WITH_SENTIMENT, Prediction
+from ...classifier.prediction import AUTO, METHODS, WITH_SENTIMENT
 from ...classifier.predictor import Classifier
 from ...machine.batching import Batcher, cost_of, one_by_one
 from ...views.page import file, filled, font_of, panel, with_words
 from ..aspects.aspects import aspects as aspects_of
+from . import plug
 from .fence import Fence
 from .guard import Counters, Limits
-from .plug import (
-    ERRORS,
-    LARGEST_MATRIX,
-    TEXTS_TAG,
-    Body,
-    BundlePath,
-    OneOrMore,
-    ReadAs,
-    Route,
-    TableQuery,
-    encode,
-    head_values,
-    labels_of,
-    unless_gone,
-)
+from .plug import Body, BundlePath, OneOrMore, ReadAs, Route, TableQuery, unless_gone
 from .uploads import FORM, MEDIA_TYPES, Upload, load_scorer, read_table, score, stored, table_response, upload_kind
 
 # {system: the module of its requests}; what it adds to the page is in pages/
@@ -148,8 +134,13 @@ class Server:
         LOG.info("ready: bundle %s, engine %s", classifier.bundle.name, classifier.engine.name)
 
     def with_weights(self, items: list[tuple[str, Optional[int]]]) -> list[str]:
-        predictions = self.classifier.predict_many([text for text, _ in items])
-        return [weights_json(prediction, top_k) for prediction, (_, top_k) in zip(predictions, items)]
+        """Return the labels of texts, each with its top_k, the first label with tokens and weights."""
+        answers = []
+        for prediction, (_, top_k) in zip(self.classifier.predict_many([text for text, _ in items]), items):
+            values = {} if prediction.error else prediction.to_dict(weights=True)
+            row = [getattr(prediction, name) for name in WITH_SENTIMENT]
+            answers.append(labels_json(row, top_k, **{name: values[name] for name in DETAILS if values}))
+        return answers
 
     def thread_of(self, model: Any) -> ThreadPoolExecutor:
         return self.mxnet if model.engine.name == "gluon" else ThreadPoolExecutor(1)
@@ -163,8 +154,8 @@ class Server:
     @property
     def routes(self) -> list[Route]:
         own = [
-            Route("/predict", TEXTS_TAG, "Classify reviews", self.predict),
-            Route("/explain", TEXTS_TAG, "Explain a prediction by the words of its review", self.explain),
+            Route("/predict", plug.TEXTS_TAG, "Classify reviews", self.predict),
+            Route("/explain", plug.TEXTS_TAG, "Explain a prediction by the words of its review", self.explain),
             self.table_route("/predict/batch", "Classify the reviews of a table", self.batch, MEDIA_TYPES),
         ]
         return own + [route for service in self.services.values() for route in service.routes]
@@ -175,10 +166,9 @@ class Server:
         form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
         bodies = {**dict.fromkeys(MEDIA_TYPES, text), "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
         options: Any = {"openapi_extra": {"requestBody": {"required": True, "content": bodies}}}
-        options["responses"] = {**ERRORS, 200: {"content": dict.fromkeys(types, text)}}
-        return Route(
-            path, "Tables", title, respond, self.limits.table, {**options, "response_class": StreamingResponse}
-        )
+        options["responses"] = {**plug.ERRORS, 200: {"content": dict.fromkeys(types, text)}}
+        options["response_class"] = StreamingResponse
+        return Route(path, "Tables", title, respond, self.limits.table, options)
 
     def fillings(self) -> dict[str, str]:
         """Return {placeholder of page.html: its text}, in their order, with what the systems add."""
@@ -299,25 +289,18 @@ class Server:
 
 
 def labels_json(row: Sequence[Any], top_k: Optional[int], **details: Any) -> str:
-    """Return `labels_of` as JSON, the first with the details; a list only where top_k is given."""
-    values = labels_of(row)[: top_k or 1]
+    """Return `plug.labels_of` as JSON, the first with the details; a list only where top_k is given."""
+    values = plug.labels_of(row)[: top_k or 1]
     values[0].update(details)
-    return encode(values if top_k else values[0])
-
-
-def weights_json(prediction: Prediction, top_k: Optional[int]) -> str:
-    """Return the labels of a prediction, the first with its tokens and weights."""
-    values = {} if prediction.error else prediction.to_dict(weights=True)
-    details = {name: values[name] for name in DETAILS if values}
-    return labels_json([getattr(prediction, name) for name in WITH_SENTIMENT], top_k, **details)
+    return plug.encode(values if top_k else values[0])
 
 
 def explanation_json(explainer: Explainer, question: Question) -> str:
     """Return the panel of a review, without a matrix that the page would not draw, and the heads if asked for."""
     attribution = explainer(question.inputs, question.method)
     attribution = attribution.by_word() if question.by_word else attribution
-    heads = {"heads": head_values(attribution.heads)} if question.heads else {}
-    drawn = attribution if len(attribution.tokens) <= LARGEST_MATRIX else attribution.without_matrix()
+    heads = {"heads": plug.head_values(attribution.heads)} if question.heads else {}
+    drawn = attribution if len(attribution.tokens) <= plug.LARGEST_MATRIX else attribution.without_matrix()
     found = aspects_of(attribution.text, classifier=explainer.classifier) if explainer.has_contributions else []
     aspects = [[each.start, each.end, each.name, each.label] for each in found]
-    return encode({**panel(drawn), **heads, "aspects": aspects})
+    return plug.encode({**panel(drawn), **heads, "aspects": aspects})

@@ -77,11 +77,9 @@ class Graph:
 
     def tensor(self, lowered: Union[str, float]) -> str:
         """Return the name of a tensor; a number becomes a constant, which every operator broadcasts."""
-        return (
-            lowered
-            if isinstance(lowered, str)
-            else self.constant(f"float_{lowered!r}", numpy.array(lowered, "float32"))
-        )
+        if isinstance(lowered, str):
+            return lowered
+        return self.constant(f"float_{lowered!r}", numpy.array(lowered, "float32"))
 
     def constant(self, name: str, array: Numbers) -> str:
         if name not in self.constants:
@@ -90,13 +88,10 @@ class Graph:
 
     def weights(self, name: str, array: Numbers) -> str:
         """Return the name of a parameter; a matrix is stored as `parameters` says, and converted once, at loading."""
-        parts = stored(name, array, self.matrices_as)
-        floats = [
-            self.constant(*part)
-            if part[1].dtype == "float32"
-            else self.add("Cast", self.constant(*part), to=TensorProto.FLOAT)
-            for part in parts.items()
-        ]
+        floats = []
+        for part, values in stored(name, array, self.matrices_as).items():
+            constant = self.constant(part, values)
+            floats.append(constant if values.dtype == "float32" else self.add("Cast", constant, to=TensorProto.FLOAT))
         return floats[0] if len(floats) == 1 else self.add("Mul", *floats)
 
     def integers(self, *values: int) -> str:
@@ -125,18 +120,10 @@ class Graph:
         for node in self.nodes:
             for side in (node.input, node.output):
                 side[:] = [names.get(name, name) for name in side]
-        model = helper.make_model(
-            helper.make_graph(
-                self.nodes,
-                "nsmc_attention",
-                value_infos(self.inputs),
-                value_infos(outputs),
-                list(self.constants.values()),
-            ),
-            opset_imports=[helper.make_opsetid("", OPSET)],
-            ir_version=IR_VERSION,
-            producer_name="nsmc_attention",
-        )
+        inputs, made, constants = value_infos(self.inputs), value_infos(outputs), list(self.constants.values())
+        graph = helper.make_graph(self.nodes, "nsmc_attention", inputs, made, constants)
+        options = {"opset_imports": [helper.make_opsetid("", OPSET)], "ir_version": IR_VERSION}
+        model = helper.make_model(graph, producer_name="nsmc_attention", **options)
         onnx.checker.check_model(model)
         return model
 

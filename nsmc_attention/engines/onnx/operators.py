@@ -21,8 +21,6 @@ INT64_MAX = 2**63 - 1
 # A score that is as good as minus infinity
 MASKED = -1e18
 ARITHMETIC = ("Add", "Sub", "Mul", "Div")
-# From the sum with beta back to the input of a layer norm
-LAYER_NORM = ("elemwise_add", "elemwise_mul", "elemwise_mul", "elemwise_sub", "Reshape")
 ACTIVATIONS = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
 # ONNX orders a GRU's gates update, reset, new; MXNet and cuDNN reset, update, new
 GATES = (1, 0, 2)
@@ -161,26 +159,6 @@ def transposed(graph: "Graph", value: Value) -> str:
     return graph.add("Transpose", name, perm=[0, 1, 3, 2] if value.node in graph.folded else [0, 2, 1])
 
 
-def dot(graph: "Graph", node: Node) -> str:
-    """A product with copied unit matrices, by which MXNet repeats (N, T, A) T times: (N, T, 1, A) broadcasts."""
-    unit = follow(node.inputs[1], "broadcast_like", "expand_dims")
-    graph.require(unit and unit.node.operator == "_eye", node)
-    return graph.add("Unsqueeze", graph.value(node.inputs[0]), graph.integers(2))
-
-
-def reshape_like(graph: "Graph", node: Node) -> str:
-    """A product of a column of 1 with (N, 1, T * A), by which MXNet repeats (N, T, A) T times: (N, 1, T, A).
-
-    Or a layer norm.
-    """
-    if follow(node.inputs[0], *LAYER_NORM) == node.inputs[1]:
-        return layer_norm(graph, node)
-    graph.require(follow(node.inputs[0], "batch_dot", "ones_like"), node)
-    flat = node.inputs[0].node.inputs[1].node
-    graph.require(flat.attributes.get("shape") == (0, 1, -1), node)
-    return graph.add("Unsqueeze", graph.value(flat.inputs[0]), graph.integers(1))
-
-
 def reshape(graph: "Graph", node: Node) -> Any:
     layer, shape = directions(node), node.attributes["shape"]
     if layer:
@@ -257,11 +235,10 @@ def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]
     if node.operator != "Reshape" or node.inputs[0].node.operator != "stack":
         return None
     forward, back = node.inputs[0].node.inputs
-    backward = follow(back, "reshape_like", "take", "Reshape")
-    order = follow(back.node.inputs[0].node.inputs[1], "Reshape") if backward else None
-    if not backward or not order or order.node.operator != "SequenceReverse":
+    backward = follow(back, "SequenceReverse")
+    if not backward or not follow(backward, "RNN", "SequenceReverse"):
         return None
-    return forward.node.inputs[0], [forward.node, backward.node], order.node.inputs[1]
+    return forward.node.inputs[0], [forward.node, backward.node], back.node.inputs[1]
 
 
 def follow(value: Value, *operators: str) -> Optional[Value]:
@@ -310,13 +287,12 @@ def convolution(graph: "Graph", node: Node) -> str:
     attributes = node.attributes
     graph.require(attributes.get("num_group", 1) == 1 and set(attributes.get("dilate", (1,))) == {1}, node)
     edges = attributes.get("pad", (0, 0))
-    return graph.add(
-        "Conv",
-        *map(graph.value, node.inputs),
-        kernel_shape=attributes["kernel"],
-        strides=attributes.get("stride", (1, 1)),
-        pads=[*edges, *edges],
-    )
+    sizes = {
+        "kernel_shape": attributes["kernel"],
+        "strides": attributes.get("stride", (1, 1)),
+        "pads": [*edges, *edges],
+    }
+    return graph.add("Conv", *map(graph.value, node.inputs), **sizes)
 
 
 def batch_norm(graph: "Graph", node: Node) -> str:
@@ -338,15 +314,8 @@ def softmax(graph: "Graph", node: Node) -> str:
 
 
 def layer_norm(graph: "Graph", node: Node) -> str:
-    """One operator for the many of a `transformer.LayerNorm`, of which gamma and beta are repeated by products with ones."""
-    scaled, shift = node.inputs[0].node.inputs
-    normed, scale = scaled.node.inputs
-    variance = follow(normed.node.inputs[1], "dot", "rsqrt")
-    parameters = [follow(repeated.node.inputs[1], "expand_dims") for repeated in (scale, shift)]
-    graph.require(variance and all(parameters), node)
-    given = [graph.value(value) for value in (node.inputs[1], *parameters) if value]
-    epsilon = float(variance.node.attributes["scalar"]) if variance else 0.0
-    return graph.add("LayerNormalization", *given, axis=-1, epsilon=epsilon)
+    values = map(graph.value, node.inputs)
+    return graph.add("LayerNormalization", *values, axis=-1, epsilon=float(node.attributes.get("eps", 1e-5)))
 
 
 def gelu(graph: "Graph", node: Node) -> str:
@@ -412,6 +381,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "Concat": lambda graph, node: graph.add("Concat", *map(graph.value, node.inputs), axis=node.attributes["dim"]),
     "Embedding": embedding,
     "FullyConnected": dense,
+    "LayerNorm": layer_norm,
     "LeakyReLU": gelu,
     "RNN": lambda graph, node: recurrent(graph, node.inputs[0], [node], None),
     "Reshape": reshape,
@@ -427,13 +397,11 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     # whole numbers, which MXNet has as floats: to be cast
     "argmax": lambda graph, node: graph.add("ArgMax", same(graph, node), axis=node.attributes["axis"], keepdims=0),
     "batch_dot": batch_dot,
-    "dot": dot,
     "expand_dims": lambda graph, node: graph.add(
         "Unsqueeze", same(graph, node), graph.integers(node.attributes["axis"])
     ),
     "log_softmax": lambda graph, node: graph.add("LogSoftmax", same(graph, node), axis=node.attributes["axis"]),
     "null": leaf,
-    "reshape_like": reshape_like,
     "slice_axis": slice_axis,
     "slice_like": slice_like,
     # rows of a matrix

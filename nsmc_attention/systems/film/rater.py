@@ -7,7 +7,6 @@ from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import IO, Any, Optional, Union, overload
 
@@ -69,6 +68,8 @@ class ReviewReader:
 
     def read(self, reviews: Sequence[Encoded]) -> Vectors:
         """Return (M, F) float32 of M encoded reviews, 0 of a blank one."""
+        longest = range(self.bundle.codec.max_length)
+        reviews = [review if len(review) <= len(longest) else review.take(longest) for review in reviews]
         vectors = numpy.zeros((len(reviews), self.width), dtype="float32")
         for members, batch in self.batches(reviews):
             probability, _, contexts = self.engine.read(*batch)
@@ -157,25 +158,25 @@ class FilmRater(Predictor):
     def pool(self, pairs: Iterable[Pair], shown: int = 0) -> Pools:
         """Return the Pool of each film, in order of appearance; the pairs are read window by window."""
         pools: Pools = {}
-        iterator = iter(pairs)
-        while window := list(islice(iterator, WINDOW)):
-            self.add(pools, window, shown)
+        for window in cut(pairs, WINDOW, lambda pair: 1):
+            reviews = self.classifier.codec.encode_many([check_text(text) for _, text in window])
+            texts = [review.text for review in reviews]
+            self.add(pools, [film for film, _ in window], texts, self.reader.read(reviews), shown)
         return pools
 
-    def add(self, pools: Pools, pairs: Sequence[Pair], shown: int) -> None:
-        """Read (film, review) pairs together, and add each to the Pool of its film; a blank review is counted alone."""
-        reviews = self.classifier.codec.encode_many([check_text(text) for _, text in pairs])
-        scores, values = self.engine.reviews(self.reader.read(reviews))
+    def add(self, pools: Pools, films: Sequence[Hashable], texts: Sequence[str], vectors: Vectors, shown: int) -> None:
+        """Add clean texts with their vectors to the Pools of their films; a blank one is counted alone."""
+        scores, values = self.engine.reviews(vectors)
         members: dict[Hashable, list[int]] = {}
-        for place, ((film, _), review) in enumerate(zip(pairs, reviews)):
+        for place, (film, text) in enumerate(zip(films, texts)):
             if film not in pools:
                 pools[film] = Pool(shown)
-            if len(review):
+            if text:
                 members.setdefault(film, []).append(place)
             else:
                 pools[film].blank += 1
         for film, own in members.items():
-            pools[film].add(scores[own], values[own], [reviews[place].text for place in own])
+            pools[film].add(scores[own], values[own], [texts[place] for place in own])
 
     def ratings(self, pools: Collection[Pool]) -> Iterator[Rating]:
         """Yield the Rating of each Pool."""
@@ -189,8 +190,7 @@ class FilmRater(Predictor):
 
     def bounds(self, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Bounds]]:
         """Yield each Pool with its stars (low, middle, high), or None if it has no review."""
-        iterator = iter(pools)
-        while window := list(islice(iterator, WINDOW)):
+        for window in cut(pools, WINDOW, lambda pool: 1):
             stars = iter(self.stars([pool for pool in window if pool.count]).tolist())
             for pool in window:
                 yield pool, tuple(next(stars)) if pool.count else (None, None, None)

@@ -158,7 +158,10 @@ class LanguageModel(Predictor):
         if not isinstance(top, (int, numpy.integer)) or top < 1:
             raise ConfigError(f"top: expected a whole number of at least 1, found {top!r}")
         text = clean(check_text(text))
-        parts = around_masks(text)
+        parts = text.split(MASK)
+        if not 1 < len(parts) <= MOST_MASKS + 1:
+            found = f"found {len(parts) - 1}; write one in place of a word, as in '주인공의 {MASK}에 소름이 돋았다'"
+            raise DataError(f"fill: expected 1 to {MOST_MASKS} {MASK} in the text, {found}")
         ids, places, tokens = self.window(parts)
         probability, *heads = self.guess(ids, places)
         first = int(probability.max(axis=1).argmax())
@@ -190,9 +193,8 @@ class LanguageModel(Predictor):
         """
         chance = 1.0
         while left := [place for place in places if place not in filled]:
-            (probability,) = self.guess(
-                [filled.get(place, number) for place, number in enumerate(ids)], left, ("probability",)
-            )
+            known = [filled.get(place, number) for place, number in enumerate(ids)]
+            (probability,) = self.guess(known, left, ("probability",))
             mask, number = divmod(int(probability.argmax()), probability.shape[1])
             filled[left[mask]] = number
             chance *= float(probability[mask, number])
@@ -216,17 +218,6 @@ class LanguageModel(Predictor):
         find, unknown = self.encoder.token_to_idx.get, self.encoder.unknown
         places = [len(left) + place for place, token in enumerate(middle) if token == MASK]
         return [find(token, unknown) for token in tokens], places, tokens
-
-
-def around_masks(text: str) -> list[str]:
-    """Return the parts of a clean text around each [MASK]; DataError unless there are 1 to MOST_MASKS of them."""
-    before, *others = text.split(MASK)
-    if not 1 <= len(others) <= MOST_MASKS:
-        raise DataError(
-            f"fill: expected 1 to {MOST_MASKS} {MASK} in the text, found {len(others)}; write one in place of a word, as in "
-            f"'주인공의 {MASK}에 소름이 돋았다'"
-        )
-    return [before, *others]
 
 
 def load_language_model(

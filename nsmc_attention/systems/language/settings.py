@@ -34,10 +34,6 @@ class MaskedConfig(Settings):
         """Units of a state (D)."""
         return self.encoder.width(self.embedding_size)
 
-    def check_sizes(self) -> None:
-        """Raise ConfigError unless the sizes fit each other."""
-        self.encoder.check("model.encoder")
-
     def describe(self) -> str:
         """Return the network in words, for model cards."""
         return {"gru": "A bidirectional GRU", "transformer": "A Transformer"}[self.encoder.kind]
@@ -55,9 +51,6 @@ class MaskedConfig(Settings):
         return MaskedLanguageModel(vocab_size, self, max_length)
 
 
-LANGUAGE_MODELS: dict[str, type[Settings]] = {"masked": MaskedConfig}
-
-
 class LanguageTraining(LoopConfig):
     """Settings of a language model's training."""
 
@@ -73,12 +66,12 @@ class LanguageConfig(TaskConfig):
 
     task: ClassVar[str] = "language"
     text: WordsConfig = section(WordsConfig(), "how a review becomes token ids")
-    model: MaskedConfig = kinds(LANGUAGE_MODELS, MaskedConfig(), "the network")
+    model: MaskedConfig = kinds({"masked": MaskedConfig}, MaskedConfig(), "the network")
     training: LanguageTraining = section(LanguageTraining(), "how the network is trained")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.model.check_sizes()
+        self.model.encoder.check("model.encoder")
         check_scores(self.text.max_length, self.model.encoder.numbers_per_pair)
 
     @property

@@ -54,9 +54,9 @@ def train_language(
     if training.first:
         vocabulary = training.first.read("vocab.json")
     else:
-        from ...text.preprocessing import build_vocab
+        from ...text.preprocessing import build_vocab, vocabulary_file
 
-        vocabulary = build_vocab((words[i] for i in train), config.text, reserved=[MASK]).to_json().encode()
+        vocabulary = vocabulary_file(build_vocab((words[i] for i in train), config.text, reserved=[MASK]))
     encoder = ReviewEncoder.from_json(vocabulary, config.text)
     sizes = f"{len(train):,} reviews to train on, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, a vocabulary of {len(encoder):,}")

@@ -136,7 +136,7 @@ def native_editor(bundle: RestorerBundle) -> NativeEditor:
 
     ConfigError where the bundle does not fit; MissingPackage where the extension was not built.
     """
-    network, kernel = import_network(), kernel_name("levels")
+    network, kernel = import_network(), kernel_name()
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
     given = kernel_arrays(loaded(bundle.parameters()), bundle.config.model.encoder.layers)

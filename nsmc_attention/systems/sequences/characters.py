@@ -154,15 +154,8 @@ def text_of(codes: NDArray[numpy.int64]) -> str:
 
 def split_spaces(text: str) -> tuple[str, list[bool]]:
     """Return the characters of a text without its spaces, and of each whether a space follows."""
-    letters, follows = list[str](), list[bool]()
-    for character in text:
-        if character == SPACE:
-            if follows:
-                follows[-1] = True
-        else:
-            letters.append(character)
-            follows.append(False)
-    return "".join(letters), follows
+    places = [place for place, character in enumerate(text) if character != SPACE]
+    return "".join(map(text.__getitem__, places)), [text[place + 1 : place + 2] == SPACE for place in places]
 
 
 def edit_costs(source: str, target: str, put_in: int = 1) -> list[list[int]]:

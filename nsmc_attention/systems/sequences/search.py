@@ -4,9 +4,9 @@ Sutskever et al. 2014 (arXiv:1409.3215), section 3.2, with the length penalty of
 Shapes: N reviews, B hypotheses each, V characters of the vocabulary, S source length.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy
 
@@ -15,11 +15,9 @@ from ...machine.aliases import Numbers
 State = Sequence[Numbers]
 
 
-class Decoder(Protocol):
-    """One step of a network: `source` does not change between steps, `state` does; each array has a row a hypothesis."""
-
-    def __call__(self, ids: Numbers, source: State, state: State) -> tuple[Numbers, Numbers, Sequence[Numbers]]:
-        """Return log-probabilities (M, V) of what follows ids (M,), attention weights (M, S), and the new state."""
+# One step of a network: (ids (M,), source, state), of which the source does not change between steps, the state does, and
+# each array has a row a hypothesis -> log-probabilities (M, V) of what follows the ids, attention weights (M, S), new state
+Decoder = Callable[[Numbers, State, State], tuple[Numbers, Numbers, Sequence[Numbers]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,27 +38,19 @@ def length_penalty(length: int, alpha: float) -> float:
     return float(((5 + length) / 6) ** alpha)
 
 
-def search(
-    decoder: Decoder,
-    source: State,
-    state: State,
-    begin: int,
-    end: int,
-    longest: Sequence[int],
-    beam: int = 4,
-    alpha: float = 0.6,
-) -> list[list[Hypothesis]]:
-    """Return for each review at most `beam` hypotheses, best first; with `beam` 1 the greedy one.
-
-    `source` and `state` have a row for each of N reviews, `longest` (N,) is the most steps that each may take, its end
-    being one. Every search ends: after these steps, what has been written is returned as truncated.
-    """
-    return Search(decoder, source, state, begin, end, longest, beam, alpha).run()
+def search(*given: Any, **options: Any) -> list[list[Hypothesis]]:
+    """Return for each review at most `beam` hypotheses, best first; the arguments are those of Search."""
+    return Search(*given, **options).run()
 
 
 @dataclass(eq=False)
 class Search:
-    """The hypotheses of N reviews side by side: what was written at each step, after which, and who has ended."""
+    """The hypotheses of N reviews side by side: what was written at each step, after which, and who has ended.
+
+    `source` and `state` have a row for each of N reviews, `longest` (N,) is the most steps that each may take, its end
+    being one. Every search ends: after these steps, what has been written is returned as truncated. With `beam` 1 it is
+    greedy.
+    """
 
     decoder: Decoder
     source: State
@@ -68,8 +58,8 @@ class Search:
     begin: int
     end: int
     longest: Sequence[int]
-    beam: int
-    alpha: float
+    beam: int = 4
+    alpha: float = 0.6
 
     def __post_init__(self) -> None:
         self.reviews = len(self.longest)

@@ -1,5 +1,3 @@
-from collections import Counter, defaultdict
-
 import numpy
 import pandas
 import pytest
@@ -106,9 +104,7 @@ def test_a_date_without_a_year_has_that_of_the_others_where_the_day_of_the_week_
 
 
 def words_of(lists, labels):
-    rows = [{"label": label, "words": words, "tokens": [], "weights": []} for words, label in zip(lists, labels)]
-    count_words(counts := defaultdict(Counter), pandas.DataFrame(rows))
-    return distinctive_words(counts["reviews"])
+    return distinctive_words(count_words((label, words, [], []) for words, label in zip(lists, labels))["reviews"])
 
 
 def test_words_of_one_side_alone_lead_and_words_of_both_say_nothing():
@@ -135,12 +131,11 @@ def test_one_word_alone_tells_nothing():
 
 
 def test_words_by_attention_are_means_over_windows():
-    counts, weights = defaultdict(Counter), [1.0, 2.0, 6.0]
+    weights, windows = [1.0, 2.0, 6.0], []
     for window in ([0, 1], [2]):
-        rows = [
-            {"label": "positive", "words": ["a"], "tokens": ["a", ""], "weights": [weights[k], 9.0]} for k in window
-        ]
-        count_words(counts, pandas.DataFrame(rows * 2))
+        rows = [("positive", ["a"], ["a", ""], [weights[k], 9.0]) for k in window]
+        windows.append(count_words(rows * 2))
+    counts = pandas.concat(windows).groupby(level=0).sum()
     assert attended_words(counts).to_dict("records") == [{"label": "positive", "word": "a", "count": 6, "weight": 3.0}]
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from nsmc_attention.apps.report.statistics import content_words
+from nsmc_attention.apps.words import content_words
 from nsmc_attention.text.tokenizers import mecab_tags
 
 

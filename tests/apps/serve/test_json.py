@@ -13,8 +13,8 @@ from nsmc_attention.apps.serve.guard import Limits
 from nsmc_attention.apps.serve.plug import LARGEST_MATRIX
 from nsmc_attention.apps.serve.restore import MOST_ALIGNED
 from nsmc_attention.apps.serve.service import Bundles
-from nsmc_attention.classifier.display import METHODS
 from nsmc_attention.classifier.explain import explain
+from nsmc_attention.classifier.prediction import METHODS
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.systems.language.model import load_language_model
 from nsmc_attention.systems.language.settings import LAYOUT as LANGUAGE_MODEL

@@ -17,7 +17,7 @@ from contextlib import closing
 import psutil
 import pytest
 
-from nsmc_attention.classifier.display import METHODS
+from nsmc_attention.classifier.prediction import METHODS
 from nsmc_attention.classifier.predictor import load_classifier
 
 CLIENTS = 32

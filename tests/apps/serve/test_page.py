@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import pytest
 
-from nsmc_attention.classifier.display import METHODS
 from nsmc_attention.classifier.explain import explain
+from nsmc_attention.classifier.prediction import METHODS
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.systems.language.model import load_language_model
 from nsmc_attention.systems.restore.restorer import load_restorer

@@ -4,13 +4,14 @@ import numpy
 import pytest
 
 from nsmc_attention.bundle import load_bundle
-from nsmc_attention.classifier.engines import embed_batch, gluon_graph, is_built, load_engine
+from nsmc_attention.classifier.engines import embed_batch, gluon_graph, load_engine
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.errors import BundleError
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.measure.metrics import log_odds
 from nsmc_attention.native import SWITCH
+from nsmc_attention.native.kernels import VARIABLE, is_built
 from nsmc_attention.systems.film.rater import ReviewReader, reading_engine
 
 mxnet = import_mxnet()
@@ -23,10 +24,13 @@ def reads(request, monkeypatch):
     """Each test with the native engine, where it was built, and without it."""
     if request.param == "onnx":
         monkeypatch.setenv(SWITCH, "0")
+    # in floats: other kernels round to 8 bits
+    monkeypatch.setenv(VARIABLE, "baseline")
 
 
 @pytest.mark.skipif(not is_built(), reason="was installed without a C++ compiler")
-def test_the_last_layer_makes_the_probability_of_them(run_folder):
+def test_the_last_layer_makes_the_probability_of_them(run_folder, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "baseline")
     bundle = load_bundle(run_folder, LAYOUT)
     batch = bundle.codec.batch([bundle.codec.encode(text) for text in TEXTS])
     probability, _, contexts = reading_engine(bundle, threads=1).read(*batch)

@@ -123,15 +123,16 @@ def test_editors_of_any_size_are_those_of_the_formulas(kernel, sizes, tags, leng
         assert (certainty[text, length:] == 1).all()
 
 
-@pytest.mark.parametrize("floats, levels", [("avx2", "bytes"), ("avx2", "avxvnni"), ("avx512", "vnni")])
+@pytest.mark.parametrize("floats, levels", [("avx2", "avxvnni"), ("avx512", "avx2"), ("avx512", "vnni")])
 @given(sizes=some.tuples(some.integers(1, 40), some.integers(1, 200), some.integers(1, 3)), seed=some.integers(0, 1000))
-def test_products_of_bytes_are_those_of_floats_to_the_bit(floats, levels, sizes, seed):
-    if levels not in KERNELS:
+def test_products_of_bytes_are_those_of_floats(floats, levels, sizes, seed):
+    if not {floats, levels} <= {*KERNELS}:
         pytest.skip("the processor has no such products")
     arrays = parameters(60, 50, config_of(*sizes, 20), seed)
     batch = batch_of(60, [9, 1, 7], 9, seed)
     both = (editor(kernel, arrays, sizes[2])(*batch) for kernel in (floats, levels))
-    assert all((one == other).all() for one, other in zip(*both))
+    # the probability of a tag has a sum of as many parts as a vector has numbers
+    assert all(one == pytest.approx(other, abs=1e-6) for one, other in zip(*both))
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -175,8 +176,7 @@ def by_onnx(texts):
 
 
 def native_restorer(kernel, monkeypatch, bundle=None):
-    if kernel not in ("avxvnni", "vnni"):
-        monkeypatch.setenv(VARIABLE, {"bytes": "avx2"}.get(kernel, kernel))
+    monkeypatch.setenv(VARIABLE, kernel)
     return load_restorer(bundle, engine="native")
 
 

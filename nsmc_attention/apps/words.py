@@ -1,0 +1,52 @@
+"""The content words of a review, as a dictionary lists them."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import starmap
+from typing import Optional
+
+from ..text.tokenizers import Span, joined_morphemes
+from .aspects.clauses import Morphemes, placed_morphemes
+
+# Verbs that say nothing by themselves
+LIGHT = frozenset("하다 되다 있다 보다 같다 그렇다 이렇다 대하다".split())
+# Of letters, nouns of which each touches the next
+TOUCHING = re.compile("n+e|nn+")
+
+
+def content_words(text: str, placed: Optional[Morphemes] = None) -> list[tuple[int, int, str]]:
+    """Return (start, end, word) of each morpheme of a clean text, "" for a word that is no content word.
+
+    Content words are nouns, stems with 다 (아까워 -> 아깝다), and roots with what makes them a verb (지루 하 -> 지루하다).
+    """
+    pairs, spans = placed or placed_morphemes(text)
+    stems = [*starmap(stem_of, pairs)]
+    words = [word for *_, word in stems]
+    for place, ((form, tag, _), (ending, kind, _)) in enumerate(zip(stems, stems[1:])):
+        if tag == "XR" and kind in ("XSA", "XSV"):
+            words[place] = f"{form}{ending}다"
+    if 1 in map(len, words):
+        join_pieces(spans, [tag for _, tag, _ in stems], words, text)
+    return [(start, end, word) for (start, end), word in zip(spans, words)]
+
+
+@lru_cache(maxsize=2**14)
+def stem_of(surface: str, features: str) -> tuple[str, str, str]:
+    """Return the first form of a morpheme, its tag, and a content word as a dictionary lists it, "" for others."""
+    form, tag = joined_morphemes(surface, features)[0]
+    if tag in ("VV", "VA"):
+        return form, tag, "" if f"{form}다" in LIGHT else f"{form}다"
+    return form, tag, form if tag in ("NNG", "NNP", "XR") else ""
+
+
+def join_pieces(spans: Sequence[Span], tags: Sequence[str], words: list[str], text: str) -> None:
+    """Join touching nouns of which one has a single syllable (노 잼 -> 노잼); drop those beside a pronoun or counter (짜증 나)."""
+    pairs = zip(tags, spans, [*spans[1:], (-1, -1)])
+    code = "".join(
+        "en"[end == after] if tag[:1] == "N" or tag in ("MM", "XPN") else "." for tag, (_, end), (after, _) in pairs
+    )
+    for first, end in (found.span() for found in TOUCHING.finditer(code)):
+        run, whole = words[first:end], text[spans[first][0] : spans[end - 1][1]]
+        if 1 in map(len, run):
+            words[first:end] = [whole] * len(run) if all(run) else [word if len(word) > 1 else "" for word in run]
