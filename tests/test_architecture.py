@@ -44,7 +44,7 @@ BOUNDS = {
     "systems/film": 1226,
     "systems/language": 597,
     "systems/read": 2046,
-    "systems/restore": 2723,
+    "systems/restore": 2702,
     "apps/aspects": 320,
     "apps/report": 796,
     "apps/serve": 1459,

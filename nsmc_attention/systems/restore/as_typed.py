@@ -26,7 +26,7 @@ from ...machine.files import read_rows
 from ...text.hangul import FINALS, FIRST, parts
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
-from .decisions import Decisions
+from .decisions import SURE_CHANGE, Decisions
 from .junctions import NEAREST_SHARE, Junctions, hash_of
 
 HERE = Path(__file__).parent
@@ -53,7 +53,7 @@ SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
 # Marks that end a sentence
 ENDS = ".,!?…"
 # The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
-QUOTED = re.compile(r"""[<〈《「『][^>〉》」』]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
+QUOTED = re.compile(r"""[<〈《「『][^>〉》」』\n]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
 # What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
 TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
@@ -63,12 +63,12 @@ TERMS = {
 # the minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
 # log-odds of this change in reviews, and (added spaces only) of whether the rules always require a space
 WEIGHTS: dict[str, tuple[float, ...]] = {
-    "letter": (-1.81, 0.97, 0.75, -0.45, -0.13, 0.47),
-    "added": (0.14, 0.42, -2.86, 0.34, 1.46),
-    "removed": (-1.48, 0.75, -5.14, 0.12),
+    "letter": (-1.67, 1.1, 0.29, -0.63, -0.01, 0.35),
+    "added": (-0.66, 0.74, -2.59, 0.29, 0.3),
+    "removed": (-1.13, 0.79, -5.0, 0.31),
 }
 # A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
-LIKELY, UNLIKELY = {"letter": 1.8, "added": 2.3, "removed": 1.0}, -2.0
+LIKELY, UNLIKELY = {"letter": 2.0, "added": 2.5, "removed": 2.0}, -2.5
 # The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
 LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
 # The number of a morpheme in its text, and its tag
@@ -108,6 +108,9 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
     tags[laughs] = KEEP
     tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
     typed = laughs
+    for start, end in (match.span() for match in QUOTED.finditer(text)):
+        title = slice(numbers[start] - 1, numbers[end - 1] - 1)
+        typed[title] |= tells[title]
     for start, end in (match.span() for match in slang().finditer(text)):
         first, last = numbers[start] - 1, numbers[end - 1] - 1
         typed[first:last] |= tells[first:last]
@@ -175,7 +178,8 @@ def keep_right_text(text: str, decided: Decisions, characters: Characters) -> De
         return decided
     found = evidence(text, decided, characters)
     weighed = [(place, kind, log_odds(kind, values)) for place, kind, values in found]
-    if all(odds < LIKELY[kind] for _, kind, odds in weighed):
+    sure = (decided.tags != KEEP) & (decided.of_tags >= SURE_CHANGE)
+    if not sure.any() and all(odds < LIKELY[kind] for _, kind, odds in weighed):
         return decided._replace(tags=numpy.full_like(decided.tags, KEEP), has_space=decided.had_space)
     follows = decided.has_space.copy()
     unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
@@ -190,7 +194,6 @@ def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[
         morphemes[start:end] = [(number, tag)] * (end - start)
     letters, tags = text.replace(SPACE, ""), decided.tags.tolist()
     places = [place for place, character in enumerate(text) if character != SPACE]
-    quoted = {place for title in QUOTED.finditer(text) for place in range(*title.span())}
     for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
         of_usage = of_letters(letters, tags, number, characters)
         yield number, "letter", [of_probability(float(decided.of_tags[number])), *of_usage]
@@ -198,7 +201,7 @@ def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[
     spaces = usage().log_odds([letters]).tolist() if changed else []
     for number in changed:
         place, beside, put_in = places[number], places[number + 1], bool(decided.has_space[number])
-        is_open = place in quoted or space_is_open(text, place, beside, morphemes, put_in)
+        is_open = space_is_open(text, place, beside, morphemes, put_in)
         of_usage = spaces[number] if put_in else -spaces[number]
         weighed = [of_probability(float(decided.of_spaces[number])), is_open, of_usage]
         # a dependent noun (42항), or what 안 or 못 denies
