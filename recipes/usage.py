@@ -15,7 +15,7 @@ import json
 import resource
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -119,7 +119,7 @@ def noisy(path: Path) -> tuple[list[str], list[str]]:
     random = numpy.random.RandomState(SEED)
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if SHORT[0] <= len(line) <= SHORT[1]]
     targets = [lines[number] for number in random.permutation(len(lines))[:SENTENCES]]
-    ways = [slipped, slipped, slipped, typed, partial(typed, most=UNTRAINED)]
+    ways: list[Callable[..., str]] = [slipped, slipped, slipped, typed, partial(typed, most=UNTRAINED)]
     return [ways[number % len(ways)](text, random) for number, text in enumerate(targets)], targets
 
 

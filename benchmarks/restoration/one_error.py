@@ -42,7 +42,8 @@ def drawn(path: Path) -> list[str]:
 def main(path: Path, bundles: list[str], wrong: bool) -> None:
     rows = list(spoilt(drawn(path)))
     print("| restorer | error | sentences | restored exactly | left as typed | otherwise |\n|---|---|---|---|---|---|")
-    for bundle in bundles or [None]:
+    chosen: list[str | None] = [*bundles] or [None]
+    for bundle in chosen:
         counts = defaultdict[str, list[int]](lambda: [0, 0, 0])
         restored = load_restorer(bundle).rows(source for *_, source, _ in rows)
         for (error, kind, source, target), (text, _) in zip(rows, restored):

@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import mul
 from pathlib import Path
 
@@ -99,27 +100,23 @@ def slang() -> "re.Pattern[str]":
 def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:
     """Return decisions without those that the conventions forbid; `read` are the texts as the editor read them."""
     text = LINE.join(texts)
-    codes = codes_of(text)
-    is_letter = are_letters(codes)
-    letters, numbers = codes[is_letter], numpy.cumsum(is_letter)
+    numbers = letter_numbers(text)
     tags, follows, sure = decided.tags.copy(), decided.has_space.copy(), decided.of_spaces.copy()
     # a letter that was read as another one is not changed
-    laughs = letters != codes_of(LINE.join(read))[is_letter]
-    tags[laughs] = KEEP
+    typed = (codes_of(text) != codes_of(LINE.join(read)))[are_letters(codes_of(text))]
+    tags[typed] = KEEP
     tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
-    typed = laughs
-    for start, end in (match.span() for match in QUOTED.finditer(text)):
-        title = slice(numbers[start] - 1, numbers[end - 1] - 1)
-        typed[title] |= tells[title]
-    for start, end in (match.span() for match in slang().finditer(text)):
-        first, last = numbers[start] - 1, numbers[end - 1] - 1
+    for match in chain(QUOTED.finditer(text), slang().finditer(text)):
+        first, last = numbers[match.start()], numbers[match.end() - 1]
         typed[first:last] |= tells[first:last]
+    for match in slang().finditer(text):
+        first, last = numbers[match.start()], numbers[match.end() - 1]
         # letters that would change together stay together
         while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
             last += 1
         tags[first : last + 1] = KEEP
     for what, place in gaps(text):
-        letter = numbers[place] - 1
+        letter = numbers[place]
         if what in ("joined", "apart"):
             follows[letter] = what == "apart"
             sure[letter] = 1
@@ -131,6 +128,11 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
 def are_letters(codes: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
     """Return which of the code points of joined texts are neither a space nor a LINE."""
     return (codes != ord(SPACE)) & (codes != ord(LINE))
+
+
+def letter_numbers(text: str) -> NDArray[numpy.int64]:
+    """Return the number, from 0, of the letter at each place of joined texts, or of the one before."""
+    return numpy.cumsum(are_letters(codes_of(text))) - 1
 
 
 def is_telling(text: str) -> bool:
@@ -152,7 +154,7 @@ def keep_foreign(decided: Decisions, texts: Sequence[str]) -> Decisions:
     A space of a text stays between two words that are not Korean, and around addresses and tags.
     """
     text, tags, follows = LINE.join(texts), decided.tags.copy(), decided.has_space.copy()
-    numbers = numpy.cumsum(are_letters(codes_of(text))) - 1
+    numbers = letter_numbers(text)
     for match in PROTECTED.finditer(text):
         start, end, separate = *match.span(), SEPARATE.search(match[0])
         first, last = numbers[start], numbers[end - 1]

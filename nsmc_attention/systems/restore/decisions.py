@@ -42,7 +42,7 @@ class Decisions(NamedTuple):
     def of_texts(self, starts: Sequence[int]) -> Iterator["Decisions"]:
         """Yield the decisions on each of many texts, which begin at `starts`."""
         for start, stop in zip(starts, [*starts[1:], len(self.tags)]):
-            yield Decisions(*(each[start:stop] for each in self))
+            yield Decisions._make(each[start:stop] for each in self)
 
     @property
     def certainty(self) -> Probabilities:
@@ -58,7 +58,8 @@ def decide(
 
     Where None, it is CERTAIN_TAG or CERTAIN_SPACE. `spaces` (S,) are the network's probabilities of a space.
     """
-    tags, of_tags = believed_tags(tags, certainty, least)
+    believed = believed_tags(tags, certainty, least)
+    tags, of_tags = numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
     # float32 as a change's probability is given, so that both are compared to the same least one
     spaces = spaces.astype("float32")
     of_other = numpy.where(had_space, 1 - spaces, spaces)
@@ -68,7 +69,6 @@ def decide(
     return Decisions(tags, had_space, has_space, of_tags, of_spaces, sum(logs))
 
 
-def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float]) -> tuple[Tags, Probabilities]:
-    """Return the tags (S,), KEEP where another has less than the least probability, and the probability of each."""
-    believed = (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
-    return numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
+def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float] = None) -> Flags:
+    """Return which of the tags (S,) are KEEP or have at least the least probability."""
+    return (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
