@@ -33,10 +33,6 @@ def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
     return F.cast(F.argmax(tags, axis=2), dtype="int32"), certainty, second_of_two(F, spaces, 2)
 
 
-# Of an editor's graph: the tag of each character (`systems.restore.correctors`), its probability, and the probability that a space follows
-EDITOR_GRAPHS = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
-
-
 def most_written(length: int) -> int:
     """Return the most characters that a writer may write for a source of `length`, its end counted."""
     return MORE_OUTPUT + LONGEST_OUTPUT * length
@@ -92,7 +88,7 @@ class EditorConfig(NetworkConfig):
     @property
     def graphs(self) -> Graphs:
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
-        return EDITOR_GRAPHS
+        return {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
 
     def network(self, rows: int, vocab_size: int, max_length: int) -> Network:
         from .network import Editor
