@@ -1,26 +1,30 @@
 """The sentences that the packaged `restore` was trained on and is judged by: reviews that are spelt and spaced well.
 
     pip install kiwipiepy==0.24.1
-    NSMC_ATTENTION_DATA=... python -m recipes.clean_reviews FOLDER
+    NSMC_ATTENTION_DATA=... python -m recipes.clean_reviews FOLDER [--by-editor 250000]
 
 Writes train.txt (raw star reviews and NSMC's training file, without the reviews of the official test file) and test.txt
 (the official test file). `recipes.spelling` finds nothing wrong in any of them. In test.txt are the sentences that
 kiwi (LGPL, needed here alone) spaces as their writers did. The spaces of train.txt are kiwi's, but where careful writers
 mostly differ: they put one between the same letters twice as often as not, or leave it out twenty times as often. In
 both files 한글 맞춤법 has the last word, of letters that most get wrong too (recipes.orthography).
+--by-editor writes train.txt alone, of so many reviews drawn at random, with the spaces of the packaged editor: it learnt those of kiwi.
 """
 
+import argparse
+import random
 import re
-import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
+from unittest.mock import patch
 
-from kiwipiepy import Kiwi
 from tqdm.auto import tqdm
 
 from nsmc_attention.corpora import nsmc, raw
+from nsmc_attention.machine.files import read_rows
+from nsmc_attention.systems.restore import restorer
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.text.encoding import clean
 
@@ -40,7 +44,12 @@ Context = tuple[str, str, bool]
 HASTY = re.compile(r"^ [안못] |[^ ] [있없나난났날납]")
 
 
-def main(folder: Path) -> None:
+# Sets the spaces of texts
+Spacer = Callable[[list[str]], Iterable[str]]
+RIGHT, SEED = Path(__file__).parents[1] / "benchmarks/restoration/right.tsv", 5
+
+
+def main(folder: Path, by_editor: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     test = nsmc.load("nsmc", "test").frame
     stars = raw.load(raw.find(None), [test]).frame
@@ -48,37 +57,64 @@ def main(folder: Path) -> None:
     texts = [respelt(clean(text)) for text in (*stars["document"], *nsmc.load("nsmc", "train").documents)]
     texts = [text for text in dict.fromkeys(texts) if text not in held_out]
     suspicious = suspicious_trigrams(texts)
-    write(folder / "test.txt", (by_rules(text) for text, _ in well_spelt(held_out, suspicious, as_typed=True)))
-    pairs = [(text, by_rules(spaced)) for text, spaced in dict.fromkeys(well_spelt(texts, suspicious))]
+    if by_editor:
+        judged = {row["id"] for row in read_rows(RIGHT)}
+        judged = {respelt(clean(text)) for text in stars["document"][stars["id"].astype(str).isin(judged)]}
+        drawn = random.Random(SEED).sample(texts, by_editor)
+        drawn = [text for text in drawn if text not in judged]
+        write(folder / "train.txt", (by_rules(spaced) for _, spaced in well_spelt(drawn, suspicious, editor_spacer())))
+        return
+    write(folder / "test.txt", (by_rules(text) for text, _ in well_spelt(held_out, suspicious, kiwi_spacer(), True)))
+    pairs = [(text, by_rules(spaced)) for text, spaced in dict.fromkeys(well_spelt(texts, suspicious, kiwi_spacer()))]
     overruled = overruled_contexts(pairs)
     print(f"kiwi is overruled in {len(overruled):,} contexts")
     write(folder / "train.txt", (by_rules(corrected(spaced, overruled)) for _, spaced in pairs))
 
 
-def well_spelt(texts: Iterable[str], suspicious: set[str], as_typed: bool = False) -> Iterator[tuple[str, str]]:
-    """Yield (text, the same as kiwi sets its spaces) of the reviews that are right then, of others the sentences.
+def kiwi_spacer() -> Spacer:
+    from kiwipiepy import Kiwi
+
+    kiwi = Kiwi(num_workers=2)
+    return lambda texts: kiwi.space(texts, reset_whitespace=True)
+
+
+def editor_spacer() -> Spacer:
+    """Return the packaged editor, which here makes all changes of spaces that it finds likely."""
+    editor = restorer.load_restorer(only="spacing")
+
+    def spaced(texts: list[str]) -> Iterable[str]:
+        with patch.object(restorer, "keep_right_text", lambda _, decided, *__: decided):
+            return [text for text, _ in editor.rows(texts)]
+
+    return spaced
+
+
+def well_spelt(
+    texts: Iterable[str], suspicious: set[str], spacer: Spacer, as_typed: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Yield (text, the same with the spacer's spaces) of the reviews that are right then, of others the sentences.
 
     `as_typed`: only where both are the same.
     """
-    kiwi, waiting = Kiwi(num_workers=2), iter(tqdm(texts, mininterval=10))
+    waiting = iter(tqdm(texts, mininterval=10))
 
     def is_right(text: str, spaced: str) -> bool:
         return is_spelt(spaced, suspicious) and (spaced == text or not as_typed)
 
     while batch := list(islice(waiting, BATCH)):
         wrong = list[str]()
-        for text, spaced in respaced(kiwi, batch):
+        for text, spaced in respaced(spacer, batch):
             if is_right(text, spaced):
                 yield text, spaced
             else:
                 wrong += (part.strip() for piece in sentences(text) for part in LETTERS.split(piece))
-        yield from (pair for pair in respaced(kiwi, wrong) if is_right(*pair))
+        yield from (pair for pair in respaced(spacer, wrong) if is_right(*pair))
 
 
-def respaced(kiwi: Kiwi, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield (text, the same as kiwi sets its spaces), of those whose length can be right."""
+def respaced(spacer: Spacer, texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (text, the same with other spaces), of those whose length can be right."""
     asked = [text for text in texts if SHORTEST - 2 <= len(text) <= LONGEST]
-    return zip(asked, kiwi.space(asked, reset_whitespace=True))
+    return zip(asked, spacer(asked))
 
 
 def overruled_contexts(pairs: Iterable[tuple[str, str]]) -> set[Context]:
@@ -121,4 +157,7 @@ def write(path: Path, sentences: Iterable[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--by-editor", type=int, default=0)
+    main(**vars(parser.parse_args()))

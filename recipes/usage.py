@@ -1,12 +1,13 @@
 """usage.json of `restore`, which describes how people type, and the weights of its regressions (systems/restore/as_typed.py).
 
-    NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.usage FOLDER/train.txt
+    NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.usage SENTENCES.txt [--bundle BUNDLE] [--counts]
 
-usage.json is made from the raw star reviews with a space for every seven letters, except those of the official test file and
-of benchmarks/restoration/right.tsv. It has regressions on the spaces as they were typed, and counts of three letters. The
-weights are fitted to the changes of the packaged editor in 34,000 clean sentences with noise (a change is correct if it
-restores the sentence) and in the half "dev" of right.tsv (no change is correct; SHARE is its total weight). The script
-prints the weights, and how many texts of "dev" would be changed for several minimum log-odds (in cross-validation).
+--counts makes usage.json anew, from the raw star reviews with a space for every seven letters, except those of the official
+test file and of benchmarks/restoration/right.tsv. It has regressions on the spaces as they were typed, and counts of three
+letters. The weights are fitted to the changes of an editor in clean sentences with noise (a change is correct if it restores the
+sentence), on which it should not have been trained, and in the half "dev" of right.tsv (no change is correct; SHARE is its total
+weight). The script prints the weights, and the log-odds from which a change is likely: in cross-validation, MOST_CHANGED texts
+of "dev" have a likelier change of this kind.
 """
 
 import argparse
@@ -14,7 +15,8 @@ import json
 import resource
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from unittest.mock import patch
@@ -26,7 +28,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.restoration.noise import UNTRAINED
-from benchmarks.restoration.restoring import LONG, SHORT, joined
+from benchmarks.restoration.restoring import SHORT
 from benchmarks.restoration.right import RIGHT, right_texts
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.machine.files import read_rows
@@ -37,15 +39,16 @@ from nsmc_attention.systems.restore.as_typed import SHORT_TEXT as FEW
 from nsmc_attention.systems.restore.correctors import tags_of
 from nsmc_attention.systems.restore.decisions import Decisions
 from nsmc_attention.systems.restore.junctions import Junctions, hash_of
-from nsmc_attention.systems.restore.noise import MOST_NOISE, typed
+from nsmc_attention.systems.restore.noise import slipped, typed
 from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.text.encoding import clean
 
 from .junctions import fitted
 
 FILE = Path(weighing.__file__).with_name("usage.json")
-# Minimum count of three letters; numbers of noisy sentences and of joined ones; folds of the cross-validation
-FEWEST, SENTENCES, JOINED, FOLDS = 30, 30_000, 4_000, 5
+# Minimum count of three letters; number of noisy sentences; folds of the cross-validation; the most texts of "dev" that are changed
+FEWEST, SENTENCES, FOLDS = 30, 20_000, 5
+MOST_CHANGED = {"letter": 2, "added": 3, "removed": 1}
 # Total weight of the changes to correct texts, relative to the others; C of scikit-learn
 SHARE, PENALTY = 0.3, 0.3
 SEED = 7
@@ -85,43 +88,39 @@ def usage_of(texts: Sequence[str]) -> Junctions:
     return Junctions.of({**logs, **spaces.by_hash}, spaces.junction, spaces.inside)
 
 
-def changes(sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
-    """Yield the changes of the packaged editor to the sources that have spaces."""
-    editor = restoring.load_restorer()
+def changes(editor: restoring.Restorer, sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
+    """Yield the changes of an editor to the sources that have spaces."""
     decisions = dict[str, Decisions]()
 
-    def remember(decided: Decisions, texts: Sequence[str], starts: Sequence[int], _: object) -> Decisions:
-        stops = [*starts[1:], len(decided.tags)]
-        for text, start, stop in zip(texts, starts, stops):
-            decisions[text] = Decisions._make(each[start:stop] for each in decided)
+    def remember(text: str, decided: Decisions, _: object) -> Decisions:
+        decisions[text] = decided
         return decided
 
     # the restorer does not return its decisions
-    with patch.object(restoring, "keep_right_texts", remember):
-        editor.restore_many(sources)
-    for number, (source, target) in enumerate(zip(sources, targets)):
+    with patch.object(restoring, "keep_right_text", remember):
+        restored = editor.rows(sources)
+    for number, (source, target, (text, _)) in enumerate(zip(sources, targets, restored)):
         decided = decisions.get(source)
         if decided is None or not has_spaces(source):
             continue
-        tags, spaces = tags_of(source, target, editor.characters) if source != target else ([], [])
+        # letters that are exchanged have several alignments, all of which are right
+        tags, spaces = (
+            tags_of(source, target, editor.characters) if text != target else (decided.tags, decided.has_space)
+        )
         for place, kind, values in evidence(source, decided, editor.characters):
-            wanted = place < len(tags) and (
+            wanted = (
                 tags[place] == decided.tags[place] if kind == "letter" else spaces[place] == decided.has_space[place]
             )
-            yield Change(number, kind, values, wanted)
+            yield Change(number, kind, values, bool(wanted))
 
 
-def noisy(path: Path) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield (sources, targets) with the noise of training and other noise, short and long."""
+def noisy(path: Path) -> tuple[list[str], list[str]]:
+    """Return (sources, targets), most with two misspellings at most, others with the noise of training or other noise."""
     random = numpy.random.RandomState(SEED)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    lines = [lines[number] for number in random.permutation(len(lines))]
-    short = [line for line in lines if SHORT[0] <= len(line) <= SHORT[1]]
-    for targets in (short[:SENTENCES], [text for text in joined(short[SENTENCES:]) if len(text) <= LONG[1]][:JOINED]):
-        yield (
-            [typed(text, random, UNTRAINED if number % 2 else MOST_NOISE) for number, text in enumerate(targets)],
-            targets,
-        )
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if SHORT[0] <= len(line) <= SHORT[1]]
+    targets = [lines[number] for number in random.permutation(len(lines))[:SENTENCES]]
+    ways: list[Callable[..., str]] = [slipped, slipped, slipped, typed, partial(typed, most=UNTRAINED)]
+    return [ways[number % len(ways)](text, random) for number, text in enumerate(targets)], targets
 
 
 def weights_of(right: Sequence[Change], others: Sequence[Change], kind: str) -> list[float]:
@@ -136,36 +135,31 @@ def weights_of(right: Sequence[Change], others: Sequence[Change], kind: str) -> 
     return [float(regression.intercept_[0] - weights @ scaler.mean_), *weights.tolist()]
 
 
-def scores(right: Sequence[Change], others: Sequence[Change], judged: Sequence[Change]) -> dict[int, float]:
-    """Return the maximum log-odds of the judged changes of each text."""
-    weights = {kind: weights_of(right, others, kind) for kind in WEIGHTS}
+def log_odds(weights: Sequence[float], change: Change) -> float:
+    return float(numpy.dot(weights, [1.0, *change.evidence]))
+
+
+def least_likely(right: Sequence[Change], others: Sequence[Change], kind: str) -> float:
+    """Return the log-odds above which MOST_CHANGED of the right texts have a change of a kind, by weights fitted without them."""
     found = dict[int, float]()
-    for text, kind, values, _ in judged:
-        odds = float(numpy.dot(weights[kind], [1.0, *values]))
-        found[text] = max(odds, found.get(text, odds))
-    return found
+    for fold in range(FOLDS):
+        weights = weights_of([each for each in right if each.text % FOLDS != fold], others, kind)
+        for change in right:
+            if change.kind == kind and change.text % FOLDS == fold:
+                found[change.text] = max(log_odds(weights, change), found.get(change.text, -numpy.inf))
+    return sorted(found.values())[-1 - MOST_CHANGED[kind]]
 
 
-def main(sentences: Path) -> None:
-    begun = time.process_time()
-    FILE.write_text(json.dumps(usage_of(reviews()).to_dict()) + "\n", encoding="utf-8")
-    weighing.usage.cache_clear()
+def main(sentences: Path, bundle: str | None, counts: bool) -> None:
+    begun, editor = time.process_time(), restoring.load_restorer(bundle)
+    if counts:
+        FILE.write_text(json.dumps(usage_of(reviews()).to_dict()) + "\n", encoding="utf-8")
+        weighing.usage.cache_clear()
     dev = [text for (half, _), pairs in right_texts().items() if half == "dev" for _, text in pairs]
-    right = list(changes(dev, dev))
-    others = [change for pair in noisy(sentences) for change in changes(*pair)]
+    right, others = list(changes(editor, dev, dev)), list(changes(editor, *noisy(sentences)))
     for kind in WEIGHTS:
-        print(f'"{kind}":', tuple(round(weight, 2) for weight in weights_of(right, others, kind)))
-    held_out = [
-        odds
-        for fold in range(FOLDS)
-        for odds in scores(
-            [each for each in right if each.text % FOLDS != fold],
-            others,
-            [each for each in right if each.text % FOLDS == fold],
-        ).values()
-    ]
-    for least in numpy.arange(1.5, 3, 0.1):
-        print(f"{least:.1f}: {sum(odds >= least for odds in held_out)} of {len(dev)} right texts")
+        weights = tuple(round(weight, 2) for weight in weights_of(right, others, kind))
+        print(f'"{kind}": {weights}, likely from {least_likely(right, others, kind):.2f}')
     spent, most = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{spent:.0f} s of processor time, at most {most:.1f} GiB of memory; {FILE.stat().st_size:,} bytes")
 
@@ -173,4 +167,6 @@ def main(sentences: Path) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("sentences", type=Path)
-    main(parser.parse_args().sentences)
+    parser.add_argument("--bundle")
+    parser.add_argument("--counts", action="store_true")
+    main(**vars(parser.parse_args()))

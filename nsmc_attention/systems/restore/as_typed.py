@@ -16,6 +16,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import mul
 from pathlib import Path
 
@@ -38,8 +39,7 @@ LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES}
 LAUGHING = re.compile(
     f"(?<!부)[{''.join(LAUGHS['ㅋ'].keys() - {'녘'})}]|[{''.join(LAUGHS['ㅎ'].keys() - set('좋놓낳넣쌓'))}](?=ㅎ)"
 )
-RANGES = (0x1100, 0x11FF), (0x3131, 0x318E), (0xAC00, 0xD7A3)
-HANGUL = "".join(f"{chr(first)}-{chr(last)}" for first, last in RANGES)
+HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
 # A letter or digit that is not Hangul, and the rest of its word
 FOREIGN_LETTER = rf"[^\W{HANGUL}]"
 REST = rf"(?:[^\s{HANGUL}]*{FOREIGN_LETTER})?"
@@ -51,25 +51,25 @@ LINE = "\n"
 # Found in an address or a tag, to which nothing may be joined
 SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
 
-# Marks that end a sentence, and tags of words in the dictionary
-ENDS, CONTENT = ".,!?…", ("NN", "MA", "VA")
+# Marks that end a sentence
+ENDS = ".,!?…"
 # The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
-QUOTED = re.compile(r"""[<〈《「『][^>〉》」』]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
+QUOTED = re.compile(r"""[<〈《「『][^>〉》」』\n]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
 # What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
 TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
     "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
 }
-# For each kind of change: a constant, and the weight of the log-odds of its probability. For a letter, then the weights of the
-# minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
+# For each kind of change: a constant, and the weight of the log-odds of its probability. For a letter, then the weights of
+# the minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
 # log-odds of this change in reviews, and (added spaces only) of whether the rules always require a space
 WEIGHTS: dict[str, tuple[float, ...]] = {
-    "letter": (-1.81, 0.97, 0.75, -0.45, -0.13, 0.47),
-    "added": (0.14, 0.42, -2.86, 0.34, 1.46),
-    "removed": (-1.48, 0.75, -5.14, 0.12),
+    "letter": (-1.67, 1.1, 0.29, -0.63, -0.01, 0.35),
+    "added": (-0.66, 0.74, -2.59, 0.29, 0.3),
+    "removed": (-1.13, 0.79, -5.0, 0.31),
 }
 # A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
-LIKELY, UNLIKELY = {"letter": 1.8, "added": 2.3, "removed": 1.0}, -2.0
+LIKELY, UNLIKELY = {"letter": 2.0, "added": 2.5, "removed": 2.0}, -2.5
 # The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
 LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
 # The number of a morpheme in its text, and its tag
@@ -100,24 +100,23 @@ def slang() -> "re.Pattern[str]":
 def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:
     """Return decisions without those that the conventions forbid; `read` are the texts as the editor read them."""
     text = LINE.join(texts)
-    codes = codes_of(text)
-    is_letter = are_letters(codes)
-    letters, numbers = codes[is_letter], numpy.cumsum(is_letter)
+    numbers = letter_numbers(text)
     tags, follows, sure = decided.tags.copy(), decided.has_space.copy(), decided.of_spaces.copy()
     # a letter that was read as another one is not changed
-    laughs = letters != codes_of(LINE.join(read))[is_letter]
-    tags[laughs] = KEEP
+    typed = (codes_of(text) != codes_of(LINE.join(read)))[are_letters(codes_of(text))]
+    tags[typed] = KEEP
     tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
-    typed = laughs
-    for start, end in (match.span() for match in slang().finditer(text)):
-        first, last = numbers[start] - 1, numbers[end - 1] - 1
+    for match in chain(QUOTED.finditer(text), slang().finditer(text)):
+        first, last = numbers[match.start()], numbers[match.end() - 1]
         typed[first:last] |= tells[first:last]
+    for match in slang().finditer(text):
+        first, last = numbers[match.start()], numbers[match.end() - 1]
         # letters that would change together stay together
         while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
             last += 1
         tags[first : last + 1] = KEEP
     for what, place in gaps(text):
-        letter = numbers[place] - 1
+        letter = numbers[place]
         if what in ("joined", "apart"):
             follows[letter] = what == "apart"
             sure[letter] = 1
@@ -129,6 +128,11 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
 def are_letters(codes: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
     """Return which of the code points of joined texts are neither a space nor a LINE."""
     return (codes != ord(SPACE)) & (codes != ord(LINE))
+
+
+def letter_numbers(text: str) -> NDArray[numpy.int64]:
+    """Return the number, from 0, of the letter at each place of joined texts, or of the one before."""
+    return numpy.cumsum(are_letters(codes_of(text))) - 1
 
 
 def is_telling(text: str) -> bool:
@@ -149,24 +153,16 @@ def keep_foreign(decided: Decisions, texts: Sequence[str]) -> Decisions:
 
     A space of a text stays between two words that are not Korean, and around addresses and tags.
     """
-    text = LINE.join(texts)
-    protected = list(PROTECTED.finditer(text))
-    if not protected:
-        return decided
-    # the number of the protected part that each character is in, 0 for none; negative for an address or a tag
-    owner = numpy.zeros(len(text), dtype="int64")
-    for number, match in enumerate(protected, 1):
-        owner[slice(*match.span())] = -number if SEPARATE.search(match[0]) else number
-    codes = codes_of(text)
-    is_letter = are_letters(codes)
-    owner, has_space = owner[is_letter], numpy.append(codes[1:] == ord(SPACE), False)[is_letter]
-    is_hangul = numpy.logical_or.reduce([(codes >= first) & (codes <= last) for first, last in RANGES])
-    korean = is_hangul[is_letter] & (owner == 0)
-    right = numpy.append(owner[1:], 0)
-    keeps_space = (owner < 0) | (right < 0) | ((owner > 0) | (right > 0)) & ~korean & ~numpy.append(korean[1:], False)
-    inside = (owner == right) & (owner != 0)
-    tags = numpy.where(owner != 0, KEEP, decided.tags)
-    return decided._replace(tags=tags, has_space=decided.has_space & ~inside | has_space & keeps_space)
+    text, tags, follows = LINE.join(texts), decided.tags.copy(), decided.has_space.copy()
+    numbers = letter_numbers(text)
+    for match in PROTECTED.finditer(text):
+        start, end, separate = *match.span(), SEPARATE.search(match[0])
+        first, last = numbers[start], numbers[end - 1]
+        tags[first : last + 1], follows[first:last] = KEEP, False
+        for letter, space, beside in ((first - 1, start - 1, start - 2), (last, end, end + 1)):
+            if text[max(0, space) : space + 1] == SPACE and (separate or not KOREAN.match(text[beside])):
+                follows[letter] = True
+    return decided._replace(tags=tags, has_space=follows)
 
 
 def keeps_foreign(source: str, text: str) -> bool:
@@ -174,30 +170,23 @@ def keeps_foreign(source: str, text: str) -> bool:
     return PROTECTED.findall(source) == PROTECTED.findall(text)
 
 
-def keep_right_texts(
-    decided: Decisions, texts: Sequence[str], starts: Sequence[int], characters: Characters
-) -> Decisions:
-    """Return the decisions without the changes to texts that have no likely change, and without unlikely spaces in others.
+def keep_right_text(text: str, decided: Decisions, characters: Characters) -> Decisions:
+    """Return the decisions on a clean text without all changes if none is likely, and else without unlikely spaces.
 
-    `decided` has a value for each letter of the clean `texts`, which begin at `starts`. Texts with few spaces are not checked,
-    because they do not show how their writer sets spaces. Without MeCab, no text is checked.
+    A text with few spaces is not checked, because it does not show how its writer sets spaces. Without MeCab, none is.
     """
-    replaced = decided.tags != KEEP
-    changed = numpy.logical_or.reduceat(replaced | (decided.has_space != decided.had_space), starts)
-    sure = numpy.logical_or.reduceat(replaced & (decided.of_tags >= SURE_CHANGE), starts)
-    telling = [number for number in numpy.flatnonzero(changed).tolist() if is_telling(texts[number])]
-    if not telling or not has_dictionary():
+    changes = (decided.tags != KEEP) | (decided.has_space != decided.had_space)
+    if not changes.any() or not is_telling(text) or not has_dictionary():
         return decided
-    tags, follows, stops = decided.tags.copy(), decided.has_space.copy(), [*starts[1:], len(replaced)]
-    for number in telling:
-        own = slice(starts[number], stops[number])
-        found = evidence(texts[number], Decisions._make(each[own] for each in decided), characters)
-        weighed = [(own.start + place, kind, log_odds(kind, values)) for place, kind, values in found]
-        unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
-        follows[unlikely] = decided.had_space[unlikely]
-        if not sure[number] and all(odds < LIKELY[kind] for _, kind, odds in weighed):
-            tags[own], follows[own] = KEEP, decided.had_space[own]
-    return decided._replace(tags=tags, has_space=follows)
+    found = evidence(text, decided, characters)
+    weighed = [(place, kind, log_odds(kind, values)) for place, kind, values in found]
+    sure = (decided.tags != KEEP) & (decided.of_tags >= SURE_CHANGE)
+    if not sure.any() and all(odds < LIKELY[kind] for _, kind, odds in weighed):
+        return decided._replace(tags=numpy.full_like(decided.tags, KEEP), has_space=decided.had_space)
+    follows = decided.has_space.copy()
+    unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
+    follows[unlikely] = decided.had_space[unlikely]
+    return decided._replace(has_space=follows)
 
 
 def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[tuple[int, str, list[float]]]:
@@ -207,17 +196,14 @@ def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[
         morphemes[start:end] = [(number, tag)] * (end - start)
     letters, tags = text.replace(SPACE, ""), decided.tags.tolist()
     places = [place for place, character in enumerate(text) if character != SPACE]
-    quoted = {place for title in QUOTED.finditer(text) for place in range(*title.span())}
     for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
-        # a word of the dictionary stays: 동감 for 감동
-        if not (morphemes[places[number]][1].startswith(CONTENT) and morphemes.count(morphemes[places[number]]) > 1):
-            of_usage = of_letters(letters, tags, number, characters)
-            yield number, "letter", [of_probability(float(decided.of_tags[number])), *of_usage]
+        of_usage = of_letters(letters, tags, number, characters)
+        yield number, "letter", [of_probability(float(decided.of_tags[number])), *of_usage]
     changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
     spaces = usage().log_odds([letters]).tolist() if changed else []
     for number in changed:
         place, beside, put_in = places[number], places[number + 1], bool(decided.has_space[number])
-        is_open = place in quoted or space_is_open(text, place, beside, morphemes, put_in)
+        is_open = space_is_open(text, place, beside, morphemes, put_in)
         of_usage = spaces[number] if put_in else -spaces[number]
         weighed = [of_probability(float(decided.of_spaces[number])), is_open, of_usage]
         # a dependent noun (42항), or what 안 or 못 denies

@@ -1,6 +1,6 @@
 """Correctors of an editor's output, in the order in which they run: each sees the changes of those before it.
 
-    the editor -> neighbours -> listed mistakes -> words of the dictionary -> spaces at junctions -> `decisions.decide`
+    the editor -> listed mistakes -> words of the dictionary -> spaces at junctions -> `decisions.decide`
 
 What conventions ask for, what is not Korean and texts that are right then stay as typed (`as_typed`). Every probability by
 which one of them overrules another stands in `decisions`.
@@ -10,30 +10,17 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from operator import ne
 from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 
 from ...machine.aliases import Numbers
-from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, path_cost
-from ..sequences.characters import (
-    DELETE,
-    END,
-    KEEP,
-    SPACE,
-    UNKNOWN,
-    Characters,
-    aligned,
-    codes_of,
-    edit_distance,
-    split_spaces,
-)
-from .as_typed import LINE, are_letters
+from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, aligned, edit_distance, split_spaces
+from .as_typed import LINE, letter_numbers
 from .decisions import MORE_CHANGES, MOST_SURE, SHARE, SURE_CHANGE, believed_tags
-from .junctions import RestorerCharacters, with_log_odds
+from .junctions import Junctions, RestorerCharacters, with_log_odds
 from .noise import known_mistakes
 
 # Share of the source's characters that may change, and how many always may
@@ -147,19 +134,6 @@ class Draft(NamedTuple):
     characters: RestorerCharacters
 
 
-def neighbours(draft: Draft) -> Draft:
-    """Give neighbours that both change the larger probability of the two.
-
-    A misspelling may be of two characters: syllables exchanged, a final that is written with the next vowel.
-    """
-    changes, certainty = draft.tags != KEEP, draft.certainty
-    both = changes[:-1] & changes[1:]
-    both[draft.ends[:-1] - 1] = False
-    larger = numpy.where(both, numpy.maximum(certainty[:-1], certainty[1:]), 0)
-    of_both = numpy.maximum(numpy.append(larger, 0), numpy.append(0, larger))
-    return draft._replace(certainty=numpy.maximum(certainty, of_both))
-
-
 def listed_mistakes(draft: Draft) -> Draft:
     """Write what the list says, whatever the editor would: 되서, 몇일 and 할께요 are never right, but too rare to be learnt.
 
@@ -171,13 +145,16 @@ def listed_mistakes(draft: Draft) -> Draft:
     mistakes = list(mistaken().finditer(text))
     if not mistakes:
         return draft
-    # the number of letters up to each character
-    numbers = numpy.cumsum(are_letters(codes_of(text)))
-    tags, certainty, ids = draft.tags.copy(), draft.certainty.copy(), draft.characters.ids
+    tags, certainty, ids, numbers = (
+        draft.tags.copy(),
+        draft.certainty.copy(),
+        draft.characters.ids,
+        letter_numbers(text),
+    )
     for match in mistakes:
         wrong = match[0].replace(SPACE, "")
         right = [KEEP if one == other else ids.get(other) for one, other in zip(wrong, right_forms()[wrong])]
-        own = slice(numbers[match.start()] - 1, numbers[match.start()] - 1 + len(wrong))
+        own = slice(numbers[match.start()], numbers[match.start()] + len(wrong))
         if None not in right:
             tags[own] = right
             certainty[own] = numpy.where(tags[own] == KEEP, 1, numpy.maximum(certainty[own], SURE_CHANGE))
@@ -231,11 +208,7 @@ def dictionary_words(draft: Draft) -> Draft:
         surest = float(draft.certainty[first:last].max())
         cheaper = min(max((before - after) / 1000, -MOST_COST), MOST_COST)
         odds = EDITOR_WEIGHT * math.log(surest / (1 - surest)) + COST_WEIGHT * cheaper + BIAS
-        # a syllable is mistyped in one of its three parts
-        one, other = parts(letters[first]), parts(characters.character(int(tags[first])) if tags[first] > END else "")
-        alone = numpy.count_nonzero(tags[max(begin, first - 1) : min(end, last + 1)]) == 1
-        unlike = alone and any(one) and any(other) and sum(map(ne, one, other)) > 1
-        certainty[first:last] = 0 if unlike else min(1 / (1 + math.exp(-odds)), MOST_SURE)
+        certainty[first:last] = min(1 / (1 + math.exp(-odds)), MOST_SURE)
     return draft._replace(certainty=certainty)
 
 
@@ -252,11 +225,9 @@ def runs_of_changes(doubtful: NDArray[numpy.bool_], ends: NDArray[numpy.int64]) 
 
 def words_around(first: int, last: int, begin: int, end: int, follows: NDArray[numpy.bool_]) -> slice:
     """Return the words from `begin` to `end` that letters [first, last) are in, and WORDS on each side."""
-    before = numpy.flatnonzero(follows[begin:first]) + begin + 1
-    after = numpy.flatnonzero(follows[last - 1 : end]) + last
-    low = before[-1 - WORDS] if len(before) > WORDS else begin
-    high = after[WORDS] if len(after) > WORDS else end
-    return slice(int(low), int(high))
+    before = [begin, *(numpy.flatnonzero(follows[begin:first]) + begin + 1).tolist()]
+    after = [*(numpy.flatnonzero(follows[last - 1 : end]) + last).tolist(), end]
+    return slice(before[-1 - WORDS :][0], after[: 1 + WORDS][-1])
 
 
 def spaces_at_junctions(draft: Draft) -> Draft:
@@ -264,17 +235,16 @@ def spaces_at_junctions(draft: Draft) -> Draft:
     if not draft.characters.junctions or not has_dictionary():
         return draft
     # whatever is asked for, so that a space has one probability
-    believed, _ = believed_tags(draft.tags, draft.certainty, None)
-    odds = odds_at_junctions(draft._replace(tags=believed))
+    believed = numpy.where(believed_tags(draft.tags, draft.certainty), draft.tags, KEEP)
+    odds = odds_at_junctions(draft._replace(tags=believed), draft.characters.junctions)
+    # a text with spaces gets less: they say more
     spaced = numpy.repeat([SPACE in text for text in draft.texts], [*map(len, draft.letters)])
-    return draft._replace(spaces=with_log_odds(draft.spaces, added(odds, spaced)))
+    odds = numpy.where(spaced, SHARE * odds, odds + MORE_CHANGES)
+    return draft._replace(spaces=with_log_odds(draft.spaces, odds))
 
 
-def odds_at_junctions(draft: Draft) -> NDArray[numpy.float64]:
-    """Return (S,), the log-odds of a space after each character, by the junctions of what the tags make of the letters.
-
-    NaN where the junctions say nothing: of a character that is left out.
-    """
+def odds_at_junctions(draft: Draft, junctions: Junctions) -> NDArray[numpy.float64]:
+    """Return (S,), the log-odds of a space after each character that the tags leave; NaN of a character that is left out."""
     tags, read, kept = draft.tags, list(draft.letters), numpy.ones(len(draft.tags), dtype="bool")
     # most texts have no letter to correct
     for number in numpy.unique(numpy.searchsorted(draft.ends, numpy.flatnonzero(tags), "right")).tolist():
@@ -284,18 +254,10 @@ def odds_at_junctions(draft: Draft) -> NDArray[numpy.float64]:
         kept[own] = False
         kept[own][places] = True
     odds = numpy.full(len(tags), numpy.nan)
-    if draft.characters.junctions:
-        odds[kept] = draft.characters.junctions.log_odds(read)
+    odds[kept] = junctions.log_odds(read)
     return odds
-
-
-def added(odds: Numbers, spaced: NDArray[numpy.bool_]) -> Numbers:
-    """Return the part of log-odds (S,) to add to an editor's: less in a text with spaces, which say more."""
-    return numpy.where(spaced, SHARE * odds, odds + MORE_CHANGES)
 
 
 def corrected(draft: Draft) -> Draft:
     """Return a draft after all correctors, one after the other."""
-    for corrector in (neighbours, listed_mistakes, dictionary_words, spaces_at_junctions):
-        draft = corrector(draft)
-    return draft
+    return spaces_at_junctions(dictionary_words(listed_mistakes(draft)))

@@ -1,4 +1,4 @@
-"""Decisions from an editor's probabilities: the tags that are believed, the spaces that follow, and the text of these.
+"""Decisions from an editor's probabilities: the tags that are believed, and the spaces that follow.
 
 Most of what people type is as they meant it, other than in training, so a change needs a least probability (docs/restore.md).
 """
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..sequences.characters import KEEP, SPACE, codes_of, text_of
+from ..sequences.characters import KEEP
 
 # All probabilities of the correctors, in their order (`correctors`). A mistake of the list
 SURE_CHANGE = 0.99
@@ -39,6 +39,11 @@ class Decisions(NamedTuple):
     of_spaces: Probabilities
     log_probability: Probabilities
 
+    def of_texts(self, starts: Sequence[int]) -> Iterator["Decisions"]:
+        """Yield the decisions on each of many texts, which begin at `starts`."""
+        for start, stop in zip(starts, [*starts[1:], len(self.tags)]):
+            yield Decisions._make(each[start:stop] for each in self)
+
     @property
     def certainty(self) -> Probabilities:
         """The least probability of what changes at each character, 1 where nothing does."""
@@ -53,7 +58,8 @@ def decide(
 
     Where None, it is CERTAIN_TAG or CERTAIN_SPACE. `spaces` (S,) are the network's probabilities of a space.
     """
-    tags, of_tags = believed_tags(tags, certainty, least)
+    believed = believed_tags(tags, certainty, least)
+    tags, of_tags = numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
     # float32 as a change's probability is given, so that both are compared to the same least one
     spaces = spaces.astype("float32")
     of_other = numpy.where(had_space, 1 - spaces, spaces)
@@ -63,47 +69,6 @@ def decide(
     return Decisions(tags, had_space, has_space, of_tags, of_spaces, sum(logs))
 
 
-def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float]) -> tuple[Tags, Probabilities]:
-    """Return the tags (S,), KEEP where another has less than the least probability, and the probability of each."""
-    believed = (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
-    return numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
-
-
-class Spaced(NamedTuple):
-    """A text with the spaces that were decided, its letters being as they were.
-
-    `places` are those of its characters in the text before, `certainty` has a value for each of that; `letters` are its
-    own among those of the decisions, of which `replaced` are to change, and `score` is the log-probability of all.
-    """
-
-    text: str
-    places: NDArray[numpy.int64]
-    certainty: NDArray[numpy.float32]
-    letters: slice
-    replaced: int
-    score: float
-
-
-def with_spaces(texts: Sequence[str], decided: Decisions) -> Iterator[Spaced]:
-    """Yield each text with its decided spaces; all texts are read at once, which is faster."""
-    codes = codes_of("".join(texts))
-    letters = numpy.flatnonzero(codes != ord(SPACE))
-    certainty = numpy.ones(len(codes), dtype="float32")
-    certainty[letters] = decided.certainty
-    origins = numpy.repeat(letters, decided.has_space + 1)
-    codes = codes[origins]
-    # the second of two is the space behind the first
-    codes[1:][origins[1:] == origins[:-1]] = ord(SPACE)
-    joined, ends = text_of(codes), numpy.cumsum([0, *map(len, texts)])
-    # where each text begins among all characters, among the letters, and among the characters with the decided spaces
-    begins, of_letters, of_joined = (
-        each.tolist() for each in (ends, *(numpy.searchsorted(a, ends) for a in (letters, origins)))
-    )
-    replaced = numpy.add.reduceat(decided.tags != KEEP, of_letters[:-1], dtype="int64").tolist()
-    scores = numpy.add.reduceat(decided.log_probability, of_letters[:-1]).tolist()
-    for number, (begin, end) in enumerate(zip(begins, begins[1:])):
-        first = of_joined[number]
-        text = joined[first : of_joined[number + 1]].rstrip()
-        places = origins[first : first + len(text)] - begin
-        own = slice(of_letters[number], of_letters[number + 1])
-        yield Spaced(text, places, certainty[begin:end], own, replaced[number], scores[number])
+def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float] = None) -> Flags:
+    """Return which of the tags (S,) are KEEP or have at least the least probability."""
+    return (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))

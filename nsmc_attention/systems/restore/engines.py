@@ -154,19 +154,12 @@ def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:
         inputs = of_states(inputs, hidden_bias.shape[1]) if number else inputs
         rounded = blocks(inputs, 2), blocks(input_bias, 2), blocks(blocks(recurrent, 2), 3), blocks(hidden_bias, 1)
         given.append(tuple(map(numpy.ascontiguousarray, rounded)))
-    hidden, tag = recurrent.shape[-1], blocks(arrays["tag.weight"], 1)
+    hidden = recurrent.shape[-1]
     heads = numpy.concatenate([numpy.diff(arrays[f"{head}.weight"], axis=0) for head in HEADS])
     biases = numpy.concatenate([numpy.diff(arrays[f"{head}.bias"]) for head in HEADS])
-    narrow = blocks(arrays["narrow.weight"], 0)
-    return (
-        arrays["reader.embedding.weight"],
-        tuple(given),
-        of_states(heads, hidden),
-        biases,
-        of_states(narrow, hidden),
-        tag,
-        arrays["tag.bias"],
-    )
+    narrow, tag = of_states(blocks(arrays["narrow.weight"], 0), hidden), blocks(arrays["tag.weight"], 1)
+    embedding, heads = arrays["reader.embedding.weight"], of_states(heads, hidden)
+    return (embedding, tuple(given), heads, biases, narrow, tag, arrays["tag.bias"])
 
 
 def blocks(array: Numbers, axis: int) -> Numbers:

@@ -93,11 +93,8 @@ class Junctions:
 
     def to_dict(self) -> Record:
         """Return plain values for JSON: `keys` are base 85 of what `packed` makes."""
-        return {
-            "keys": b85encode(packed(self.hashes, self.weights)).decode(),
-            "junction": self.junction,
-            "inside": self.inside,
-        }
+        keys = b85encode(packed(self.hashes, self.weights)).decode()
+        return {"keys": keys, "junction": self.junction, "inside": self.inside}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "Junctions":

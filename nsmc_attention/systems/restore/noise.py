@@ -209,6 +209,12 @@ MOST_NOISE = {
     "exchanged_syllables": 0.3,
 }
 
+# Of the texts of `slipped` the shares with no, one and two misspellings; how often each kind is drawn
+SLIPS = 0.35, 0.5, 0.15
+SLIP_KINDS = {"lost_spaces": 30, "added_spaces": 15, "moved_spaces": 3, "stretched": 2, "finals": 8, "vowels": 8}
+SLIP_KINDS |= {"liaison": 5, "confused_words": 6, "mistakes": 5, "shift_key": 6, "neighbouring_keys": 5, "tensed": 4}
+SLIP_KINDS |= {"exchanged_syllables": 3}
+
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
     """Return the text with the edits made, from the left; one that begins within an earlier one, or with it, is not."""
@@ -259,3 +265,13 @@ def typed(text: str, random: numpy.random.RandomState, most: Mapping[str, float]
         if random.random_sample() < MISPLACED:
             rates["added_spaces"], rates["moved_spaces"] = 0.1 * random.random_sample(2)
     return noisy(text, rates, random)
+
+
+def slipped(text: str, random: numpy.random.RandomState) -> str:
+    """Return the text as most people may have typed it: with no, one or two misspellings."""
+    kinds, shares = list(SLIP_KINDS), numpy.cumsum([*SLIP_KINDS.values()]) / sum(SLIP_KINDS.values())
+    for _ in range(int(numpy.searchsorted(numpy.cumsum(SLIPS), random.random_sample()))):
+        kind = KINDS[kinds[int(numpy.searchsorted(shares, random.random_sample(), "right"))]]
+        if possible := list(edits(text, kind)):
+            text = edited(text, [possible[random.randint(len(possible))]])
+    return text

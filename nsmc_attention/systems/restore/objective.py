@@ -6,26 +6,31 @@ A source is drawn anew each time a sentence is read. Long texts are rare among r
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
 from typing import Any, Optional
 
 import numpy
 
 from ...machine.aliases import Array, Arrays, Device, Network, Numbers
+from ...machine.files import read_rows
 from ...machine.gluon import mxnet
 from ...network.parameters import round_tables
+from ...text.encoding import clean
 from ...training.checkpoint import Progress
 from ...training.runs import Run
 from ...training.stage import DEV_STREAM, Objective, Stage, similar_batches
 from ...training.task import Beginning, initialize
 from ..sequences.characters import BEGIN, END, KEEP, Characters, split_spaces
 from .correctors import character_error, tagged, tags_of, written
-from .noise import typed
+from .noise import slipped, typed
 from .settings import RestoreConfig, most_written
 
 # Sources are padded to a multiple of this: MXNet plans its memory anew for each size
 LENGTH_STEP = 4
 # How far sentences in a batch may differ in length, so that it is another batch in each epoch
 LENGTH_JITTER = 4
+# The share of the pairs that is read as it was typed
+AS_TYPED = 0.5
 
 
 @dataclass(frozen=True)
@@ -40,13 +45,16 @@ class Pairs:
 class NoisyBatches:
     """Clean sentences with noise, in batches of similar length.
 
-    `joined` more for each of them are two to four joined, of at most `longest` characters.
+    `joined` more for each of them are two to four joined, of at most `longest` characters. The share `slipped` has a few
+    misspellings at most, others have those of `typed`. `pairs` are learnt beside them, half as they were typed.
     """
 
     targets: Sequence[str]
     batch_size: int
     longest: int
     joined: float
+    slipped: float = 0.0
+    pairs: Pairs = Pairs([], [])
 
     @property
     def extra(self) -> int:
@@ -54,16 +62,23 @@ class NoisyBatches:
 
     def __len__(self) -> int:
         """Batches in an epoch."""
-        return -(-(len(self.targets) + self.extra) // self.batch_size)
+        return -(-(len(self.targets) + self.extra + len(self.pairs.targets)) // self.batch_size)
 
     def epoch(self, seed: int, epoch: int) -> Iterator[Pairs]:
         """Yield the batches of one epoch, which (seed, epoch) alone decides."""
         random = numpy.random.RandomState([seed, epoch])
-        texts = [*self.targets, *(self.join(random) for _ in range(self.extra))]
+        texts = [*self.pairs.targets, *self.targets, *(self.join(random) for _ in range(self.extra))]
         lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * LENGTH_JITTER
         for members in similar_batches(lengths, self.batch_size, random):
             targets = [texts[i] for i in members]
-            yield Pairs([typed(text, random) for text in targets], targets)
+            yield Pairs([self.source(number, texts[number], random) for number in members], targets)
+
+    def source(self, number: int, text: str, random: numpy.random.RandomState) -> str:
+        """Return a text with noise; that of a pair, which come first, as it was typed or with few misspellings."""
+        draw = random.random_sample()
+        if number < len(self.pairs.sources):
+            return self.pairs.sources[number] if draw < AS_TYPED else slipped(text, random)
+        return (slipped if draw < self.slipped else typed)(text, random)
 
     def join(self, random: numpy.random.RandomState) -> str:
         """Return up to four sentences, drawn at random, one after the other."""
@@ -73,6 +88,12 @@ class NoisyBatches:
             if len(text) + 1 + len(other) <= self.longest:
                 text += " " + other
         return text
+
+
+def read_pairs(path: Path) -> Pairs:
+    """Return the texts of a table with the columns typed and meant."""
+    rows = [(clean(row["typed"]), clean(row["meant"])) for row in read_rows(path)]
+    return Pairs([typed for typed, _ in rows], [meant for _, meant in rows])
 
 
 def dev_pairs(targets: Sequence[str], seed: int) -> Pairs:
@@ -195,7 +216,8 @@ def train_network(
     """
     settings, size, noisy = config.training, config.training.batch_size, dev_pairs(dev, config.training.seed)
     objective = OBJECTIVES[config.model.kind](noisy, run.context, characters, size, settings.label_smoothing)
-    batches = NoisyBatches(train, size, config.text.max_length, settings.joined)
+    pairs = read_pairs(Path(settings.pairs)) if settings.pairs else Pairs([], [])
+    batches = NoisyBatches(train, size, config.text.max_length, settings.joined, settings.slipped, pairs)
     first = Pairs(noisy.sources[:1], noisy.targets[:1])
     initialize(network, settings.seed, run.context, lambda: objective.loss(network, first), begin)
     network.hybridize(static_alloc=config.model.kind == "editor")

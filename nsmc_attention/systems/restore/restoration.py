@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from html import escape
 from itertools import groupby
 from math import isnan
+from os.path import commonprefix
 from pathlib import Path
 from typing import NamedTuple, Optional, Union
 
@@ -174,25 +175,13 @@ class Restoration:
 def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
     """Yield of each what both sides begin with, what differs and what both end with, as segments that are not empty."""
     for source, text, probability in segments:
-        before = shared(source, text)
-        after = shared(source[before:][::-1], text[before:][::-1])
+        before = len(commonprefix((source, text)))
+        after = len(commonprefix((source[before:][::-1], text[before:][::-1])))
         middle, end = len(source) - after, len(text) - after
-        yield from filter(
-            lambda segment: segment[0] or segment[1],
-            (
-                (source[:before], text[:before], 1.0),
-                (source[before:middle], text[before:end], probability),
-                (source[middle:], text[end:], 1.0),
-            ),
-        )
-
-
-def shared(one: str, other: str) -> int:
-    """Return how many characters both begin with; faster than os.path.commonprefix on texts as short as these."""
-    for count, (character, beside) in enumerate(zip(one, other)):
-        if character != beside:
-            return count
-    return min(len(one), len(other))
+        changed = source[before:middle], text[before:end], probability
+        for segment in ((source[:before], text[:before], 1.0), changed, (source[middle:], text[end:], 1.0)):
+            if segment[0] or segment[1]:
+                yield segment
 
 
 def merged(segments: Iterable[Segment]) -> Iterator[Segment]:
@@ -296,9 +285,8 @@ def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
         raise DataError(f"{path}: expected a restored text to draw, found none ({restoration.error or 'all left out'})")
     longest = max(len(source), len(text))
     if longest > LONGEST_AXIS:
-        raise DataError(
-            f"{path}: expected at most {LONGEST_AXIS} characters, found {longest}; restore one sentence of it"
-        )
+        expected = f"expected at most {LONGEST_AXIS} characters, found {longest}"
+        raise DataError(f"{path}: {expected}; restore one sentence of it")
     rows, columns = (list(line.replace(" ", "␣")) for line in (text, source))
     figure = draw_matrices([Matrix(restoration.weights, rows, columns, "")])
     figure.axes[0].set(xlabel="source", ylabel="restored text")

@@ -24,9 +24,9 @@ from ...tables.parts import cut
 from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
-from .as_typed import KOREAN, LINE, keep_conventions, keep_foreign, keep_right_texts, keeps_foreign, read_as
+from .as_typed import KOREAN, LINE, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as
 from .correctors import Draft, corrected, most_changed, tagged, within_bound, written
-from .decisions import Decisions, Spaced, decide, with_spaces
+from .decisions import Decisions, decide
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
 from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, joined, pieces_of, unchanged
@@ -161,19 +161,19 @@ class Restorer(Predictor):
         )
         typed = [piece.text for piece in pieces]
         decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
-        decided = keep_right_texts(decided, typed, (ends - lengths).tolist(), self.characters)
-        return [self.edited(piece, decided, spaced) for piece, spaced in zip(pieces, with_spaces(typed, decided))]
+        return [self.edited(*each) for each in zip(pieces, decided.of_texts((ends - lengths).tolist()))]
 
-    def edited(self, piece: Piece, decided: Decisions, spaced: Spaced) -> Restoration:
-        """Return the Restoration of a piece, whose spaces are set already; the piece itself where too much would change."""
-        text, places = spaced.text, spaced.places
-        if spaced.replaced:
-            tags, follows = decided.tags[spaced.letters].tolist(), decided.has_space[spaced.letters].tolist()
-            text, made_of = tagged(piece.letters, tags, follows, self.characters)
-            places = piece.places[made_of]
-        if not text or spaced.replaced > most_changed(piece.letters):
+    def edited(self, piece: Piece, decided: Decisions) -> Restoration:
+        """Return the Restoration of a piece by what was decided on it; the piece itself where too much would change."""
+        decided = keep_right_text(piece.text, decided, self.characters)
+        tags, places = decided.tags.tolist(), piece.places
+        text, made_of = tagged(piece.letters, tags, decided.has_space.tolist(), self.characters)
+        if not text or len(tags) - tags.count(KEEP) > most_changed(piece.letters):
             return unchanged(piece.text, REJECTED)
-        return Restoration(piece.text, text, spaced.score, (Chunk(0, 0, places, certainty=spaced.certainty),))
+        certainty = numpy.ones(len(piece.text), dtype="float32")
+        certainty[places] = decided.certainty
+        score = float(decided.log_probability.sum())
+        return Restoration(piece.text, text, score, (Chunk(0, 0, places[made_of], certainty=certainty),))
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the best that a writer's search finds for a batch of pieces."""

@@ -1,5 +1,6 @@
 """The settings of an editor or a writer and of its training, and the presets. Read without MXNet."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from ...bundle import Bundle, Layout, Manifest, packaged
@@ -30,10 +31,6 @@ def tagged(F: Operators, tags: Array, spaces: Array) -> tuple[Any, ...]:
     """Logits (N, S, V) and (N, S, 2) -> the likeliest tags, their probability, and that of a space, (N, S) each."""
     certainty = F.max(F.softmax(tags, axis=2), axis=2)
     return F.cast(F.argmax(tags, axis=2), dtype="int32"), certainty, second_of_two(F, spaces, 2)
-
-
-# Of an editor's graph: the tag of each character (`systems.restore.correctors`), its probability, and the probability that a space follows
-EDITOR_GRAPHS = {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
 
 
 def most_written(length: int) -> int:
@@ -91,7 +88,7 @@ class EditorConfig(NetworkConfig):
     @property
     def graphs(self) -> Graphs:
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
-        return EDITOR_GRAPHS
+        return {"model.onnx": Interface(SOURCE, dict.fromkeys(("tags", "certainty", "spaces"), ("N", "S")), tagged)}
 
     def network(self, rows: int, vocab_size: int, max_length: int) -> Network:
         from .network import Editor
@@ -147,10 +144,13 @@ class RestoreTraining(LoopConfig):
     """The training of `restore`."""
 
     retired: ClassVar[tuple[str, ...]] = (*LoopConfig.retired, "sampling")
+    introduced: ClassVar[Mapping[str, object]] = {"slipped": 0.0, "pairs": ""}
     epochs: int = setting(6, "maximum number of epochs, each with other noise", low=1)
     learning_rate: float = setting(2e-3, "maximum step size of Adam", low=0.0)
     patience: int = setting(2, "epochs without a smaller character error before stopping", low=1)
     joined: float = setting(0.1, "additional texts of joined sentences, as a share", low=0.0, high=10.0)
+    slipped: float = setting(0.0, "share of texts with two misspellings at most", low=0.0, high=1.0)
+    pairs: str = setting("", "a table of texts as they were typed and meant, learnt beside the sentences")
     label_smoothing: float = setting(0.0, "probability taken from the correct character", low=0.0, high=0.9)
 
 
@@ -187,7 +187,8 @@ RESTORE_PRESETS = {
 
 def card_values(config: RestoreConfig, manifest: Manifest) -> dict[str, object]:
     metrics = manifest["metrics"]["dev"]
-    return {"exact": 100 * metrics["exact"], "error": metrics["character_error"], config.model.kind: True}
+    figures = {"exact": 100 * metrics["exact"], "error": metrics["character_error"]}
+    return {**figures, config.model.kind: True, "pairs": config.training.pairs}
 
 
 LAYOUT: "Layout[RestoreConfig, RestorerCharacters]" = Layout(

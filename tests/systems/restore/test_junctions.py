@@ -10,7 +10,7 @@ from hypothesis import strategies as some
 
 from nsmc_attention.errors import BundleError
 from nsmc_attention.native.dictionary import installed_decoder
-from nsmc_attention.systems.restore.correctors import Draft, added, odds_at_junctions
+from nsmc_attention.systems.restore.correctors import Draft, odds_at_junctions, spaces_at_junctions
 from nsmc_attention.systems.restore.junctions import (
     AT_JUNCTION,
     UNIT,
@@ -79,10 +79,12 @@ def test_junctions_are_pickled_without_what_is_compiled():
 
 
 def test_junctions_count_in_full_beside_an_editor_that_has_seen_no_space():
-    found = numpy.array([3.0, -1.0, numpy.nan])
-    without, beside = added(found, numpy.zeros(3, "bool")), added(found, numpy.ones(3, "bool"))
-    assert without[0] >= found[0] > beside[0] > 0 > beside[1] > found[1]
-    assert numpy.isnan(without[2]) and numpy.isnan(beside[2])
+    characters = RestorerCharacters((" ", "가"), Junctions.of({}, 2.0, -2.0))
+    ends, tags, ones = numpy.array([3, 6]), numpy.zeros(6, "int32"), numpy.ones(6)
+    draft = Draft(["영화는", "영화 는"], ["영화는"] * 2, ends, tags, ones, ones / 2, characters)
+    spaces = spaces_at_junctions(draft).spaces
+    without, beside = numpy.log(spaces / (1 - spaces)).reshape(2, 3).tolist()
+    assert without[1] >= 2 > beside[1] > 0 > beside[0] > -2
 
 
 @given(some.lists(some.tuples(some.floats(0, 1), some.none() | some.floats(-5, 5)), min_size=1))
@@ -100,7 +102,7 @@ def test_a_character_that_is_left_out_has_no_junction():
     characters = RestorerCharacters((" ", "가"), Junctions.of({}, 1.0, -1.0))
     texts, ones = ["영화", "영가화", "는"], numpy.ones(6)
     draft = Draft(texts, texts, numpy.array([2, 5, 6]), numpy.array([0, 0, 0, 1, 0, 0]), ones, ones, characters)
-    found = odds_at_junctions(draft)
+    found = odds_at_junctions(draft, characters.junctions)
     assert numpy.isnan(found).tolist() == [False, False, False, True, False, False]
     assert found[~numpy.isnan(found)].tolist() == characters.junctions.log_odds(["영화", "영화", "는"]).tolist()
 

@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.systems.restore.noise import KINDS, Edit, edited, edits, known_mistakes, noisy
+from nsmc_attention.systems.restore.noise import (
+    KINDS,
+    SLIP_KINDS,
+    SLIPS,
+    Edit,
+    edited,
+    edits,
+    known_mistakes,
+    noisy,
+    slipped,
+)
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.hangul import FINALS, INITIALS, VOWELS, joined, parts
 
@@ -90,3 +100,13 @@ def test_a_rate_is_the_share_of_places(text, seed):
     assert noisy(text, {"finals": 1.0}, random) == made("finals", text)
     one, other = (noisy(text, dict.fromkeys(KINDS, 0.3), numpy.random.RandomState(seed)) for _ in range(2))
     assert one == other
+
+
+def test_most_texts_have_one_misspelling_at_most():
+    random = numpy.random.RandomState(0)
+    text = "배우들 연기가 정말 좋았는데 스토리가 별로였다"
+    ones = {edited(text, [edit]) for name in SLIP_KINDS for edit in edits(text, KINDS[name])}
+    found = [slipped(text, random) for _ in range(400)]
+    right, single = (sum(each in group for each in found) / len(found) for group in ({text}, ones))
+    assert right == pytest.approx(SLIPS[0], abs=0.12) and single == pytest.approx(SLIPS[1], abs=0.12)
+    assert right + single < 1 and sum(SLIPS) == pytest.approx(1)

@@ -5,7 +5,7 @@ import pytest
 
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.machine.mxnet_shim import import_mxnet
-from nsmc_attention.systems.restore.objective import OBJECTIVES, NoisyBatches, dev_pairs, train_network
+from nsmc_attention.systems.restore.objective import OBJECTIVES, NoisyBatches, dev_pairs, read_pairs, train_network
 from nsmc_attention.systems.restore.settings import RESTORE_PRESETS
 from nsmc_attention.systems.sequences.characters import Characters
 from nsmc_attention.text.encoding import clean
@@ -30,6 +30,17 @@ def test_an_epoch_has_every_sentence_and_is_decided_by_its_seed():
     targets = [target for pairs in one for target in pairs.targets]
     assert set(SENTENCES) <= set(targets) and len(targets) == len(SENTENCES) + batches.extra
     assert max(map(len, targets)) <= 140
+
+
+def test_pairs_are_read_as_typed_or_with_few_misspellings(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("typed\tmeant\n" + "".join(f"{text}ㅋㅋ 넘잼\t{text}ㅋㅋ 넘 잼\n" for text in SENTENCES), "utf-8")
+    pairs = read_pairs(path)
+    batches = NoisyBatches(SENTENCES[:10], 16, 140, 0.0, 1.0, pairs)
+    drawn = [pair for batch in batches.epoch(0, 1) for pair in zip(batch.sources, batch.targets)]
+    assert len(drawn) == 10 + len(SENTENCES) and {target for _, target in drawn} == {*SENTENCES[:10], *pairs.targets}
+    as_typed = sum(pair in zip(pairs.sources, pairs.targets) for pair in drawn)
+    assert 0.3 < as_typed / len(SENTENCES) < 0.7
 
 
 def test_the_dev_part_has_the_same_noise_each_time():
