@@ -23,13 +23,11 @@ EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 12, 24, 0.3, (4, 16), 0.3
 SPECK, FAINT, MOST = 0.1, 0.3, 0.85
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
-# In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, lower
-# than THIN or, if they are bent, less than THICK thick, lines longer than DASH; ASIDE an edge, gray differs at a share DIFFERENT
-STROKE, LARGER, PICTURE, RULE, THIN, THICK, DASH, ASIDE, DIFFERENT = 0.25, 1.1, 1.3, 5, 0.3, 0.1, 0.5, 0.4, 0.75
-# A frame is wider than NARROW of its height, and text than TEXT of its tag, unlike digits and what is inside them
-NARROW, TEXT = 0.8, 0.4
-# As shares of a height: gaps in words, and in lines, of the lower word; the least height of letters of a word
-IN_WORD, IN_LINE, ALIKE = 0.6, 0.8, 0.6
+# In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, thinner
+# than THIN, lines longer than DASH; ASIDE an edge, gray differs at a share DIFFERENT; text is wider than TEXT of its tag
+STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
+# As shares of a height: gaps in words and in lines; the least height of words of a line, and of letters of a word
+IN_WORD, IN_LINE, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.45, 0.6
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
@@ -68,8 +66,8 @@ def find_lines(gray: Gray) -> list[Box]:
     framed = numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
     contrast = contrast_of(framed)
     ink = ink_of(contrast)
-    letters, _ = parted(ink, framed, contrast)
-    lines = lines_of(ink.boxes[letters], ink.size)
+    letters, edges = parted(ink, framed, contrast)
+    lines = lines_of(ink.boxes[letters], ink.size, ink.places[edges[ink.numbers]], ink.columns)
     low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]  # rows may overlap a little
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
     return [within(gray, Box(*lines[number].tolist())) for number in in_order(numpy.arange(len(lines)), low)]
@@ -156,25 +154,27 @@ def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     strongest = numpy.zeros(len(width), "uint8")
     numpy.maximum.at(strongest, ink.numbers, contrast.ravel()[ink.places])
     specks = (areas <= SPECK * size**2) & ((strongest < FAINT * strongest.max(initial=0)) | (shorter == 0))
-    rules = (longer > RULE * size) & (
-        (shorter <= max(2, THIN * size)) | (areas < numpy.maximum(2, THICK * size) * (width + height))
-    )
+    rules = (longer > RULE * size) & ((shorter <= max(2, THIN * size)) | (areas < 2 * (width + height)))
     edges = rules | (shorter == 0) | (height > HIGHEST)
     large = ~edges & (height > PICTURE * size)
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
     edges |= between_grays(ink, framed, large | outlines)
-    wide = (width > NARROW * height) | (longer > RULE * size)
-    for number in numpy.flatnonzero((height > LARGER * size) & ~edges & wide & (areas < 8 * (width + height))):
+    for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
         inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks]
         shifts = inner[:, [TOP, BOTTOM]].sum(axis=1) - ink.boxes[number, [TOP, BOTTOM]].sum()
-        text = len(inner) and (large[number] or numpy.ptp(inner[:, [LEFT, RIGHT]]) > TEXT * width[number])
-        edges[number] = text and (len(inner) > 1 or (numpy.abs(shifts) < height[number] / 4).any())
+        wide = len(inner) and (large[number] or numpy.ptp(inner[:, [LEFT, RIGHT]]) > TEXT * width[number])
+        edges[number] = wide and (len(inner) > 1 or (numpy.abs(shifts) < height[number] / 4).any())
     letters = ~(edges | specks)
-    # a picture has no letter of about its height beside it
-    first, second, _ = beside(ink.boxes, numpy.where(letters, IN_WORD * height, -1))
-    alike = letters[first] & letters[second] & (height[second] >= ALIKE * height[first])
-    edges |= letters & large & ~numpy.isin(numpy.arange(len(height)), [first[alike], second[alike]])
+    edges |= letters & large & alone(ink.boxes, letters)
     return letters & ~edges, edges & ~specks
+
+
+def alone(boxes: Boxes, letters: Mask) -> Mask:
+    """Return which boxes have no letter of about their height beside them."""
+    height = numpy.where(letters, sides(boxes)[1], -1)
+    first, second, _ = beside(boxes, IN_WORD * height)
+    alike = letters[first] & (height[second] >= ALIKE * height[first])
+    return ~numpy.isin(numpy.arange(len(boxes)), numpy.append(first[alike], second[alike]))
 
 
 def between_grays(ink: Ink, framed: Gray, chosen: Mask) -> Mask:
@@ -240,17 +240,27 @@ def united(boxes: Boxes, first: Numbers, second: Numbers) -> Boxes:
     return result
 
 
-def lines_of(letters: Boxes, size: int) -> Boxes:
-    """Return the lines of letters and their parts."""
-    _, height = sides(letters)
-    # dots and dashes are beside letters that are above or below them
-    low = (size - height).clip(0) // 2
-    first, second, _ = beside(letters + low[:, None] * [0, -1, 0, 1], IN_WORD * numpy.maximum(height, size))
-    lines = united(letters, *map(numpy.append, (first, second), above(letters, size)))
-    _, height = sides(lines)
-    first, second, gaps = beside(lines, IN_LINE * height)
-    kept = (gaps <= IN_LINE * numpy.minimum(height[first], height[second])) | (gaps <= IN_WORD * height[first])
-    lines = united(lines, first[kept], second[kept])
+def crossed(boxes: Boxes, first: Numbers, second: Numbers, edges: Numbers, columns: int) -> Mask:
+    """Return between which pairs of boxes there are some of the edges, places in order in a picture of so many columns."""
+    row = (boxes[second, TOP] + boxes[second, BOTTOM]) // 2 * columns
+    start = row + numpy.minimum(boxes[first, RIGHT], boxes[second, RIGHT])
+    end = row + numpy.maximum(boxes[first, LEFT], boxes[second, LEFT])
+    return numpy.searchsorted(edges, end) > numpy.searchsorted(edges, start)
+
+
+def lines_of(letters: Boxes, size: int, edges: Numbers, columns: int) -> Boxes:
+    """Return the lines of letters and their parts; `edges` are places in order in a picture of so many columns."""
+    width, height = sides(letters)
+    reach = IN_WORD * numpy.maximum(numpy.maximum(height, numpy.minimum(width, size)), size / 2)
+    first, second, _ = beside(letters, reach)
+    kept = ~crossed(letters, first, second, edges, columns)
+    lines = united(letters, *map(numpy.append, (first[kept], second[kept]), above(letters, size)))
+    for _ in range(2):  # again, for what is beside a dash
+        _, height = sides(lines)
+        first, second, gaps = beside(lines, IN_LINE * height)
+        kept = (height[second] >= ALIKE_WORDS * height[first]) | (gaps <= IN_WORD * height[first])
+        kept &= ~crossed(lines, first, second, edges, columns)
+        lines = united(lines, first[kept], second[kept])
     lines = united(lines, *above(lines))
     lines = lines[numpy.max(sides(lines), axis=0, initial=0) >= DASH * size]
     if len(lines) > LINES:
@@ -258,21 +268,24 @@ def lines_of(letters: Boxes, size: int) -> Boxes:
         raise DataError(f"picture: {expected}; cut out the part with text")
     for number in numpy.flatnonzero(sides(lines)[1] < LOW * size):
         own = letters[inside(letters, lines[number] + numpy.array([-1, -1, 1, 1]))]
-        lines[number] = heightened(number, lines, own[own[:, LEFT].argsort()], size)
+        if is_low(own[own[:, LEFT].argsort()], size):
+            lines[number] = heightened(number, lines, size)
     return lines
 
 
-def heightened(number: int, lines: Boxes, letters: Boxes, size: int) -> tuple[int, int, int, int]:
-    """Return a line; if its letters are low ones alone, such as dots, dashes and ㅋ, as high as others, where there is room."""
-    left, top, right, bottom = lines[number].tolist()
+def is_low(letters: Boxes, size: int) -> bool:
+    """Return whether a line of letters, from left to right, has low ones alone, such as dots and dashes, ㅋ and ^."""
     width, height = sides(letters)
     pitch = max(float(numpy.median(each)) for each in (width, numpy.diff(letters[:, LEFT])) if len(each))
-    low = (
-        numpy.ptp(letters[:, [TOP, BOTTOM]]) < FLAT * pitch
-        and not ((width > RUN * height) & (height > FULL * size)).any()
-    )
-    missing = max(0, round(ROW * size) - (bottom - top)) if low else 0
+    several = (width > RUN * height) & (height > FULL * size)
+    return not several.any() and letters[:, BOTTOM].max() - letters[:, TOP].min() < FLAT * pitch
+
+
+def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int]:
+    """Return a line of dots or dashes about as high as letters, as far as there is room."""
+    left, top, right, bottom = lines[number].tolist()
     over = lines[(lines[:, LEFT] < right) & (lines[:, RIGHT] > left)]
+    missing = max(0, round(ROW * size) - (bottom - top))
     highest = max(over[over[:, BOTTOM] <= top, BOTTOM].max(initial=0), top - missing * 2 // 3)
     return left, highest, right, min(over[over[:, TOP] >= bottom, TOP].min(initial=2**31), bottom + missing // 3)
 
@@ -303,6 +316,8 @@ def blocks(rows: list[Numbers], boxes: Boxes) -> list[Numbers]:
     result = rows[:1]
     for row in rows[1:]:
         both = numpy.append(result[-1], row)
-        is_cut = min(len(groups(each, boxes, LEFT)) for each in (result[-1], both)) > 1
-        result[-1:] = [both] if is_cut else [result[-1], row]
+        if min(len(groups(each, boxes, LEFT)) for each in (result[-1], both)) > 1:
+            result[-1] = both
+        else:
+            result.append(row)
     return result if len(result) > 1 else rows
