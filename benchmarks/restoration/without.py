@@ -12,6 +12,7 @@ import argparse
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,10 @@ WITHOUT: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "right texts": (restorer, "keep_right_text", lambda text, decided, *_: decided),
     "allowed spaces": (as_typed, "space_is_open", lambda *_: False),
 }
+HEADER = (
+    "| without | trained noise | other noise | no spaces | clean | one error: letter / lost / added space | right ones "
+    "changed | with errors, exactly | mistakes righted | right ones kept | spacing F1 | second set | names |"
+)
 
 
 def percent(values: Iterator[bool]) -> str:
@@ -82,15 +87,9 @@ def main(path: Path, bundle: str | None, only: list[str] | None) -> None:
     def restored(texts: list[str]) -> list[str]:
         return [text for text, _ in editor.rows(texts)]
 
-    print(
-        "| without | trained noise | other noise | no spaces | clean | one error: letter / lost / added space | right ones "
-        "changed | with errors, exactly | mistakes righted | right ones kept | spacing F1 | second set | names |\n"
-        + "|---" * 13
-        + "|"
-    )
+    print(HEADER, "|---" * 13 + "|", sep="\n")
     for name in only or ["", *WITHOUT]:
-        module, function, other = WITHOUT.get(name, (restorer, "WINDOW", restorer.WINDOW))
-        with patch.object(module, function, other):
+        with patch.object(*WITHOUT[name]) if name else nullcontext():
             print(f"| {name or 'nothing'} | " + " | ".join(figures(restored, path)) + " |", flush=True)
 
 

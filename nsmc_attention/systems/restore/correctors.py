@@ -145,12 +145,8 @@ def listed_mistakes(draft: Draft) -> Draft:
     mistakes = list(mistaken().finditer(text))
     if not mistakes:
         return draft
-    tags, certainty, ids, numbers = (
-        draft.tags.copy(),
-        draft.certainty.copy(),
-        draft.characters.ids,
-        letter_numbers(text),
-    )
+    tags, certainty = draft.tags.copy(), draft.certainty.copy()
+    ids, numbers = draft.characters.ids, letter_numbers(text)
     for match in mistakes:
         wrong = match[0].replace(SPACE, "")
         right = [KEEP if one == other else ids.get(other) for one, other in zip(wrong, right_forms()[wrong])]
