@@ -103,7 +103,8 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
     numbers = letter_numbers(text)
     tags, follows, sure = decided.tags.copy(), decided.has_space.copy(), decided.of_spaces.copy()
     # a letter that was read as another one is not changed
-    typed = (codes_of(text) != codes_of(LINE.join(read)))[are_letters(codes_of(text))]
+    codes = codes_of(text)
+    typed = (codes != codes_of(LINE.join(read)))[are_letters(codes)]
     tags[typed] = KEEP
     tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
     for match in chain(QUOTED.finditer(text), slang().finditer(text)):
