@@ -10,12 +10,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import ne
 from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 
 from ...machine.aliases import Numbers
+from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, path_cost
 from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, aligned, edit_distance, split_spaces
 from .as_typed import LINE, letter_numbers
@@ -204,7 +206,11 @@ def dictionary_words(draft: Draft) -> Draft:
         surest = float(draft.certainty[first:last].max())
         cheaper = min(max((before - after) / 1000, -MOST_COST), MOST_COST)
         odds = EDITOR_WEIGHT * math.log(surest / (1 - surest)) + COST_WEIGHT * cheaper + BIAS
-        certainty[first:last] = min(1 / (1 + math.exp(-odds)), MOST_SURE)
+        # a lone syllable is mistyped in one of its three parts: 짦은 is not 젊은
+        one, other = parts(letters[first]), parts(characters.character(int(tags[first])) if tags[first] > END else "")
+        alone = numpy.count_nonzero(tags[max(begin, first - 1) : min(end, last + 1)]) == 1
+        unlike = alone and any(one) and any(other) and sum(map(ne, one, other)) > 1
+        certainty[first:last] = 0 if unlike else min(1 / (1 + math.exp(-odds)), MOST_SURE)
     return draft._replace(certainty=certainty)
 
 

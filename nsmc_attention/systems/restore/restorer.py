@@ -156,9 +156,8 @@ class Restorer(Predictor):
         if self.only:
             draft = draft._replace(tags=numpy.full_like(tags, KEEP))
         # the last of a character's rows marks the space that follows it
-        decided = decide(
-            ids[:, :, -1][inside] != PADDING, draft.tags, draft.certainty, draft.spaces, self.min_probability
-        )
+        had_space = ids[:, :, -1][inside] != PADDING
+        decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.min_probability)
         typed = [piece.text for piece in pieces]
         decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
         return [self.edited(*each) for each in zip(pieces, decided.of_texts((ends - lengths).tolist()))]
