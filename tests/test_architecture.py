@@ -82,7 +82,7 @@ FILES = {path: set(own_imports(path)) for path in MODULES}
 ROOMS = {
     name: {room(other) for path in MODULES if room(path) == name for other in own_imports(path, for_types=True)}
     - {name}
-    for name in map(room, MODULES)
+    for name in dict.fromkeys(map(room, MODULES))
 }
 
 
