@@ -22,7 +22,7 @@ from ..engines.graphs import DeviceName, EngineName
 from ..errors import BundleError, ConfigError
 from ..machine.aliases import Numbers, Record
 from ..measure.metrics import log_odds
-from ..measure.share import NOTHING, Evidence
+from ..measure.share import NOTHING, Evidence, bins_of
 from ..network.graphs import AXES
 from ..scoring.reference import Predictor, Row, check_text, check_texts, or_packaged
 from ..sentiment.heads import FIGURES, Grams, Heads
@@ -355,8 +355,8 @@ class Classifier(Predictor):
         labels = [label for label, *_ in rows]
         return self.heads.sentiments(labels, said) if self.heads else [(label, None) for label in labels]
 
-    def sides(self, texts: Sequence[str]) -> Evidence:
-        """Return the chances of different texts to be on a side, by both heads.
+    def sample(self, texts: Sequence[str], worth: float = 1.0) -> Evidence:
+        """Return what the heads say of different texts, each of which stands for `worth` of a table.
 
         NOTHING without heads, for texts unlike film reviews, and of an adapted classifier: the heads learnt from films.
         """
@@ -365,7 +365,8 @@ class Classifier(Predictor):
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
         probabilities, said = self.score.figures(reviews, self.heads)
         labelled = [row[0] is not None for row in self.labels_of(reviews, probabilities)]
-        return Evidence.of(probabilities[labelled], self.prior, said[labelled, 0] * said[labelled, -1])
+        places, stars = bins_of(probabilities[labelled], self.prior), said[labelled, 3:]
+        return replace(NOTHING, sample=numpy.column_stack([numpy.full(len(places), worth), places, stars]))
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""

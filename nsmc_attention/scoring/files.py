@@ -7,6 +7,7 @@ does not grow with the number of rows; an output file appears whole or not at al
 worker processes, each with a whole predictor on one thread: tokenizing, which holds Python's lock, uses every core.
 """
 
+import math
 import os
 import sys
 from collections import deque
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 PathLike = Union[str, Path]
 # Rows that are written at a time, and lines that are read
 ROWS_WRITTEN, WINDOW = 64, 4096
-# First rows of a table that are read again for its share
+# Rows of a table, all alike far from each other, that are read again for its share
 SAMPLED = 1024
 # By which Excel knows UTF-8
 MARK = "\ufeff"
@@ -228,8 +229,9 @@ def tally_of(scorer: Scorer, texts: Sequence[str], found: Sequence[Any], errors:
     """Return the Tally of texts with their `outcomes`, after so many rows of the same table."""
     if not (judge := scorer.judge):
         return Tally(len(texts), errors)
-    sample = Tally(evidence=judge.sides(texts[: max(0, SAMPLED - before)]))
-    return Tally.of(texts, found, errors, judge.prior) + sample
+    # of later windows fewer rows, each of which stands for more: their number grows with the table's logarithm
+    every = max(1, math.ceil((before + len(texts)) / SAMPLED))
+    return Tally.of(texts, found, errors, judge.prior) + Tally(evidence=judge.sample(texts[::every], every))
 
 
 def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:

@@ -20,8 +20,8 @@ from ..text.encoding import Encoded
 from ..text.ngrams import hash_ngrams
 
 Floats = NDArray[numpy.float32]
-# The file of a bundle; figures of a review: the chances of a side, neutral, no opinion; stars; a side's chance by the stars
-FILE, FIGURES = "sentiment.safetensors", 5
+# The file of a bundle; figures of a review: the chances of a side, neutral, no opinion, and of 1 to 10 stars
+FILE, FIGURES = "sentiment.safetensors", 13
 # Rows of the table of n-grams; its last columns are of neutral and of no opinion, those before of the stars
 BUCKETS = 2**17
 # Letters of the longest n-grams, and characters of a text that are read
@@ -79,8 +79,7 @@ class Heads:
         arrays, read = self.arrays, grams.read(self.arrays["table"])
         stars = ten_stars(arrays, dense, read[:, :-2])
         logits = beside(arrays, dense, stars) @ arrays["other"] + arrays["other_bias"] + read[:, -2:]
-        chances = softmax(numpy.insert(logits.astype("float64"), 0, 0, axis=1))
-        return numpy.column_stack([chances, stars @ numpy.arange(1, 11), 1 - stars[:, 4:7].sum(axis=1)])
+        return numpy.column_stack([softmax(numpy.insert(logits.astype("float64"), 0, 0, axis=1)), stars])
 
     def sentiments(
         self, labels: Sequence[Optional[str]], said: NDArray[numpy.float64]
@@ -92,7 +91,7 @@ class Heads:
         kinds = said[:, :3].argmax(axis=1).tolist()
         return [
             (None, None) if label is None or kind == 2 else ("neutral" if kind == 1 else label, stars)
-            for label, kind, stars in zip(labels, kinds, said[:, 3].tolist())
+            for label, kind, stars in zip(labels, kinds, (said[:, 3:] @ numpy.arange(1, 11)).tolist())
         ]
 
 

@@ -42,8 +42,7 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     """
     positive, undecided, probability = frame["label"] == "positive", frame["label"].isna(), frame["probability"]
     rows = positive.groupby(keys).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
-    sample = Evidence(table.bins * [[0], [1], [1]])
-    found = shrunk([Evidence.of(own, prior) + sample for _, own in probability.mask(undecided).groupby(keys)])
+    found = shrunk([Evidence.of(own, prior) for _, own in probability.mask(undecided).groupby(keys)], table)
     estimated = pandas.DataFrame(found, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
     # undecided ones may be on either side (Manski 1989)
     part, weak = undecided.groupby(keys).mean(), probability.where(undecided).groupby(keys).mean().fillna(0)
