@@ -150,12 +150,7 @@ class TokenScorer:
 
     def __call__(self, reviews: Reviews) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
-        return self.figures(reviews)[0]
-
-    def figures(self, reviews: Reviews, heads: Optional[Heads] = None) -> tuple[Numbers, Numbers]:
-        """Return the probabilities, as the call does, and what heads say of N reviews, (N, FIGURES)."""
-        probabilities, _, said = self.read(reviews, heads, weighted=False)
-        return probabilities, said
+        return self.read(reviews, weighted=False)[0]
 
     def read(
         self, reviews: Reviews, heads: Optional[Heads] = None, weighted: bool = True
@@ -337,7 +332,7 @@ class Classifier(Predictor):
         """Return `rows` of encoded reviews; without a sentiment of those that the network has read."""
         if not self.sentiment:
             return self.labels_of(reviews, probabilities)
-        probabilities, said = self.score.figures(reviews, self.heads)
+        probabilities, _, said = self.score.read(reviews, self.heads, weighted=False)
         rows = self.labels_of(reviews, probabilities)
         own: list[Row] = [*self.sentiments(rows, said)]
         if self.sentiment == "in words":
@@ -363,7 +358,7 @@ class Classifier(Predictor):
         if not (self.heads and texts) or "adapted" in self.bundle.manifest or domain_shift(self, texts):
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
-        probabilities, said = self.score.figures(reviews, self.heads)
+        probabilities, _, said = self.score.read(reviews, self.heads, weighted=False)
         labelled = [row[0] is not None for row in self.labels_of(reviews, probabilities)]
         places, stars = bins_of(probabilities[labelled], self.prior), said[labelled, 3:]
         return replace(NOTHING, sample=numpy.column_stack([numpy.full(len(places), worth), places, stars]))

@@ -40,9 +40,9 @@ GRID_WIDTH, SIDE, SHARE_GRID = 0.2, 75, 100
 BINS = 2 * SIDE + 1
 # Shifts of the log-odds that stars may ask for
 SHIFTED = numpy.linspace(-3, 3, 61)
-# Shares of 1 to 10 stars among the raw reviews, of which the heads learnt them; negative and positive ones; steps
-RAW_STARS = numpy.array([80, 16, 18, 21, 48, 70, 96, 125, 108, 418]) / 1000
-LOW, HIGH, STEPS = slice(4), slice(7, 10), 60
+# Mean probabilities of 1 to 10 stars by heads, of raw reviews; negative and positive ones; few steps, or EM fits single reviews
+RAW_STARS = numpy.array([82, 18, 19, 22, 47, 67, 95, 126, 104, 420]) / 1000
+LOW, HIGH, STEPS = slice(4), slice(7, 10), 5
 # The middles of equal parts of 0..1
 SHARES = (numpy.arange(SHARE_GRID) + 0.5) / SHARE_GRID
 # Numbers of reviews that the prior of groups may be worth
@@ -52,16 +52,10 @@ OFTEN, FEWEST_ROWS = 0.1, 4
 
 
 class Share(NamedTuple):
-    """An estimated share of positive reviews.
+    """An estimated share of positive reviews, 0..1: None for fewer than FEWEST_TEXTS or an interval wider than WIDEST_INTERVAL.
 
-    Attributes
-    ----------
-    share : float in 0..1, or None
-        None where the reviews say too little: fewer than FEWEST_TEXTS, or an interval wider than WIDEST_INTERVAL.
-    low, high : float in 0..1
-        The ends of the 95 % interval; 0 or 1 where the share may be as small or as large as it can be.
-    n : int
-        The number of reviews that the estimate is made from, without blank ones.
+    low and high are the ends of the 95 % interval, 0 or 1 where the share may be as small or as large as it can be; n is
+    the number of reviews without blank ones.
     """
 
     share: Optional[float]
@@ -103,10 +97,7 @@ class Evidence:
 
     @classmethod
     def of(cls, probabilities: ArrayLike = (), prior: float = 0.0) -> "Evidence":
-        """Count (N,) probabilities of positive, each 0..1, NaN for a blank one.
-
-        `prior` is the log-odds of positive labels in the data on which the probabilities were calibrated.
-        """
+        """Count (N,) probabilities, each 0..1, NaN for a blank one; `prior` is the log-odds of positive where they were calibrated."""
         values = numpy.asarray(probabilities, dtype="float64").ravel()
         places = bins_of(values[~numpy.isnan(values)], prior)
         return cls(numpy.bincount(places, minlength=BINS).astype("float64"))

@@ -7,7 +7,6 @@ does not grow with the number of rows; an output file appears whole or not at al
 worker processes, each with a whole predictor on one thread: tokenizing, which holds Python's lock, uses every core.
 """
 
-import math
 import os
 import sys
 from collections import deque
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
 PathLike = Union[str, Path]
 # Rows that are written at a time, and lines that are read
 ROWS_WRITTEN, WINDOW = 64, 4096
-# Rows of a table, all alike far from each other, that are read again for its share
+# Rows of a table's beginning that are read again for its share; of each later part fewer, which stand for more
 SAMPLED = 1024
 # By which Excel knows UTF-8
 MARK = "\ufeff"
@@ -229,8 +228,7 @@ def tally_of(scorer: Scorer, texts: Sequence[str], found: Sequence[Any], errors:
     """Return the Tally of texts with their `outcomes`, after so many rows of the same table."""
     if not (judge := scorer.judge):
         return Tally(len(texts), errors)
-    # of later windows fewer rows, each of which stands for more: their number grows with the table's logarithm
-    every = max(1, math.ceil((before + len(texts)) / SAMPLED))
+    every = max(1, -(-(before + len(texts)) // SAMPLED))
     return Tally.of(texts, found, errors, judge.prior) + Tally(evidence=judge.sample(texts[::every], every))
 
 
