@@ -39,7 +39,7 @@ if "NSMC_ATTENTION_SAMPLE" not in os.environ:
     write(first_sample(), Path(SAMPLE.name))
 
 # `python -m pytest -m hypothesis --hypothesis-profile=long` runs every property test with many examples
-settings.register_profile("short", max_examples=20, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("short", max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("long", settings.get_profile("short"), max_examples=1000)
 settings.load_profile("short")
 
@@ -62,6 +62,28 @@ def pytest_xdist_auto_num_workers(config):
     """Run the whole suite in one process more than there are cores (many tests wait), at most three; files in this one."""
     whole = config.args_source is config.ArgsSource.TESTPATHS
     return min(3, cores() + 1) if whole else 0
+
+
+# What takes longest begins first, so that no process works alone at the end
+LONGEST = "tests/apps/serve tests/systems tests/classifier tests/crashes tests/test_ tests/apps".split()
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: next((n for n, place in enumerate(LONGEST) if item.nodeid.startswith(place)), 99))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give one process all tests of a file, and all of the server: they share what takes seconds to make."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class BySharing(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return LONGEST[0] if nodeid.startswith(LONGEST[0]) else super()._split_scope(nodeid)
+
+    # by the number of tests, not by their time
+    config.option.loadscopereorder = False
+    return BySharing(config, log)
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -91,8 +113,9 @@ TINY_TRANSFORMER = changed(
     TINY.with_fields(encoder="transformer", epochs=1, erasure_reviews=0, ngram_buckets=0),
     "model.encoder.layers=3 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16",
 )
-TINY_STRUCTURED = TINY.with_fields(attention="structured", attention_units=4, attention_hops=3)
-TINY_CONVOLUTION = TINY.with_fields(values="convolution", window=3, value_units=6)
+BRIEF = TINY.with_fields(epochs=2, erasure_reviews=40, erasure_epochs=1)
+TINY_STRUCTURED = BRIEF.with_fields(attention="structured", attention_units=4, attention_hops=3)
+TINY_CONVOLUTION = BRIEF.with_fields(values="convolution", window=3, value_units=6)
 TINY_SIGNED = TINY_CONVOLUTION.with_fields(signed=1)
 # Of the systems beside the classifier, any of which may be missing: the system, its preset, settings
 TINY_SYSTEMS = {
@@ -239,7 +262,7 @@ def nsmc_folder():
     return Path(folder)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def chromium():
     """A browser: `apt-get install chromium; pip install playwright`, or $CHROMIUM; without it skipped, but not in CI."""
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")

@@ -15,7 +15,6 @@ import nsmc_attention
 from nsmc_attention.corpora.nsmc import sample_folder
 
 PACKAGE = Path(nsmc_attention.__file__).parent
-TESTS = Path(__file__).parent
 # Files beside the folders
 FILES_ALONE = {"__init__", "__main__", "errors", "version", "bundle", "registry", "schema", "system"}
 # From the ground up: a folder or file imports from those before it
@@ -135,7 +134,7 @@ from nsmc_attention.cli import run
 for name in sys.argv[1].split():
     import_module(name)
 assert run(["--help"]) == 0 and predict("정말 재미있는 영화").label == "positive"
-assert len(registry.SYSTEMS.values()) == 4 and run(["predict", "좋다"]) == 0
+assert len(registry.SYSTEMS.values()) == 3 and run(["predict", "좋다"]) == 0
 assert run([*"%s".split(), "--out", "run"]) == 0
 import nsmc_attention
 assert all(getattr(nsmc_attention, name) for name in nsmc_attention.__all__)
@@ -146,33 +145,32 @@ create_app()
 REMOVABLE = {"language": ("language", "fill", "fill"), "read": ("read", "read", "read")}
 
 
-@pytest.fixture(params=REMOVABLE)
-def without(request, tmp_path):
-    """A copy of the package without one system: its folder, its files in cli and serve, and the lines that name these."""
-    task, (folder, command, service) = request.param, REMOVABLE[request.param]
-    package = tmp_path / "nsmc_attention"
+def without_systems(folder):
+    """Copy the package without two systems: their folders, files in cli and serve, and the lines that name these."""
+    package = folder / "nsmc_attention"
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(sample_folder(), tmp_path / "data/sample")
-    shutil.rmtree(package / "systems" / folder)
-    shutil.rmtree(package / "apps/serve/pages" / task)
-    (package / "cli" / f"{command}.py").unlink()
-    (package / "apps/serve" / f"{service}.py").unlink()
-    entry = rf'"(?:systems\.{folder}\.\w+|{task}|{command})": "[^"]*"(?:,\s*)?'
-    names = rf"{entry}|^    \"{task}\": System\((?:.*\),\n|\n(?:        .*\n)*    \),\n)|^    {task}_bundle: .*\n|, {task}_bundle\b"
-    for path in ("__init__.py", "registry.py", "cli/app.py", "cli/apps.py", "apps/serve/service.py"):
-        text = (package / path).read_text(encoding="utf-8")
-        changed = re.sub(names, "", text, flags=re.MULTILINE)
-        assert changed != text, path
-        (package / path).write_text(changed, encoding="utf-8")
-    return tmp_path
+    shutil.copytree(sample_folder(), folder / "data/sample")
+    for task, (system, command, service) in REMOVABLE.items():
+        shutil.rmtree(package / "systems" / system)
+        shutil.rmtree(package / "apps/serve/pages" / task)
+        (package / "cli" / f"{command}.py").unlink()
+        (package / "apps/serve" / f"{service}.py").unlink()
+        entry = rf'"(?:systems\.{system}\.\w+|{task}|{command})": "[^"]*"(?:,\s*)?'
+        names = rf"{entry}|^    \"{task}\": System\((?:.*\),\n|\n(?:        .*\n)*    \),\n)|^    {task}_bundle: .*\n|, {task}_bundle\b"
+        for path in ("__init__.py", "registry.py", "cli/app.py", "cli/apps.py", "apps/serve/service.py"):
+            text = (package / path).read_text(encoding="utf-8")
+            changed = re.sub(names, "", text, flags=re.MULTILINE)
+            assert changed != text, path
+            (package / path).write_text(changed, encoding="utf-8")
 
 
-def test_without_a_system_all_else_runs(without):
-    kept = [path for path in MODULES if (without / "nsmc_attention" / path.relative_to(PACKAGE)).exists()]
+def test_without_systems_all_else_runs(tmp_path):
+    without_systems(tmp_path)
+    kept = [path for path in MODULES if (tmp_path / "nsmc_attention" / path.relative_to(PACKAGE)).exists()]
     names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in kept if "__" not in path.name]
     code = [sys.executable, "-c", WITHOUT % TRAIN, " ".join(names)]
     done = subprocess.run(
-        code, cwd=without, env={**os.environ, "PYTHONPATH": str(without)}, capture_output=True, text=True
+        code, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
 

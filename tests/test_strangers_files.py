@@ -21,7 +21,7 @@ FUZZ = Path(__file__).parents[1] / "benchmarks/fuzz"
 PACKAGE = Path(nsmc_attention.__file__).parent
 
 
-@pytest.mark.parametrize("count, first", [(210, 0), pytest.param(2500, 10_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count, first", [(70, 0), pytest.param(2500, 10_000, marks=pytest.mark.slow)])
 def test_mutated_files_are_refused_or_read(count, first):
     command = [sys.executable, "-W", "ignore", FUZZ / "files.py", str(count), str(first)]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -3,7 +3,7 @@ import pytest
 import scipy.stats
 
 from nsmc_attention.errors import DataError
-from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, faithfulness, gap
+from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, faithfulness, gap, leave_one_out, shares
 from nsmc_attention.text.encoding import Encoded
 
 RANDOM = numpy.random.RandomState(0)
@@ -36,6 +36,17 @@ def measure(reviews, weights, **options):
 @pytest.fixture(scope="module")
 def perfect():
     return measure(REVIEWS, [[abs(WORTH[token]) for token in each.tokens] for each in REVIEWS])
+
+
+def test_of_a_linear_scorer_the_change_is_the_token_s_own_worth():
+    many = REVIEWS * 3
+    for review, found in zip(many, leave_one_out(linear, many)):
+        numpy.testing.assert_allclose(found, [WORTH[token] for token in review.tokens], atol=1e-6)
+
+
+def test_shares_sum_to_one_and_are_equal_where_nothing_matters():
+    assert shares(numpy.array([1.0, -3.0])).tolist() == [0.25, 0.75]
+    assert shares(numpy.zeros(4)).tolist() == [0.25] * 4
 
 
 def test_a_perfect_order_on_a_linear_scorer_agrees_wholly(perfect):

@@ -2,7 +2,7 @@
 
 import numpy
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.classifier.settings import Config
@@ -62,7 +62,6 @@ def level(request):
 @given(
     seed=st.integers(0, 2**31), reviews=st.integers(1, 4), units=st.integers(1, 40), far=st.booleans(), data=st.data()
 )
-@settings(max_examples=20, deadline=None)
 def test_weights_and_gradients_are_those_of_the_products(seed, reviews, units, far, data):
     """Also of scores that e^x alone cannot hold, which `far` draws, and of queries that may attend to nothing.
 
@@ -86,7 +85,6 @@ def test_weights_and_gradients_are_those_of_the_products(seed, reviews, units, f
 
 @pytest.mark.usefixtures("level")
 @given(seed=st.integers(0, 2**31), reviews=st.integers(1, 3), queries=sizes, keys=sizes, width=st.integers(1, 40))
-@settings(max_examples=20, deadline=None)
 def test_the_mean_of_contexts_and_its_gradients_are_those_of_two_products(seed, reviews, queries, keys, width):
     draw = numpy.random.RandomState(seed)
     shapes = (reviews, queries, 1), (reviews, queries, keys), (reviews, keys, width)
@@ -104,7 +102,6 @@ def test_the_mean_of_contexts_and_its_gradients_are_those_of_two_products(seed, 
     units=st.integers(1, 40),
     threads=st.sampled_from("12"),
 )
-@settings(max_examples=20, deadline=None)
 def test_states_and_gradients_of_a_bidirectional_gru_are_those_of_two_layers(
     seed, reviews, longest, inputs, units, threads
 ):

@@ -130,19 +130,15 @@ def reader():
     )
 
 
+NEAR = {"values": "convolution", "window": 3, "signed": 1}
+# each attention, and each encoder and value with and without n-grams
 CASES = [
-    *(
-        classifier(kind, encoder, buckets)
-        for kind in ATTENTIONS
-        for encoder in ("gru", "none")
-        for buckets in (BUCKETS, 0)
-    ),
-    *(classifier(kind, "transformer", buckets) for kind in ("additive", "uniform") for buckets in (BUCKETS, 0)),
-    *(
-        classifier(kind, "gru", buckets, values="convolution", window=3, signed=1)
-        for kind in ("additive", "structured", "uniform")
-        for buckets in (BUCKETS, 0)
-    ),
+    *(classifier(kind, "gru", BUCKETS) for kind in ATTENTIONS),
+    *(classifier(kind, "none", 0) for kind in ("structured", "multihead")),
+    *(classifier("additive", encoder, buckets) for encoder, buckets in (("gru", 0), ("none", BUCKETS))),
+    *(classifier(kind, "transformer", buckets) for kind, buckets in (("additive", BUCKETS), ("uniform", 0))),
+    *(classifier(kind, "gru", buckets, **NEAR) for kind, buckets in (("additive", BUCKETS), ("structured", 0))),
+    *(classifier("uniform", "gru", buckets, **NEAR) for buckets in (BUCKETS, 0)),
     article(),
     language("gru"),
     *(

@@ -20,8 +20,23 @@ def by_hand(films_table, tiny_film):
     return dict(load_film(tiny_film).rate(pairs))
 
 
-def test_a_table_of_reviews_becomes_a_table_of_films(command, films_table, tiny_film, by_hand):
-    done = command("film", films_table, "--group-by", "영화", "--bundle", tiny_film, "--format", "csv")
+@pytest.fixture
+def film(command, films_table, tiny_film, tmp_path):
+    """A function that predicts the films of the table, checks the page beside the output and returns this."""
+
+    def run(style, *texts, options=()):
+        page = tmp_path / "films.html"
+        given = ("--group-by", "영화", "--bundle", tiny_film, "--format", style, "--explain", page, *options)
+        done, content = command("film", films_table, *given), page.read_text(encoding="utf-8")
+        assert content.count("<section>") == 100 and "nsmc-review" in content and "http" not in content
+        assert all(text in content for text in texts)
+        return done
+
+    return run
+
+
+def test_a_table_of_reviews_becomes_a_table_and_a_page_of_films(film, by_hand):
+    done = film("csv", '<html lang="ko">', "영화 120편 가운데 처음 100편입니다.", "<b>별점 ")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert list(rows[0]) == ["영화", "reviews", "stars", "stars_low", "stars_high"]
     assert [row["영화"] for row in rows] == list(by_hand) and "120 films" in done.stderr
@@ -32,28 +47,14 @@ def test_a_table_of_reviews_becomes_a_table_of_films(command, films_table, tiny_
         )
 
 
-def test_jsonl_has_the_reviews_and_words_with_the_largest_weights(command, films_table, tiny_film, by_hand):
-    done = command("film", films_table, "--group-by", "영화", "--bundle", tiny_film, "--format", "jsonl")
+def test_jsonl_has_the_reviews_and_words_with_the_largest_weights(film, by_hand):
+    done = film("jsonl", '<html lang="en">', "The first 100 of 120 films.", " stars</b>", options=("--language", "en"))
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert list(lines[0]) == ["영화", "reviews", "stars", "stars_low", "stars_high", "representative"]
     for line in lines[:5]:
         shown = by_hand[line["영화"]].to_dict()["representative"]
         assert [each["text"] for each in line["representative"]] == [each["text"] for each in shown]
-
-
-@pytest.mark.parametrize(
-    "language, texts",
-    [
-        ([], ['<html lang="ko">', "영화 120편 가운데 처음 100편입니다.", "<b>별점 "]),
-        (["--language", "en"], ['<html lang="en">', "The first 100 of 120 films.", " stars</b>"]),
-    ],
-)
-def test_a_page_shows_films_their_reviews_and_words(command, films_table, tiny_film, tmp_path, language, texts):
-    page = tmp_path / "films.html"
-    done = command("film", films_table, "--group-by", "영화", "--bundle", tiny_film, "--explain", page, *language)
-    content = page.read_text(encoding="utf-8")
-    assert len(done.stdout.splitlines()) == 120 and content.count("<section>") == 100
-    assert all(text in content for text in texts) and "nsmc-review" in content and "http" not in content
+    assert list(lines[0]["representative"][0]) == ["text", "weight", "tokens", "token_weights"]
 
 
 def write(path, rows, header="film,review"):

@@ -70,12 +70,6 @@ def test_weights_are_shares_of_all_reviews(rater):
     assert len(rater(TEXTS, shown=0).representative) == 0 and len(rater(TEXTS).representative) == 3
 
 
-def test_values_for_json_are_plain(rater):
-    values = rater(TEXTS).to_dict()
-    assert list(values) == ["reviews", "stars", "stars_low", "stars_high", "representative"]
-    assert list(values["representative"][0]) == ["text", "weight", "tokens", "token_weights"]
-
-
 def test_a_notebook_shows_reviews_and_words(rater):
     shown = rater(["<b>좋다</b>", *TEXTS])._repr_html_()
     assert "stars" in shown and "reviews" in shown and "<b>좋다" not in shown
