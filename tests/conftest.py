@@ -262,7 +262,8 @@ def nsmc_folder():
     return Path(folder)
 
 
-@pytest.fixture(scope="session")
+# not of the session: where Playwright runs, no other test could run asyncio
+@pytest.fixture(scope="module")
 def chromium():
     """A browser: `apt-get install chromium; pip install playwright`, or $CHROMIUM; without it skipped, but not in CI."""
     path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")

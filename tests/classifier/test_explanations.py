@@ -35,7 +35,7 @@ def test_integrated_gradients_add_up_to_the_log_odds_less_those_of_nothing():
     """Completeness, Sundararajan et al. 2017, proposition 1."""
     classifier = load_classifier()
     explainer = Explainer(classifier)
-    encoded = list(filter(len, map(classifier.bundle.codec.encode, nsmc.load("sample", "test").documents[:40])))
+    encoded = list(filter(len, map(classifier.bundle.codec.encode, nsmc.load("sample", "test").documents[:8])))
     probability, values = explainer.scorer(IntegratedGradients(explainer.gluon, 96)).read(encoded)[:2]
     graph = explainer.gluon
     for review, odds, each in zip(encoded, numpy.log(probability / (1 - probability)), values):

@@ -7,18 +7,7 @@ import pytest
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.training.runs import warn_if_small
 
-SMALL = [
-    "--epochs",
-    "2",
-    "--erasure-reviews",
-    "0",
-    "--ngram-buckets",
-    "5000",
-    "--embedding-size",
-    "16",
-    "--hidden-size",
-    "16",
-]
+SMALL = "--epochs 2 --erasure-reviews 0 --ngram-buckets 5000 --embedding-size 16 --hidden-size 16".split()
 
 
 @pytest.mark.parametrize("rows, flags", [(30, []), (300, SMALL)])

@@ -55,8 +55,13 @@ def check_end(process, send, number, code):
     assert (process.returncode, re.sub(ABOUT_DATA, b"", errors), alive) == (code, b"", [])
 
 
-@pytest.mark.parametrize("send, number", [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM)])
-@pytest.mark.parametrize("name", ["predict", "restore"])
+SIGNALS = [("predict", os.killpg, signal.SIGINT), ("restore", os.kill, signal.SIGTERM)]
+OTHERS = [("restore", os.killpg, signal.SIGINT), ("predict", os.kill, signal.SIGTERM)]
+
+
+@pytest.mark.parametrize(
+    "name, send, number", [*SIGNALS, *(pytest.param(*each, marks=pytest.mark.slow) for each in OTHERS)]
+)
 def test_a_signal_ends_a_command_and_its_workers_at_once(start, table, tmp_path, name, send, number):
     process = start(name, "--input", table, "--output", "a.csv", cwd=tmp_path)
     until(lambda: psutil.Process(process.pid).children(), process)
@@ -110,7 +115,7 @@ arguments = sys.argv[1:]
 """
 
 
-@pytest.mark.parametrize("moments", [3, pytest.param(125, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("moments", [1, pytest.param(125, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("words", MOMENTS, ids=[name for name, _ in MOMENTS])
 def test_at_any_moment_a_signal_ends_a_command_without_a_line(start, words, moments, tmp_path):
     pytest.importorskip("PIL")

@@ -265,12 +265,6 @@ def page(open_page):
 
 
 @pytest.fixture
-def tiny_page(open_page, tiny_writer, tiny_language):
-    """The page of a server with a tiny writer and a tiny language model."""
-    return open_page(restore_bundle=tiny_writer, language_bundle=tiny_language)
-
-
-@pytest.fixture
-def heads(open_page, tiny_transformer, tiny_language):
-    """The page of a server whose classifier and language model are Transformers."""
-    return open_page(bundle=tiny_transformer, language_bundle=tiny_language)
+def tiny_page(open_page, tiny_transformer, tiny_writer, tiny_language):
+    """The page of a server with a tiny writer, whose classifier, without stars and films, and language model are Transformers."""
+    return open_page(bundle=tiny_transformer, restore_bundle=tiny_writer, language_bundle=tiny_language)

@@ -158,7 +158,9 @@ def test_eight_large_uploads_take_bounded_memory_and_the_others_are_answered(ser
     assert not server.tables()
 
 
-@pytest.mark.parametrize("number, after", [(signal.SIGTERM, 0.0), (signal.SIGINT, 1.2)])
+@pytest.mark.parametrize(
+    "number, after", [(signal.SIGTERM, 0.0), pytest.param(signal.SIGINT, 1.2, marks=pytest.mark.slow)]
+)
 def test_a_server_whose_client_left_during_an_upload_ends_soon(start, number, after):
     server = start(characters=9_000)
     assert server.takes_tables()

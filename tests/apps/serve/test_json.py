@@ -19,6 +19,7 @@ from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.systems.language.model import load_language_model
 from nsmc_attention.systems.language.settings import LAYOUT as LANGUAGE_MODEL
 from nsmc_attention.systems.restore.restorer import load_restorer
+from nsmc_attention.systems.restore.settings import WRITER
 from nsmc_attention.version import __version__
 
 # A side, neither of them, and no opinion
@@ -196,22 +197,13 @@ def check_weights(done, writer):
     assert weights == pytest.approx(expected.weights, abs=1e-4) and weights.sum(axis=1) == pytest.approx(1, abs=1e-2)
 
 
-def test_weights_are_those_of_the_writer_or_beside_an_editor_of_the_packaged_one(
-    ready, ask, tiny_editor, tiny_writer, monkeypatch
-):
-    with ready(create_app(Bundles(restore_bundle=tiny_writer))) as client:
-        check_weights(ask(client, "/restore", {"inputs": [SENTENCE], "weights": True}), tiny_writer)
-        assert "weights" not in ask(client, "/restore", {"inputs": SENTENCE, "weights": False}).json()[0]
-        assert ask(client, "/restore", {"inputs": " ", "weights": True}).json()[0]["weights"] == []
-        assert ask(client, "/restore", {"inputs": "가" * MOST_ALIGNED, "weights": True}).status_code == 200
-    for folder in ("nowhere", "bundle"):
-        monkeypatch.setattr("nsmc_attention.apps.serve.restore.WRITER", tiny_writer.with_name(folder))
-        with ready(create_app(Bundles(restore_bundle=tiny_editor))) as client:
-            done = ask(client, "/restore", {"inputs": SENTENCE, "weights": True})
-            if folder == "nowhere":
-                assert done.status_code == 404 and "this server has no writer" in done.json()["error"]
-            else:
-                check_weights(done, tiny_writer)
+def test_weights_are_those_of_the_writer_or_beside_an_editor_of_the_packaged_one(client, ready, ask, tiny_writer):
+    with ready(create_app(Bundles(restore_bundle=tiny_writer))) as writer:
+        check_weights(ask(writer, "/restore", {"inputs": [SENTENCE], "weights": True}), tiny_writer)
+        assert "weights" not in ask(writer, "/restore", {"inputs": SENTENCE, "weights": False}).json()[0]
+        assert ask(writer, "/restore", {"inputs": " ", "weights": True}).json()[0]["weights"] == []
+        assert ask(writer, "/restore", {"inputs": "가" * MOST_ALIGNED, "weights": True}).status_code == 200
+    check_weights(ask(client, "/restore", {"inputs": SENTENCE, "weights": True}), WRITER)
 
 
 @pytest.mark.parametrize(
@@ -264,11 +256,6 @@ def test_where_there_are_none_all_else_is_served_and_the_page_hides_them(ready, 
         for section in ("shots", "blanks"):
             assert re.search(rf'<section [^>]*aria-labelledby="{section}" hidden>', page)
         assert re.search(r'<div class="row" hidden>\s*<label><input type="checkbox" id="restore"', page)
-
-
-def test_the_packaged_ones_are_the_default(ready):
-    with ready(create_app()) as client:
-        assert {f"{name}_bundle" for name in REQUESTS} <= client.get("/readyz").json().keys()
 
 
 def test_the_state_and_the_reference_tell_of_its_models(client):

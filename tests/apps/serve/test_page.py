@@ -34,7 +34,6 @@ def test_a_review_is_classified_as_it_is_typed_and_never_read_as_html(page):
     assert not page.locator("#answer script, #answer b b").count()
 
 
-@pytest.mark.layout
 def test_the_sentiment_and_the_stars_stand_beside_the_label(page):
     said = {"그냥 그렇다": "중립 · {}점 / 10점", "어제 개봉했다": "의견 없음", "최고의 영화": "긍정 · {}점 / 10점"}
     for text, words in said.items():
@@ -49,12 +48,6 @@ def test_the_sentiment_and_the_stars_stand_beside_the_label(page):
     expect(page.locator("#answer .opinion")).to_have_text(f"positive · {stars:.1f} of 10 stars")
     page.fill("#text", "어제 개봉했다")
     expect(page.locator("#answer .opinion")).to_have_text("no opinion")
-
-
-def test_a_classifier_without_stars_says_nothing_beside_the_label(heads):
-    heads.fill("#text", TEXT)
-    assert not panel(heads).locator(".opinion").count()
-    assert "의견과 별점" not in heads.locator("#numbers").text_content()
 
 
 @pytest.mark.parametrize("device", ["phone-dark"], indirect=True)
@@ -138,7 +131,6 @@ def without_first_change(restoration):
     return restoration.source[: change.start] + change.source + restoration.text[change.start + len(change.text) :]
 
 
-@pytest.mark.layout
 def test_what_is_taken_back_is_not_in_the_text_that_is_used(page):
     source = "배우들연기가 정말조앗는데 스토리가별로엿다"
     expected, buttons, first = load_restorer()(source), *map(page.locator, ("#pairs button", "#pairs button >> nth=0"))
@@ -275,9 +267,9 @@ def check_heads(page, section, tokens, expected):
 
 @pytest.mark.layout
 def test_the_heads_of_a_review_and_of_a_blank_open_as_a_grid_and_each_of_them_large(
-    heads, tiny_transformer, tiny_language
+    tiny_page, tiny_transformer, tiny_language
 ):
-    page, expected = heads, explain(TEXT, load_classifier(tiny_transformer))
+    page, expected = tiny_page, explain(TEXT, load_classifier(tiny_transformer))
     page.fill("#text", TEXT)
     panel(page)
     asked = explanations(page)
@@ -292,8 +284,8 @@ def test_the_heads_of_a_review_and_of_a_blank_open_as_a_grid_and_each_of_them_la
     check_heads(page, "#mask-attended", filling.tokens, filling.heads)
 
 
-def test_a_grid_of_very_many_heads_scrolls_and_too_many_are_refused_in_the_language_of_the_page(heads):
-    page = heads
+def test_a_grid_of_very_many_heads_scrolls_and_too_many_are_refused_in_the_language_of_the_page(tiny_page):
+    page = tiny_page
     # when the page knows the server's methods, it draws its answer again
     page.wait_for_load_state("networkidle")
     page.evaluate("""() => {
@@ -364,16 +356,16 @@ def test_a_word_shows_its_contribution_or_its_row_and_the_matrix_opens(page):
     assert "어텐션: 각 단어" in panel(page).inner_text() and page.input_value("#method") == "attention"
 
 
-def test_a_page_that_is_not_told_the_methods_asks_again(heads):
+def test_a_page_that_is_not_told_the_methods_asks_again(tiny_page):
     asked = []
 
     def answer(route):
         asked.append(route)
         route.continue_() if asked[1:] else route.abort()
 
-    heads.route("**/readyz", answer)
-    heads.reload()
-    expect(heads.locator("#method option")).to_have_count(len(METHODS) - 1)
+    tiny_page.route("**/readyz", answer)
+    tiny_page.reload()
+    expect(tiny_page.locator("#method option")).to_have_count(len(METHODS) - 1)
     assert len(asked) == 2
 
 

@@ -229,11 +229,15 @@ def test_a_row_shows_the_sentiment_and_of_four_kinds_there_are_counts_and_filter
     expect(page.locator("#count")).to_contain_text("neutral 1 (25.0 %) · negative 1 (25.0 %) · no opinion 1 (25.0 %)")
 
 
-def test_a_classifier_without_stars_has_two_kinds(open_page, tiny_structured):
-    page = open_page(bundle=tiny_structured)
-    put(page, "a.csv", "document\n" + "\n".join(TEXTS))
+def test_a_classifier_without_stars_has_two_kinds_and_no_column_of_films(tiny_page):
+    page = tiny_page
+    page.fill("#text", TEXTS[0])
+    page.wait_for_selector("#answer .word")
+    assert not page.locator("#answer .opinion").count() and "의견과 별점" not in page.locator("#numbers").text_content()
+    put(page, "a.csv", "document,film\n" + "\n".join(f"{text},a" for text in TEXTS))
     assert {row[0] for row in rows_of(page)} <= {"긍정", "부정", "빈 리뷰: 분류할 단어가 없습니다"}
     assert page.locator("#only option").all_inner_texts() == ["전체", "긍정", "부정", "분류 안 됨"]
+    assert page.is_hidden("#by-film")
 
 
 FILMS = [("별빛 아래", text) for text in ("정말 재미있고 감동적이에요", "배우들 연기가 좋다", "조금 길지만 볼만하다")]
@@ -301,9 +305,3 @@ def test_a_column_of_too_many_films_is_refused_in_the_language_of_the_page(page)
     expect(problem).to_contain_text("films.csv: expected at most 10000 films in column 'film', found more")
     page.select_option("#group", "")
     expect(problem).to_have_text("")
-
-
-def test_a_server_without_a_film_network_offers_no_column_of_films(open_page, tiny_structured):
-    page = open_page(bundle=tiny_structured)
-    put_films(page)
-    assert page.is_hidden("#by-film")

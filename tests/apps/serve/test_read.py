@@ -6,28 +6,19 @@ from pathlib import Path
 import pytest
 
 from nsmc_attention.apps.serve import read as service
-from nsmc_attention.apps.serve.app import create_app
 from nsmc_attention.apps.serve.read import MEDIA_TYPES, MOST_BYTES
-from nsmc_attention.apps.serve.service import Bundles
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.systems.read.reader import load_reader
 
 
-@pytest.fixture(scope="module")
-def reading(ready):
-    """A client of an application with a reader that reads nonsense, but always the same."""
-    with ready(create_app(Bundles())) as client:
-        yield client
-
-
 @pytest.mark.parametrize("query", [{}, {"predict": False}, {"weights": True}])
-def test_the_answer_is_what_the_reader_and_the_classifier_say(reading, ask, screenshot, query):
+def test_the_answer_is_what_the_reader_and_the_classifier_say(client, ask, screenshot, query):
     def count(name):
-        return float(re.search(rf"^nsmc_attention_{name}_total (\S+)$", reading.get("/metrics").text, re.M)[1])
+        return float(re.search(rf"^nsmc_attention_{name}_total (\S+)$", client.get("/metrics").text, re.M)[1])
 
     expected = load_reader()(screenshot).to_dict(query.get("weights", False))
     before = count("read"), count("reviews")
-    done = ask(reading, "/read", screenshot, "image/png", **query)
+    done = ask(client, "/read", screenshot, "image/png", **query)
     answer = done.json()
     assert (count("read"), count("reviews")) == (before[0] + 1, before[1] + 2 * query.get("predict", True))
     assert done.status_code == 200 and len(answer["lines"]) == 2
@@ -46,10 +37,10 @@ def test_the_answer_is_what_the_reader_and_the_classifier_say(reading, ask, scre
         assert line == other
 
 
-def test_the_content_decides_of_which_type_a_picture_is_and_without_text_it_has_no_lines(reading, ask, draw):
-    done = ask(reading, "/read", draw("영화", kind="JPEG"), "image/png; charset=binary", predict=False)
+def test_the_content_decides_of_which_type_a_picture_is_and_without_text_it_has_no_lines(client, ask, draw):
+    done = ask(client, "/read", draw("영화", kind="JPEG"), "image/png; charset=binary", predict=False)
     assert done.status_code == 200 and done.json()["lines"]
-    assert ask(reading, "/read", draw(), "image/png").json() == {"width": 60, "height": 60, "lines": [], "left_out": []}
+    assert ask(client, "/read", draw(), "image/png").json() == {"width": 60, "height": 60, "lines": [], "left_out": []}
 
 
 def half(draw):
@@ -70,8 +61,8 @@ def with_a_long_line(draw):
         (with_a_long_line, "image/png", 422, "weights: expected at most 524288 of all lines, found more"),
     ],
 )
-def test_what_cannot_be_read_is_one_line_that_says_so(reading, ask, draw, body, kind, status, message):
-    done = ask(reading, "/read", body(draw) if callable(body) else body, kind, weights=True)
+def test_what_cannot_be_read_is_one_line_that_says_so(client, ask, draw, body, kind, status, message):
+    done = ask(client, "/read", body(draw) if callable(body) else body, kind, weights=True)
     assert done.status_code == status and set(done.json()) == {"error"}
     assert message in done.json()["error"] and not re.search(r"Traceback|/tmp|BytesIO", done.text)
 
@@ -81,7 +72,7 @@ def test_the_page_refuses_what_the_server_would():
     assert f"LARGEST = {MOST_BYTES:_};" in page
 
 
-def test_the_reference_lists_the_types(reading):
-    described = reading.get("/openapi.json").json()["paths"]["/read"]["post"]
+def test_the_reference_lists_the_types(client):
+    described = client.get("/openapi.json").json()["paths"]["/read"]["post"]
     assert tuple(described["requestBody"]["content"]) == MEDIA_TYPES and "404" in described["responses"]
     assert [each["name"] for each in described["parameters"]] == ["predict", "weights"]

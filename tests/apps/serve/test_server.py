@@ -45,32 +45,6 @@ def test_workers_count_together_and_a_dead_one_is_replaced_and_loses_no_count(st
     assert server.takes_tables() and counted(server) == before + 161
 
 
-ENDINGS = [(1, signal.SIGHUP), (2, signal.SIGTERM), (2, signal.SIGKILL)]
-OTHERS = [(1, signal.SIGINT), (1, signal.SIGTERM), (2, signal.SIGINT), (2, signal.SIGHUP)]
-ENDINGS += [pytest.param(*ending, marks=pytest.mark.slow) for ending in OTHERS]
-
-
-@pytest.mark.parametrize("workers, number", ENDINGS)
-def test_a_signal_ends_it_after_the_requests_in_progress(start, workers, number):
-    """Workers whose parent is killed end so too."""
-    server = start(workers=workers)
-    processes = server.workers()
-    # in which the workers count
-    folders = {Path(worker.environ()[SHARED]) for worker in processes}
-    assert all(folder.is_dir() for folder in folders) and len(folders) == (workers > 1)
-    with server.connect() as client:
-        client.sendall(server.request(QUESTION)[:-5])
-        time.sleep(0.2)
-        server.process.send_signal(number)
-        server.eventually(lambda: server.count("Shutting down"))
-        client.sendall(server.request(QUESTION)[-5:])
-        assert server.status(client.recv(65536)) == 200
-    killed = number == signal.SIGKILL
-    assert server.process.wait(30) == (-number if killed else 0)
-    assert not psutil.wait_procs(processes, 30)[1]
-    assert killed or not any(folder.exists() for folder in folders)
-
-
 def test_a_second_interrupt_ends_it_at_once_without_a_traceback(start):
     server = start(characters=9_999)
     with server.connect() as unfinished, server.connect() as reading:
@@ -162,8 +136,11 @@ def test_clients_that_stop_in_the_middle_block_nobody_and_leave_no_file_open(ser
     server.eventually(lambda: not server.tables() and psutil.Process(server.process.pid).num_fds() <= before + 2)
 
 
+SMALL = {"connections": 8, "read": 1, "files": 2}
+
+
 def test_too_many_connections_are_refused(start):
-    small = start(connections=8)
+    small = start(**SMALL)
     held = [small.connect() for _ in range(8)]
     time.sleep(0.2)
     with small.connect() as client:
@@ -176,7 +153,7 @@ def test_too_many_connections_are_refused(start):
 
 
 def test_of_tables_that_arrive_at_once_those_that_may_not_wait_are_refused(start):
-    small = start(read=1, files=2)
+    small = start(**SMALL)
     clients = [small.connect() for _ in range(6)]
     for client in clients:
         client.sendall(small.batch(TABLE)[:-1])
@@ -208,14 +185,14 @@ def signed(answers):
     return [round(each["score"], 4) * (1 if each["label"] == "positive" else -1) for each in answers]
 
 
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
-def test_a_thousand_clients_at_once_get_each_their_own_predictions(start, workers):
+@pytest.mark.parametrize("options", [{}, pytest.param({"workers": 2}, marks=pytest.mark.slow)])
+def test_a_thousand_clients_at_once_get_each_their_own_predictions(start, options):
     words = ["최고", "별로", "재미", "지루", "감동", "연출", "배우", "음악", "결말", "돈"]
     texts = [" ".join(words[int(digit)] for digit in f"{number:03}") + " 영화" * (number % 9) for number in range(1000)]
     expected = {text: signed([one])[0] for text, one in zip(texts, load_classifier()(texts))}
     assert len(set(expected.values())) > 500, "distinguishable predictions"
     groups = [texts[number : number + 1 + number % 3] for number in range(1000)]
-    answers = asyncio.run(ask_all(start(workers=workers), [{"inputs": group} for group in groups]))
+    answers = asyncio.run(ask_all(start(**options), [{"inputs": group} for group in groups]))
     assert {code for code, _ in answers} == {200}
     scores = [score for _, predictions in answers for score in signed(predictions)]
     assert scores == pytest.approx([expected[text] for group in groups for text in group], abs=2e-4)
@@ -229,3 +206,33 @@ def test_a_prediction_does_not_wait_for_explanations(server):
     assert not select.select(clients[-1:], [], [], 0)[0], "the last explanation is still under way"
     for client in clients:
         client.close()
+
+
+# of the servers that tests above have started
+ENDINGS = [(SMALL, signal.SIGHUP), ({"workers": 2}, signal.SIGTERM), ({"workers": 2}, signal.SIGKILL)]
+OTHERS = [
+    *((SMALL, number) for number in (signal.SIGINT, signal.SIGTERM)),
+    *(({"workers": 2}, number) for number in (signal.SIGINT, signal.SIGHUP)),
+]
+ENDINGS += [pytest.param(*ending, marks=pytest.mark.slow) for ending in OTHERS]
+
+
+@pytest.mark.parametrize("options, number", ENDINGS)
+def test_a_signal_ends_it_after_the_requests_in_progress(start, options, number):
+    """Workers whose parent is killed end so too."""
+    server, workers = start(**options), options.get("workers", 1)
+    processes = server.workers()
+    # in which the workers count
+    folders = {Path(worker.environ()[SHARED]) for worker in processes}
+    assert all(folder.is_dir() for folder in folders) and len(folders) == (workers > 1)
+    with server.connect() as client:
+        client.sendall(server.request(QUESTION)[:-5])
+        time.sleep(0.2)
+        server.process.send_signal(number)
+        server.eventually(lambda: server.count("Shutting down"))
+        client.sendall(server.request(QUESTION)[-5:])
+        assert server.status(client.recv(65536)) == 200
+    killed = number == signal.SIGKILL
+    assert server.process.wait(30) == (-number if killed else 0)
+    assert not psutil.wait_procs(processes, 30)[1]
+    assert killed or not any(folder.exists() for folder in folders)
