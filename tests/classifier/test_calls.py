@@ -18,6 +18,7 @@ from nsmc_attention import (
     restore_column,
     score_column,
 )
+from nsmc_attention.apps.columns import SPARK_SCHEMA
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.film.rater import pairs_of
 from nsmc_attention.tables.source import say_once
@@ -108,7 +109,11 @@ def test_a_table_keeps_its_columns_and_its_index(classifier):
     assert list(scored) == ["review", "score", *(f"predicted_{name}" for name in classifier.types)]
     assert scored.index.tolist() == ["a", "a", "b"] and scored["score"].tolist() == [1, 2, 3]
     alone = score_column(frame["review"], classifier)
-    assert scored["predicted_label"].tolist() == alone["label"].tolist()
+    assert scored["predicted_label"].tolist() == alone["label"].tolist() and alone.index.tolist() == ["a", "a", "b"]
+    for text, row in zip([*TEXTS, ""], alone.itertuples(index=False)):
+        expected = classifier.predict(text)
+        assert (row.label, row.error) == (expected.label, expected.error)
+        assert expected.label is None or row.probability == pytest.approx(expected.probability, abs=1e-5)
     assert score_column(TEXTS, classifier)["label"].tolist() == alone["label"].tolist()[:2]
     other = frame.rename(columns={"review": "x"})
     with pytest.raises(DataError, match="expected one column called"):
@@ -116,6 +121,20 @@ def test_a_table_keeps_its_columns_and_its_index(classifier):
     for named in (score_column(other, classifier, text_column="x"), score_column(other, "x")):
         assert list(named.columns) == list(scored.rename(columns={"review": "x"}).columns)
     assert score_column(other, classifier, text_column="x").iloc[:, 2].tolist() == scored["predicted_label"].tolist()
+
+
+@pytest.mark.parametrize("dtype", ["string", "object", "datetime64[ns]"])
+def test_what_is_missing_is_blank_whatever_pandas_calls_it(classifier, dtype):
+    found = score_column(pandas.Series([None, None], dtype=dtype), classifier)
+    assert found["error"].tolist() == ["blank: no word to score"] * 2 and found["label"].isna().all()
+    assert score_column(pandas.Series([], dtype=dtype), classifier).shape == (0, 4)
+
+
+def test_sparks_schema_names_what_is_answered(classifier):
+    found = score_column(pandas.Series(["좋다", ""]), classifier)
+    assert [field.split()[0] for field in SPARK_SCHEMA.split(", ")] == list(found.columns)
+    kinds = {"string": object, "double": numpy.float64}
+    assert all(found[name].dtype == kinds[kind] for name, kind in map(str.split, SPARK_SCHEMA.split(", ")))
 
 
 def test_columns_that_are_called_otherwise_are_said(classifier, capsys):

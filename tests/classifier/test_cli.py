@@ -5,10 +5,8 @@ import json
 import numpy
 import pytest
 
-from nsmc_attention.bundle import load_bundle, model_card
 from nsmc_attention.classifier.explain import explain
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.views.terminal import faithfulness_table
 
@@ -79,11 +77,3 @@ def test_evaluate_and_report_read_a_classifier_with_hops(command, tiny_structure
     (tmp_path / "a.csv").write_text("\n".join(["review", *lines]), encoding="utf-8")
     done = command("report", tmp_path / "a.csv", "-o", tmp_path / "a.html", "--bundle", tiny_structured)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_card_says_what_the_rows_of_the_weights_are(tiny_structured):
-    card = model_card(LAYOUT, load_bundle(tiny_structured, LAYOUT).manifest)
-    assert (
-        "(structured, 3 hops)" in card
-        and "`weights` (N, 3, T) float32: row i has the attention weights of hop i." in card
-    )

@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nsmc_attention.apps.report.build import phrases, report
-from nsmc_attention.bundle import load_bundle, model_card
 from nsmc_attention.classifier.explain import Explainer, explain, explain_many
 from nsmc_attention.classifier.network import shared_with_next
 from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.errors import ConfigError
@@ -92,13 +90,6 @@ def test_the_next_token_shares_the_log_odds_of_ngrams_whose_sum_stays(reviews):
             assert row[place] == pytest.approx(own * (1 if last else 1 - SHARED) + previous * SHARED, abs=1e-5)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_padding_adds_nothing(folder, engine):
-    classifier = load_classifier(folder, engine)
-    batch = classifier.bundle.codec.batch(encoded(classifier, [TEXT, "최고"]))
-    assert not classifier.engine.contributions(*batch)[1][1, batch[1][1] :].any()
-
-
 def test_a_classifier_that_has_them_is_explained_by_them(folder):
     classifier = load_classifier(folder, engine="onnx")
     explainer = Explainer(classifier)
@@ -156,15 +147,9 @@ def test_faithfulness_measures_contributions_and_their_sum(command, request, fix
     assert f"sum of the contributions, to {found['gap']:.1g}" in "\n".join(lines)
 
 
-def test_the_card_names_the_output(folder, bundle_folder):
-    card, other = (model_card(LAYOUT, load_bundle(each, LAYOUT).manifest) for each in (folder, bundle_folder))
-    assert "`contributions` (N, T) float32" in card and "contributions" not in other and "<!--" not in card
-
-
-@pytest.mark.parametrize("language", ["ko", "en"])
-def test_a_report_shades_its_examples_by_them(classifier, tmp_path, language):
+def test_a_report_shades_its_examples_by_them(classifier, tmp_path):
     (tmp_path / "a.txt").write_text("\n".join(nsmc.load("sample", "test").documents[:20]), encoding="utf-8")
-    report(classifier, Texts(str(tmp_path / "a.txt")), tmp_path / "a.html", language=language)
-    html, say = (tmp_path / "a.html").read_text(encoding="utf-8"), phrases(language)
+    report(classifier, Texts(str(tmp_path / "a.txt")), tmp_path / "a.html", language="ko")
+    html, say = (tmp_path / "a.html").read_text(encoding="utf-8"), phrases("ko")
     assert say["shades_contribution"] in html and say["shades_attention"] not in html
     assert '"signed": true' in html and '"signed": false' not in html and say["meaning_contribution"] in html

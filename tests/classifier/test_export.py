@@ -75,7 +75,7 @@ def large_scores(tmp_path_factory, tiny):
     from nsmc_attention.classifier.train import train
 
     out = tmp_path_factory.mktemp("runs") / "dot"
-    sizes = {"hidden_size": 256, "ngram_buckets": 0, "erasure_reviews": 0}
+    sizes = {"hidden_size": 128, "ngram_buckets": 0, "erasure_reviews": 0}
     # states of larger steps are so steep that the engines' rounding grows within a review
     train("sample", tiny.with_fields(attention="dot", epochs=1, learning_rate=1e-3, **sizes), out, quiet=True)
     bundle = load_bundle(out / "bundle", LAYOUT)

@@ -37,8 +37,3 @@ def test_heads_of_words_are_distributions_over_the_words(classifier):
     # 정말 and 별로 have one token each
     assert words.heads[..., 3, 4] == pytest.approx(found.heads[..., -2, -1])
     assert found.without_matrix().heads is None
-
-
-def test_an_encoder_that_does_not_attend_has_no_heads(bundle_folder, post_run_folder):
-    for folder in (bundle_folder, post_run_folder / "bundle"):
-        assert explain(TEXTS[0], load_classifier(folder)).heads is None

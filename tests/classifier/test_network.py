@@ -1,10 +1,11 @@
 import ctypes
+import sys
 
 import numpy
 import pytest
 
 from nsmc_attention.classifier.settings import preset
-from nsmc_attention.errors import ConfigError
+from nsmc_attention.errors import ConfigError, MissingPackage
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 
 mxnet = import_mxnet()
@@ -217,3 +218,11 @@ def test_an_unknown_device_is_refused(name):
     assert choose_device("cpu") == mxnet.cpu()
     with pytest.raises(ConfigError, match="unknown device .*gpu"):
         choose_device(name)
+
+
+def test_a_missing_library_of_cuda_is_one_line(monkeypatch, tmp_path):
+    (tmp_path / "mxnet.py").write_text("raise OSError('libcudnn.so.8: cannot open shared object file')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "mxnet")
+    with pytest.raises(MissingPackage, match="did not import .libcudnn.so.8: cannot open shared object file"):
+        import_mxnet()

@@ -123,11 +123,6 @@ def test_a_text_without_a_word_is_answered_with_the_reason(classifier, text):
     assert each.error == "blank: no word to score"
 
 
-def test_a_review_longer_than_the_limit_is_read_whole(bundle_folder):
-    each = load_classifier(bundle_folder).predict("가 나 " * 300)
-    assert len(each.tokens) == 600 and each.offsets[-1][1] == len(each.text)
-
-
 def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
     import shutil
 

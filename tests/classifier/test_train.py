@@ -26,13 +26,6 @@ def short(tiny):
     return tiny.with_fields(epochs=1, ngram_buckets=0, erasure_reviews=0)
 
 
-@pytest.fixture(scope="module")
-def short_run(short, tmp_path_factory):
-    out = tmp_path_factory.mktemp("runs") / "short"
-    train("sample", short, out, quiet=True)
-    return out
-
-
 def history(folder):
     lines = (folder / "history.jsonl").read_text(encoding="utf-8").splitlines()
     return [{name: value for name, value in json.loads(line).items() if name not in TIMES} for line in lines]
@@ -112,13 +105,6 @@ def test_a_bad_file_or_too_little_data_leaves_no_run_folder(tiny, tmp_path, rows
     assert not (tmp_path / "run").exists()
 
 
-def test_a_dev_file_of_the_user_is_used_whole(short, tmp_path):
-    path = tmp_path / "dev.csv"
-    path.write_text("document,label\n" + "정말 좋다,1\n정말 별로,0\n" * 10, encoding="utf-8")
-    bundle = train("sample", short, tmp_path / "run", valid=path, quiet=True)
-    assert bundle.manifest["data"]["dev"]["used"] == 20 and bundle.manifest["data"]["train"]["used"] == 540
-
-
 @pytest.fixture
 def stars_folder(tmp_path, monkeypatch):
     """A test file beside a small archive of raw reviews, some of which are in the test file."""
@@ -146,13 +132,13 @@ def lose_checkpoints(run, stage):
 
 
 def test_the_stage_of_stars_learns_the_sentences_too(stars_folder, tiny, tmp_path):
-    lines = [f"시간 가는 줄 몰랐다 {number},1," for number in range(400)]
+    lines = [f"시간 가는 줄 몰랐다 {number},1," for number in range(200)]
     (tmp_path / "own.csv").write_text("\n".join(["document,label,signs", *lines]), encoding="utf-8")
     config = tiny.with_fields(pretrain_epochs=1, epochs=1, erasure_reviews=0, ngram_buckets=0, batch_size=4)
     run = tmp_path / "run"
     train("sample", config, run, quiet=True, data_dir=stars_folder, sentences=tmp_path / "own.csv")
     # four a batch, and a batch more for some of the lengths; of stars alone there would be 45 and so many more
-    assert 145 <= history(run / "pretraining")[-1]["steps"] <= 145 + 48
+    assert 95 <= history(run / "pretraining")[-1]["steps"] <= 95 + 48
 
 
 @pytest.mark.parametrize("resume", [(), pytest.param(("stars", "labels"), marks=pytest.mark.slow)])
@@ -179,29 +165,31 @@ def test_the_learning_rate_rises_to_its_highest_and_never_above(total, warmup, s
     assert rates[min(total - 1, int(warmup * total))] == pytest.approx(0.002)
 
 
-def test_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
+def test_a_dev_file_is_used_whole_and_other_columns_and_another_vocabulary_are_another_run(short, tmp_path):
     reviews = nsmc.load("sample", "train").frame.assign(other=lambda frame: 1 - frame["label"])
     reviews.to_csv(tmp_path / "own.csv", index=False)
-    run = tmp_path / "run"
-    bundle = train(tmp_path / "own.csv", short, run, quiet=True, label_column="other")
+    reviews[:20].to_csv(tmp_path / "dev.csv", index=False)
+    run, valid = tmp_path / "run", tmp_path / "dev.csv"
+    bundle = train(tmp_path / "own.csv", short, run, valid=valid, quiet=True, label_column="other")
     assert "--label-column other" in bundle.manifest["command"]
+    assert bundle.manifest["data"]["dev"]["used"] == 20 and bundle.manifest["data"]["train"]["used"] == 540
     with pytest.raises(ConfigError, match="cannot resume with another columns.label: the run has 'other', found"):
-        train(tmp_path / "own.csv", short, run, quiet=True, resume=True)
+        train(tmp_path / "own.csv", short, run, valid=valid, quiet=True, resume=True)
     settings = json.loads((run / "settings.json").read_text(encoding="utf-8"))
     settings["reads"]["vocabulary"] = "0"
     (run / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
     with pytest.raises(ConfigError, match="cannot resume with another reads.vocabulary"):
-        train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
+        train(tmp_path / "own.csv", short, run, valid=valid, quiet=True, resume=True, label_column="other")
     reviews[:500].to_csv(tmp_path / "own.csv", index=False)
     with pytest.raises(ConfigError, match="cannot resume with another data.sha256"):
-        train(tmp_path / "own.csv", short, run, quiet=True, resume=True, label_column="other")
+        train(tmp_path / "own.csv", short, run, valid=valid, quiet=True, resume=True, label_column="other")
 
 
-def test_a_finished_run_that_is_resumed_through_a_link_keeps_its_parameters(short_run, short, tmp_path):
-    run, link = shutil.copytree(short_run, tmp_path / "run"), tmp_path / "link"
+def test_a_finished_run_that_is_resumed_through_a_link_keeps_its_parameters(run_folder, tiny, tmp_path):
+    run, link = shutil.copytree(run_folder, tmp_path / "run"), tmp_path / "link"
     link.symlink_to("run")
-    train("sample", short, link, quiet=True, resume=True)
-    assert parameters(run) == parameters(short_run)
+    train("sample", tiny, link, quiet=True, resume=True)
+    assert parameters(run) == parameters(run_folder)
 
 
 def test_a_folder_in_which_another_training_has_begun_meanwhile_is_refused(tmp_path):

@@ -48,9 +48,18 @@ def test_the_card_tells_what_the_network_is_and_reads(name):
     assert ("ngram_ids" in card) == bool(config.text.ngram_buckets)
     assert ("pieces" in card) == (config.text.rare_words == "pieces")
     assert ("padded to exactly 30" in card) == (name == "post")
+    assert ("`contributions` (N, T) float32" in card) == (
+        "contributions" in config.model.outputs
+    ) and "<!--" not in card
     # a tokenizer without a version is named
     config = config.with_fields(tokenizer="characters").to_dict()
     assert "over tokens of characters." in card_of(config=config, tokenizer_version="")
+
+
+def test_the_card_says_what_the_rows_of_the_weights_are():
+    card = card_of(config=PRESETS["default"].with_fields(attention="structured", attention_hops=3).to_dict())
+    assert "(structured, 3 hops)" in card
+    assert "`weights` (N, 3, T) float32: row i has the attention weights of hop i." in card
 
 
 @pytest.mark.parametrize("name", RESTORE_PRESETS)

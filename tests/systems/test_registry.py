@@ -11,6 +11,7 @@ from nsmc_attention import load
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.drawing.figure import font_file
+from nsmc_attention.machine.gluon import mxnet
 from nsmc_attention.registry import SYSTEMS
 from nsmc_attention.systems.language.model import MASK
 from nsmc_attention.systems.read.drawing import Style, draw, korean_faces
@@ -74,11 +75,19 @@ def history(run):
     return [{name: value for name, value in record.items() if name != "seconds"} for record in records]
 
 
+class OtherDevice(Run):
+    """A run on MXNet's second CPU, which is another device to Gluon's parameters."""
+
+    @property
+    def context(self):
+        return mxnet.cpu(1)
+
+
 @pytest.mark.parametrize(
     "fixture, stop_after",
     [
-        ("bundle_folder", 24),
-        *(pytest.param("bundle_folder", steps, marks=pytest.mark.slow) for steps in (7, 16, 34)),
+        ("tiny_signed", 24),
+        *(pytest.param("bundle_folder", steps, marks=pytest.mark.slow) for steps in (7, 16, 24, 34)),
         ("tiny_editor", 5),
         ("tiny_language", 3),
         ("tiny_film", 5),
@@ -89,10 +98,12 @@ def history(run):
 def test_a_resumed_training_ends_with_the_bytes_of_an_uninterrupted_one(
     request, films_table, sentences_table, fixture, stop_after, tmp_path, monkeypatch
 ):
-    """Stopped within an epoch, which is then trained again from its beginning."""
+    """Stopped within an epoch, which is then trained again from its beginning, and on another device."""
     whole, run = Path(request.getfixturevalue(fixture)), tmp_path / "run"
     config, step, done = load(whole).bundle.config, loop.train_step, []
     data = {"tiny_film": films_table, "tiny_writer": sentences_table}.get(fixture, "sample")
+    # where MXNet's own dropout draws other numbers
+    kind = Run if fixture == "tiny_film" else OtherDevice
 
     def stopping(*arguments):
         if len(done) == stop_after:
@@ -102,10 +113,17 @@ def test_a_resumed_training_ends_with_the_bytes_of_an_uninterrupted_one(
 
     monkeypatch.setattr(loop, "train_step", stopping)
     with pytest.raises(KeyboardInterrupt):
-        SYSTEMS[config.task].train(Labelled(data), config, Run(run, quiet=True))
+        SYSTEMS[config.task].train(Labelled(data), config, kind(run, quiet=True))
     monkeypatch.undo()
-    SYSTEMS[config.task].train(Labelled(data), config, Run(run, resume=True, quiet=True))
+    SYSTEMS[config.task].train(Labelled(data), config, kind(run, resume=True, quiet=True))
     assert history(run) == history(whole.parent) != []
     for path in whole.iterdir():
         if path.name not in ("manifest.json", "README.md"):
             assert (run / "bundle" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+@pytest.mark.parametrize("fixture, table", [("tiny_writer", "sentences_table"), ("tiny_film", "films_table")])
+def test_other_trainings_keep_their_arrays_on_their_device(request, fixture, table, tmp_path):
+    config = load(request.getfixturevalue(fixture)).bundle.config.with_fields(epochs=1)
+    run, data = OtherDevice(tmp_path / "run", quiet=True), Labelled(request.getfixturevalue(table))
+    assert SYSTEMS[config.task].train(data, config, run).folder.is_dir()

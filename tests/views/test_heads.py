@@ -44,18 +44,10 @@ def test_a_grid_has_one_scale_and_names_on_its_outer_axes_alone():
         assert keys == (list(TOKENS) if place < 2 else []) and queries == ([] if place % 2 else list(TOKENS))
 
 
-@pytest.mark.parametrize(
-    "found, name, magic",
-    [
-        (filling(weights()), "a.png", b"\x89PNG"),
-        (filling(weights()), "a.svg", b"<?xml"),
-        (attribution(weights()).by_word(), "a.png", b"\x89PNG"),
-        (filling(weights(2, 1, 1), ("[MASK]",)), "a.png", b"\x89PNG"),
-    ],
-)
-def test_a_picture_is_written_whole(tmp_path, found, name, magic):
-    save_heads(found, tmp_path / name)
-    assert (tmp_path / name).read_bytes().startswith(magic) and len(list(tmp_path.iterdir())) == 1
+@pytest.mark.parametrize("found", [attribution(weights()).by_word(), filling(weights(2, 1, 1), ("[MASK]",))])
+def test_a_picture_is_written_whole(tmp_path, found):
+    save_heads(found, tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG") and len(list(tmp_path.iterdir())) == 1
 
 
 @pytest.mark.parametrize(

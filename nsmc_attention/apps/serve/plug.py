@@ -16,12 +16,11 @@ from typing import Annotated, Any, Generic, NamedTuple, Optional, TypeVar, Union
 from fastapi import Depends, Query, Request
 from fastapi.responses import Response
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
-from ...classifier.settings import LABELS
 from ...drawing.matrices import NO_HEADS, rounded
 from ...engines.graphs import companion_engine
 from ...errors import DataError, did_you_mean
@@ -128,14 +127,8 @@ SHORT_BODY = 1000
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def until_wrong(inputs: object) -> Any:
-    """Return a list as far as the first item that is no text: of a million wrong ones that is enough."""
-    if type(inputs) is not list:
-        return inputs
-    return inputs[: next((index for index, item in enumerate(inputs) if not isinstance(item, str)), len(inputs)) + 1]
-
-
-OneOrMore = Annotated[Union[str, list[str]], BeforeValidator(until_wrong)]
+# of a million wrong items, the first is enough
+OneOrMore = Union[str, Annotated[list[str], Field(fail_fast=True)]]
 
 
 class Body(BaseModel):
@@ -152,13 +145,12 @@ class Body(BaseModel):
         return value
 
 
-def labels_of(row: Sequence[Any]) -> list[dict[str, Any]]:
-    """Return the labels of a row WITH_SENTIMENT, which the first has, most probable first; without one the `error`."""
+def label_of(row: Sequence[Any]) -> dict[str, Any]:
+    """Return the label of a row WITH_SENTIMENT, its score, sentiment and stars; without one the `error`."""
     label, score, sentiment, stars, _, error = row
     if label is None:
-        return [{"label": None, "score": None, "error": error}]
-    other = {"label": LABELS[label == LABELS[0]], "score": 1 - score}
-    return [{"label": label, "score": score, "sentiment": sentiment, "stars": stars}, other]
+        return {"label": None, "score": None, "error": error}
+    return {"label": label, "score": score, "sentiment": sentiment, "stars": stars}
 
 
 def head_values(heads: Any) -> Any:

@@ -14,7 +14,7 @@ from ...scoring.reference import Reference
 from ...systems.read.opening import FORMATS
 from ...systems.read.reader import PictureReader
 from ...systems.read.settings import READER
-from .plug import LoadedModel, Route, SystemService, encode, labels_of, present, unless_gone
+from .plug import LoadedModel, Route, SystemService, encode, label_of, present, unless_gone
 from .uploads import load_scorer, stored
 
 Labelled = Annotated[bool, Query(description="classify each line")]
@@ -37,7 +37,7 @@ def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple
         advice = "send a part of the picture, or leave weights out"
         raise DataError(f"weights: expected at most {MOST_WEIGHTS} of all lines, found more; {advice}")
     rows = classifier.rows([line.text for line in reading.lines]) if classifier else None
-    labels = repeat({}) if rows is None else (labels_of(row)[0] for row in rows)
+    labels = repeat({}) if rows is None else map(label_of, rows)
     lines = [line.to_dict(weights) for line in reading.lines]
     for line, label in zip(lines, labels):
         # of a line, as of a review, `score` is its label's

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple, Optional
 from fastapi import Query, Request
 from fastapi.responses import Response, StreamingResponse
 from prometheus_client import CONTENT_TYPE_LATEST
-from pydantic import Field, StrictBool, StrictInt
+from pydantic import Field, StrictBool
 from starlette.exceptions import HTTPException
 
 from ...classifier.explain import Explainer
@@ -43,17 +43,12 @@ LOG = logging.getLogger("uvicorn.error")
 
 
 class Parameters(Body):
-    top_k: Optional[StrictInt] = Field(default=None, ge=1, le=2, description="labels of each review; null: all")
     weights: StrictBool = Field(default=False, description="add tokens, offsets, weights (T x T), token_weights")
-
-    @property
-    def labels(self) -> Optional[int]:
-        """The labels of each review, all where top_k is null; None where it is not given, for the best without a list."""
-        return self.top_k or (2 if "top_k" in self.model_fields_set else None)
 
 
 class Reviews(
-    Body, json_schema_extra={"examples": [{"inputs": ["정말 재미있는 영화였어요", "별로"], "parameters": {"top_k": 2}}]}
+    Body,
+    json_schema_extra={"examples": [{"inputs": ["정말 재미있는 영화였어요", "별로"], "parameters": {"weights": True}}]},
 ):
     """One review, or a list of them."""
 
@@ -126,20 +121,20 @@ class Server:
         self.mxnet = self.thread if classifier.engine.name == "gluon" else ThreadPoolExecutor(1)
         explainer = Explainer(classifier)
         self.labels = Batcher(classifier.rows, self.thread, cost_of)
-        self.weighted = Batcher(self.with_weights, self.thread, lambda item: cost_of(item[0]))
+        self.weighted = Batcher(self.with_weights, self.thread, cost_of)
         self.explanations = one_by_one(partial(explanation_json, explainer), self.mxnet, self.limits.explanations)
         for service in self.services.values():
             await service.load()
         self.explainer = explainer
         LOG.info("ready: bundle %s, engine %s", classifier.bundle.name, classifier.engine.name)
 
-    def with_weights(self, items: list[tuple[str, Optional[int]]]) -> list[str]:
-        """Return the labels of texts, each with its top_k, the first label with tokens and weights."""
+    def with_weights(self, texts: list[str]) -> list[str]:
+        """Return the labels of texts with their tokens and weights."""
         answers = []
-        for prediction, (_, top_k) in zip(self.classifier.predict_many([text for text, _ in items]), items):
+        for prediction in self.classifier.predict_many(texts):
             values = {} if prediction.error else prediction.to_dict(weights=True)
             row = [getattr(prediction, name) for name in WITH_SENTIMENT]
-            answers.append(labels_json(row, top_k, **{name: values[name] for name in DETAILS if values}))
+            answers.append(label_json(row, **{name: values[name] for name in DETAILS if values}))
         return answers
 
     def thread_of(self, model: Any) -> ThreadPoolExecutor:
@@ -226,20 +221,19 @@ class Server:
     async def predict(self, question: Reviews) -> str:
         """Return a label and its score for each review, its sentiment, and its stars, 1 to 10: both null without an opinion.
 
-        One review: `[{"label", "score", "sentiment", "stars"}]`; a list: one such object each. With top_k, a list of labels
-        for each, all for null. A review without words has label and score null, and the reason in `error`.
+        One review: `[{"label", "score", "sentiment", "stars"}]`; a list: one such object each. A review without words has
+        label and score null, and the reason in `error`.
         """
         self.require()
-        inputs, top_k = question.inputs, question.parameters.labels
-        texts = [inputs] if isinstance(inputs, str) else inputs
+        texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
         if question.parameters.weights:
             self.check_texts(texts, self.limits.weighted, "reviews with weights")
-            results = await self.weighted([(text, top_k) for text in texts])
+            results = await self.weighted(texts)
         else:
             self.check_texts(texts, self.limits.reviews, "reviews")
-            results = [labels_json(row, top_k) for row in await self.labels(texts)]
+            results = [*map(label_json, await self.labels(texts))]
         self.counters.reviews.inc(len(texts))
-        return results[0] if top_k and texts is not inputs else f"[{','.join(results)}]"
+        return f"[{','.join(results)}]"
 
     async def explain(self, question: Question) -> str:
         """Return a review's words with one value each, and for contributions and attention the whole matrix.
@@ -288,11 +282,8 @@ class Server:
         return response
 
 
-def labels_json(row: Sequence[Any], top_k: Optional[int], **details: Any) -> str:
-    """Return `plug.labels_of` as JSON, the first with the details; a list only where top_k is given."""
-    values = plug.labels_of(row)[: top_k or 1]
-    values[0].update(details)
-    return plug.encode(values if top_k else values[0])
+def label_json(row: Sequence[Any], **details: Any) -> str:
+    return plug.encode({**plug.label_of(row), **details})
 
 
 def explanation_json(explainer: Explainer, question: Question) -> str:

@@ -48,23 +48,11 @@ def test_one_review_and_many_get_the_predictions_of_the_pipeline(client, ask, cl
         assert [answer["score"] for answer in answers] == pytest.approx(scores, abs=1e-5)
 
 
-@pytest.mark.parametrize("top_k", [2, None])
-def test_top_k_returns_both_labels_the_more_probable_first(client, ask, top_k):
-    question = {"parameters": {"top_k": top_k}}
-    one, many = (ask(client, "/predict", {"inputs": inputs, **question}).json() for inputs in (TEXT, [TEXT]))
-    assert many == [one] and {answer["label"] for answer in one} == {"positive", "negative"}
-    assert one[0]["score"] >= one[1]["score"] and one[0]["score"] + one[1]["score"] == pytest.approx(1)
-    assert one[0].keys() - one[1].keys() == {"sentiment", "stars"}
-
-
-@pytest.mark.parametrize("parameters", [{}, {"top_k": 2}, {"weights": True}])
-def test_the_first_label_has_the_sentiment_and_the_stars_which_are_null_without_an_opinion(
-    client, ask, classifier, parameters
-):
+@pytest.mark.parametrize("parameters", [{}, {"weights": True}])
+def test_a_label_has_the_sentiment_and_the_stars_which_are_null_without_an_opinion(client, ask, classifier, parameters):
     answers = ask(client, "/predict", {"inputs": [*SAID], "parameters": parameters}).json()
-    firsts = [answer[0] if "top_k" in parameters else answer for answer in answers]
-    assert [first["sentiment"] for first in firsts] == [*SAID.values()]
-    for first, prediction in zip(firsts, classifier.predict_many([*SAID])):
+    assert [answer["sentiment"] for answer in answers] == [*SAID.values()]
+    for first, prediction in zip(answers, classifier.predict_many([*SAID])):
         assert first["label"] == prediction.label and (first["stars"] is None) == (first["sentiment"] is None)
         assert first["stars"] == (prediction.stars and pytest.approx(prediction.stars, abs=1e-4))
 
