@@ -182,7 +182,7 @@ class TokenScorer:
         for members, batch in self.batches(reviews):
             if heads:
                 probability, weights, dense = self.read_batch(batch)
-                said = heads(dense, Grams.of([reviews[member] for member in members]))
+                said = heads(dense, Grams.of([reviews[member] for member in members]).read(heads.table))
             else:
                 (probability, weights), said = self.engine(*batch), numpy.zeros(FIGURES)
             if not numpy.isfinite(probability).all():

@@ -239,7 +239,7 @@ def likelihood(counts: NDArray[Any], shift: float) -> Floats:
     return numpy.asarray(counts @ numpy.log(numpy.outer(positive, SHARES) + numpy.outer(1 - positive, 1 - SHARES)))
 
 
-def normalized(logs: Floats) -> Floats:
+def normalized(logs: NDArray[Any]) -> NDArray[Any]:
     """Return the numbers of rows of logarithms, which sum to 1."""
     return numpy.asarray(numpy.exp(logs - numpy.logaddexp.reduce(logs, axis=-1, keepdims=True)))
 
