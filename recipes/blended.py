@@ -1,12 +1,15 @@
 """A mean of an editor and another that was trained further from it: between what the first and what the second do well.
 
-    python -m recipes.blended BUNDLE FURTHER COPY --share 0.5
+    python -m recipes.blended BUNDLE FURTHER COPY --share 0.5 [--bolder 1.5]
 
-The parameters of FURTHER get the share, those of BUNDLE the rest (Wortsman et al. 2022, arXiv:2109.01903).
+The parameters of FURTHER get the share, those of BUNDLE the rest (Wortsman et al. 2022, arXiv:2109.01903). --bolder adds to the
+log-odds that a character changes: the editor then proposes more changes, of which the dictionary and usage choose.
 """
 
 import argparse
 from pathlib import Path
+
+import numpy
 
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.engines.graphs import parameters_of
@@ -18,11 +21,12 @@ from nsmc_attention.training.runs import network_files
 from .junctions import write_copy
 
 
-def main(bundle: Path, further: Path, copy: Path, share: float) -> None:
+def main(bundle: Path, further: Path, copy: Path, share: float, bolder: float) -> None:
     one, other = load_bundle(bundle, LAYOUT), load_bundle(further, LAYOUT)
     (_, first), (_, second) = parameters_of(one), parameters_of(other)
     network = one.config.network(*one.codec.sizes)
     mean = {name: (1 - share) * array + share * second[name] for name, array in first.items()}
+    mean["change.bias"] = mean["change.bias"] + numpy.array([0, bolder], "float32")
     initialize_from(network, mean, choose_device("cpu"))
     write_copy(further, copy, network_files(network, one.config))
 
@@ -33,4 +37,5 @@ if __name__ == "__main__":
     parser.add_argument("further", type=Path)
     parser.add_argument("copy", type=Path)
     parser.add_argument("--share", type=float, default=0.5)
+    parser.add_argument("--bolder", type=float, default=0.0)
     main(**vars(parser.parse_args()))

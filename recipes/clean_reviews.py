@@ -83,7 +83,7 @@ def editor_spacer() -> Spacer:
     editor = restorer.load_restorer(only="spacing")
 
     def spaced(texts: list[str]) -> Iterable[str]:
-        with patch.object(restorer, "keep_right_text", lambda _, decided, *__: decided):
+        with patch.object(restorer, "keep_right_text", lambda _, decided: decided):
             return [text for text, _ in editor.rows(texts)]
 
     return spaced

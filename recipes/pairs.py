@@ -17,7 +17,6 @@ from unittest.mock import patch
 from nsmc_attention.systems.restore import restorer as restoring
 from nsmc_attention.systems.restore.as_typed import LIKELY, evidence, keep_right_text, log_odds
 from nsmc_attention.systems.restore.decisions import Decisions
-from nsmc_attention.systems.sequences.characters import Characters
 
 from .usage import reviews
 
@@ -31,11 +30,9 @@ def taught(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield (typed, meant, "plain", "kept" or "changed") of the texts that are not in doubt."""
     editor, odds = restoring.load_restorer(), dict[str, list[float]]()
 
-    def remember(text: str, decided: Decisions, characters: Characters) -> Decisions:
-        if (decided.certainty < 1).any():
-            found = evidence(text, decided, characters)
-            odds[text] = [log_odds(kind, values) - LIKELY[kind] for _, kind, values in found]
-        return keep_right_text(text, decided, characters)
+    def remember(text: str, decided: Decisions) -> Decisions:
+        odds[text] = [log_odds(kind, values) - LIKELY[kind] for _, kind, values in evidence(text, decided)]
+        return keep_right_text(text, decided)
 
     with patch.object(restoring, "keep_right_text", remember):
         restored = editor.rows(texts)

@@ -51,7 +51,7 @@ def em(probabilities: Any) -> float:
 
 def evidence(frame: pandas.DataFrame) -> Evidence:
     """Return the evidence of a table, as commands have it."""
-    return Evidence.of(frame["probability"]) + load_classifier().sides([*frame["text"].head(SAMPLED)])
+    return Evidence.of(frame["probability"]) + load_classifier().sample([*frame["text"].head(SAMPLED)])
 
 
 def case(kind: str, rows: int, frame: pandas.DataFrame) -> Case:
@@ -109,9 +109,9 @@ def show_groups(frame: pandas.DataFrame, random: numpy.random.RandomState) -> No
     """Print the errors of films of one table, by their number of reviews."""
     chosen = frame[frame["film"].isin(random.choice(frame["film"].unique(), 1700, replace=False))]
     grouped, first = chosen.groupby("film"), chosen.sample(SAMPLED, random_state=random)
-    sample = load_classifier().sides([*first["text"]])
+    sample = load_classifier().sample([*first["text"]])
     found = pandas.DataFrame(
-        shrunk([Evidence.of(own["probability"]) + sample for _, own in grouped]), index=list(grouped.groups)
+        shrunk([Evidence.of(own["probability"]) for _, own in grouped], sample), index=list(grouped.groups)
     )
     truth, counted = grouped["label"].mean(), grouped["probability"].apply(lambda own: (own >= 0.5).mean())
     sizes = pandas.cut(found["n"], [0, 5, 20, 50, 1000])

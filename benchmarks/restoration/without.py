@@ -35,7 +35,7 @@ WITHOUT: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "conventions and slang": (restorer, "keep_conventions", lambda decided, *_: decided),
     "slang": (as_typed, "slang", lambda: re.compile("(?!)")),
     "laughter": (restorer, "read_as", lambda text: text),
-    "right texts": (restorer, "keep_right_text", lambda text, decided, *_: decided),
+    "right texts": (restorer, "keep_right_text", lambda text, decided: decided),
     "allowed spaces": (as_typed, "space_is_open", lambda *_: False),
 }
 HEADER = (

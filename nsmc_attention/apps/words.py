@@ -4,9 +4,13 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import starmap
-from typing import Optional
+from typing import Any, Optional
 
+import numpy
+
+from ..text.encoding import Encoded
 from ..text.tokenizers import Span, joined_morphemes
+from ..views.heatmap import tags_at
 from .aspects.clauses import Morphemes, placed_morphemes
 
 # Verbs that say nothing by themselves
@@ -29,6 +33,15 @@ def content_words(text: str, placed: Optional[Morphemes] = None) -> list[tuple[i
     if 1 in map(len, words):
         join_pieces(spans, [tag for _, tag, _ in stems], words, text)
     return [(start, end, word) for (start, end), word in zip(spans, words)]
+
+
+def words_of(review: Encoded, placed: Morphemes, weights: Any) -> tuple[list[str], list[str], list[float]]:
+    """Return the content words of a review, that of each token, and the tokens' weights, 1 on average."""
+    spans = content_words(review.text, placed)
+    words = [word for *_, word in spans]
+    same = review.tokens == tuple([surface for surface, _ in placed[0]])
+    means = weights if weights.ndim == 1 else numpy.add.reduce(weights) / numpy.float32(len(weights))
+    return words, words if same else tags_at(review.offsets, spans), (means * len(review)).tolist()
 
 
 @lru_cache(maxsize=2**14)

@@ -12,7 +12,7 @@ from typing import Any, Optional, Union
 
 from ..errors import ConfigError, DataError
 from ..machine.aliases import Record
-from ..measure.share import Share, Tally, by_odds, odds_of
+from ..measure.share import Share, Tally
 from ..scoring.files import outcomes, tally_of
 from ..scoring.reference import AddedColumns, Row, items_of, or_packaged
 from ..tables.parts import is_missing
@@ -21,6 +21,8 @@ from .settings import LABELS
 
 # The output columns of labels by a share, and their types
 LEANING = {"label_by_share": "string", "probability_by_share": "double", "share": "double"}
+# The largest odds by which a label leans to the commoner side
+MOST_ODDS = 4.0
 # What --share may be beside a number
 TABLE = "table"
 
@@ -79,12 +81,13 @@ class LabelsByShare(AddedColumns):
     added = LEANING
 
     def values(self, records: Iterable[Record]) -> Iterator[Row]:
-        odds = odds_of(self.share) / math.exp(self.judge.prior)
+        odds = min(max(self.share / (1 - self.share), 1 / MOST_ODDS), MOST_ODDS) / math.exp(self.judge.prior)
         for record in records:
             if record["label"] is None or record["probability"] is None:
                 yield None, None, None
             else:
-                leaning = by_odds(record["probability"], odds)
+                positive = record["probability"] * odds
+                leaning = positive / (positive + 1 - record["probability"])
                 yield LABELS[leaning >= 0.5], leaning, self.share
 
 

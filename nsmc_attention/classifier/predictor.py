@@ -22,7 +22,7 @@ from ..engines.graphs import DeviceName, EngineName
 from ..errors import BundleError, ConfigError
 from ..machine.aliases import Numbers, Record
 from ..measure.metrics import log_odds
-from ..measure.share import NOTHING, Evidence
+from ..measure.share import NOTHING, Evidence, bins_of
 from ..network.graphs import AXES
 from ..scoring.reference import Predictor, Row, check_text, check_texts, or_packaged
 from ..sentiment.heads import FIGURES, Grams, Heads
@@ -150,12 +150,7 @@ class TokenScorer:
 
     def __call__(self, reviews: Reviews) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each review; NaN for one without tokens."""
-        return self.figures(reviews)[0]
-
-    def figures(self, reviews: Reviews, heads: Optional[Heads] = None) -> tuple[Numbers, Numbers]:
-        """Return the probabilities, as the call does, and what heads say of N reviews, (N, FIGURES)."""
-        probabilities, _, said = self.read(reviews, heads, weighted=False)
-        return probabilities, said
+        return self.read(reviews, weighted=False)[0]
 
     def read(
         self, reviews: Reviews, heads: Optional[Heads] = None, weighted: bool = True
@@ -187,7 +182,7 @@ class TokenScorer:
         for members, batch in self.batches(reviews):
             if heads:
                 probability, weights, dense = self.read_batch(batch)
-                said = heads(dense, Grams.of([reviews[member] for member in members]))
+                said = heads(dense, Grams.of([reviews[member] for member in members]).read(heads.table))
             else:
                 (probability, weights), said = self.engine(*batch), numpy.zeros(FIGURES)
             if not numpy.isfinite(probability).all():
@@ -337,7 +332,7 @@ class Classifier(Predictor):
         """Return `rows` of encoded reviews; without a sentiment of those that the network has read."""
         if not self.sentiment:
             return self.labels_of(reviews, probabilities)
-        probabilities, said = self.score.figures(reviews, self.heads)
+        probabilities, _, said = self.score.read(reviews, self.heads, weighted=False)
         rows = self.labels_of(reviews, probabilities)
         own: list[Row] = [*self.sentiments(rows, said)]
         if self.sentiment == "in words":
@@ -355,17 +350,18 @@ class Classifier(Predictor):
         labels = [label for label, *_ in rows]
         return self.heads.sentiments(labels, said) if self.heads else [(label, None) for label in labels]
 
-    def sides(self, texts: Sequence[str]) -> Evidence:
-        """Return the chances of different texts to be on a side, by both heads.
+    def sample(self, texts: Sequence[str], worth: float = 1.0) -> Evidence:
+        """Return what the heads say of different texts, each of which stands for `worth` of a table.
 
         NOTHING without heads, for texts unlike film reviews, and of an adapted classifier: the heads learnt from films.
         """
         if not (self.heads and texts) or "adapted" in self.bundle.manifest or domain_shift(self, texts):
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
-        probabilities, said = self.score.figures(reviews, self.heads)
+        probabilities, _, said = self.score.read(reviews, self.heads, weighted=False)
         labelled = [row[0] is not None for row in self.labels_of(reviews, probabilities)]
-        return Evidence.of(probabilities[labelled], self.prior, said[labelled, 0] * said[labelled, -1])
+        places, stars = bins_of(probabilities[labelled], self.prior), said[labelled, 3:]
+        return replace(NOTHING, sample=numpy.column_stack([numpy.full(len(places), worth), places, stars]))
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[Record]:
         """Yield `Prediction.to_dict()` of each review."""

@@ -20,7 +20,7 @@ def restore(
     beam: Optional[int] = option("use the writer, with a beam of this size; 1: greedy"),
     alpha: Optional[float] = option("use the writer, with this length penalty; 0: none  [default: 0.6]"),
     min_probability: Optional[float] = option(
-        "skip changes with a lower probability, 0.5 to 1  [default: 0.7 for characters, 0.6 for spaces]"
+        "skip changes with a lower probability, 0.5 to 1  [default: 0.5 for characters, 0.6 for spaces]"
     ),
     only: Optional[str] = option("spacing: change only spaces", metavar="spacing"),
     n_best: bool = option("print all hypotheses of the writer for TEXT, best first: score, restored text"),

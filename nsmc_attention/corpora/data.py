@@ -4,15 +4,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import Any, Optional, Union
 
 from ..errors import DataError
 from ..tables.columns import require_column
-from ..tables.parts import as_text, cells_of
+from ..tables.parts import as_text
+from ..tables.rows import parts_of
 from ..tables.source import announce, find_source
-
-if TYPE_CHECKING:
-    from ..tables.table import Table
+from ..tables.table import Table, open_table
 
 
 @dataclass(frozen=True)
@@ -32,10 +31,8 @@ class Texts:
     header: Optional[str] = None
     source: Any = None
 
-    def open(self) -> "Table":
+    def open(self) -> Table:
         """Open the file, see `open_table`."""
-        from ..tables.table import open_table
-
         source = self.source or find_source(self.data, self.kind, self.encoding, self.sheet, self.header)
         return open_table(source, self.text_column)
 
@@ -67,15 +64,13 @@ class Labelled(Texts):
 File = Union[str, Path, Texts]
 
 
-def open_file(file: File) -> "Table":
+def open_file(file: File) -> Table:
     """Open a table, which may be named by its path alone."""
     return (file if isinstance(file, Texts) else Texts(file)).open()
 
 
 def columns_of(table: Any, columns: Sequence[str]) -> list[list[Any]]:
     """Return the numbers of a file's rows, or a DataFrame's index, and cells of columns as text; DataError as `open_table`."""
-    from ..tables.rows import parts_of
-
     if not isinstance(table, Path):
         for column in columns:
             require_column([*getattr(table, "columns", ())], column, type(table).__name__, "")
@@ -85,7 +80,8 @@ def columns_of(table: Any, columns: Sequence[str]) -> list[list[Any]]:
     for column in columns:
         require_column(dict.fromkeys(chain.from_iterable(parts)), column, table, "")
     numbers = list(chain.from_iterable(part.numbers for part in parts))
-    return [numbers, *(list(map(as_text, cells_of(parts, column))) for column in columns)]
+    cells = ((part.get(column) or [None] * part.rows for part in parts) for column in columns)
+    return [numbers, *(list(map(as_text, chain.from_iterable(column))) for column in cells)]
 
 
 def read_pairs(table: Any, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:

@@ -6,20 +6,21 @@ A column that is named wins, then one whose name is known, then one whose cells 
 training and evaluation, `labelled_rows` for adapting, where a text counts once.
 """
 
+import pickle
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain, compress
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
+from zlib import compress, decompress
 
 import pandas
 
 from ..bundle import sha256
 from ..errors import ColumnError, ConfigError, DataError, list_names, nearest
-from ..tables.columns import find_column, require_column
-from ..tables.parts import as_text, cells_of
-from ..tables.source import find_source
+from ..tables.columns import find_column
+from ..tables.parts import as_text
 from ..tables.table import Table
 from ..text.encoding import clean
 from . import labels, nsmc, stars
@@ -35,22 +36,28 @@ EXPECTED = "expected a column of labels or stars, as label, sentiment, 라벨, s
 
 
 class WholeTable(Mapping[str, list[str]]):
-    """A table read whole: its `texts`, and the cells of its other columns as text, each made when it is asked for.
+    """A table read whole and held packed: a column is unpacked, as text, whenever it is asked for.
 
-    A cell beside no text is blank unless a review has it too, see `stars.of_reviews`.
+    A cell beside no text is blank unless a review has it too, see `stars.of_reviews`; `written`: whether a row has a text.
     """
 
     def __init__(self, table: Table):
-        self.path, self.text_column, self.parts = table.source.path, table.text_column, list(table.parts)
+        self.path, self.text_column, self.parts = table.source.path, table.text_column, list[Any]()
+        for part in table.parts:
+            self.parts.append(part)
+            self.parts[-1].update((name, compress(pickle.dumps(cells), 1)) for name, cells in part.items())
         self.names = list(dict.fromkeys(chain.from_iterable(self.parts)))
         self.numbers = list(chain.from_iterable(part.numbers for part in self.parts))
-        self.texts = list(map(as_text, cells_of(self.parts, self.text_column)))
-        self.made: dict[str, list[str]] = {}
+        self.written = [text.strip() != "" for text in self.cells(self.text_column)]
+
+    def cells(self, name: str) -> Iterator[str]:
+        """Yield the cells of a column as they are, blank ones in rows that lack it."""
+        for part in self.parts:
+            cells = pickle.loads(decompress(part[name])) if name in part else [None] * len(part.numbers)
+            yield from map(as_text, cells)
 
     def __getitem__(self, name: str) -> list[str]:
-        if name not in self.made:
-            self.made[name] = stars.of_reviews(list(map(as_text, cells_of(self.parts, name))), self.texts)
-        return self.made[name]
+        return stars.of_reviews(list(self.cells(name)), self.written)
 
     def where(self, column: str) -> Callable[[int], str]:
         """Return a function that names the cell of a column at a place: "in.csv: column 별점 row 3"."""
@@ -98,8 +105,7 @@ def read_reviews(source: Labelled, part: str) -> Reviews:
     if not path.is_file():
         found = "is a folder" if path.is_dir() else f"no such file{nearest(path, nsmc.CORPORA)}"
         raise DataError(f"{path}: {found}")
-    file = find_source(path, source.kind, source.encoding, source.sheet, source.header)
-    rows = labelled_rows(replace(source, source=file))
+    rows = labelled_rows(source)
     for line in rows.in_words():
         print(f"{path}: {line}", file=sys.stderr)
     return rows.reviews
@@ -108,8 +114,7 @@ def read_reviews(source: Labelled, part: str) -> Reviews:
 def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
     """Return the rows with a label that is not neutral, or stars not in the middle; `once` only with text, each text once."""
     table, path = WholeTable(source.open()), Path(source.data)
-    require_column(table.names, table.text_column, path)
-    if not table.texts:
+    if not (texts := list(table.cells(table.text_column))):
         raise DataError(f"{path}: the file has no reviews")
     column, kind, how = choose(table, source)
     cells, where = table[column], table.where(column)
@@ -119,7 +124,7 @@ def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
     numbers = found.labels if found else labels.polarities(cells, source.positive, where)
     scale = f": {found.in_words()}" if found else ""
     middle = [number is None and not stars.is_blank(cell) for number, cell in zip(numbers, cells)]
-    frame = pandas.DataFrame({"row": table.numbers, "document": table.texts, "label": numbers})
+    frame = pandas.DataFrame({"row": table.numbers, "document": texts, "label": numbers})
     kept = frame = frame[frame["label"].notna()].astype({"label": int})
     words, others = KINDS[kind]
     left_out = {"without a label": numbers.count(None) - sum(middle), others: sum(middle)}
@@ -131,7 +136,7 @@ def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
         raise DataError(f"{path}: expected {words} in column {column}, found none with text; fill it, or {ADVICE}")
     taken = {name: getattr(source, name) for name in ("positive", "encoding", "sheet", "header")}
     taken = {"text": table.text_column, kind: column, **{name: one for name, one in taken.items() if one is not None}}
-    digest, neutral = sha256(read_bytes(path)), list(compress(table.texts, middle))
+    digest, neutral = sha256(read_bytes(path)), [text for text, between in zip(texts, middle) if between]
     reviews = Reviews(kept.reset_index(drop=True), path.name, digest, taken, neutral)
     note = f"labels are {'the stars ' if scale else ''}in column {column}{how}{scale}"
     return LabelledRows(reviews, left_out, [note] if how or scale else [])

@@ -114,9 +114,8 @@ def is_blank(cell: str) -> bool:
     return "".join(cell.split()).casefold() in BLANK
 
 
-def of_reviews(cells: Sequence[str], texts: Sequence[str]) -> list[str]:
+def of_reviews(cells: Sequence[str], written: Sequence[bool]) -> list[str]:
     """Return the cells beside texts; one in a row without a text, as of totals, is blank unless a review has it too."""
-    written = list(map(str.strip, texts))
     known = {cell for cell, text in zip(cells, written) if text}
     return [cell if text or cell in known else "" for cell, text in zip(cells, written)]
 

@@ -131,9 +131,7 @@ def agreement(ones: Weights, others: Weights) -> Mean:
 def correlation(ones: Weights, others: Weights) -> Optional[float]:
     """Return Pearson's correlation over all tokens of all reviews; None where one side is constant."""
     one, other = (numpy.concatenate([*map(numpy.asarray, side)]).astype("float64") for side in (ones, others))
-    if not (one.std() and other.std()):
-        return None
-    return float(numpy.corrcoef(one, other)[0, 1])
+    return float(numpy.corrcoef(one, other)[0, 1]) if one.std() and other.std() else None
 
 
 def gap(whole: ArrayLike, contributions: Weights) -> float:

@@ -171,9 +171,8 @@ def temperature(odds: Floats, labels: ArrayLike) -> float:
     """Return the divisor of the log-odds (N,), within RANGE, that gives these labels (N,) the smallest log loss."""
     from scipy.optimize import minimize_scalar
 
-    signs = 2 * numpy.asarray(labels) - 1
-
-    def loss(logarithm: float) -> float:
-        return numpy.logaddexp(0, -signs * odds / numpy.exp(logarithm)).mean()
-
-    return float(numpy.exp(minimize_scalar(loss, bounds=numpy.log(RANGE), method="bounded").x))
+    margins = (2 * numpy.asarray(labels) - 1) * odds
+    logarithm = minimize_scalar(
+        lambda power: numpy.logaddexp(0, -margins / numpy.exp(power)).mean(), bounds=numpy.log(RANGE), method="bounded"
+    ).x
+    return float(numpy.exp(logarithm))

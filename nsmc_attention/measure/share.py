@@ -1,23 +1,24 @@
 """The share of positive reviews in a table, estimated from calibrated probabilities, and the counts of a table.
 
     probabilities -> Evidence (a histogram of their log-odds) -> posterior over shares -> Share
+    a sample's ten stars -> the shares of stars -> the shift of the log-odds --/
 
 Counting labels is biased: a classifier that was calibrated on as much praise as blame, and errs on 10 % of both, counts
 82 % in a table with 90 % praise. The prior shift of Saerens, Latinne & Decaestecker 2002 (Neural Computation 14, equation
 2.4) corrects this. Its likelihood is
 
-    L(s) = product over reviews of (s q + (1 - s) (1 - q)) ^ c,    q = expit(log-odds + shift)
+    L(s) = product over reviews of s q + (1 - s) (1 - q),    q = expit(log-odds + shift)
 
-whose maximum is the fixed point of their EM for c = 1. Neutral reviews are on neither side: c is the chance to be on one, which
-a sample of the table tells by the log-odds. The shift is not known for a table, so that the posterior is the mean over
-several: its interval does not shrink to nothing in a large table, where the model's own errors remain.
+whose maximum is the fixed point of their EM. The shift stands for neutral reviews, and for what the model errs on in this
+table. A sample tells it where heads know stars; the posterior is the mean over several shifts around it, so that its
+interval does not shrink to nothing in a large table, where the model's own errors remain.
 """
 
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
@@ -36,27 +37,25 @@ FEWEST_TEXTS, WIDEST_INTERVAL = 6, 0.65
 SHARE_EDGE = 0.36
 # Width of a bin of log-odds, bins on either side of 0, and shares that are weighed
 GRID_WIDTH, SIDE, SHARE_GRID = 0.2, 75, 100
+BINS = 2 * SIDE + 1
+# Shifts of the log-odds that stars may ask for
+SHIFTED = numpy.linspace(-3, 3, 61)
+# Mean probabilities of 1 to 10 stars by heads, of raw reviews; negative and positive ones; few steps, or EM fits single reviews
+RAW_STARS = numpy.array([82, 18, 19, 22, 47, 67, 95, 126, 104, 420]) / 1000
+LOW, HIGH, STEPS = slice(4), slice(7, 10), 5
 # The middles of equal parts of 0..1
 SHARES = (numpy.arange(SHARE_GRID) + 0.5) / SHARE_GRID
 # Numbers of reviews that the prior of groups may be worth
 CONCENTRATIONS = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 # The share of a table's rows that one text is for it to count once, and the number of them
 OFTEN, FEWEST_ROWS = 0.1, 4
-# The largest odds by which a label leans to the commoner side
-MOST_ODDS = 4.0
 
 
 class Share(NamedTuple):
-    """An estimated share of positive reviews.
+    """An estimated share of positive reviews, 0..1: None for fewer than FEWEST_TEXTS or an interval wider than WIDEST_INTERVAL.
 
-    Attributes
-    ----------
-    share : float in 0..1, or None
-        None where the reviews say too little: fewer than FEWEST_TEXTS, or an interval wider than WIDEST_INTERVAL.
-    low, high : float in 0..1
-        The ends of the 95 % interval; 0 or 1 where the share may be as small or as large as it can be.
-    n : int
-        The number of reviews that the estimate is made from, without blank ones.
+    low and high are the ends of the 95 % interval, 0 or 1 where the share may be as small or as large as it can be; n is
+    the number of reviews without blank ones.
     """
 
     share: Optional[float]
@@ -87,48 +86,49 @@ UNKNOWN = Share(None, 0.0, 1.0, 0)
 
 @dataclass(frozen=True)
 class Evidence:
-    """Probabilities by bins of their log-odds: small, whatever their number, and addable.
+    """Probabilities by bins of their log-odds, and what a sample says of its stars: small, and addable.
 
-    `bins` (3, 2 SIDE + 1): numbers of reviews; of a sample, their numbers and the sums of their chances to be on a side.
+    `bins` (BINS,): numbers of reviews. `sample` (S, 12): how many reviews of the table one stands for, its bin, and its
+    probabilities of 1 to 10 stars.
     """
 
     bins: Floats
+    sample: Floats = field(default_factory=lambda: numpy.zeros((0, 12)))
 
     @classmethod
-    def of(cls, probabilities: ArrayLike = (), prior: float = 0.0, chances: Optional[ArrayLike] = None) -> "Evidence":
-        """Count (N,) probabilities of positive, each 0..1, NaN for a blank one; of a sample with its `chances` (N,).
-
-        `prior` is the log-odds of positive labels in the data on which the probabilities were calibrated.
-        """
-        values, bins = numpy.asarray(probabilities, dtype="float64").ravel(), numpy.zeros((3, 2 * SIDE + 1))
-        known = ~numpy.isnan(values)
-        places = numpy.rint((log_odds(values[known]) - prior) / GRID_WIDTH).clip(-SIDE, SIDE).astype("int64") + SIDE
-        numpy.add.at(bins[int(chances is not None)], places, 1)
-        if chances is not None:
-            numpy.add.at(bins[2], places, numpy.asarray(chances)[known])
-        return cls(bins)
+    def of(cls, probabilities: ArrayLike = (), prior: float = 0.0) -> "Evidence":
+        """Count (N,) probabilities, each 0..1, NaN for a blank one; `prior` is the log-odds of positive where they were calibrated."""
+        values = numpy.asarray(probabilities, dtype="float64").ravel()
+        places = bins_of(values[~numpy.isnan(values)], prior)
+        return cls(numpy.bincount(places, minlength=BINS).astype("float64"))
 
     def __add__(self, other: "Evidence") -> "Evidence":
-        return Evidence(self.bins + other.bins)
+        return Evidence(self.bins + other.bins, numpy.concatenate([self.sample, other.sample]))
 
     @property
     def n(self) -> int:
-        return int(self.bins[0].sum())
+        return int(self.bins.sum())
 
     @property
-    def counts(self) -> Floats:
-        """The numbers of reviews, times their mean chance to be on a side by the sample there and one review as all of it."""
-        _, seen, sided = self.bins
-        return self.bins[0] * (sided + (sided.sum() / seen.sum() if seen.any() else 1)) / (seen + 1)
+    def shift(self) -> float:
+        """The shift by which the log-odds of the sample say the share that its stars say; 0 without a sample."""
+        worth, places, stars = numpy.split(self.sample, [1, 2], axis=1)
+        if not len(stars):
+            return 0.0
+        # as many reviews as would tell as much if each stood for the same number (Kish 1965)
+        worth = worth[:, 0] * worth.sum() / (worth**2).sum()
+        counts, shares = numpy.bincount(places[:, 0].astype("int64"), worth, BINS), star_shares(stars, worth)
+        said = [normalized(likelihood(counts, shift)) @ SHARES for shift in SHIFTED]
+        return float(numpy.interp(1 / (1 + shares[LOW].sum() / shares[HIGH].sum()), said, SHIFTED))
 
     @property
     def share(self) -> Share:
         """The estimated share, by a prior that holds all shares for equally likely."""
-        return summary(posteriors(self.counts[None])[0], self.n)
+        return summary(posteriors(self.bins, self.shift), self.n)
 
 
 # Shared by tallies of no probability
-NOTHING = Evidence.of()
+NOTHING = Evidence(numpy.zeros(BINS))
 
 
 @dataclass(frozen=True)
@@ -186,78 +186,81 @@ def often(counts: "Counter[str]", whole: int) -> "Counter[str]":
     return Counter({text: count for text, count in counts.items() if count >= max(FEWEST_ROWS, OFTEN * whole)})
 
 
-def shrunk(groups: Sequence[Evidence]) -> list[Share]:
+def bins_of(probabilities: Floats, prior: float) -> NDArray[numpy.int64]:
+    """Return the bins (N,) of the log-odds of probabilities, less `prior`."""
+    odds = (log_odds(probabilities) - prior) / GRID_WIDTH
+    return numpy.asarray(numpy.rint(odds).clip(-SIDE, SIDE) + SIDE, dtype="int64")
+
+
+def star_shares(stars: Floats, worth: Floats) -> Floats:
+    """Return the shares of 1 to 10 stars in a table (10,), by the probabilities of each for its reviews, (S, 10).
+
+    By the EM of Saerens et al. 2002 for ten classes; beside the reviews, each of which counts `worth` (S,), are as many of
+    RAW_STARS as the root of their number (Steinhaus 1957).
+    """
+    ratios, shares = stars / RAW_STARS, RAW_STARS
+    for _ in range(STEPS):
+        chances = ratios * shares
+        shares = (worth / chances.sum(axis=1)) @ chances + math.sqrt(worth.sum()) * RAW_STARS
+        shares = shares / shares.sum()
+    return shares
+
+
+def shrunk(groups: Sequence[Evidence], table: Evidence = NOTHING) -> list[Share]:
     """Return the share of each of the groups of a table, pulled towards the table's own, the more the smaller they are.
 
     The prior is a beta distribution around the table's share (empirical Bayes); how many reviews it is worth is what
-    makes the groups' probabilities most likely.
+    makes the groups' probabilities most likely. The sample of the `table` speaks for all groups.
     """
     if not groups:
         return []
-    counts = numpy.stack([group.counts for group in groups])
-    return [summary(row, group.n) for row, group in zip(posteriors(counts, pooled=True), groups)]
+    found = posteriors(numpy.stack([group.bins for group in groups]), table.shift, pooled=True)
+    return [summary(row, group.n) for row, group in zip(found, groups)]
 
 
-def posteriors(counts: Floats, pooled: bool = False) -> Floats:
-    """Return (G, SHARE_GRID), how likely each share is in each group of (G, bins) log-odds; rows sum to 1.
+def posteriors(counts: Floats, middle: float = 0.0, pooled: bool = False) -> Floats:
+    """Return (..., SHARE_GRID), how likely each share is for (..., BINS) log-odds; rows sum to 1.
 
-    The mean over several shifts of the log-odds. `pooled` takes the groups for parts of one table, which is the prior of
-    each.
+    The mean over several shifts of the log-odds around the `middle` one. `pooled` takes rows for groups of one table, which
+    is the prior of each.
     """
-    total, used = numpy.zeros((len(counts), SHARE_GRID)), counts.any(axis=0)
-    odds, counts = (numpy.arange(-SIDE, SIDE + 1) * GRID_WIDTH)[used], counts[:, used]
+    total = numpy.zeros((*counts.shape[:-1], SHARE_GRID))
     nodes, weights = numpy.polynomial.hermite_e.hermegauss(SHIFTS)  # type: ignore[no-untyped-call]
-    for weight, shift in zip(weights / weights.sum(), nodes * SHARE_SHIFT):
-        positive = 1 / (1 + numpy.exp(-odds - shift))
-        # of a review with each of these log-odds, for each share
-        logs = counts @ numpy.log(numpy.outer(positive, SHARES) + numpy.outer(1 - positive, 1 - SHARES))
+    for weight, shift in zip(weights / weights.sum(), middle + nodes * SHARE_SHIFT):
+        logs = likelihood(counts, shift)
         total += weight * normalized(logs + group_prior(logs) if pooled else logs)
     return total
 
 
-def normalized(logs: Floats) -> Floats:
+def likelihood(counts: NDArray[Any], shift: float) -> Floats:
+    """Return the logarithm of L of each share, (..., SHARE_GRID), for (..., BINS) log-odds."""
+    positive = 1 / (1 + numpy.exp(-(numpy.arange(-SIDE, SIDE + 1) * GRID_WIDTH) - shift))
+    # of a review with each of these log-odds, for each share
+    return numpy.asarray(counts @ numpy.log(numpy.outer(positive, SHARES) + numpy.outer(1 - positive, 1 - SHARES)))
+
+
+def normalized(logs: NDArray[Any]) -> NDArray[Any]:
     """Return the numbers of rows of logarithms, which sum to 1."""
-    return numpy.asarray(numpy.exp(logs - numpy.logaddexp.reduce(logs, axis=1, keepdims=True)))
+    return numpy.asarray(numpy.exp(logs - numpy.logaddexp.reduce(logs, axis=-1, keepdims=True)))
 
 
 def group_prior(logs: Floats) -> Floats:
-    """Return (SHARE_GRID,), the logarithm of the prior by which (G, SHARE_GRID) log-likelihoods of groups are likeliest."""
-    middle = float(normalized(logs.sum(axis=0)[None])[0] @ SHARES)
-    priors = [log_beta(middle, concentration) for concentration in CONCENTRATIONS]
-    return max(priors, key=lambda prior: float(numpy.logaddexp.reduce(logs + prior, axis=1).sum()))
+    """Return (SHARE_GRID,), the logarithm of the beta distribution around the share of a table that makes its groups likeliest.
 
-
-def log_beta(mean: float, concentration: float) -> Floats:
-    """Return the logarithm of a beta distribution over the shares, normalized."""
-    alpha, beta = mean * concentration, (1 - mean) * concentration
-    logs = (alpha - 1) * numpy.log(SHARES) + (beta - 1) * numpy.log1p(-SHARES)
-    return numpy.asarray(logs - numpy.logaddexp.reduce(logs))
+    Of those that are worth one of CONCENTRATIONS, by the groups' (G, SHARE_GRID) log-likelihoods.
+    """
+    middle, sizes = normalized(logs.sum(axis=0)) @ SHARES, numpy.array(CONCENTRATIONS)[:, None]
+    priors = (sizes * middle - 1) * numpy.log(SHARES) + (sizes * (1 - middle) - 1) * numpy.log1p(-SHARES)
+    priors -= numpy.logaddexp.reduce(priors, axis=1, keepdims=True)
+    return numpy.asarray(max(priors, key=lambda prior: float(numpy.logaddexp.reduce(logs + prior, axis=1).sum())))
 
 
 def summary(posterior: Floats, n: int) -> Share:
-    """Return the mean of a posterior (SHARE_GRID,) and its shortest interval of COVERAGE."""
+    """Return the mean of a posterior (SHARE_GRID,), and the ends of the likeliest shares that hold COVERAGE."""
     if not n:
         return UNKNOWN
-    low, high = shortest(posterior)
+    order = numpy.argsort(-posterior, kind="stable")
+    likeliest = order[: numpy.searchsorted(numpy.cumsum(posterior[order]), COVERAGE) + 1]
+    low, high = float(likeliest.min() / SHARE_GRID), float((likeliest.max() + 1) / SHARE_GRID)
     share = float(posterior @ SHARES) if n >= FEWEST_TEXTS and high - low <= WIDEST_INTERVAL else None
     return Share(share, low, high, n)
-
-
-def shortest(posterior: Floats) -> tuple[float, float]:
-    """Return the ends of the shortest interval that holds COVERAGE, which reaches 0 or 1 where the density is there."""
-    below = numpy.concatenate([[0.0], numpy.cumsum(posterior)])
-    ends = numpy.searchsorted(below, below + COVERAGE)
-    starts = numpy.flatnonzero(ends <= SHARE_GRID)
-    first = int(starts[numpy.argmin((ends - numpy.arange(SHARE_GRID + 1))[starts])]) if len(starts) else 0
-    last = int(ends[first]) if len(starts) else SHARE_GRID
-    return first / SHARE_GRID, last / SHARE_GRID
-
-
-def odds_of(share: float) -> float:
-    """Return the odds by which labels lean in a table of this share, at most MOST_ODDS to 1 either way."""
-    return float(numpy.clip(share / max(1 - share, 1e-9), 1 / MOST_ODDS, MOST_ODDS))
-
-
-def by_odds(probability: float, odds: float) -> float:
-    """Return the probability of positive, calibrated on as much praise as blame, where praise has these odds."""
-    return probability * odds / (probability * odds + 1 - probability)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 PathLike = Union[str, Path]
 # Rows that are written at a time, and lines that are read
 ROWS_WRITTEN, WINDOW = 64, 4096
-# First rows of a table that are read again for its share
+# Rows of a table's beginning that are read again for its share; of each later part fewer, which stand for more
 SAMPLED = 1024
 # By which Excel knows UTF-8
 MARK = "\ufeff"
@@ -228,8 +228,8 @@ def tally_of(scorer: Scorer, texts: Sequence[str], found: Sequence[Any], errors:
     """Return the Tally of texts with their `outcomes`, after so many rows of the same table."""
     if not (judge := scorer.judge):
         return Tally(len(texts), errors)
-    sample = Tally(evidence=judge.sides(texts[: max(0, SAMPLED - before)]))
-    return Tally.of(texts, found, errors, judge.prior) + sample
+    every = max(1, -(-(before + len(texts)) // SAMPLED))
+    return Tally.of(texts, found, errors, judge.prior) + Tally(evidence=judge.sample(texts[::every], every))
 
 
 def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:

@@ -1,11 +1,12 @@
 """What a review says beside its label: whether it takes a side, or has an opinion at all, and its stars.
 
-    contexts, log-odds -> hidden layer -> ten stars
-    these, the stars, character n-grams -> a side, neutral, no opinion
+    contexts, log-odds, character n-grams -> hidden layer -> ten stars
+    these, and the stars -> a side, neutral, no opinion
+    n-grams -> like a review of a film: then the stars say mostly whether it is neutral
 
-Two heads on what a classifier reads; its label, probability, attention and contributions stay what they are. The stars of
+Heads on what a classifier reads; its label, probability, attention and contributions stay what they are. The stars of
 raw reviews teach the first, a softmax of ten, which is better than cumulative logits (McCullagh 1980). Texts that somebody
-wrote teach the second, a multinomial logistic regression: `python -m recipes.sentiment` trains both, and has their figures.
+wrote teach the second, a multinomial logistic regression, and both the third: `python -m recipes.sentiment` has figures.
 """
 
 from collections.abc import Sequence
@@ -15,15 +16,18 @@ import numpy
 from numpy.typing import NDArray
 
 from ..bundle import AnyBundle
-from ..machine.aliases import Arrays, Numbers
+from ..machine.aliases import Arrays
+from ..measure.share import normalized
 from ..text.encoding import Encoded
 from ..text.ngrams import hash_ngrams
 
 Floats = NDArray[numpy.float32]
-# The file of a bundle; figures of a review: the chances of a side, neutral, no opinion; stars; a side's chance by the stars
-FILE, FIGURES = "sentiment.safetensors", 5
-# Rows of the table of n-grams; its last columns are of neutral and of no opinion, those before of the stars
-BUCKETS = 2**17
+# The file of a bundle; figures of a review: the chances of a side, neutral, no opinion, and of 1 to 10 stars
+FILE, FIGURES = "sentiment.safetensors", 13
+# Rows of the table of n-grams, whose columns are of stars, neutral, no opinion and films; of films so many, repeated
+BUCKETS, FILM_ROWS = 2**17, 2**13
+# How much the stars decide of a film's review what is neutral, and the log-odds that are added to theirs
+BY_STARS, LEANING = 0.9, 0.2
 # Letters of the longest n-grams, and characters of a text that are read
 SIZES, LONGEST_TEXT = 5, 1000
 # Factors of contexts and of the logarithms of stars before the second head
@@ -61,8 +65,9 @@ class Heads:
     """The heads of a classifier, by their parameters; of the table, int8 with a scale a column."""
 
     def __init__(self, arrays: Arrays):
-        self.arrays = {**arrays, "table": arrays["table"] * arrays["scale"]}
-        self.arrays["table"][0] = 0
+        films = numpy.tile(arrays["film"] * arrays["film_scale"], BUCKETS // FILM_ROWS)
+        self.arrays, self.table = arrays, numpy.column_stack([arrays["table"] * arrays["scale"], films])
+        self.table[0] = 0
 
     @classmethod
     def of(cls, bundle: AnyBundle) -> "Optional[Heads]":
@@ -71,16 +76,14 @@ class Heads:
 
         return cls(load(bundle.read(FILE))) if FILE in bundle.manifest["files"] else None
 
-    def __call__(self, dense: Floats, grams: Grams) -> NDArray[numpy.float64]:
-        """Return the outputs of the heads for N reviews, (N, FIGURES).
-
-        dense (N, F) are what an engine's `read` returns of them, and their log-odds.
-        """
-        arrays, read = self.arrays, grams.read(self.arrays["table"])
-        stars = ten_stars(arrays, dense, read[:, :-2])
-        logits = beside(arrays, dense, stars) @ arrays["other"] + arrays["other_bias"] + read[:, -2:]
-        chances = softmax(numpy.insert(logits.astype("float64"), 0, 0, axis=1))
-        return numpy.column_stack([chances, stars @ numpy.arange(1, 11), 1 - stars[:, 4:7].sum(axis=1)])
+    def __call__(self, dense: Floats, read: Floats) -> NDArray[numpy.float64]:
+        """Return (N, FIGURES) for what an engine's `read` returns of N reviews and their log-odds, (N, F), and `Grams` of `table`."""
+        arrays, stars = self.arrays, ten_stars(self.arrays, dense, read[:, :-3])
+        logits = beside(arrays, dense, stars) @ arrays["other"] + arrays["other_bias"] + read[:, -3:-1]
+        low, middle, high = numpy.add.reduceat(stars, [0, 4, 7], axis=1).T
+        by_stars = numpy.log((middle + 1e-4) / (numpy.maximum(low, high) + 1e-4)) + LEANING
+        logits[:, 0] += BY_STARS / (1 + numpy.exp(-read[:, -1] - arrays["film_bias"])) * (by_stars - logits[:, 0])
+        return numpy.column_stack([normalized(numpy.insert(logits.astype("float64"), 0, 0, axis=1)), stars])
 
     def sentiments(
         self, labels: Sequence[Optional[str]], said: NDArray[numpy.float64]
@@ -92,7 +95,7 @@ class Heads:
         kinds = said[:, :3].argmax(axis=1).tolist()
         return [
             (None, None) if label is None or kind == 2 else ("neutral" if kind == 1 else label, stars)
-            for label, kind, stars in zip(labels, kinds, said[:, 3].tolist())
+            for label, kind, stars in zip(labels, kinds, (said[:, 3:] @ numpy.arange(1, 11)).tolist())
         ]
 
 
@@ -100,15 +103,10 @@ def ten_stars(arrays: Arrays, dense: Floats, read: Floats) -> Floats:
     """Return the probabilities of ten stars (N, 10) by contexts and log-odds (N, F), and what n-grams say of the stars."""
     inputs = numpy.hstack([(dense - arrays["mean"]) / arrays["spread"], read])
     hidden = numpy.maximum(inputs @ arrays["hidden"] + arrays["hidden_bias"], 0)
-    return softmax(hidden @ arrays["output"] + arrays["output_bias"])
+    return normalized(hidden @ arrays["output"] + arrays["output_bias"])
 
 
 def beside(arrays: Arrays, dense: Floats, stars: Floats) -> Floats:
     """Return the inputs of the second head beside n-grams, (N, F + 10)."""
     contexts, logs = SCALES
     return numpy.hstack([contexts * (dense - arrays["mean"]) / arrays["spread"], logs * numpy.log(stars + 1e-4)])
-
-
-def softmax(logits: Numbers) -> Numbers:
-    powers = numpy.exp(logits - logits.max(axis=1, keepdims=True))
-    return numpy.asarray(powers / powers.sum(axis=1, keepdims=True))

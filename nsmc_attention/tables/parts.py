@@ -108,8 +108,3 @@ def as_text(value: object) -> str:
         except UnicodeDecodeError:
             raise DataError(f"expected UTF-8 text in a column of bytes, found {value[:20]!r}") from None
     return "" if is_missing(value) else str(value)
-
-
-def cells_of(parts: Iterable[TablePart], column: str) -> list[Any]:
-    """Return the cells of a column in all parts, None in those that lack it."""
-    return [cell for part in parts for cell in part.get(column) or [None] * part.rows]

@@ -42,17 +42,7 @@ ENCODINGS = {"utf-8": "utf-8", "cp949": "cp949", "euc-kr": "cp949", "utf-16": "u
 NAMES = {"utf-8": "UTF-8", "cp949": "CP949", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 # What workbooks, archives, PDFs and web pages begin with, whose name may be that of a table
-FOREIGN = (
-    b"pk\x03\x04",
-    b"\xd0\xcf\x11\xe0",
-    b"\x1f\x8b",
-    b"par1",
-    b"%pdf",
-    b"<!doctype",
-    b"<html",
-    b"<table",
-    b"<?xml",
-)
+FOREIGN = tuple(b"pk\x03\x04 \xd0\xcf\x11\xe0 \x1f\x8b par1 %pdf <!doctype <html <table <?xml".split())
 
 
 class Rejoined(io.RawIOBase):

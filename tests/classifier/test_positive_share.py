@@ -8,7 +8,7 @@ import pandas
 import pytest
 
 from nsmc_attention import load_classifier, positive_share, score_column
-from nsmc_attention.classifier.positive_share import LEANING, LabelsByShare, share_given
+from nsmc_attention.classifier.positive_share import LEANING, MOST_ODDS, LabelsByShare, share_given
 from nsmc_attention.classifier.predictor import Classifier
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.measure.share import Evidence, Tally
@@ -26,7 +26,7 @@ def test_texts_have_the_same_share_whatever_holds_them(classifier):
     found = positive_share(TEXTS, classifier)
     assert found == positive_share(pandas.Series(TEXTS), classifier) == positive_share(iter(TEXTS))
     assert found == positive_share([None, math.nan, *TEXTS]) == positive_share(pandas.DataFrame({"review": TEXTS}))
-    evidence = Evidence.of(classifier.probabilities(TEXTS)) + classifier.sides(TEXTS)
+    evidence = Evidence.of(classifier.probabilities(TEXTS)) + classifier.sample(TEXTS)
     assert found == evidence.share and found.n == 6
 
 
@@ -46,7 +46,7 @@ def test_neutral_reviews_hardly_change_the_share(classifier):
 def test_stars_of_films_say_nothing_of_what_a_classifier_was_adapted_to(classifier):
     bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "adapted": {}})
     adapted, texts = Classifier(bundle, classifier.engine), [text for text in TEXTS if text.strip()]
-    assert classifier.sides(texts).bins.any() and not adapted.sides(texts).bins.any()
+    assert len(classifier.sample(texts).sample) == len(texts) and not len(adapted.sample(texts).sample)
 
 
 def test_a_text_that_many_rows_are_counts_once_and_is_said(classifier, tmp_path, command):
@@ -83,14 +83,13 @@ def test_other_values_are_refused(reviews, message):
 
 
 def test_a_label_by_the_share_stands_beside_the_review_s_own(classifier):
-    scorer = LabelsByShare(classifier, 0.9)
+    scorer, limit = LabelsByShare(classifier, 0.9), MOST_ODDS / math.exp(classifier.prior)
     own, rows = classifier.rows(TEXTS), scorer.rows(TEXTS)
     names = [*scorer.types]
     assert names == ["label", "score", "probability", *LEANING, "error"]
     for plain, row in zip(own, rows):
         assert (*row[:3], row[-1]) == plain
-        assert plain[0] is None or row[4] >= plain[2]
-    assert rows[3][3:6] == (None, None, None)
+        assert plain[0] is None or row[4] / (1 - row[4]) == pytest.approx(limit * plain[2] / (1 - plain[2]), rel=1e-4)
     for row, values in zip(rows, scorer.objects(TEXTS)):
         assert [values[name] for name in LEANING] == pytest.approx(list(row[3:6])) or row[0] is None
     assert worker_scorer(scorer.reference).rows(TEXTS[:1]) == rows[:1]
@@ -137,7 +136,7 @@ def test_tallies_of_parts_add_up_to_that_of_the_whole():
     assert all(
         numpy.all(getattr(whole, name) == getattr(parts, name)) for name in ("rows", "errors", "positive", "korean")
     )
-    assert (whole.evidence.counts == parts.evidence.counts).all()
+    assert (whole.evidence.bins == parts.evidence.bins).all()
 
 
 def test_every_command_that_reads_a_table_says_the_share(tmp_path, command):

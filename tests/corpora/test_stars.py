@@ -146,4 +146,4 @@ def test_columns_of_stars_are_found_by_their_name_or_else_by_their_cells(columns
 
 
 def test_a_cell_beside_no_text_counts_if_a_review_has_it_too():
-    assert of_reviews(["5", "5", "9.1", "1"], ["좋다", " ", "", "별로"]) == ["5", "5", "", "1"]
+    assert of_reviews(["5", "5", "9.1", "1"], [True, False, False, True]) == ["5", "5", "", "1"]

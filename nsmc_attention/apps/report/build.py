@@ -8,10 +8,10 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, Optional
 
-import numpy
 import pandas
 
 from ...classifier.domain_shift import domain_shift, domain_warning
@@ -30,15 +30,13 @@ from ...scoring.files import PathLike, row_stream, tally_of
 from ...scoring.reference import Row
 from ...systems.film.rater import FilmRater, Pools, ReviewReader, rater_of
 from ...tables.columns import require_column
-from ...tables.parts import as_text, cells_of, cut
-from ...text.encoding import Encoded
-from ...views.heatmap import tags_at
+from ...tables.parts import cut
 from ...views.page import OWN_CHARACTERS, entry, file, filled, font_of, in_base64, in_script, panel, with_words
 from ..aspects.aspects import Aspect, AspectReader, by_name
-from ..aspects.clauses import Morphemes, placed_morphemes, read_words
-from ..words import content_words
+from ..aspects.clauses import placed_morphemes, read_words
+from ..words import words_of
 from .content import SHOWN, Content, Example, Section, rate_groups
-from .statistics import Tables, count, count_words, dates_of
+from .statistics import Tables, clearest, count, count_words, dates_of, extreme_reviews
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
@@ -76,18 +74,21 @@ def report(
     if tables_to:
         check_folder(Path(tables_to))
     words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
-    path, frame, stars = read(source, group_by, date_column, stars_column)
-    if warning := domain_warning(classifier, frame["text"].tolist()):
+    table, frame, stars = read(source, group_by, date_column, stars_column)
+    path, first = table.path, list(islice(table.cells(table.text_column), WINDOW))
+    if warning := domain_warning(classifier, first):
         print(f"{path}: {warning}", file=sys.stderr)
     # the stars and the words of films say nothing of other texts
-    rater = None if (unlike := domain_shift(classifier, frame["text"].tolist())) else rater
-    tally, counts, mentions, pools = read_texts(TextReader(classifier, words, bool(rater)), frame, path, rater)
+    rater = None if (unlike := domain_shift(classifier, first)) else rater
+    reader = TextReader(classifier, words, bool(rater))
+    frame, tally, counts, mentions, pools, shown = read_texts(reader, table, frame, rater)
     mentions = mentions[:0] if unlike and not words else mentions
-    tables = count(frame, counts, mentions, classifier.prior, tally.evidence)
+    tables = count(frame, shown, counts, mentions, classifier.prior, tally.evidence)
     ratings = rate_groups(rater, pools, tables["groups"]) if rater else None
     say, own = phrases(language), Path(aspects_file).name if aspects_file else None
-    values = (frame, tables, say, Explainer(classifier), tally, mentions, own, group_by, rater, ratings, unlike, stars)
-    write_text(output, report_page(Content(*values), title or say["title"], path.name, classifier.bundle, language))
+    explainer, more = Explainer(classifier), (own, group_by, rater, ratings, unlike, stars)
+    content = Content(frame, shown, tables, say, explainer, tally, mentions, *more)
+    write_text(output, report_page(content, title or say["title"], path.name, classifier.bundle, language))
     if tables_to:
         write_tables(Path(tables_to), tables)
     print(f"{path}: {tally.in_words()}", file=sys.stderr)
@@ -122,15 +123,6 @@ class TextReader(AspectReader):
         return [([review.text for review in reviews], predicted, mentions, words, vectors)]
 
 
-def words_of(review: Encoded, placed: Morphemes, weights: Any) -> tuple[list[str], list[str], list[float]]:
-    """Return the content words of a review, that of each token, and the tokens' weights, 1 on average."""
-    spans = content_words(review.text, placed)
-    words = [word for *_, word in spans]
-    same = review.tokens == tuple([surface for surface, _ in placed[0]])
-    means = weights if weights.ndim == 1 else numpy.add.reduce(weights) / numpy.float32(len(weights))
-    return words, words if same else tags_at(review.offsets, spans), (means * len(review)).tolist()
-
-
 def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
     """Yield each aspect, its odds, label (None: undecided) and probability, and the place of its clearest clause."""
     for name, odds in {**by_name(judged, decided=False), **by_name(judged)}.items():
@@ -139,34 +131,38 @@ def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
 
 
 def read_texts(
-    reader: TextReader, frame: pandas.DataFrame, path: Path, rater: Optional[FilmRater] = None
-) -> tuple[Tally, pandas.DataFrame, pandas.DataFrame, Pools]:
-    """Add PREDICTED to a frame of texts, each replaced by the clean one; say how far it is where no terminal shows a bar."""
+    reader: TextReader, table: WholeTable, frame: pandas.DataFrame, rater: Optional[FilmRater] = None
+) -> tuple[pandas.DataFrame, Tally, pandas.DataFrame, pandas.DataFrame, Pools, pandas.DataFrame]:
+    """Return the rows with a label, with PREDICTED, and what is counted; say how far it is where no terminal shows a bar.
+
+    The last are rows that may be examples, with their clean texts: a million texts are more than the rest of a report.
+    """
     tally, words, pools, said = Tally(), pandas.DataFrame(), Pools(), time.monotonic()
-    texts, parts, mentions = frame.pop("text").tolist(), list[pandas.DataFrame](), list[pandas.DataFrame]()
+    parts, mentions, shown = list[pandas.DataFrame](), list[pandas.DataFrame](), list[pandas.DataFrame]()
     names, processes = PREDICTED[: 4 if reader.scorer.heads else 2], 1 if len(frame) <= WINDOW else None
+    windows = cut(table.cells(table.text_column), WINDOW, sys.getsizeof, TEXT)
     with progress_bar(total=len(frame), desc="scoring", unit=" reviews") as bar:
-        for few, (row,) in row_stream(reader, cut(texts, WINDOW, sys.getsizeof, TEXT), processes):
-            places = slice(tally.rows, tally.rows + len(few))
-            texts[places], predicted, own, counts, vectors = row
-            parts.append(pandas.DataFrame(predicted, frame.index[places], PREDICTED)[names])
-            mentions.append(pandas.DataFrame([(k + places.start, *each) for k, *each in own], columns=MENTION))
-            tally += tally_of(reader.scorer, texts[places], [*parts[-1]["probability"]], before=places.start)
+        for few, ((texts, predicted, named, counts, vectors),) in row_stream(reader, windows, processes):
+            own, before = frame.iloc[tally.rows : tally.rows + len(few)], tally.rows
+            parts.append(pandas.DataFrame(predicted, own.index, PREDICTED)[names])
+            mentions.append(pandas.DataFrame([(k + before, *each) for k, *each in named], columns=MENTION))
+            rows = pandas.concat([pandas.Series(texts, own.index, name="text"), own, parts[-1]], axis="columns")
+            extreme = pandas.concat(extreme_reviews(rows)).index.get_level_values(1)
+            shown.append(rows.loc[sorted({*extreme, *clearest(mentions[-1])["row"]})])
+            tally += tally_of(reader.scorer, texts, [*parts[-1]["probability"]], before=before)
             words = pandas.concat([words, counts]).groupby(level=0, sort=False).sum()
             if rater:
-                groups, labels = frame["group"].iloc[places].tolist(), parts[-1]["label"]
-                known = [k for k, pair in enumerate(zip(groups, labels)) if all(pair)]
-                films, shown = ([column[k] for k in known] for column in (groups, texts[places]))
-                rater.add(pools, films, shown, vectors[known], SHOWN)
+                known = rows["group"].notna() & rows["label"].notna()
+                rater.add(pools, [*rows["group"][known]], [*rows["text"][known]], vectors[known], SHOWN)
             bar.update(len(few))
             if not sys.stderr.isatty() and time.monotonic() - said > 10:
-                print(f"{path}: {tally.rows:,} of {len(frame):,} reviews read", file=sys.stderr, flush=True)
+                print(f"{table.path}: {tally.rows:,} of {len(frame):,} reviews read", file=sys.stderr, flush=True)
                 said = time.monotonic()
-    frame.insert(0, "text", texts)
-    frame[names] = pandas.concat(parts)
     if not tally.labels:
-        raise DataError(f"{path}: expected reviews, found none with a word")
-    return tally, words, pandas.concat(mentions, ignore_index=True), pools
+        raise DataError(f"{table.path}: expected reviews, found none with a word")
+    frame[names] = pandas.concat(parts)
+    frame = frame[frame["label"].notna()]
+    return frame, tally, words, pandas.concat(mentions, ignore_index=True), pools, pandas.concat(shown)
 
 
 def check_folder(folder: Path) -> None:
@@ -187,27 +183,27 @@ def write_tables(folder: Path, tables: Tables) -> None:
         write_text(folder / f"{name}.csv", as_csv(table))
 
 
-def read(source: File, *columns: Optional[str]) -> tuple[Path, pandas.DataFrame, Optional[Stars]]:
-    """Return the path, of each review text and, by their columns, group, date and month, and the table's stars."""
+def read(source: File, *columns: Optional[str]) -> tuple[WholeTable, pandas.DataFrame, Optional[Stars]]:
+    """Return a table, the group, date and month of each of its rows, by their columns, and its stars."""
     table, (group_by, date_column, stars_column) = WholeTable(open_file(source)), columns
-    path, frame = table.path, pandas.DataFrame({"text": table.texts})
-    if frame.empty:
+    path, frame = table.path, pandas.DataFrame(index=range(len(table.written)))
+    if not table.written:
         raise DataError(f"{path}: expected reviews, found no row")
     for name in filter(None, columns):
         require_column(table.names, name, path, hint="")
     if group_by:
-        frame["group"] = [sys.intern(as_text(cell).strip()) or None for cell in cells_of(table.parts, group_by)]
+        frame["group"] = [sys.intern(cell.strip()) or None for cell in table.cells(group_by)]
     if date_column:
-        cells = list(map(as_text, cells_of(table.parts, date_column)))
-        frame["date"] = dates_of(cells)
+        frame["date"] = dates_of(table.cells(date_column))
         frame["month"] = frame["date"].map({date: date[:7] for date in frame["date"].dropna().unique()})
-        if undated := [cell for cell, known in zip(cells, frame["date"].notna()) if not known]:
-            found = f"{len(undated):,} of {len(cells):,} rows have no date that can be read"
+        unread = frame["date"].isna().tolist()
+        if undated := [*compress(table.cells(date_column), map(all, zip(unread, table.written)))]:
+            found = f"{len(undated):,} of {sum(table.written):,} rows have no date that can be read"
             found += f", as {next(filter(str.strip, undated), '')[:20]!r}; they are not in the figure over time"
             print(f"{path}: column {date_column}: {found}", file=sys.stderr)
     if stars := own_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
-    return path, frame, stars
+    return table, frame, stars
 
 
 def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optional[str]) -> Optional[Stars]:

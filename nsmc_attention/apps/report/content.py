@@ -1,5 +1,9 @@
-"""Content of a report's page, from its tables: key figures, findings, sections with charts, examples, remarks."""
+"""Content of a report's page, from its tables: key figures, findings, sections with charts, examples, remarks.
 
+Charts are HTML, names escaped: lengths are percentages, to fit a phone, light, dark and paper (styles: report.html).
+"""
+
+import html
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,14 +17,12 @@ from ...classifier.domain_shift import DomainShift
 from ...classifier.explain import Explainer
 from ...classifier.settings import LAYOUT, ClassifierBundle
 from ...corpora.stars import FEW_OF, MANY_OF, Stars
-from ...machine.progress import progress_bar
 from ...measure.share import Tally
 from ...version import __version__
-from .charts import bars, framed, interval_columns, interval_rows, parts
-from .statistics import Z95, Tables, shares_by
+from .statistics import Z95, Tables, clearest, shares_by
 
-# Groups and words of a figure; the tables have all. More months than these are drawn as years
-GROUPS, WORDS, MONTHS = 20, 12, 48
+# Groups and words of a figure; the tables have all. More months than these are drawn as years, with at most so many labels
+GROUPS, WORDS, MONTHS, LABELS = 20, 12, 48, 6
 # Reviews of a group on the page, and the ends of a chart
 SHOWN, PERCENT = 3, ("0", "50", "100 %")
 STARS, SHARE = ["stars", "stars_low", "stars_high"], ["share", "low", "high"]
@@ -53,9 +55,10 @@ def rate_groups(rater: Any, pools: dict[Any, Any], groups: pandas.DataFrame) -> 
 
 @dataclass(frozen=True)
 class Content:
-    """The data of a report: a row a review and a row a mention of an aspect, its tables, phrases, and largest groups' ratings."""
+    """The data of a report: a row a review, those with a text to show, tables, a row a mention of an aspect, and what is said."""
 
     frame: pandas.DataFrame
+    shown: pandas.DataFrame
     tables: Tables
     say: dict[str, str]
     explainer: Explainer
@@ -81,7 +84,8 @@ class Content:
         if "groups" in self.tables:
             groups = self.tables["groups"]
             name, count, more = self.figure("groups", len(groups), {"count": groups["outlier"].sum()})
-            yield name.format(name=self.group_by), count, " · ".join([more, *self.missing("nameless", "group")])
+            blank = self.missing("nameless", self.frame["group"].isna().sum())
+            yield name.format(name=self.group_by), count, " · ".join([more, *blank])
         if len(self.tables.get("months", ())):
             months = self.tables["months"].index
             period = "–".join(dict.fromkeys(months[[0, -1]])).replace("-", ".")
@@ -97,15 +101,14 @@ class Content:
     @cached_property
     def rated(self) -> dict[str, float]:
         """The shares with many stars, and with a label that agrees, of reviews with few or many; what else is said of stars."""
-        frame, scale = self.frame[self.frame["label"].notna()], self.stars.scale if self.stars else 0
+        frame, scale = self.frame, self.stars.scale if self.stars else 0
         sides = frame[frame["star_label"].notna()]
         agreed = (sides["label"] == "positive") == (sides["star_label"] == 1)
         shares = {"stars": sides["star_label"].mean(), "agreed": agreed.mean(), "mean": frame["stars"].mean()}
         return {**shares, "count": len(sides), "few": FEW_OF * scale, "many": MANY_OF * scale, "scale": scale}
 
-    def missing(self, key: str, column: str) -> list[str]:
-        """Return the line that says how many reviews lack a value in a column, if there are any."""
-        count = self.frame[column].isna().sum() if column in self.frame else 0
+    def missing(self, key: str, count: int) -> list[str]:
+        """Return the line that says of how many rows something is missing, if there are any."""
         return [self.say[key].format(count=count, name=self.group_by)] if count else []
 
     def sentiments(self) -> str:
@@ -147,7 +150,7 @@ class Content:
 
     def sections(self) -> Iterator[Section]:
         """Yield the figures of the page, then its examples."""
-        scored, say = self.frame[self.frame["label"].notna()], self.say
+        frame, say = self.frame, self.say
         whole = self.rated["stars"] if self.stars else self.tally.share.share or math.nan
         in_words = self.percent(whole) if self.stars else self.share_in_words()
         values = {"name": self.group_by, "whole": in_words, "stars": say["stars_legend"] if self.stars else ""}
@@ -162,17 +165,17 @@ class Content:
         if len(self.tables.get("months", ())):
             rows = self.tables["months"]
             if len(rows) > MONTHS:
-                rows = shares_by(scored["month"].str[:4], scored, self.explainer.classifier.prior, self.tally.evidence)
+                rows = shares_by(frame["month"].str[:4], frame, self.explainer.classifier.prior, self.tally.evidence)
             yield Section("times", interval_columns(rows, whole, say["times"]), values)
         if self.stars:
             yield self.agreement(self.tables["agreement"])
         # few reviews have few words of which anything can be said
-        most = min(WORDS, 2 + len(scored) // 20)
-        yield Section("words", framed("pair", *self.words(most)))
+        most = min(WORDS, 2 + len(frame) // 20)
+        yield Section("words", f'<div class="pair">{"".join(self.words(most))}</div>')
         if len(self.mentions):
             yield self.aspects(self.mentions)
         if not len(self.mentions) or len(self.tables["words_by_attention"]):
-            yield Section("attention", framed("pair", *self.attended_words(most)))
+            yield Section("attention", f'<div class="pair">{"".join(self.attended_words(most))}</div>')
         yield Section("reviews", "", {"shades": say[f"shades_{self.explainer.default}"]}, self.examples())
 
     def shares(self, rows: pandas.DataFrame) -> Iterator[str]:
@@ -202,31 +205,33 @@ class Content:
         whole = counts.to_numpy().sum()
         cells = counts.T.apply(lambda side: side.map(lambda n: f"{n:,} ({self.percent(n / max(1, side.sum()))})")).T
         names = {side: self.say[f"stars_{side}"].format(**self.rated) for side in counts.index}
-        chart = framed("scroll diagonal", cells.rename(index=names, columns=self.say).to_html(index_names=False))
+        chart = cells.rename(index=names, columns=self.say).to_html(index_names=False)
         same = self.percent(counts.to_numpy().trace() / max(1, whole))
-        return Section("agreement", chart, {"count": whole, "same": same})
+        return Section("agreement", f'<div class="scroll diagonal">{chart}</div>', {"count": whole, "same": same})
 
     def aspects(self, mentions: pandas.DataFrame) -> Section:
         """Return a line for each aspect, its share by group, and the reviews that praise and blame it most to unfold."""
-        rows, examples, decided = self.tables["aspects"], {}, mentions[mentions["label"].notna()]
+        rows, examples, clear = self.tables["aspects"], {}, clearest(mentions)
         chart = interval_rows(rows, self.shares(rows), PERCENT)
         if "aspects_by_group" in self.tables:
             shares = self.tables["aspects_by_group"]["share"].unstack()
             # an aspect may be named beside blank groups alone
             shares = shares.reindex(index=self.shown_groups().index, columns=rows.index)
             if shares.notna().any(axis=None):
-                chart += framed("scroll", shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False))
+                table = shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False)
+                chart += f'<div class="scroll">{table}</div>'
         for name in rows.index:
-            own = decided[decided["aspect"] == name].sort_values("odds", ascending=False)
-            sides = pandas.concat([own[own["odds"] > 0].head(1), own[own["odds"] <= 0].tail(1)])
-            heading = self.say["aspects_reviews"].format(name=name, count=rows["count"][name])
-            examples[heading] = [self.example(each.row, (each.start, each.end)) for each in sides.itertuples()]
+            heading, own = (
+                self.say["aspects_reviews"].format(name=name, count=rows["count"][name]),
+                clear["aspect"] == name,
+            )
+            examples[heading] = [self.example(each.row, (each.start, each.end)) for each in clear[own].itertuples()]
         words = self.say["aspects_own" if self.words_file else "aspects_of_films"].format(file=self.words_file)
         return Section("aspects", chart, {"list": words}, examples)
 
     def example(self, row: Any, marked: Sequence[int] = ()) -> Example:
         """Return a review, explained, with its group and date."""
-        review = self.frame.loc[row].dropna()
+        review = self.shown.loc[row].dropna()
         origin = " · ".join(review[name] for name in ("group", "date") if name in review)
         return Example(self.explainer(review["text"]).without_matrix(), origin, marked)
 
@@ -246,7 +251,7 @@ class Content:
     def examples(self) -> dict[str, list[Example]]:
         """Return the most positive, negative and neutral reviews, explained, each with its group and date."""
         lists: dict[str, list[Example]] = {self.say[f"most_{kind}"]: [] for kind in ("positive", "negative")}
-        for kind, row in progress_bar([*self.tables["reviews"].index], desc="explaining", unit=" reviews", delay=2):
+        for kind, row in self.tables["reviews"].index:
             lists.setdefault(self.say[f"most_{kind}"], []).append(self.example(row))
         return lists
 
@@ -261,10 +266,73 @@ class Content:
             rows = bundle.manifest["data"]["train"]["used"]
             yield say["method_adapted"].format(rows=rows, after=after, low=low, high=high)
         yield from [say["method_share"], *([say["method_neither"]] if "sentiments" in self.tables else [])]
-        yield from [say["method_writers"], *self.missing("left_out", "label"), *self.missing("undated", "month")]
+        yield from [say["method_writers"], *self.missing("left_out", self.tally.rows - self.tally.labels)]
+        if self.stars:
+            rated = sum(number is not None for number in self.stars.numbers)
+            yield from self.missing("stars_alone", rated - self.frame["stars"].count())
+        yield from self.missing("undated", self.frame["month"].isna().sum() if "month" in self.frame else 0)
         if self.unlike and not self.words_file:
             yield say["aspects_unlike"]
         if self.group_by and self.unlike:
             yield say["films_unlike"]
         elif self.group_by and not self.rater:
             yield say["films_other"].format(classifier=LAYOUT.packaged[0].name)
+
+
+def style(**lengths: float) -> str:
+    """Return lengths, 1 for the whole, as percentages."""
+    return 'style="' + ";".join(f"{name}:{100 * value:.2f}%" for name, value in lengths.items()) + '"'
+
+
+def interval_rows(rows: pandas.DataFrame, values: Iterable[str], ends: Iterable[str], whole: float = math.nan) -> str:
+    """Return one line a row of `shares_by`: its name, its marks and a value, which is HTML; below them the scale's ends."""
+    items = zip(rows.iterrows(), values)
+    lines = [line(str(name), value, mark("mean", whole) + marks_of(row)) for (name, row), value in items]
+    axis = "".join(f"<b>{end}</b>" for end in ends)
+    return f'<ol class="lines wide">{"".join(lines)}</ol><div class="axis">{axis}</div>'
+
+
+def marks_of(row: "pandas.Series[Any]", start: str = "left", size: str = "width") -> str:
+    """Return the marks of a row of `shares_by`: an interval, its share, and that by the table's own stars, which leads."""
+    own, far = row.get("share_by_stars", math.nan), " far" * bool(row.get("outlier"))
+    bar = f'<i class="range" {style(**{start: row["low"], size: row["high"] - row["low"]})}></i>'
+    return bar + mark("dot" + far * (own != own), row["share"], start) + mark("own" + far, own, start)
+
+
+def mark(kind: str, at: float, start: str = "left") -> str:
+    """Return the mark of a share, none where it is unknown."""
+    return f'<i class="{kind}" {style(**{start: at})}></i>' if at == at else ""
+
+
+def line(name: str, value: str, marks: str) -> str:
+    name = f'<span class="name" lang="ko">{html.escape(name)}</span>'
+    return f'<li>{name}<span class="value">{value}</span><span class="track">{marks}</span></li>'
+
+
+def bars(title: str, items: Iterable[tuple[str, float, str, str]]) -> str:
+    """Return a list of bars; an item is name, length (the longest fills the line), value and class of the bar."""
+    items = list(items)
+    longest = max((n for _, n, *_ in items), default=1) or 1
+    fill = '<i class="fill {}" {}></i>'.format
+    lines = [line(name, html.escape(value), fill(kind, style(width=n / longest))) for name, n, value, kind in items]
+    return f'<div><h3>{html.escape(title)}</h3><ol class="lines">{"".join(lines) or "<li>–</li>"}</ol></div>'
+
+
+def parts(items: Sequence[tuple[str, float, str, str]]) -> str:
+    """Return one bar of parts, and below it what they are; an item is as of `bars`, with its share as the length."""
+    marks = names = ""
+    for name, share, value, kind in items:
+        marks += f'<i class="{kind}" {style(width=share)}></i>'
+        names += f'<div><dt><i class="{kind}"></i>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>'
+    return f'<div class="parts" aria-hidden="true">{marks}</div><dl class="parts">{names}</dl>' if names else ""
+
+
+def interval_columns(rows: pandas.DataFrame, whole: float, label: str) -> str:
+    """Return `shares_by` over time, one column a row, at most LABELS of them with their name below."""
+    width, step = 1 / len(rows), -(-len(rows) // LABELS)
+    drawn = mark("mean", whole, "bottom")
+    for number, (name, row) in enumerate(rows.iterrows()):
+        marks = marks_of(row, "bottom", "height") + f"<b>{name}</b>" * (number % step == 0)
+        drawn += f'<i class="column" {style(left=width * number, width=width)}>{marks}</i>'
+    scale = "".join(f'<b class="scale" {style(bottom=at)}>{100 * at:.0f}</b>' for at in (0, 0.5, 1))
+    return f'<div class="columns" role="img" aria-label="{html.escape(label)}">{scale}{drawn}</div>'

@@ -8,7 +8,7 @@ from typing import Any, Iterable, Sequence
 import numpy
 import pandas
 
-from ...measure.share import NOTHING, WIDEST_INTERVAL, Evidence, Share, shrunk
+from ...measure.share import FEWEST_TEXTS, NOTHING, UNKNOWN, WIDEST_INTERVAL, Evidence, Share, shrunk
 
 Tables = dict[str, pandas.DataFrame]
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
@@ -37,14 +37,15 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
 
     `frame` has label (None: undecided), probability (`prior` as in Evidence, which `table` is of the whole), and perhaps
-    sentiment, stars and star_label (1: many, 0: few). positive counts labels; share, low and high are of `shrunk`, NaN is
-    unknown; outlier: labels, or own stars, differ by more than 99.8 % of groups of that size (Spiegelhalter 2005).
+    sentiment, stars and star_label (1: many, 0: few). positive counts labels; share, low and high are of `shrunk`, of fewer
+    than FEWEST_TEXTS labels NaN, 0 and 1; outlier: labels, or own stars, differ by more than 99.8 % of groups of that size
+    (Spiegelhalter 2005).
     """
     positive, undecided, probability = frame["label"] == "positive", frame["label"].isna(), frame["probability"]
     rows = positive.groupby(keys).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
-    sample = Evidence(table.bins * [[0], [1], [1]])
-    found = shrunk([Evidence.of(own, prior) + sample for _, own in probability.mask(undecided).groupby(keys)])
-    estimated = pandas.DataFrame(found, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
+    found = shrunk([Evidence.of(own, prior) for _, own in probability.mask(undecided).groupby(keys)], table)
+    known = [share if share.n >= FEWEST_TEXTS else UNKNOWN for share in found]
+    estimated = pandas.DataFrame(known, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
     # undecided ones may be on either side (Manski 1989)
     part, weak = undecided.groupby(keys).mean(), probability.where(undecided).groupby(keys).mean().fillna(0)
     estimated = estimated.mul(1 - part, axis="index").assign(high=lambda table: table["high"] + part)
@@ -92,18 +93,20 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     return written.map(dict(zip(written.unique(), shown))).astype(object)
 
 
-def count(frame: Any, words: pandas.DataFrame, mentions: pandas.DataFrame, prior: float, whole: Evidence) -> Tables:
-    """Return the report's tables of a frame of texts with what is predicted, of their words and mentions of aspects."""
-    scored, tables = frame[frame["label"].notna()], Tables()
-    if "sentiment" in scored:
-        counts = scored["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
-        tables["sentiments"] = pandas.DataFrame({"count": counts, "share": counts / len(scored)})
-    if "group" in scored:
-        tables["groups"] = shares_by(scored["group"], scored, prior, whole).sort_values("count", ascending=False)
-    if "month" in scored:
-        tables["months"] = shares_by(scored["month"], scored, prior, whole)
-    if "stars" in scored:
-        tables["agreement"] = agreement(scored)
+def count(
+    frame: Any, shown: Any, words: pandas.DataFrame, mentions: pandas.DataFrame, prior: float, whole: Evidence
+) -> Tables:
+    """Return the tables of a report, from its rows with a label, those `shown` with texts, words and mentions of aspects."""
+    tables = Tables()
+    if "sentiment" in frame:
+        counts = frame["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
+        tables["sentiments"] = pandas.DataFrame({"count": counts, "share": counts / len(frame)})
+    if "group" in frame:
+        tables["groups"] = shares_by(frame["group"], frame, prior, whole).sort_values("count", ascending=False)
+    if "month" in frame:
+        tables["months"] = shares_by(frame["month"], frame, prior, whole)
+    if "stars" in frame:
+        tables["agreement"] = agreement(frame)
     if len(mentions):
         tables["aspects"] = shares_by(mentions["aspect"], mentions, prior).sort_values("count", ascending=False)
     if len(mentions) and "group" in frame:
@@ -111,7 +114,7 @@ def count(frame: Any, words: pandas.DataFrame, mentions: pandas.DataFrame, prior
         tables["aspects_by_group"] = shares_by(keys, mentions, prior)
     tables["words_by_log_odds"] = distinctive_words(words["reviews"])
     tables["words_by_attention"] = attended_words(words)
-    return {**tables, "reviews": pandas.concat(extreme_reviews(frame), names=["kind", "row"])}
+    return {**tables, "reviews": pandas.concat(extreme_reviews(shown), names=["kind", "row"])}
 
 
 def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Sequence[float]]]) -> pandas.DataFrame:
@@ -155,6 +158,12 @@ def attended_words(words: pandas.DataFrame) -> pandas.DataFrame:
     rows = counts[(counts["word"] != "") & (counts["tokens"] >= fewest)].astype({"tokens": "int64"})
     rows = rows[["label", "word"]].assign(count=rows["tokens"], weight=rows["weights"] / rows["tokens"])
     return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
+
+
+def clearest(mentions: pandas.DataFrame) -> pandas.DataFrame:
+    """Return the first mention of each aspect with the most evidence of praise, and that with the most of blame."""
+    odds = mentions[mentions["label"].notna()].groupby("aspect")["odds"]
+    return mentions.loc[[*odds.idxmax()[odds.max() > 0], *odds.idxmin()[odds.min() <= 0]]]
 
 
 def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas.DataFrame]:

@@ -72,7 +72,7 @@ class Service(SystemService):
         (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
         it is classified, what /predict says of it. `weights` are the attention that each letter was
         written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends. `left_out`
-        are the boxes of places that may be lines but could not be read.
+        are the boxes of icons and of illegible text.
         """
         classifier = self.server.require().classifier.reference
         reader = self.main.require().reference

@@ -163,7 +163,7 @@ def reviews_by_film(source: Labelled, group_by: Optional[str] = None) -> FilmRev
     named = source.stars_column or (starred[0] if len(starred) == 1 else None)
     stars_column = find_column(table.names, named, path, STAR_COLUMNS, STAR_HINT)
     stars = stars_of(table[stars_column], stars_column, table.where(stars_column), open_scale=True).numbers
-    return of_films(path.name, table.texts, stars, list(map(str.strip, table[group_by])))
+    return of_films(path.name, list(table.cells(table.text_column)), stars, list(map(str.strip, table[group_by])))
 
 
 def of_films(name: str, documents: list[str], stars: list[Any], films: list[str]) -> FilmReviews:

@@ -4,8 +4,6 @@ Ink begins where the gray of neighbouring pixels differs, whichever is darker. I
 parts, or edges of bubbles, rules and pictures. Parts are joined into words, and words into lines, by distance and overlap.
 """
 
-from typing import NamedTuple
-
 import numpy
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -16,9 +14,8 @@ from ...errors import DataError
 from ...machine.aliases import Numbers
 from .strips import Box, Gray, differences
 
-# Within 2 x 2 pixels where ink begins, gray differs by EDGE, in a picture with noise by NOISY_EDGE, and by the share RINGING of
-# the largest difference nearby. Noise is where differences from NOISE[0] to NOISE[1] are more than the share NOISY of larger ones
-EDGE, NOISY_EDGE, RINGING, NOISE, NOISY = 12, 24, 0.3, (4, 16), 0.3
+# Where ink begins, gray differs within 2 x 2 pixels by EDGE, and by the share RINGING of the largest difference nearby
+EDGE, RINGING = 20, 0.3
 # Shares: a speck has less of a letter's square, and less of the strongest ink; of a photograph, more than MOST is ink
 SPECK, FAINT, MOST = 0.1, 0.3, 0.85
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
@@ -26,14 +23,15 @@ USUAL, LOWEST, HIGHEST = 12, 5, 250
 # In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, thinner
 # than THIN, lines longer than DASH; ASIDE an edge, gray differs at a share DIFFERENT; text is wider than TEXT of its tag
 STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
-# As shares of a height: gaps in words and in lines; the least height of words of a line, and of letters of a word
-IN_WORD, IN_LINE, ALIKE_WORDS, ALIKE = 0.6, 1.4, 0.45, 0.6
+# As shares of a height: gaps in words, in lines and in rows; the least height of what is beside letters, and the largest of dots
+# and dashes; spaces. A row is one line if it has EVEN spaces, of which the widest is less than EVENLY times the narrowest
+IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, SPACE, EVEN, EVENLY = 0.3, 0.62, 1.4, 0.63, 0.35, 0.2, 4, 1.3
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
-# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high;
-# letters touch in ink wider than RUN of its height, and higher than FULL; a badge is shorter than BADGE of its height
-LOW, FLAT, ROW, RUN, FULL, BADGE = 0.8, 0.7, 1.1, 1.6, 0.56, 4
+# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high; a
+# badge is shorter than BADGE of its height
+LOW, FLAT, ROW, BADGE = 0.56, 0.8, 1.1, 4
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
 # The most components, pairs of them at the same height, and lines, and how many pixels are enough to tell the height of letters. A
@@ -41,22 +39,7 @@ BESIDE = 0.2
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
 LEFT, TOP, RIGHT, BOTTOM = range(4)
 Boxes = NDArray[numpy.int64]
-Labels = NDArray[numpy.int32]
 Mask = NDArray[numpy.bool_]
-
-
-class Ink(NamedTuple):
-    """The n components of ink in a picture; edges lie between pixels, so that there are (H + 1, W + 1) places of them.
-
-    `boxes` (n, 4); `places` (p,) of the ink in the flattened picture, which has so many `columns`, and `numbers` (p,) of its
-    components; `size`, the height of letters.
-    """
-
-    boxes: Boxes
-    places: Numbers
-    numbers: Numbers
-    columns: int
-    size: int
 
 
 def find_lines(gray: Gray) -> list[Box]:
@@ -65,9 +48,8 @@ def find_lines(gray: Gray) -> list[Box]:
         return []
     framed = numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
     contrast = contrast_of(framed)
-    ink = ink_of(contrast)
-    letters, edges = parted(ink, framed, contrast)
-    lines = lines_of(ink.boxes[letters], ink.size, ink.places[edges[ink.numbers]], ink.columns)
+    labels, boxes, size = ink_of(contrast)
+    lines = lines_of(boxes[are_letters(labels, boxes, size, framed, contrast)], size)
     low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]  # rows may overlap a little
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
     return [within(gray, Box(*lines[number].tolist())) for number in in_order(numpy.arange(len(lines)), low)]
@@ -98,37 +80,36 @@ def contrast_of(gray: Gray) -> Gray:
 
 def begins(contrast: Gray) -> Mask:
     """Return where ink begins or ends."""
-    faint, seen = ((contrast[::2, ::2] >= least).sum() for least in NOISE)
-    if faint - seen <= NOISY * seen:
-        return contrast >= EDGE
-    # JPEG spreads a letter's edge over the block of 8 x 8 pixels that it is in
+    # a letter's edge is spread over its surroundings: by JPEG over the block of 8 x 8 pixels that it is in
     rows, columns = contrast.shape
     blocks = numpy.pad(contrast, ((0, -rows % 8), (0, -columns % 8))).reshape(-(-rows // 8), 8, -1, 8).max(axis=(1, 3))
-    least = numpy.maximum(NOISY_EDGE, numpy.ceil(RINGING * blocks)).astype("uint8")
+    least = numpy.maximum(EDGE, numpy.ceil(RINGING * blocks)).astype("uint8")
     return contrast >= least.repeat(8, axis=0).repeat(8, axis=1)[:rows, :columns]
 
 
-def components(mask: Mask) -> tuple[Labels, Boxes]:
+def components(mask: Mask) -> tuple[Numbers, Boxes]:
     """Return the number of the component at each place, 0 for none, and the components' boxes; DataError for too many."""
     labels, count = ndimage.label(mask, numpy.ones((3, 3)))
-    if count > COMPONENTS:
-        expected = f"expected at most {COMPONENTS:,} separate marks, as of dense text, found {count:,}"
-        raise DataError(f"picture: {expected}; cut out the part with text")
+    at_most(COMPONENTS, count, "separate marks, as of dense text")
     places = [(x.start, y.start, x.stop - 1, y.stop - 1) for y, x in ndimage.find_objects(labels)]
     return labels, numpy.array(places, "int64").reshape(-1, 4)
 
 
-def ink_of(contrast: Gray) -> Ink:
-    """Return the components of ink, with the insides of strokes."""
+def at_most(most: int, count: int, what: str) -> None:
+    """Raise a DataError for too many of something."""
+    if count > most:
+        raise DataError(f"picture: expected at most {most:,} {what}, found {count:,}; cut out the part with text")
+
+
+def ink_of(contrast: Gray) -> tuple[Numbers, Boxes, int]:
+    """Return the components of ink with the insides of strokes, as `components` does, and the height of letters."""
     mask = begins(contrast)
     mask &= mask.mean() <= MOST
     # a part is enough to see how high letters are
     width, height = sides(components(mask[: SEEN // mask.shape[1] + 1])[1])
     heights = height[(height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height)]
     size = int(numpy.percentile(heights, 85)) if len(heights) else USUAL
-    labels, boxes = components(filled(mask, max(2, round(STROKE * size) - 1)))
-    places = numpy.flatnonzero(labels)
-    return Ink(boxes, places, labels.ravel()[places] - 1, labels.shape[1], size)
+    return *components(filled(mask, max(2, round(STROKE * size) - 1))), size
 
 
 def filled(mask: Mask, width: int) -> Mask:
@@ -146,60 +127,50 @@ def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
     return boxes[:, RIGHT] - boxes[:, LEFT], boxes[:, BOTTOM] - boxes[:, TOP]
 
 
-def parted(ink: Ink, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
-    """Return which components may be of letters, and which are the edges of something else."""
-    size, (width, height) = ink.size, sides(ink.boxes)
+def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast: Gray) -> Mask:
+    """Return which components may be of letters, unlike edges of something else."""
+    places = numpy.flatnonzero(labels)
+    numbers = labels.ravel()[places] - 1
+    width, height = sides(boxes)
     shorter, longer = numpy.minimum(width, height), numpy.maximum(width, height)
-    areas = numpy.bincount(ink.numbers, minlength=len(width))
+    areas = numpy.bincount(numbers, minlength=len(width))
     strongest = numpy.zeros(len(width), "uint8")
-    numpy.maximum.at(strongest, ink.numbers, contrast.ravel()[ink.places])
-    specks = (areas <= SPECK * size**2) & ((strongest < FAINT * strongest.max(initial=0)) | (shorter == 0))
+    numpy.maximum.at(strongest, numbers, contrast.ravel()[places])
+    specks = (shorter == 0) | (areas <= SPECK * size**2) & (strongest < FAINT * strongest.max(initial=0))
     rules = (longer > RULE * size) & ((shorter <= max(2, THIN * size)) | (areas < 2 * (width + height)))
-    edges = rules | (shorter == 0) | (height > HIGHEST)
+    edges = rules | specks | (height > HIGHEST)
     large = ~edges & (height > PICTURE * size)
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
-    edges |= between_grays(ink, framed, large | outlines)
+    edges |= between_grays(places, numbers, large | outlines, framed, ASIDE * size)
     for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
-        inner = ink.boxes[inside(ink.boxes, ink.boxes[number]) & ~specks]
-        shifts = inner[:, [TOP, BOTTOM]].sum(axis=1) - ink.boxes[number, [TOP, BOTTOM]].sum()
+        left, top, right, bottom = boxes[number]
+        inner = boxes[((boxes > [left, top, 0, 0]) & (boxes < [right, bottom, right, bottom])).all(axis=1) & ~specks]
+        shifts = inner[:, [TOP, BOTTOM]].sum(axis=1) - top - bottom
         wide = len(inner) and (large[number] or numpy.ptp(inner[:, [LEFT, RIGHT]]) > TEXT * width[number])
         edges[number] = wide and (len(inner) > 1 or (numpy.abs(shifts) < height[number] / 4).any())
-    letters = ~(edges | specks)
-    edges |= letters & large & alone(ink.boxes, letters)
-    return letters & ~edges, edges & ~specks
+    # a picture has no letter of about its height beside it
+    first, second, _ = beside(boxes, numpy.where(edges, -1, IN_ROW * height))
+    alike = ~edges[first] & ~edges[second] & (height[second] >= ALIKE * height[first])
+    return ~edges & (~large | numpy.isin(numpy.arange(len(height)), [first[alike], second[alike]]))
 
 
-def alone(boxes: Boxes, letters: Mask) -> Mask:
-    """Return which boxes have no letter of about their height beside them."""
-    height = numpy.where(letters, sides(boxes)[1], -1)
-    first, second, _ = beside(boxes, IN_WORD * height)
-    alike = letters[first] & (height[second] >= ALIKE * height[first])
-    return ~numpy.isin(numpy.arange(len(boxes)), numpy.append(first[alike], second[alike]))
-
-
-def between_grays(ink: Ink, framed: Gray, chosen: Mask) -> Mask:
-    """Return which of the chosen components have another gray on each side, as the edge of a bubble has, unlike a stroke."""
-    places, numbers = (each[chosen[ink.numbers]] for each in (ink.places, ink.numbers))
+def between_grays(places: Numbers, numbers: Numbers, chosen: Mask, framed: Gray, aside: float) -> Mask:
+    """Return which of the chosen components, at places with their numbers, have another gray on each side, unlike a stroke."""
+    places, numbers = places[chosen[numbers]], numbers[chosen[numbers]]
     every = len(places) // 2**16 + 1
-    middle = numpy.array(numpy.divmod(places[::every], ink.columns))
+    middle = numpy.array(numpy.divmod(places[::every], framed.shape[1] - 1))
     corners = [framed[middle[0] + y, middle[1] + x].astype("float32") for y in (0, 1) for x in (0, 1)]
     first, second, third, last = corners
     slopes = numpy.array([third + last - first - second, second + last - first - third])
-    slopes *= ink.size * ASIDE / numpy.maximum(1, numpy.hypot(*slopes))
+    slopes *= aside / numpy.maximum(1, numpy.hypot(*slopes))
     limits = numpy.array(framed.shape)[:, None] - 1
     one, other = (
-        framed[tuple(numpy.rint(middle + 0.5 + aside).astype("int64").clip(0, limits))].astype("float32")
-        for aside in (slopes, -slopes)
+        framed[tuple(numpy.rint(middle + 0.5 + slope).astype("int64").clip(0, limits))].astype("float32")
+        for slope in (slopes, -slopes)
     )
     differ = numpy.abs(one - other) > (numpy.max(corners, axis=0) - numpy.min(corners, axis=0)) / 2
     yes, all_ = (numpy.bincount(numbers[::every], votes, len(chosen)) for votes in (differ, None))
     return yes > DIFFERENT * all_
-
-
-def inside(boxes: Boxes, box: Numbers) -> Mask:
-    """Return which boxes are in another one, apart from its edges."""
-    result: Mask = ((boxes[:, : TOP + 1] > box[:RIGHT]) & (boxes[:, RIGHT:] < box[RIGHT:])).all(axis=1)
-    return result
 
 
 def beside(boxes: Boxes, reach: Numbers, axis: int = LEFT) -> tuple[Numbers, Numbers, Numbers]:
@@ -209,8 +180,7 @@ def beside(boxes: Boxes, reach: Numbers, axis: int = LEFT) -> tuple[Numbers, Num
     order = middles.argsort(kind="stable")
     starts = numpy.searchsorted(middles[order], 2 * boxes[:, across])
     counts = numpy.searchsorted(middles[order], 2 * boxes[:, across + 2], "right") - starts
-    if counts.sum() > PAIRS:
-        raise DataError("picture: expected text, found too many marks beside each other; cut out the part with text")
+    at_most(PAIRS, counts.sum(), "marks beside each other")
     first = numpy.arange(len(boxes)).repeat(counts)
     second = order[numpy.arange(len(first)) + (starts - counts.cumsum() + counts).repeat(counts)]
     gaps = numpy.maximum(boxes[second, axis] - boxes[first, axis + 2], boxes[first, axis] - boxes[second, axis + 2])
@@ -230,55 +200,65 @@ def above(boxes: Boxes, wide: int = 0) -> tuple[Numbers, Numbers]:
     return first[kept], second[kept]
 
 
-def united(boxes: Boxes, first: Numbers, second: Numbers) -> Boxes:
-    """Return the boxes around those that pairs connect."""
-    pairs = coo_array((numpy.ones(len(first), bool), (first, second)), shape=(len(boxes), len(boxes)))
-    count, groups = connected_components(pairs, directed=False)
-    result = numpy.repeat([[2**31] * 2 + [0] * 2], count, axis=0)
+def joined(count: int, first: Numbers, second: Numbers) -> Numbers:
+    """Return the number of the group of each of so many boxes, of which pairs connect some."""
+    pairs = coo_array((numpy.ones(len(first), bool), (first, second)), shape=(count, count))
+    return connected_components(pairs, directed=False)[1]
+
+
+def around(boxes: Boxes, numbers: Numbers) -> Boxes:
+    """Return the box around each group of boxes."""
+    result = numpy.repeat([[2**31] * 2 + [0] * 2], numbers.max(initial=-1) + 1, axis=0)
     for side in range(4):
-        (numpy.minimum if side < RIGHT else numpy.maximum).at(result[:, side], groups, boxes[:, side])
+        (numpy.minimum if side < RIGHT else numpy.maximum).at(result[:, side], numbers, boxes[:, side])
     return result
 
 
-def crossed(boxes: Boxes, first: Numbers, second: Numbers, edges: Numbers, columns: int) -> Mask:
-    """Return between which pairs of boxes there are some of the edges, places in order in a picture of so many columns."""
-    row = (boxes[second, TOP] + boxes[second, BOTTOM]) // 2 * columns
-    start = row + numpy.minimum(boxes[first, RIGHT], boxes[second, RIGHT])
-    end = row + numpy.maximum(boxes[first, LEFT], boxes[second, LEFT])
-    return numpy.searchsorted(edges, end) > numpy.searchsorted(edges, start)
-
-
-def lines_of(letters: Boxes, size: int, edges: Numbers, columns: int) -> Boxes:
-    """Return the lines of letters and their parts; `edges` are places in order in a picture of so many columns."""
-    width, height = sides(letters)
-    reach = IN_WORD * numpy.maximum(numpy.maximum(height, numpy.minimum(width, size)), size / 2)
-    first, second, _ = beside(letters, reach)
-    kept = ~crossed(letters, first, second, edges, columns)
-    lines = united(letters, *map(numpy.append, (first[kept], second[kept]), above(letters, size)))
+def lines_of(letters: Boxes, size: int) -> Boxes:
+    """Return the lines of letters and their parts."""
+    first, second, _ = beside(letters, IN_WORD * numpy.maximum(sides(letters)[1], size))
+    numbers = joined(len(letters), *map(numpy.append, (first, second), above(letters, size)))
     for _ in range(2):  # again, for what is beside a dash
-        _, height = sides(lines)
-        first, second, gaps = beside(lines, IN_LINE * height)
-        kept = (height[second] >= ALIKE_WORDS * height[first]) | (gaps <= IN_WORD * height[first])
-        kept &= ~crossed(lines, first, second, edges, columns)
-        lines = united(lines, first[kept], second[kept])
-    lines = united(lines, *above(lines))
-    lines = lines[numpy.max(sides(lines), axis=0, initial=0) >= DASH * size]
-    if len(lines) > LINES:
-        expected = f"expected at most {LINES:,} lines of text, found {len(lines):,}"
-        raise DataError(f"picture: {expected}; cut out the part with text")
-    for number in numpy.flatnonzero(sides(lines)[1] < LOW * size):
-        own = letters[inside(letters, lines[number] + numpy.array([-1, -1, 1, 1]))]
-        if is_low(own[own[:, LEFT].argsort()], size):
-            lines[number] = heightened(number, lines, size)
+        rows, unit = around(letters, numbers), units(letters, numbers, size)
+        _, height = sides(rows)
+        first, second, gaps = beside(rows, IN_ROW * unit)
+        alike = numpy.maximum(height[second] / height[first], unit[second] / unit[first]) >= ALIKE
+        kept = alike | (height[second] < DOT * height[first]) & (gaps <= IN_LINE * height[first])
+        numbers = joined(len(rows), first[kept], second[kept])[numbers]
+    numbers = joined(numbers.max(initial=-1) + 1, *above(around(letters, numbers)))[numbers]
+    order = numpy.lexsort((letters[:, LEFT], numbers))
+    apart = numpy.split(letters[order], numpy.flatnonzero(numpy.diff(numbers[order])) + 1)
+    parts = [part for row in apart for part in cut_apart(row, size)]
+    letters, numbers = letters[order], numpy.arange(len(parts)).repeat([*map(len, parts)])
+    lines, unit = around(letters, numbers), units(letters, numbers, size)
+    kept = numpy.maximum(*sides(lines)) >= DASH * size
+    at_most(LINES, kept.sum(), "lines of text")
+    lines, unit = lines[kept], unit[kept]
+    for number in numpy.flatnonzero(sides(lines)[1] < numpy.minimum(LOW * size, FLAT * unit)):
+        lines[number] = heightened(number, lines, size)
     return lines
 
 
-def is_low(letters: Boxes, size: int) -> bool:
-    """Return whether a line of letters, from left to right, has low ones alone, such as dots and dashes, ㅋ and ^."""
-    width, height = sides(letters)
-    pitch = max(float(numpy.median(each)) for each in (width, numpy.diff(letters[:, LEFT])) if len(each))
-    several = (width > RUN * height) & (height > FULL * size)
-    return not several.any() and letters[:, BOTTOM].max() - letters[:, TOP].min() < FLAT * pitch
+def units(letters: Boxes, numbers: Numbers, size: int) -> Numbers:
+    """Return the height of each group of letters or, where it is larger, their pitch; wide ones may be several that touch."""
+    width, height = sides(around(letters, numbers))
+    order = numpy.lexsort((letters[:, LEFT], numbers))
+    starts, ends = (letters[order, side] + numbers[order] * 2**31 for side in (LEFT, RIGHT))
+    apart = numpy.append(True, starts[1:] >= numpy.maximum.accumulate(ends)[:-1])[: len(order)]
+    pitch = width / numpy.bincount(numbers[order[apart]])
+    return numpy.maximum(height, numpy.minimum(pitch, numpy.maximum(2 * height, size)))
+
+
+def cut_apart(row: Boxes, size: int) -> list[Boxes]:
+    """Return the lines of a row of letters, from left to right: its parts with more between them than a space."""
+    ends = numpy.maximum.accumulate(row[:, RIGHT])
+    gaps = (row[1:, LEFT] - ends[:-1]).clip(0)
+    unit = units(row, numpy.zeros(len(row), int), size).max(initial=0)
+    spaces = gaps[gaps > SPACE * unit]
+    if len(spaces) >= EVEN and spaces.max() < EVENLY * spaces.min():
+        return [row]
+    usual = numpy.sort(numpy.append(gaps, 0))[len(gaps) // 2]
+    return numpy.split(row, numpy.flatnonzero(gaps > max(IN_LINE * unit, min(2 * usual, unit))) + 1)
 
 
 def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int]:
@@ -292,10 +272,8 @@ def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int
 
 def in_order(chosen: Numbers, boxes: Boxes) -> list[int]:
     """Return the numbers of the chosen lines in reading order: columns that are beside each other one after the other."""
-    if len(chosen) < 2:
-        return list(chosen)
     rows, columns = groups(chosen, boxes, TOP), groups(chosen, boxes, LEFT)
-    starts = [boxes[column, LEFT].min() for column in columns]
+    starts = [boxes[column, LEFT].min(initial=2**31) for column in columns]
     several = sum(len(set(numpy.searchsorted(starts, boxes[row, LEFT], "right"))) > 1 for row in rows)
     beside_each_other = len(columns) > 1 and (len(rows) == 1 or several >= max(2, BESIDE * len(rows)))
     parts = columns if beside_each_other else blocks(rows, boxes)
@@ -316,8 +294,6 @@ def blocks(rows: list[Numbers], boxes: Boxes) -> list[Numbers]:
     result = rows[:1]
     for row in rows[1:]:
         both = numpy.append(result[-1], row)
-        if min(len(groups(each, boxes, LEFT)) for each in (result[-1], both)) > 1:
-            result[-1] = both
-        else:
-            result.append(row)
+        together = min(len(groups(each, boxes, LEFT)) for each in (result[-1], both)) > 1
+        result[-1:] = [both] if together else [result[-1], row]
     return result if len(result) > 1 else rows

@@ -21,8 +21,8 @@ from ...tables.writers import WRITERS, ScoredRows
 from .settings import STRIP
 from .strips import Box, Gray, cut_out
 
-# Letters of less probability are no letters; a line whose letters have less than the second is in doubt
-LEAST, DOUBT = 0.05, 0.6
+# Letters of less probability are no letters, nor is one sign alone with less than SURE; a line below DOUBT is in doubt
+LEAST, SURE, DOUBT = 0.05, 0.8, 0.6
 # A line that goes on below another one begins less than so many heights from its left, and so many below it, and is of
 # about the same height
 ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
@@ -69,8 +69,11 @@ class Line:
 
     @property
     def legible(self) -> bool:
-        """False if the line is hardly text: a picture beside it, handwriting, noise."""
-        return bool(self.text) and self.score >= LEAST
+        """False if the line is hardly text: an icon, a picture beside it, handwriting, noise."""
+        if len(set(self.text)) != 1 or self.text.isdigit():
+            return bool(self.text) and self.score >= LEAST
+        # icons are read as one sign, and dashes and menus as ㅡ or ㅡㅡ
+        return self.score >= SURE and self.text != "ㅡ" and (len(self.text) > 1 or self.text.isalnum())
 
     @property
     def places(self) -> NDArray[numpy.float32]:
@@ -88,7 +91,7 @@ class Line:
 class Reading:
     """The legible lines of a picture, in reading order; `pixels` (height, width) uint8 is the picture in gray.
 
-    `left_out` are the boxes of places that may be lines but could not be read.
+    `left_out` are the boxes of places that are icons or illegible text.
     """
 
     lines: tuple[Line, ...]
@@ -97,13 +100,12 @@ class Reading:
 
     @property
     def doubts(self) -> str:
-        """A sentence with the numbers of doubtful lines and of places left out; empty if there are none."""
-        low = sum(line.score < DOUBT for line in self.lines)
+        """A sentence if there is no line, with the numbers of doubtful lines and of places left out; empty if all is well."""
+        low, count = sum(line.score < DOUBT for line in self.lines), len(self.left_out)
         doubtful = f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"
-        count = len(self.left_out)
-        omitted = "1 place may be a line that was" if count == 1 else f"{count} places may be lines that were"
-        counts = {doubtful: low, f"{omitted} not read": count}
-        return "; ".join(said for said, count in counts.items() if count)
+        omitted = f"{count} place{'s' * (count != 1)} left out (icons or illegible text)"
+        said = {"no line of text found": not self.lines, doubtful: low, omitted: count}
+        return "; ".join(sentence for sentence, holds in said.items() if holds)
 
     @property
     def text(self) -> str:
@@ -160,8 +162,7 @@ def reading_html(reading: Reading) -> str:
     """Return a reading as HTML; the strips that a letter was read from are shaded while it is pointed at."""
     count = len(reading.lines)
     more = f", the first {MOST_LINES} of them here" if count > MOST_LINES else ""
-    head = f"{count} line{'s' * (count != 1)} read{more}" if count else "no line of text found"
-    head = "; ".join(filter(None, (head, reading.doubts)))
+    head = "; ".join(filter(None, (f"{count} line{'s' * (count != 1)} read{more}" * (count > 0), reading.doubts)))
     lines = "".join(line_html(line, reading) for line in reading.lines[:MOST_LINES])
     return in_frame(f'<div class="nsmc-head"><b>{head}</b></div>{lines}')
 
@@ -223,8 +224,6 @@ def write_readings(
     style = style_of(output, style, weights)
     rows, objects = list[tuple[Any, ...]](), list[dict[str, Any]]()
     for name, reading in readings:
-        if not reading.lines:
-            print(f"{name}: no line of text found", file=sys.stderr)
         if reading.doubts:
             print(f"{name}: {reading.doubts}", file=sys.stderr)
         groups = reading.paragraphs if paragraphs else [[line] for line in reading.lines]

@@ -27,7 +27,7 @@ from ...machine.files import read_rows
 from ...text.hangul import FINALS, FIRST, parts
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
-from .decisions import SURE_CHANGE, Decisions
+from .decisions import Decisions
 from .junctions import NEAREST_SHARE, Junctions, hash_of
 
 HERE = Path(__file__).parent
@@ -64,16 +64,14 @@ TERMS = {
 # the minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
 # log-odds of this change in reviews, and (added spaces only) of whether the rules always require a space
 WEIGHTS: dict[str, tuple[float, ...]] = {
-    "letter": (-1.67, 1.1, 0.29, -0.63, -0.01, 0.35),
+    "letter": (0.0, 1.0),
     "added": (-0.66, 0.74, -2.59, 0.29, 0.3),
     "removed": (-1.13, 0.79, -5.0, 0.31),
 }
 # A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
-LIKELY, UNLIKELY = {"letter": 2.0, "added": 2.5, "removed": 2.0}, -2.5
+LIKELY, UNLIKELY = {"letter": 1.75, "added": 2.5, "removed": 1.75}, -2.5
 # The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
 LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
-# The number of a morpheme in its text, and its tag
-Morpheme = tuple[int, str]
 
 
 def read_as(text: str) -> str:
@@ -110,12 +108,11 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
     for match in chain(QUOTED.finditer(text), slang().finditer(text)):
         first, last = numbers[match.start()], numbers[match.end() - 1]
         typed[first:last] |= tells[first:last]
-    for match in slang().finditer(text):
-        first, last = numbers[match.start()], numbers[match.end() - 1]
-        # letters that would change together stay together
-        while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
-            last += 1
-        tags[first : last + 1] = KEEP
+        if match.re is slang():
+            # letters that would change together stay together
+            while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
+                last += 1
+            tags[first : last + 1] = KEEP
     for what, place in gaps(text):
         letter = numbers[place]
         if what in ("joined", "apart"):
@@ -171,18 +168,15 @@ def keeps_foreign(source: str, text: str) -> bool:
     return PROTECTED.findall(source) == PROTECTED.findall(text)
 
 
-def keep_right_text(text: str, decided: Decisions, characters: Characters) -> Decisions:
+def keep_right_text(text: str, decided: Decisions) -> Decisions:
     """Return the decisions on a clean text without all changes if none is likely, and else without unlikely spaces.
 
     A text with few spaces is not checked, because it does not show how its writer sets spaces. Without MeCab, none is.
     """
-    changes = (decided.tags != KEEP) | (decided.has_space != decided.had_space)
-    if not changes.any() or not is_telling(text) or not has_dictionary():
+    if not is_telling(text) or not has_dictionary():
         return decided
-    found = evidence(text, decided, characters)
-    weighed = [(place, kind, log_odds(kind, values)) for place, kind, values in found]
-    sure = (decided.tags != KEEP) & (decided.of_tags >= SURE_CHANGE)
-    if not sure.any() and all(odds < LIKELY[kind] for _, kind, odds in weighed):
+    weighed = [(place, kind, log_odds(kind, values)) for place, kind, values in evidence(text, decided)]
+    if all(odds < LIKELY[kind] for _, kind, odds in weighed):
         return decided._replace(tags=numpy.full_like(decided.tags, KEEP), has_space=decided.had_space)
     follows = decided.has_space.copy()
     unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
@@ -190,22 +184,20 @@ def keep_right_text(text: str, decided: Decisions, characters: Characters) -> De
     return decided._replace(has_space=follows)
 
 
-def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[tuple[int, str, list[float]]]:
+def evidence(text: str, decided: Decisions) -> Iterator[tuple[int, str, list[float]]]:
     """Yield the number of the letter, the kind and the evidence (see WEIGHTS) of each change to a text."""
     morphemes = [(-1, "")] * len(text)
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, tag)] * (end - start)
-    letters, tags = text.replace(SPACE, ""), decided.tags.tolist()
     places = [place for place, character in enumerate(text) if character != SPACE]
     for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
-        of_usage = of_letters(letters, tags, number, characters)
-        yield number, "letter", [of_probability(float(decided.of_tags[number])), *of_usage]
+        yield number, "letter", [of_probability(float(decided.of_tags[number]))]
     changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
-    spaces = usage().log_odds([letters]).tolist() if changed else []
+    spaces = usage().log_odds([text.replace(SPACE, "")]).tolist() if changed else []
     for number in changed:
         place, beside, put_in = places[number], places[number + 1], bool(decided.has_space[number])
         is_open = space_is_open(text, place, beside, morphemes, put_in)
-        of_usage = spaces[number] if put_in else -spaces[number]
+        of_usage = spaces[number] * (1 if put_in else -1)
         weighed = [of_probability(float(decided.of_spaces[number])), is_open, of_usage]
         # a dependent noun (42항), or what 안 or 못 denies
         (_, tag), (_, after) = morphemes[place], morphemes[beside]
@@ -213,8 +205,8 @@ def evidence(text: str, decided: Decisions, characters: Characters) -> Iterator[
         yield number, *(("added", [*weighed, apart]) if put_in else ("removed", weighed))
 
 
-def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[Morpheme], put_in: bool) -> bool:
-    """Return whether the rules allow both a space and no space between the letters at two places."""
+def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[tuple[int, str]], put_in: bool) -> bool:
+    """Return whether the rules allow both a space and none between two places; of all, the morphemes' numbers and tags."""
     left, right = text[place], text[beside]
     if not (is_syllable(left) and is_syllable(right)):
         # only a mark that ends a Korean sentence, and stands where it should, asks for a space
@@ -255,17 +247,14 @@ def of_probability(probability: float) -> float:
     return min(math.log(max(probability, NEAREST_SHARE) / max(1 - probability, NEAREST_SHARE)), LARGEST)
 
 
-def of_letters(letters: str, tags: Sequence[int], place: int, characters: Characters) -> list[float]:
-    """Return the minimum and the mean of the log counts around a letter, as typed and then as changed by the tags."""
+def of_letters(letters: str, tags: Sequence[int], first: int, last: int, characters: Characters) -> Iterator[float]:
+    """Yield the mean log count of three letters around letters [first, last), as typed and as changed by the tags."""
     units = [
         characters.character(tag) if tag > END else "" if tag == DELETE else letter
         for letter, tag in zip(letters, tags)
     ]
-    found = list[float]()
     for each in (letters, units):
-        before, after = SPACE + "".join(each[:place]), "".join(each[place + 1 :]) + SPACE
-        around = before[1 - TRIGRAM :] + each[place] + after[: TRIGRAM - 1]
-        keys = (around[start : start + TRIGRAM] for start in range(len(around) - TRIGRAM + 1))
-        counts = [usage().by_hash.get(hash_of(key), 0) / SCALE for key in keys] or [0.0]
-        found += [min(counts), sum(counts) / len(counts)]
-    return found
+        before, after = SPACE + "".join(each[:first]), "".join(each[last:]) + SPACE
+        around = before[1 - TRIGRAM :] + "".join(each[first:last]) + after[: TRIGRAM - 1]
+        keys = [around[start : start + TRIGRAM] for start in range(len(around) - TRIGRAM + 1)]
+        yield sum(usage().by_hash.get(hash_of(key), 0) for key in keys) / SCALE / max(1, len(keys))

@@ -1,6 +1,6 @@
 """Correctors of an editor's output, in the order in which they run: each sees the changes of those before it.
 
-    the editor -> listed mistakes -> words of the dictionary -> spaces at junctions -> `decisions.decide`
+    the editor -> words of the dictionary -> listed mistakes -> spaces at junctions -> `decisions.decide`
 
 What conventions ask for, what is not Korean and texts that are right then stay as typed (`as_typed`). Every probability by
 which one of them overrules another stands in `decisions`.
@@ -10,17 +10,18 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from operator import ne
+from operator import mul, ne
 from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
 
 from ...machine.aliases import Numbers
+from ...machine.files import read_rows
 from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, path_cost
 from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, aligned, edit_distance, split_spaces
-from .as_typed import LINE, letter_numbers
+from .as_typed import HERE, LINE, letter_numbers, of_letters, of_probability
 from .decisions import MORE_CHANGES, MOST_SURE, SHARE, SURE_CHANGE, believed_tags
 from .junctions import Junctions, RestorerCharacters, with_log_odds
 from .noise import known_mistakes
@@ -105,19 +106,12 @@ def character_error(restored: str, target: str) -> float:
     return edit_distance(restored, target) / max(1, len(target)) if restored != target else 0.0
 
 
-# Log-odds = EDITOR_WEIGHT * the editor's + COST_WEIGHT * (the cost saved / 1000, from -MOST_COST to MOST_COST) + BIAS
-EDITOR_WEIGHT, COST_WEIGHT, MOST_COST, BIAS = 0.62, 0.72, 3.0, -0.98
+# The log-odds that letters change: a constant, then the weights of the editor's log-odds, of the cost saved in the dictionary
+# (1,000 units, MOST_COST at most), of the mean log count of letters as typed and as changed, and of a letter that is left out
+LETTERS = (-2.27, 0.62, 0.32, -0.44, 0.46, -1.82)
+MOST_COST = 3.0
 # Words on each side of a change that are read with it, and most letters of them
 WORDS, MOST_LETTERS = 1, 20
-
-# At the end of a word alone: 에요 after what is no place or time (어디 가세요? 학교에요), and at that of a sentence 안 되
-NO_PLACE = (
-    "최고 별로 강추 비추 얼마 누구 뭐 정도 영화 드라마 만화 배우 노래 이야기 얘기 친구 여자 남자 가수 천재 캐릭터 분위기 "
-    "쓰레기 난리 스토리 코미디 연기 재미"
-)
-ENDS = {f"{noun}에요": (f"{noun}예요", "[.!?~ ]") for noun in NO_PLACE.split()}
-ENDS |= {f"{word}되": (f"{word}돼", "[.!?~]") for word in "안잘못"}
-ENDS |= {f"{word}슴": (f"{word}음", "[.!?~ ㅋㅎㅠ]") for word in "있없했됐었았였겠밌웠렸졌"}
 
 
 class Draft(NamedTuple):
@@ -143,13 +137,9 @@ def listed_mistakes(draft: Draft) -> Draft:
     are wrong: benchmarks/restoration/README.md. The letters of a mistake that are right are kept; one that the characters
     lack is left to the editor.
     """
-    text = LINE.join(draft.texts)
-    mistakes = list(mistaken().finditer(text))
-    if not mistakes:
-        return draft
-    tags, certainty = draft.tags.copy(), draft.certainty.copy()
+    text, tags, certainty = LINE.join(draft.texts), draft.tags.copy(), draft.certainty.copy()
     ids, numbers = draft.characters.ids, letter_numbers(text)
-    for match in mistakes:
+    for match in mistaken().finditer(text):
         wrong = match[0].replace(SPACE, "")
         right = [KEEP if one == other else ids.get(other) for one, other in zip(wrong, right_forms()[wrong])]
         own = slice(numbers[match.start()], numbers[match.start()] + len(wrong))
@@ -159,18 +149,17 @@ def listed_mistakes(draft: Draft) -> Draft:
     return draft._replace(tags=tags, certainty=certainty)
 
 
-def pairs_at(place: str) -> list[tuple[str, str]]:
-    """Return (right form, wrong form), with spaces, of the mistakes that are corrected "anywhere" or at a "start"."""
-    found = [(mistake.right, mistake.wrong) for mistake in known_mistakes() if mistake.righted == place]
-    return [*found, ("되었", "돼었")] if place == "anywhere" else found
+def ends() -> Iterator[dict[str, str]]:
+    """Yield the rows of ends.tsv, mistakes before some letters alone: what stands there, is right, and is behind it."""
+    return read_rows(HERE / "ends.tsv")
 
 
 @lru_cache(maxsize=1)
 def right_forms() -> dict[str, str]:
     """Return {wrong: right} letters, both without spaces."""
-    listed = {wrong: right for right, wrong in [*pairs_at("anywhere"), *pairs_at("start")]}
-    bare = {wrong.replace(SPACE, ""): right.replace(SPACE, "") for wrong, right in listed.items()}
-    return {**bare, **{wrong: right for wrong, (right, _) in ENDS.items()}}
+    listed = [(mistake.wrong, mistake.right) for mistake in known_mistakes() if mistake.righted != "nowhere"]
+    listed += [(row["wrong"], row["right"]) for row in ends()]
+    return {wrong.replace(SPACE, ""): right.replace(SPACE, "") for wrong, right in listed}
 
 
 @lru_cache(maxsize=1)
@@ -179,47 +168,58 @@ def mistaken() -> "re.Pattern[str]":
 
     Each form begins with a letter, so that the search skips all places with other letters.
     """
-    forms = [wrong.replace(SPACE, f"{SPACE}?") for _, wrong in pairs_at("anywhere")]
-    forms += [rf"{wrong}(?<!\w{wrong})" for _, wrong in pairs_at("start")]
-    forms += [rf"{wrong[:-1]}{SPACE}?{wrong[-1]}(?={mark}|$)" for wrong, (_, mark) in ENDS.items()]
+    anywhere, start = (
+        [each.wrong for each in known_mistakes() if each.righted == place] for place in ("anywhere", "start")
+    )
+    forms = [wrong.replace(SPACE, f"{SPACE}?") for wrong in anywhere]
+    forms += [rf"{wrong}(?<!\w{wrong})" for wrong in start]
+    forms += [rf"{row['wrong'][:-1]}{SPACE}?{row['wrong'][-1]}(?={row['behind']})" for row in ends()]
     return re.compile("|".join(forms), re.MULTILINE)
 
 
 def dictionary_words(draft: Draft) -> Draft:
-    """Correct the probability of each letter that changes and is not SURE_CHANGE by what the words cost in MeCab's dictionary.
+    """Correct the probability of each letter that changes by what the words cost in MeCab's dictionary, and by usage.
 
     A noisy channel (Kernighan et al. 1990): an editor knows how people mistype, and of words those in its sentences; the
     dictionary has 800,000. The cost of a path through its lattice is a negative log-probability: of words that are likelier
-    the editor may be less sure, of others it must be surer. Neighbours that change are one change, as likely as the surest
-    of them. The weights were fitted by logistic regression (benchmarks/restoration/README.md).
+    the editor may be less sure, of others it must be surer. Raw reviews say how usual three letters are (`as_typed.usage`).
+    Neighbours that change are one change. recipes/usage.py fits the weights of this logistic regression; they are those of
+    an editor that proposes more than it finds likely (`recipes.blended --bolder`).
     """
-    tags, characters, follows = draft.tags, draft.characters, draft.spaces >= 0.5
-    doubtful = (tags != KEEP) & (draft.certainty < SURE_CHANGE)
-    if not doubtful.any() or not has_dictionary():
-        return draft
-    certainty, letters = draft.certainty.copy(), "".join(draft.letters)
-    for first, last, begin, end in runs_of_changes(doubtful, draft.ends):
+    certainty, (constant, *weights) = draft.certainty.copy(), LETTERS
+    for first, last, values in evidence_of_letters(draft):
+        odds = constant + sum(map(mul, weights, values)) if values else -numpy.inf
+        certainty[first:last] = min(1 / (1 + math.exp(-odds)), MOST_SURE)
+    return draft._replace(certainty=certainty)
+
+
+def evidence_of_letters(draft: Draft) -> Iterator[tuple[int, int, list[float]]]:
+    """Yield where each run of letters that change together begins and ends, and its evidence (see LETTERS); none if impossible."""
+    tags, characters, follows, letters = draft.tags, draft.characters, draft.spaces >= 0.5, "".join(draft.letters)
+    cost = path_cost if has_dictionary() else len
+    for first, last, begin, end in runs_of_changes(tags != KEEP, draft.ends):
         own = words_around(first, last, max(begin, first - MOST_LETTERS), min(end, last + MOST_LETTERS), follows)
         changed, spaces = tags[own].tolist(), follows[own].tolist()
         kept = [*changed[: first - own.start], *[KEEP] * (last - first), *changed[last - own.start :]]
-        before, after = (path_cost(tagged(letters[own], choice, spaces, characters)[0]) for choice in (kept, changed))
-        surest = float(draft.certainty[first:last].max())
+        before, after = (cost(tagged(letters[own], choice, spaces, characters)[0]) for choice in (kept, changed))
         cheaper = min(max((before - after) / 1000, -MOST_COST), MOST_COST)
-        odds = EDITOR_WEIGHT * math.log(surest / (1 - surest)) + COST_WEIGHT * cheaper + BIAS
         # a lone syllable is mistyped in one of its three parts: 짦은 is not 젊은
         one, other = parts(letters[first]), parts(characters.character(int(tags[first])) if tags[first] > END else "")
         alone = numpy.count_nonzero(tags[max(begin, first - 1) : min(end, last + 1)]) == 1
-        unlike = alone and any(one) and any(other) and sum(map(ne, one, other)) > 1
-        certainty[first:last] = 0 if unlike else min(1 / (1 + math.exp(-odds)), MOST_SURE)
-    return draft._replace(certainty=certainty)
+        if alone and any(one) and any(other) and sum(map(ne, one, other)) > 1:
+            yield first, last, []
+            continue
+        surest = of_probability(float(draft.certainty[first:last].max()))
+        usual = of_letters(letters[begin:end], tags[begin:end].tolist(), first - begin, last - begin, characters)
+        yield first, last, [surest, cheaper, *usual, DELETE in tags[first:last]]
 
 
 def runs_of_changes(doubtful: NDArray[numpy.bool_], ends: NDArray[numpy.int64]) -> Iterator[tuple[int, int, int, int]]:
     """Yield where each run of neighbours that change begins and ends, and its text does."""
     places = numpy.flatnonzero(doubtful)
     of_text = numpy.searchsorted(ends, places, "right")
-    new = numpy.append(True, (numpy.diff(places) > 1) | (numpy.diff(of_text) > 0))
-    firsts, lasts = places[new], places[numpy.append(new[1:], True)] + 1
+    new = numpy.append(places[:1] >= 0, (numpy.diff(places) > 1) | (numpy.diff(of_text) > 0))
+    firsts, lasts = places[new], places[numpy.append(new[1:], places[:1] >= 0)] + 1
     owners = of_text[new]
     begins = numpy.append(0, ends)[owners]
     yield from zip(firsts.tolist(), lasts.tolist(), begins.tolist(), ends[owners].tolist())
@@ -262,4 +262,4 @@ def odds_at_junctions(draft: Draft, junctions: Junctions) -> NDArray[numpy.float
 
 def corrected(draft: Draft) -> Draft:
     """Return a draft after all correctors, one after the other."""
-    return spaces_at_junctions(dictionary_words(listed_mistakes(draft)))
+    return spaces_at_junctions(listed_mistakes(dictionary_words(draft)))

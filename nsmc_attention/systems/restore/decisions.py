@@ -3,7 +3,6 @@
 Most of what people type is as they meant it, other than in training, so a change needs a least probability (docs/restore.md).
 """
 
-from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Optional
 
 import numpy
@@ -19,7 +18,7 @@ MOST_SURE = SURE_CHANGE - 0.01
 # spaces than the editor is used to
 SHARE, MORE_CHANGES = 0.35, 0.8
 # The least of a changed letter and of a changed space, where the caller names none
-CERTAIN_TAG, CERTAIN_SPACE = 0.7, 0.6
+CERTAIN_TAG, CERTAIN_SPACE = 0.5, 0.6
 SMALLEST_SHARE = 1e-9
 
 
@@ -39,10 +38,14 @@ class Decisions(NamedTuple):
     of_spaces: Probabilities
     log_probability: Probabilities
 
-    def of_texts(self, starts: Sequence[int]) -> Iterator["Decisions"]:
-        """Yield the decisions on each of many texts, which begin at `starts`."""
-        for start, stop in zip(starts, [*starts[1:], len(self.tags)]):
-            yield Decisions._make(each[start:stop] for each in self)
+    def part(self, own: slice) -> "Decisions":
+        """Return the decisions on some of the characters."""
+        return Decisions._make(each[own] for each in self)
+
+    @property
+    def changes(self) -> Flags:
+        """(S,), whether a character changes, or the space after it."""
+        return (self.tags != KEEP) | (self.has_space != self.had_space)
 
     @property
     def certainty(self) -> Probabilities:

@@ -160,19 +160,27 @@ class Restorer(Predictor):
         decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.min_probability)
         typed = [piece.text for piece in pieces]
         decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
-        return [self.edited(*each) for each in zip(pieces, decided.of_texts((ends - lengths).tolist()))]
+        for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right")).tolist():
+            own = slice(ends[number] - lengths[number], ends[number])
+            kept = keep_right_text(typed[number], decided.part(own))
+            decided.tags[own], decided.has_space[own] = kept.tags, kept.has_space
+        return list(self.edited(pieces, decided))
 
-    def edited(self, piece: Piece, decided: Decisions) -> Restoration:
-        """Return the Restoration of a piece by what was decided on it; the piece itself where too much would change."""
-        decided = keep_right_text(piece.text, decided, self.characters)
-        tags, places = decided.tags.tolist(), piece.places
-        text, made_of = tagged(piece.letters, tags, decided.has_space.tolist(), self.characters)
-        if not text or len(tags) - tags.count(KEEP) > most_changed(piece.letters):
-            return unchanged(piece.text, REJECTED)
-        certainty = numpy.ones(len(piece.text), dtype="float32")
-        certainty[places] = decided.certainty
-        score = float(decided.log_probability.sum())
-        return Restoration(piece.text, text, score, (Chunk(0, 0, places[made_of], certainty=certainty),))
+    def edited(self, pieces: Sequence[Piece], decided: Decisions) -> Iterator[Restoration]:
+        """Yield the Restoration of each piece by the decisions on all; the piece itself where too much would change."""
+        changed, certainties, start = decided.tags != KEEP, decided.certainty.astype("float32"), 0
+        tags, follows = decided.tags.tolist(), decided.has_space.tolist()
+        for piece in pieces:
+            own, places = slice(start, start + len(piece.letters)), piece.places
+            start = own.stop
+            text, made_of = tagged(piece.letters, tags[own], follows[own], self.characters)
+            if not text or numpy.count_nonzero(changed[own]) > most_changed(piece.letters):
+                yield unchanged(piece.text, REJECTED)
+                continue
+            certainty = numpy.ones(len(piece.text), dtype="float32")
+            certainty[places] = certainties[own]
+            score = float(decided.log_probability[own].sum())
+            yield Restoration(piece.text, text, score, (Chunk(0, 0, places[made_of], certainty=certainty),))
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the best that a writer's search finds for a batch of pieces."""
@@ -245,7 +253,7 @@ def load_restorer(
     """Load a restorer from a bundle folder; None is the packaged writer if `beam` or `alpha` is given, else the editor.
 
     Engine and device are those of `load_classifier`, beam (4 where None) and alpha (0.6) those of a writer's search.
-    An editor leaves a change out whose probability is below `min_probability`, 0.5 to 1; where None, 0.7 of a character
+    An editor leaves a change out whose probability is below `min_probability`, 0.5 to 1; where None, 0.5 of a character
     and 0.6 of a space. With `only` "spacing" it leaves all letters as they are. BundleError if the bundle is missing,
     damaged or a classifier's; ConfigError if an option is out of range, or one of the other kind of bundle.
     """

@@ -13,7 +13,7 @@ from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.read.drawing import Style, draw, korean_faces
 from nsmc_attention.systems.read.reader import PictureReader, is_readable
-from nsmc_attention.systems.read.reading import COLUMNS, LEAST, Line, Reading, write_readings
+from nsmc_attention.systems.read.reading import COLUMNS, LEAST, SURE, Line, Reading, write_readings
 from nsmc_attention.systems.read.strips import Box
 from nsmc_attention.systems.sequences.characters import END, edit_distance
 from nsmc_attention.systems.sequences.search import Hypothesis
@@ -145,19 +145,22 @@ def test_a_paragraph_is_one_row(tmp_path, bundle_folder):
 
 
 def test_what_is_hardly_text_is_left_out_and_counted(page):
-    for text in ("재미있다", "★", ""):
-        for score in (0.9, 2 * LEAST, LEAST / 2):
-            assert line_at(0, 0, text, 20, score).legible == (bool(text) and score >= LEAST)
+    for score in (0.9, 2 * LEAST, LEAST / 2):
+        assert line_at(0, 0, "재미있다", 20, score).legible == (score >= LEAST)
+        # icons are read as one sign
+        assert [line_at(0, 0, text, 20, score).legible for text in ("네", "ㅋ", "ㅡㅡ")] == [score >= SURE] * 3
+        assert not any(line_at(0, 0, text, 20, score).legible for text in ("", "<", "♡", "ㅡ"))
+        assert line_at(0, 0, "3", 20, score).legible == (score >= LEAST)
     lines = tuple(line_at(0, 40 * row, "가", 20, score) for row, score in enumerate((0.9, 0.5, 0.4)))
     assert Reading(lines[:1], page).doubts == ""
     places = Box(0, 0, 9, 9), Box(0, 40, 30, 49)
     reading = Reading(lines, page, places)
     assert reading.doubts == (
-        "2 of 3 lines may be read wrong (letter_probability below 0.6); 2 places may be lines that were not read"
+        "2 of 3 lines may be read wrong (letter_probability below 0.6); 2 places left out (icons or illegible text)"
     )
     assert reading.to_dict()["left_out"] == [[0, 0, 9, 9], [0, 40, 30, 49]]
-    assert "2 places may be lines that were not read" in reading._repr_html_()
-    assert Reading(lines[:1], page, places[:1]).doubts == "1 place may be a line that was not read"
+    assert "2 places left out (icons or illegible text)" in reading._repr_html_()
+    assert Reading(lines[:1], page, places[:1]).doubts == "1 place left out (icons or illegible text)"
 
 
 def test_a_place_that_cannot_be_read_is_said_with_its_box(reader, page, tmp_path, capsys, monkeypatch):
@@ -167,7 +170,7 @@ def test_a_place_that_cannot_be_read_is_said_with_its_box(reader, page, tmp_path
     reading = reader(page)
     assert [one.box for one in reading.lines] == [line] and reading.left_out == (too_long,)
     write_readings([("one.png", reading)], None, tmp_path / "lines.csv")
-    assert "1 place may be a line that was not read" in capsys.readouterr().err
+    assert "1 place left out" in capsys.readouterr().err
 
 
 def test_pictures_of_where_letters_were_read(reader, page, tmp_path):

@@ -79,7 +79,7 @@ def test_texts_of_a_batch_are_judged_alone(texts):
     assert [each.text for each in restored] == [*texts, "배우들 연기가 정말 좋았는데 스토리가 별로였다"]
 
 
-EVIDENCE = {"letter": 5, "added": 4, "removed": 3}
+EVIDENCE = {"letter": 1, "added": 4, "removed": 3}
 
 
 @given(some.sampled_from(sorted(WEIGHTS)), some.floats(0.5, 1), some.floats(0.5, 1), some.data())
@@ -91,15 +91,15 @@ def test_log_odds_rise_with_the_probability(kind, one, other, data):
 
 @given(some.text("가나다재밌었어요영화", min_size=1, max_size=9), some.data())
 def test_letters_that_do_not_change_are_as_usual_as_before(letters, data):
-    place = data.draw(some.integers(0, len(letters) - 1))
-    typed, written = slice(0, 2), slice(2, 4)
-    counts = of_letters(letters, [KEEP] * len(letters), place, load_restorer().characters)
-    assert counts[typed] == counts[written] and counts[0] <= counts[1]
+    first = data.draw(some.integers(0, len(letters) - 1))
+    last = data.draw(some.integers(first + 1, len(letters)))
+    typed, written = of_letters(letters, [KEEP] * len(letters), first, last, load_restorer().characters)
+    assert typed == written >= 0
 
 
 def test_the_right_spelling_is_commoner_than_a_wrong_one():
     characters = load_restorer().characters
-    typed, _, written, _ = of_letters("정말재밋었다", [0, 0, 0, characters.ids["밌"], 0, 0], 3, characters)
+    typed, written = of_letters("정말재밋었다", [0, 0, 0, characters.ids["밌"], 0, 0], 3, 4, characters)
     assert written > typed
 
 

@@ -4,7 +4,7 @@ import numpy
 import pytest
 
 from nsmc_attention import load_restorer
-from nsmc_attention.systems.restore.correctors import ENDS, SURE_CHANGE, Draft, listed_mistakes, right_forms
+from nsmc_attention.systems.restore.correctors import SURE_CHANGE, Draft, ends, listed_mistakes, right_forms
 from nsmc_attention.systems.restore.junctions import RestorerCharacters
 from nsmc_attention.systems.sequences.characters import KEEP
 
@@ -19,7 +19,9 @@ def decided(texts, characters=EDITOR, tag=KEEP):
     return found.tags, found.certainty
 
 
-@pytest.mark.parametrize("wrong", sorted(right_forms().keys() - ENDS.keys() - {"금새", "개구장이"}))
+@pytest.mark.parametrize(
+    "wrong", sorted(right_forms().keys() - {row["wrong"] for row in ends()} - {"금새", "개구장이"})
+)
 def test_each_mistake_is_righted_with_a_probability(wrong):
     if set(right_forms()[wrong]) - EDITOR.ids.keys():
         pytest.skip("the editor cannot write it")

@@ -12,6 +12,7 @@ from nsmc_attention import load_restorer
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.engines.graphs import PRECISIONS
 from nsmc_attention.errors import ConfigError
+from nsmc_attention.systems.restore import correctors
 from nsmc_attention.systems.restore import restorer as module
 from nsmc_attention.systems.restore.engines import engine_beside
 from nsmc_attention.systems.restore.restoration import BLANK, REJECTED, pieces_of
@@ -165,6 +166,8 @@ def test_an_editor_that_would_change_most_of_a_text_changes_nothing(restorer, mo
         return numpy.full_like(tags, 5), numpy.ones_like(certainty), spaces
 
     monkeypatch.setattr(type(restorer.engine), "tag", hostile)
+    # neither dictionary nor usage would allow it
+    monkeypatch.setattr(correctors, "LETTERS", (9.0,))
     long, short = restorer.restore_many(["정말재미있는영화", "영화"])
     assert (long.text, long.error) == (long.source, REJECTED)
     assert short.error is None and short.text.replace(" ", "") == restorer.characters.character(5) * 2

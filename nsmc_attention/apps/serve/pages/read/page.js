@@ -3,7 +3,7 @@
 add({
   ko: { shots: "캡처 이미지 읽기", shotsIntro: "캡처 이미지의 텍스트를 읽고 줄마다 긍정인지 부정인지 예측합니다. 리뷰가 아닌 줄에도 라벨이 붙습니다.", shotFile: "이미지 선택",
     shotDrop: "이미지를 끌어다 놓거나 붙여 넣어도 됩니다 (Ctrl+V)", shotKinds: "PNG, JPEG, GIF, WEBP, BMP, TIFF", shotBusy: "텍스트를 읽는 중…", shotPicture: "캡처 이미지",
-    shotLines: "읽은 텍스트", noLines: "이미지에서 텍스트를 찾지 못했습니다", lineCount: count => `${count}줄`, leftOut: count => `읽지 못한 줄로 보이는 곳 ${count}군데`, shotPoint: "글자에 마우스를 올리거나 글자를 누르면 이미지의 어디에서 읽었는지 표시됩니다.",
+    shotLines: "읽은 텍스트", noLines: "이미지에서 텍스트를 찾지 못했습니다", lineCount: count => `${count}줄`, leftOut: count => `읽지 않은 곳 ${count}군데(아이콘 또는 알아보기 어려운 글자)`, shotPoint: "글자에 마우스를 올리거나 글자를 누르면 이미지의 어디에서 읽었는지 표시됩니다.",
     shotPlace: (line, letter, probability) => `${line}번째 줄${letter ? ` “${letter}”` : ""}: 이 줄의 글자 확률 평균 ${(100 * probability).toFixed(1)} %`,
     copyLines: "텍스트 복사", linesCopied: "텍스트를 복사했습니다", linesNotCopied: "텍스트를 직접 선택해 복사하세요",
     messages: [[/^picture: expected at most ([\d,]+) pixels, found ([\d, x]+);.*/, "이미지가 너무 큽니다: 최대 $1픽셀, 입력 $2. 텍스트가 있는 부분만 잘라 주세요"],
@@ -15,7 +15,7 @@ add({
     shotFile: "Choose a picture", shotDrop: "or drop or paste one here (Ctrl+V)", shotKinds: "PNG, JPEG, GIF, WEBP, BMP, TIFF", shotBusy: "Reading…",
     shotPicture: "The screenshot", shotLines: "The lines that were read", noLines: "no text was found in the picture",
     lineCount: count => `${count} ${count === 1 ? "line" : "lines"}`,
-    leftOut: count => count === 1 ? "1 place may be a line that was not read" : `${count} places may be lines that were not read`, shotPoint: "Point at or tap a letter to see where in the picture it was read.",
+    leftOut: count => `${count} ${count === 1 ? "place" : "places"} left out (icons or illegible text)`, shotPoint: "Point at or tap a letter to see where in the picture it was read.",
     shotPlace: (line, letter, probability) => `Line ${line}${letter ? `, “${letter}”` : ""}: mean probability of its letters ${(100 * probability).toFixed(1)} %`,
     copyLines: "Copy the text", linesCopied: "Text copied", linesNotCopied: "select the text to copy it" },
 });
