@@ -65,7 +65,7 @@ def own_imports(path, for_types=False):
     package = ("nsmc_attention", *path.relative_to(PACKAGE).parts[:-1])
     tree = ast.parse(path.read_text(encoding="utf-8"))
     for block in [each for each in ast.walk(tree) if isinstance(each, ast.If)]:
-        if ast.unparse(block.test) == "TYPE_CHECKING" and not for_types:
+        if not for_types and ast.unparse(block.test) == "TYPE_CHECKING":
             block.body = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.level:
