@@ -126,8 +126,17 @@ def test_each_folder_is_within_its_bound():
 
 
 TRAIN = "train --data sample --epochs 1 --erasure-reviews 0 --ngram-buckets 0 --embedding-size 8 --hidden-size 8"
+# Says on stderr what uses the network
+HOOK = """
+import json, sys
+
+def report(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
+        print("NETWORK", event, arguments, file=sys.stderr)
+
+sys.addaudithook(report)
+"""
 WITHOUT = """
-import sys
 from importlib import import_module
 from nsmc_attention import predict, registry
 from nsmc_attention.cli import run
@@ -168,11 +177,11 @@ def test_without_systems_all_else_runs(tmp_path):
     without_systems(tmp_path)
     kept = [path for path in MODULES if (tmp_path / "nsmc_attention" / path.relative_to(PACKAGE)).exists()]
     names = [".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in kept if "__" not in path.name]
-    code = [sys.executable, "-c", WITHOUT % TRAIN, " ".join(names)]
+    code = [sys.executable, "-c", HOOK + WITHOUT % TRAIN, " ".join(names)]
     done = subprocess.run(
         code, cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True
     )
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 and "NETWORK" not in done.stderr, done.stderr
 
 
 def test_a_circle_is_found():
@@ -243,13 +252,6 @@ def test_progress_bars_are_made_in_one_place():
 
 
 OFFLINE = """
-import json, sys
-
-def report(event, arguments):
-    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto"):
-        print("NETWORK", event, arguments, file=sys.stderr)
-
-sys.addaudithook(report)
 from nsmc_attention.cli import run
 for arguments in json.load(sys.stdin):
     print(*arguments, file=sys.stderr)
@@ -261,13 +263,13 @@ LOCAL = [
     ["explain", "나무랄 데 없는 영화", "--output", "a.png"],
     ["evaluate", "--data", "sample"],
     ["report", "reviews.csv", "--output", "report.html"],
-    [*TRAIN.split(), "--out", "run"],
 ]
 
 
 def test_no_command_but_fetch_uses_the_network(tmp_path):
+    """Nor a training: test_without_systems_all_else_runs."""
     (tmp_path / "reviews.csv").write_text("document\n" + "정말 좋다\n별로다\n" * 10, encoding="utf-8")
-    code = [sys.executable, "-c", OFFLINE]
+    code = [sys.executable, "-c", HOOK + OFFLINE]
     done = subprocess.run(code, input=json.dumps(LOCAL), cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "NETWORK" not in done.stderr, done.stderr
