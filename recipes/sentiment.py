@@ -131,7 +131,9 @@ def train(
     table = numpy.column_stack([arrays["table"], GRAMS * coefficients[units:]])
     scale = numpy.quantile(abs(table), 0.9999, axis=0) / 127
     arrays.update(other=coefficients[:units], other_bias=bias + numpy.log(FACTORS), scale=scale)
-    arrays.update(table=numpy.clip(numpy.rint(table / scale), -127, 127), **film_head(grams, of_texts[1][~own["film"]]))
+    arrays.update(
+        table=numpy.clip(numpy.rint(table / scale), -127, 127), **film_head(grams, of_texts[1][~own["film"].to_numpy()])
+    )
     kinds = {"table": "int8", "film": "int8"}
     return {name: numpy.ascontiguousarray(array, kinds.get(name, "float32")) for name, array in arrays.items()}
 

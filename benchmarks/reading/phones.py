@@ -333,11 +333,10 @@ def take(folder, seed):
             look = f"{CSS} body{{font-family:'{family}'}} html{{background:inherit}}"
             name = f"{number:02}-{page.__name__}.png"
             content = f'<!doctype html><meta charset="utf-8"><style>{look}</style>{page(draw)}'
-            pictures[name] = {
-                "family": family,
-                "scale": scale,
-                "lines": photograph(browser, content, width, scale, folder / name),
-            }
+            lines = photograph(browser, content, width, scale, folder / name)
+            # signs between parts of a line, · and |, are no lines
+            lines = [line for line in lines if len(line["text"]) > 1 or line["text"].isalnum()]
+            pictures[name] = {"family": family, "scale": scale, "lines": lines}
         browser.close()
     (folder / "lines.json").write_text(json.dumps(pictures, ensure_ascii=False, indent=1), encoding="utf-8")
 

@@ -26,12 +26,12 @@ WORD, NUMBERS = re.compile(r"[^\W\d_]+"), re.compile(r"(?<!\.)(?:\.*\d)+")
 # Nothing but marks that end or part sentences; a word whose letters were replaced by question marks
 MARKS_ALONE, QUESTIONED = re.compile(r"[?!.,…~·。！？\s]+"), re.compile(r"(?<!\S)\?+(?!\S)")
 # What a site writes in place of a text that was deleted or hidden, or of none, of so many characters at most
-LONGEST_NOTICE = 40
+LONGEST_NOTICE, WRITTEN = 40, "(?:댓글|글|게시[글물]|(?:상품|구매)?(?:리뷰|후기|평)|메시지|내용|의견|코멘트)"
 NOTICES = re.compile(
-    r"[\[(<]?(?:(?:.{0,20}(?:삭제|블라인드|비공개|차단|숨김|신고|가려|규제)\S{0,4}(?: 처리)?\S{0,4} ?)"
-    r"(?:댓글|글|게시[글물]|리뷰|후기|메시지|내용|의견)(?:입니다|이에요|임)?|"
-    r"(?:작성된 |등록된 )?(?:내용|리뷰|댓글|후기|의견|코멘트) ?(?:이|가)? ?(?:없음|없습니다|없어요)|deleted|removed)[\])>]?\.?",
-    re.IGNORECASE,
+    r"(?i)[\[(<]?(?:.{0,20}(?:삭제|블라인드|비공개|차단|숨김|신고|가려|규제|중단|조치)\S{0,4}(?: 처리)?\S{0,4} ?TEXT(?:입니다|이에요|임)?|"
+    r"(?:해당|이|본) TEXT[은는이가] .{0,12}(?:삭제|블라인드|비공개|차단|숨김|중단)(?: ?처리)?(?:되었습니다|됐습니다|입니다)|"
+    r"(?:아직 )?(?:(?:작성|등록|입력)(?:된|하신) )?(?:텍스트 ?)?TEXT(?: ?내용)?[이가은]? ?(?:없음|없습니다|없어요)|deleted|removed|"
+    r"(?:별점|사진|포토|동영상)만 (?:등록|작성|첨부)\S{1,2} TEXT(?:입니다)?)[\])>]?\.?".replace("TEXT", WRITTEN)
 )
 # The whole of goodgoodgood, no part of a word (banana)
 REPEATED = re.compile(r"^(\w{2,}?)\1+$")

@@ -31,8 +31,8 @@ PRESENT, STOPS, EMPTY = ("은", "는", "ᆫ", "던"), frozenset(".!?…~;ㅋㅎ�
 # The end of a clause, but not in 보고 싶다 or 좋은 데가; an ending that 다 can replace; what sets a noun apart
 CUT = re.compile(r"(?:[x.,]|[basBAS](?!v)|(?<=t)d(?![jkghp])|[eE](?![jkghpuvBASE]))[j.,]*")
 JOINING, APART = re.compile("[basdBAS][j,.]*$"), re.compile("[@p][jo]")
-# A word that praises (p) or blames (b) goods, and one that turns it round before (n) or after it (d); 없다 of an aspect itself
-WORTH, LACK = re.compile("(n?)([pb])([^pb]{0,3}d|[^pb]?n(?![pb]))?"), re.compile("[.]?d")
+# A word that praises (p) or blames (b) goods: n before it turns it round, and d, f (blame by itself) or, of blame, s after it
+WORTH, LACK = re.compile("(n?)([pb])([^pb]{0,3}d|(?<=b)[^pb]{0,3}s|[^pb]?(?:n(?![pb])|f))?|f"), re.compile("[.]?d")
 Pairs = tuple[tuple[str, str], ...]
 Morphemes = tuple[list[tuple[str, str]], list[Span]]
 
@@ -124,14 +124,14 @@ def clauses(text: str, words: Words, found: Optional[Morphemes] = None) -> list[
         first, last, noun = starts.get(each.start()), ends.get(each.end()), ends.get(len(text[: each.start()].rstrip()))
         if first is not None and last is not None and noun is not None and letters[noun] in "@jkghpnow":
             letters[first : last + 1] = "w" * (last - first) + "x"  # 하지 말고 takes nothing out
-    both = zip(pairs, [*pairs[1:], ("", "")]) if words.goods else ()
-    worths = "".join(GOODS.get(joined_morphemes(*one)[0][0]) or GOODS.get(one[0] + two[0], ".") for one, two in both)
+    forms = [joined_morphemes(*pair)[0][0] for pair in pairs] if words.goods else []
+    worths = "".join(GOODS.get(one + two) or GOODS.get(one, ".") for one, two in zip(forms, [*forms[1:], ""]))
     code, parts, left_out = "".join(letters), list[Clause](), set[int]()
     out = {each.end() - 1 for each in APART.finditer(code)}.union(names if words.goods else ())
     for first, last, kind in joined(text, spans, code, names):
         own = [place for place in range(first, last) if place in names]
         ending = JOINING.search(code[first:last]) if own else None
-        turned = [each for each in WORTH.finditer(worths, first, last) if each.start(2) not in names]
+        turned = [one for one in WORTH.finditer(worths, first, last) if one.start(2) not in names or "d" in str(one[3])]
         out.update(range(first + ending.start(), last) if ending else (), *(range(*each.span()) for each in turned))
         out.update(k for place in own if (lack := LACK.match(worths, place + 1, last)) for k in range(*lack.span()))
         worth = sum(1 if (each[2] == "p") ^ bool(each[1]) ^ bool(each[3]) else -1 for each in turned)

@@ -38,14 +38,15 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
 
     `frame` has label (None: undecided), probability (`prior` as in Evidence, which `table` is of the whole), and perhaps
     sentiment, stars and star_label (1: many, 0: few). positive counts labels; share, low and high are of `shrunk`, of fewer
-    than FEWEST_TEXTS labels NaN, 0 and 1; outlier: labels, or own stars, differ by more than 99.8 % of groups of that size
-    (Spiegelhalter 2005).
+    than FEWEST_TEXTS labels NaN, 0 and 1; outlier: labels, or own stars, beyond 99.8 % of such groups (Spiegelhalter 2005).
     """
     positive, undecided, probability = frame["label"] == "positive", frame["label"].isna(), frame["probability"]
     rows = positive.groupby(keys).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
-    found = shrunk([Evidence.of(own, prior) for _, own in probability.mask(undecided).groupby(keys)], table)
-    known = [share if share.n >= FEWEST_TEXTS else UNKNOWN for share in found]
-    estimated = pandas.DataFrame(known, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
+    decided = probability.mask(undecided).groupby(keys)
+    enough = decided.count() >= FEWEST_TEXTS
+    found = iter(shrunk([Evidence.of(own, prior) for (_, own), known in zip(decided, enough) if known], table))
+    shares = [next(found) if known else UNKNOWN for known in enough]
+    estimated = pandas.DataFrame(shares, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
     # undecided ones may be on either side (Manski 1989)
     part, weak = undecided.groupby(keys).mean(), probability.where(undecided).groupby(keys).mean().fillna(0)
     estimated = estimated.mul(1 - part, axis="index").assign(high=lambda table: table["high"] + part)
@@ -93,9 +94,7 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     return written.map(dict(zip(written.unique(), shown))).astype(object)
 
 
-def count(
-    frame: Any, shown: Any, words: pandas.DataFrame, mentions: pandas.DataFrame, prior: float, whole: Evidence
-) -> Tables:
+def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior: float, whole: Evidence) -> Tables:
     """Return the tables of a report, from its rows with a label, those `shown` with texts, words and mentions of aspects."""
     tables = Tables()
     if "sentiment" in frame:

@@ -129,7 +129,7 @@ def test_every_word_of_the_list_is_found_and_has_a_reason():
     assert all(FILM_WORDS.pattern.fullmatch(word) for word in FILM_WORDS.aspects)
     # the forms are patterns as they are
     assert not set("".join(FORMS)) & set(".?*+|()[]")
-    assert set(GOODS.values()) == set("pbnd") and all(row["reason"] for row in read_rows(FOLDER / "goods.tsv"))
+    assert set(GOODS.values()) == set("pbndfs") and all(row["reason"] for row in read_rows(FOLDER / "goods.tsv"))
 
 
 @pytest.fixture

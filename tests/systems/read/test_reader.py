@@ -231,3 +231,43 @@ def test_small_stars_are_counted(size, color):
             (20, 40 + 66 * number), "배우 연기가 좋았다", font=ImageFont.truetype(str(font_file()), 14), fill="black"
         )
     assert [line.text for line in read(picture).lines][::2] == stars
+
+
+def touched(kind, pen, box):
+    """Draw a frame that touches the text in a box."""
+    left, top, right, bottom = box
+    if kind == "underline":
+        pen.line((left, bottom - 2, right, bottom - 2), 20, 2)
+    elif kind == "rule":
+        pen.line((0, bottom - 2, 640, bottom - 2), 150, 2)
+    else:
+        pen.rectangle((left - 10, top - 6, right + 8, bottom), None, 60, 2)
+
+
+@pytest.mark.parametrize("kind", ["underline", "rule", "frame"])
+def test_text_that_touches_a_frame_is_read_or_left_out(kind):
+    font, place = ImageFont.truetype(str(font_file()), 24), (30, 240)
+    picture = Image.new("L", (640, 360), 255)
+    pen = ImageDraw.Draw(picture)
+    for row in range(4):
+        pen.text((30, 20 + 40 * row), "배우 연기가 정말 좋았어요", 20, font)
+    pen.text(place, "평점은 8점입니다", 20, font)
+    left, top, right, bottom = pen.textbbox(place, "평점은 8점입니다", font=font)
+    touched(kind, pen, (left, top, right, bottom))
+    reading = read(picture)
+    boxes = [line.box for line in reading.lines] + list(reading.left_out)
+    assert len(boxes) >= 5 and any(
+        box.top <= top + 2 and box.bottom >= bottom - 4 and box.left <= left + 4 and box.right >= right - 4
+        for box in boxes
+    )
+
+
+def test_icons_beside_text_are_left_out_and_counted():
+    picture = Image.new("L", (640, 260), 255)
+    pen = ImageDraw.Draw(picture)
+    for row in range(4):
+        pen.line([(40, 26 + 60 * row), (28, 36 + 60 * row), (40, 46 + 60 * row)], 20, 3)
+        pen.text((70, 20 + 60 * row), f"{row + 1}번째 줄입니다", 20, ImageFont.truetype(str(font_file()), 24))
+    reading = read(picture)
+    assert reading.text.split("\n") == [f"{row + 1}번째 줄입니다" for row in range(4)]
+    assert len(reading.left_out) == 4 and reading.doubts == "4 places left out (icons or illegible text)"
