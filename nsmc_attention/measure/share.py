@@ -15,7 +15,7 @@ several: its interval does not shrink to nothing in a large table, where the mod
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Optional
 
@@ -186,16 +186,16 @@ def often(counts: "Counter[str]", whole: int) -> "Counter[str]":
     return Counter({text: count for text, count in counts.items() if count >= max(FEWEST_ROWS, OFTEN * whole)})
 
 
-def shrunk(groups: Sequence[Evidence]) -> list[Share]:
+def shrunk(groups: Iterable[Evidence]) -> list[Share]:
     """Return the share of each of the groups of a table, pulled towards the table's own, the more the smaller they are.
 
     The prior is a beta distribution around the table's share (empirical Bayes); how many reviews it is worth is what
     makes the groups' probabilities most likely.
     """
-    if not groups:
+    if not (pairs := [(group.counts, group.n) for group in groups]):
         return []
-    counts = numpy.stack([group.counts for group in groups])
-    return [summary(row, group.n) for row, group in zip(posteriors(counts, pooled=True), groups)]
+    counts = numpy.stack([counts for counts, _ in pairs])
+    return [summary(row, n) for row, (_, n) in zip(posteriors(counts, pooled=True), pairs)]
 
 
 def posteriors(counts: Floats, pooled: bool = False) -> Floats:

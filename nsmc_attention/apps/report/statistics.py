@@ -45,7 +45,7 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     sample = Evidence(table.bins * [[0], [1], [1]])
     decided = probability.mask(undecided).groupby(keys)
     enough = decided.count() >= FEWEST_TEXTS
-    found = iter(shrunk([Evidence.of(own, prior) + sample for (_, own), known in zip(decided, enough) if known]))
+    found = iter(shrunk(Evidence.of(own, prior) + sample for (_, own), known in zip(decided, enough) if known))
     shares = [next(found) if known else UNKNOWN for known in enough]
     estimated = pandas.DataFrame(shares, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
     # undecided ones may be on either side (Manski 1989)
