@@ -47,7 +47,7 @@ class WholeTable(Mapping[str, list[str]]):
             self.parts.append(part)
             self.parts[-1].update((name, compress(pickle.dumps(cells), 1)) for name, cells in part.items())
         self.names = list(dict.fromkeys(chain.from_iterable(self.parts)))
-        self.numbers = list(chain.from_iterable(part.numbers for part in self.parts))
+        self.numbers = pandas.Index(list(chain.from_iterable(part.numbers for part in self.parts)))
         self.written = [text.strip() != "" for text in self.cells(self.text_column)]
 
     def cells(self, name: str) -> Iterator[str]:
