@@ -24,8 +24,8 @@ USUAL, LOWEST, HIGHEST = 12, 5, 250
 # than THIN, lines longer than DASH; ASIDE an edge, gray differs at a share DIFFERENT; text is wider than TEXT of its tag
 STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
 # As shares of a height: gaps in words, in lines and in rows; the least height of what is beside letters, and the largest of dots
-# and dashes; spaces. A row is one line if it has EVEN spaces, of which the widest is less than EVENLY times the narrowest
-IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, SPACE, EVEN, EVENLY = 0.3, 0.62, 1.4, 0.63, 0.35, 0.2, 4, 1.3
+# and dashes; the least space. A line has gaps up to WIDER of the spaces of its picture; in Gulim they are half a letter wide
+IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, SPACE, WIDER = 0.3, 0.57, 1.4, 0.63, 0.35, 0.25, 1.7
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
@@ -227,9 +227,12 @@ def lines_of(letters: Boxes, size: int) -> Boxes:
         numbers = joined(len(rows), first[kept], second[kept])[numbers]
     numbers = joined(numbers.max(initial=-1) + 1, *above(around(letters, numbers)))[numbers]
     order = numpy.lexsort((letters[:, LEFT], numbers))
-    apart = numpy.split(letters[order], numpy.flatnonzero(numpy.diff(numbers[order])) + 1)
-    parts = [part for row in apart for part in cut_apart(row, size)]
-    letters, numbers = letters[order], numpy.arange(len(parts)).repeat([*map(len, parts)])
+    apart = numpy.split(letters[order], numpy.flatnonzero(numpy.diff(numbers[order])) + 1)[: len(order)]
+    wider = [gaps_of(row, size) for row in apart]
+    spaces = numpy.concatenate([*wider, [SPACE]])
+    widest = max(IN_LINE, WIDER * numpy.median(spaces[spaces >= SPACE]))
+    starts = [first for each in wider for first in (True, *(each > widest))]
+    letters, numbers = letters[order], numpy.cumsum(starts, dtype=int) - 1
     lines, unit = around(letters, numbers), units(letters, numbers, size)
     kept = numpy.maximum(*sides(lines)) >= DASH * size
     at_most(LINES, kept.sum(), "lines of text")
@@ -249,16 +252,13 @@ def units(letters: Boxes, numbers: Numbers, size: int) -> Numbers:
     return numpy.maximum(height, numpy.minimum(pitch, numpy.maximum(2 * height, size)))
 
 
-def cut_apart(row: Boxes, size: int) -> list[Boxes]:
-    """Return the lines of a row of letters, from left to right: its parts with more between them than a space."""
-    ends = numpy.maximum.accumulate(row[:, RIGHT])
-    gaps = (row[1:, LEFT] - ends[:-1]).clip(0)
-    unit = units(row, numpy.zeros(len(row), int), size).max(initial=0)
-    spaces = gaps[gaps > SPACE * unit]
-    if len(spaces) >= EVEN and spaces.max() < EVENLY * spaces.min():
-        return [row]
+def gaps_of(row: Boxes, size: int) -> Numbers:
+    """Return how much wider than usual the gaps between letters of a row are, as shares of their height or pitch."""
+    unit = units(row, numpy.zeros(len(row), int), size).max(initial=1)
+    dots = numpy.maximum(*sides(row)) < DOT * unit  # a space behind one is wider
+    gaps = (row[1:, LEFT] - numpy.maximum.accumulate(row[:, RIGHT] + dots * SPACE * unit)[:-1]).clip(0)
     usual = numpy.sort(numpy.append(gaps, 0))[len(gaps) // 2]
-    return numpy.split(row, numpy.flatnonzero(gaps > max(IN_LINE * unit, min(2 * usual, unit))) + 1)
+    return (gaps - min(usual, unit / 2)) / unit
 
 
 def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int]:
