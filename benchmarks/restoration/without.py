@@ -31,6 +31,7 @@ Restore = Callable[[list[str]], list[str]]
 # What stands in the place of each rule
 WITHOUT: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "list of mistakes": (correctors, "listed_mistakes", lambda draft: draft),
+    "dictionary and usage of letters": (correctors, "dictionary_words", lambda draft: draft),
     "junctions": (correctors, "spaces_at_junctions", lambda draft: draft),
     "conventions and slang": (restorer, "keep_conventions", lambda decided, *_: decided),
     "slang": (as_typed, "slang", lambda: re.compile("(?!)")),

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Optional, Union
+from typing import Any, Optional, Union
 
 import numpy
 from numpy.typing import NDArray
@@ -27,37 +27,30 @@ Restore = Union[bool, Restorer]
 
 
 @dataclass(frozen=True)
-class RestoringReference:
-    """The references that load a RestoringClassifier in another process."""
-
-    restorer: Reference
-    classifier: Reference
-
-    def load(self, device: str = "auto", threads: Optional[int] = None) -> "RestoringClassifier":
-        return RestoringClassifier(self.restorer.load(device, threads), self.classifier.load(device, threads))
-
-
-@dataclass(frozen=True)
 class RestoringClassifier:
     """A classifier that is given the restored text where it is less than SURE_LABEL of a text as it was typed.
 
-    Its output columns are the restorer's, then its own. Of a text that was not restored, `restored` is the clean text.
+    Its output columns are the restorer's, then its own. Of a text that was not restored, `restored` is the clean text. Of
+    references to a Restorer and a Classifier it is the reference that loads both in another process.
     """
 
-    restorer: Restorer
-    classifier: Classifier
+    restorer: Any
+    classifier: Any
 
     @property
     def types(self) -> Mapping[str, str]:
         return {**self.restorer.types, **self.classifier.types}
 
     @property
-    def judge(self) -> Classifier:
+    def judge(self) -> Any:
         return self.classifier
 
     @property
-    def reference(self) -> RestoringReference:
-        return RestoringReference(self.restorer.reference, self.classifier.reference)
+    def reference(self) -> "RestoringClassifier":
+        return RestoringClassifier(self.restorer.reference, self.classifier.reference)
+
+    def load(self, device: str = "auto", threads: Optional[int] = None) -> "RestoringClassifier":
+        return RestoringClassifier(*(each.load(device, threads) for each in (self.restorer, self.classifier)))
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each text, restored or not; NaN where it is blank."""
@@ -102,7 +95,7 @@ def over(classifier: Classifier, restore: Restore = False) -> Union[Classifier, 
     return RestoringClassifier(packaged_restorer() if restore is True else restore, classifier)
 
 
-def reference(classifier: Reference, restore: Union[bool, str, Path], engine: str) -> RestoringReference:
+def reference(classifier: Reference, restore: Union[bool, str, Path], engine: str) -> RestoringClassifier:
     """Return the reference that loads `over` in another process, by the packaged editor (True) or a bundle."""
     editor = load_bundle(None if isinstance(restore, bool) else restore, Restorer.layout)
-    return RestoringReference(Reference.of(Restorer, editor, engine_beside(editor, engine)), classifier)
+    return RestoringClassifier(Reference.of(Restorer, editor, engine_beside(editor, engine)), classifier)

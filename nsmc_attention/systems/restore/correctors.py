@@ -206,12 +206,10 @@ def evidence_of_letters(draft: Draft) -> Iterator[tuple[int, int, list[float]]]:
         # a lone syllable is mistyped in one of its three parts: 짦은 is not 젊은
         one, other = parts(letters[first]), parts(characters.character(int(tags[first])) if tags[first] > END else "")
         alone = numpy.count_nonzero(tags[max(begin, first - 1) : min(end, last + 1)]) == 1
-        if alone and any(one) and any(other) and sum(map(ne, one, other)) > 1:
-            yield first, last, []
-            continue
+        unlike = alone and any(one) and any(other) and sum(map(ne, one, other)) > 1
         surest = of_probability(float(draft.certainty[first:last].max()))
         usual = of_letters(letters[begin:end], tags[begin:end].tolist(), first - begin, last - begin, characters)
-        yield first, last, [surest, cheaper, *usual, DELETE in tags[first:last]]
+        yield first, last, [] if unlike else [surest, cheaper, *usual, DELETE in tags[first:last]]
 
 
 def runs_of_changes(doubtful: NDArray[numpy.bool_], ends: NDArray[numpy.int64]) -> Iterator[tuple[int, int, int, int]]:

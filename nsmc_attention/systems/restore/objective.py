@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Optional
+from typing import Any, NamedTuple, Optional
 
 import numpy
 
@@ -33,8 +33,7 @@ LENGTH_JITTER = 4
 AS_TYPED = 0.5
 
 
-@dataclass(frozen=True)
-class Pairs:
+class Pairs(NamedTuple):
     """N sources and what each was meant to be."""
 
     sources: list[str]
