@@ -4,7 +4,7 @@ import pytest
 
 from nsmc_attention import score_column
 from nsmc_attention.apps.columns import SPARK_SCHEMA
-from nsmc_attention.classifier.prediction import COLUMNS
+from nsmc_attention.classifier.prediction import TYPES
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.errors import DataError
 
@@ -13,7 +13,7 @@ def test_a_column_keeps_its_index_and_says_what_predict_says(bundle_folder):
     classifier = load_classifier(bundle_folder)
     column = pandas.Series(["정말 재미있다", None, "별로", float("nan"), 3], index=list("zyxwv"))
     found = score_column(column, classifier)
-    assert list(found.index) == list("zyxwv") and list(found.columns) == list(COLUMNS)
+    assert list(found.index) == list("zyxwv") and list(found.columns) == list(TYPES)
     for text, (label, _score, probability, error) in zip(
         ["정말 재미있다", "", "별로", "", "3"], found.to_numpy().tolist()
     ):
