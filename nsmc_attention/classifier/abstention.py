@@ -77,16 +77,15 @@ class Abstention:
             return dict(enumerate(map(self.reason, reviews)))
         doubts, korean = map(reviews.count, self.tables)
         plain = (doubts == 0) | (reviews.lengths >= PLAIN_TOKENS) & (2 * doubts <= reviews.lengths)
-        unclear = ~plain | (korean == 0) | (reviews.classes & IS_SUSPECT > 0)
-        return {place: self.reason(reviews[place]) for place in numpy.flatnonzero(unclear).tolist()}
+        sure, texts = plain & (korean > 0), reviews.texts
+        some = numpy.flatnonzero(~sure | (reviews.classes & IS_SUSPECT > 0)).tolist()
+        return {at: replaced(texts[at]) if sure[at] else self.reason(reviews[at]) for at in some}
 
     def reason(self, review: Encoded) -> Optional[str]:
         """Return why a review that has tokens gets no label; None where it gets one."""
         text = review.text
-        if why := replaced(text):
+        if why := replaced(text) or MARKS_ALONE.fullmatch(text) and NO_EVIDENCE:
             return why
-        if MARKS_ALONE.match(text) and MARKS_ALONE.fullmatch(text):
-            return NO_EVIDENCE
         doubts = sum(map(self.doubtful.__contains__, review.ids))
         # most tokens are Korean words, signs or laughter: what is soon seen
         is_plain = len(review) >= max(PLAIN_TOKENS, 2 * doubts) and SYLLABLE.search(text)
