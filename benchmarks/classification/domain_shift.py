@@ -18,7 +18,7 @@ from scipy.stats import spearmanr
 from sklearn.model_selection import train_test_split
 
 from nsmc_attention import load_classifier
-from nsmc_attention.classifier.domain_shift import strangeness_limit, word_ranks
+from nsmc_attention.classifier.domain_shift import SHIFT_LIMIT, SHIFT_SPREAD, word_ranks
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.network.parameters import NGRAM_TABLE
@@ -126,7 +126,7 @@ def print_measures(rows, years, rho):
 
 def print_warnings(rows, years, size):
     beyond = {
-        name: 100 * (tables(each, size)[:, -1] > strangeness_limit(size)).mean()
+        name: 100 * (tables(each, size)[:, -1] > SHIFT_LIMIT + SHIFT_SPREAD / size**0.5).mean()
         for name, each in rows.items()
         if len(each) > size
     }
@@ -146,7 +146,9 @@ def main(path):
     for size in (20, 50, 100, 300, 1000):
         print_warnings(rows, years, size)
     strange = numpy.array([values(read(texts))[-1] for texts in films.values() if len(texts) >= 90])
-    print(f"tables of one film, 90 to 100: {100 * (strange > strangeness_limit(100)).mean():.1f} of {len(strange):,}")
+    print(
+        f"tables of one film, 90 to 100: {100 * (strange > SHIFT_LIMIT + SHIFT_SPREAD / 10).mean():.1f} of {len(strange):,}"
+    )
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.predictor import WHOLE_TOKENS, WINDOW, Classifier
 from nsmc_attention.classifier.settings import LAYOUT
-from nsmc_attention.classifier.windows import read_window
+from nsmc_attention.classifier.windows import classes_of_characters, read_window
 from nsmc_attention.corpora import labelled
 from nsmc_attention.machine.processes import cores
 from nsmc_attention.native.dictionary import installed_decoder
@@ -26,6 +26,7 @@ from nsmc_attention.native.kernels import VARIABLE, kernel_name
 from nsmc_attention.scoring.files import score_table, table_parts, tally_of
 from nsmc_attention.tables.table import Table, open_table
 from nsmc_attention.text.encoding import clean
+from nsmc_attention.text.symbols import LONGEST_NUMBER
 from nsmc_attention.text.tokenizers import LONGEST_TEXT
 
 from ..contest.rounds import processor_times
@@ -61,8 +62,10 @@ def works(path, classifier):
     windows = [read_window(encoder, piece, WHOLE_TOKENS)[0] for piece in pieces(texts, WINDOW)]
 
     def encode(longest, buckets):
+        # without symbols, which are looked for with the labels
+        how = None, classes_of_characters(), longest, LONGEST_NUMBER, buckets
         for piece in pieces(texts, WINDOW):
-            decoder.window(piece, encoder.native_vocabulary, clean, longest, buckets)
+            decoder.window(piece, encoder.native_vocabulary, clean, *how)
 
     def share():
         found = [(row[2], row[-1]) for row in rows]

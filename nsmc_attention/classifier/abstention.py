@@ -7,14 +7,14 @@ A text is judged if it has Korean words, ratings or emoji of the vocabulary, or 
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Iterable, Optional, Sequence
+from typing import Optional, Sequence
 
 import numpy
 from numpy.typing import NDArray
 
 from ..text.encoding import Encoded, ReviewEncoder
 from ..text.symbols import ENGLISH, ENTRIES, LONG_RUN
-from .windows import Reviews, Window
+from .windows import IS_SUSPECT, Reviews, Window
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
 LOST = "damaged: the letters of this text were lost when it was saved; save it as UTF-8"
@@ -71,33 +71,25 @@ class Abstention:
 
     encoder: ReviewEncoder
 
-    def reasons(self, reviews: Reviews) -> Iterable[Optional[str]]:
-        """Return the `reason` of each review; of those in arrays nine in ten are seen at once to have none."""
+    def reasons(self, reviews: Reviews) -> dict[int, Optional[str]]:
+        """Return {place: `reason`} of reviews; of those in arrays, without most of those that have none."""
         if not isinstance(reviews, Window):
-            return map(self.reason, reviews)
+            return dict(enumerate(map(self.reason, reviews)))
         doubts, korean = map(reviews.count, self.tables)
         plain = (doubts == 0) | (reviews.lengths >= PLAIN_TOKENS) & (2 * doubts <= reviews.lengths)
-        return [
-            replaced(text) if sure else self.reason(reviews[place])
-            for place, (sure, text) in enumerate(zip((plain & (korean > 0)).tolist(), reviews.texts))
-        ]
+        sure, texts = plain & (korean > 0), reviews.texts
+        some = numpy.flatnonzero(~sure | (reviews.classes & IS_SUSPECT > 0)).tolist()
+        return {at: replaced(texts[at]) if sure[at] else self.reason(reviews[at]) for at in some}
 
     def reason(self, review: Encoded) -> Optional[str]:
         """Return why a review that has tokens gets no label; None where it gets one."""
         text = review.text
-        if why := replaced(text):
+        if why := replaced(text) or MARKS_ALONE.fullmatch(text) and NO_EVIDENCE:
             return why
-        if MARKS_ALONE.match(text) and MARKS_ALONE.fullmatch(text):
-            return NO_EVIDENCE
-        # of all texts four in five: known words, signs and laughter alone
-        if self.doubtful.isdisjoint(review.ids) or not self.is_korean or self.is_plain(review):
-            return None
-        return None if self.has_evidence(review) else NO_EVIDENCE
-
-    def is_plain(self, review: Encoded) -> bool:
-        """Return whether most tokens of a review are Korean words or signs: what is soon seen."""
         doubts = sum(map(self.doubtful.__contains__, review.ids))
-        return len(review) >= max(PLAIN_TOKENS, 2 * doubts) and SYLLABLE.search(review.text) is not None
+        # most tokens are Korean words, signs or laughter: what is soon seen
+        is_plain = len(review) >= max(PLAIN_TOKENS, 2 * doubts) and SYLLABLE.search(text)
+        return None if not doubts or not self.is_korean or is_plain or self.has_evidence(review) else NO_EVIDENCE
 
     @cached_property
     def is_korean(self) -> bool:

@@ -27,7 +27,6 @@ MOST_TEXTS, FEWEST_TEXTS = 1000, 20
 SHIFT_LIMIT, SHIFT_SPREAD = 0.0, 4.0
 # Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
 USUAL_RANK, USUAL_CERTAINTY = 95, 94
-ADVICE = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,8 @@ class DomainShift:
     def __str__(self) -> str:
         sure = f"the classifier is {self.certainty} % sure, of film reviews {self.usual_certainty} %"
         rare = f"mean rank of their words {self.rank:,}, of film reviews {self.usual_rank}"
-        return f"unlike the film reviews of the training ({sure}; {rare}): expect more wrong labels; {ADVICE}"
+        advice = "label 100 rows, then run nsmc-attention adapt FILE --out RUN"
+        return f"unlike the film reviews of the training ({sure}; {rare}): expect more wrong labels; {advice}"
 
 
 def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
@@ -60,10 +60,6 @@ def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
     return ranks
 
 
-def strangeness_limit(texts: int) -> float:
-    return SHIFT_LIMIT + SHIFT_SPREAD / texts**0.5
-
-
 def domain_shift(classifier: Predictor, texts: Sequence[str]) -> Optional[DomainShift]:
     """Measure how the first MOST_TEXTS texts differ from film reviews; None where they do not.
 
@@ -76,7 +72,7 @@ def domain_shift(classifier: Predictor, texts: Sequence[str]) -> Optional[Domain
     ranks = word_ranks(encoder)[numpy.concatenate([review.ids for review in reviews])]
     log_rank = numpy.log(ranks[ranks > 0]).mean() if ranks.any() else 0.0
     certainty = numpy.abs(log_odds(classifier.judge.score(reviews))).mean()
-    if log_rank - 2 * certainty <= strangeness_limit(len(reviews)):
+    if log_rank - 2 * certainty <= SHIFT_LIMIT + SHIFT_SPREAD / len(reviews) ** 0.5:
         return None
     return DomainShift(len(reviews), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))
 

@@ -211,10 +211,10 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
     model: Any = bundle.config.model
     hidden = model.encoder.hidden_size
-    loadable = kernel_arrays(bundle.parameters(), hidden)
     values = [model.values.width(model.embedding_size, hidden)] if model.values.near else []
     read = [*values, *[hidden] * len(kernels.DIRECTIONS)]
-    return NativeEngine(network.load(kernel=kernel, **loadable), name, threads, read)
+    loaded_network = network.load(kernel=kernel, **kernel_arrays(bundle.parameters(), hidden))
+    return NativeEngine(loaded_network, name, threads, read)
 
 
 def kernel_arrays(stored: Arrays, hidden: int) -> Record:
@@ -286,8 +286,7 @@ def load_engine(
     """
     if name == "auto" and device != "gpu" and runs_natively(bundle):
         name = "native"
-    known = (*PRECISIONS, "onnx", "gluon")
-    chosen = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"], known)
+    chosen = chosen_engine(name, device, "model.onnx" in bundle.manifest["files"], (*PRECISIONS, "onnx", "gluon"))
     if chosen in PRECISIONS:
         return native_engine(bundle, threads, chosen)
     return GraphEngine(load_graphs(bundle, chosen, device, threads or cores())["model.onnx"])

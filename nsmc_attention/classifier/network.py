@@ -102,8 +102,7 @@ class HopPooling(QueryPooling):
     """Attention of hops to the tokens: each hop's context, (N, R, V), and weights (N, R, T)."""
 
     def __call__(self, F: Operators, keys: Array, values: Array, mask: Array, valid_length: Array) -> Pair:
-        contexts, weights = self.attention(keys, values, F.transpose(mask, axes=(0, 2, 1)))
-        return contexts, weights
+        return self.attention(keys, values, F.transpose(mask, axes=(0, 2, 1)))
 
     def rows(self, F: Operators, weights: Array, mask: Array, valid_length: Array) -> Array:
         return weights

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Literal, Optional
+from itertools import repeat
+from typing import Literal, Mapping, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -18,7 +19,6 @@ BLANK = "blank: no word to score"
 TYPES = {"label": "string", "score": "double", "probability": "double", "error": "string"}
 WITH_SENTIMENT = {"label": "string", "score": "double", "sentiment": "string", "stars": "double", **TYPES}
 IN_WORDS = {name: kind for name, kind in WITH_SENTIMENT.items() if name != "stars"}
-COLUMNS = tuple(TYPES)
 Row = tuple[Optional[str], Optional[float], Optional[float], Optional[str]]
 
 
@@ -118,17 +118,17 @@ class Prediction:
         return {**values, "error": self.error} if self.error else values
 
 
-def output_row(probability: Optional[float], reason: Optional[str] = None) -> Row:
-    """Return (label, score, probability, error) for a probability of positive; None or NaN is a blank text.
-
-    Where there is a reason to withhold the label, the probability alone is left.
-    """
-    if probability is None or probability != probability:
-        return None, None, None, BLANK
-    if reason:
-        return None, None, probability, reason
-    positive = probability >= 0.5
-    return LABELS[positive], probability if positive else 1 - probability, probability, None
+def output_rows(probabilities: Numbers, reasons: Mapping[int, Optional[str]]) -> list[Row]:
+    """Return (label, score, probability, error) for N probabilities of positive, NaN of a blank text; in places with a
+    reason to withhold the label, the probability alone is left."""
+    positive = probabilities >= 0.5
+    labels, scores = map(LABELS.__getitem__, positive.tolist()), numpy.where(positive, probabilities, 1 - probabilities)
+    rows: list[Row] = [*zip(labels, scores.tolist(), probabilities.tolist(), repeat(None))]
+    blank = dict.fromkeys(numpy.flatnonzero(numpy.isnan(probabilities)).tolist(), BLANK)
+    for place, reason in {**reasons, **blank}.items():
+        if reason:
+            rows[place] = None, None, None if reason is BLANK else rows[place][2], reason
+    return rows
 
 
 def opinion_in_words(label: Optional[str], sentiment: Optional[str], stars: Optional[float]) -> str:

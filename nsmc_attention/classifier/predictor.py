@@ -31,7 +31,7 @@ from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
 from .domain_shift import domain_shift
 from .engines import Engine, load_engine
-from .prediction import IN_WORDS, TYPES, WITH_SENTIMENT, Prediction, opinion_in_words, output_row
+from .prediction import IN_WORDS, TYPES, WITH_SENTIMENT, Prediction, opinion_in_words, output_rows
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
 from .windows import Reviews, Window, read_window
 
@@ -321,19 +321,18 @@ class Classifier(Predictor):
 
     def rows_in(self, texts: list[str]) -> list[Row]:
         """Return `rows` of a window: most reviews are read as arrays, the others as objects."""
-        score: Any = (lambda reviews: None) if self.sentiment else self.score
         window, others = read_window(self.encoder, texts, min(WHOLE_TOKENS, self.score.longest))
-        rows, apart = self.rows_of(window, score(window)), [*others.values()]
-        for place, row in zip(others, self.rows_of(apart, score(apart)) if apart else ()):
+        rows = self.rows_of(window)
+        for place, row in zip(others, self.rows_of([*others.values()]) if others else ()):
             rows[place] = row
         return rows
 
-    def rows_of(self, reviews: Reviews, probabilities: Optional[NDArray[numpy.float64]]) -> list[Row]:
-        """Return `rows` of encoded reviews; without a sentiment of those that the network has read."""
-        if not self.sentiment:
-            return self.labels_of(reviews, probabilities)
-        probabilities, _, said = self.score.read(reviews, self.heads, weighted=False)
+    def rows_of(self, reviews: Reviews) -> list[Row]:
+        """Return `rows` of encoded reviews."""
+        probabilities, _, said = self.score.read(reviews, self.heads if self.sentiment else None, weighted=False)
         rows = self.labels_of(reviews, probabilities)
+        if not self.sentiment:
+            return rows
         own: list[Row] = [*self.sentiments(rows, said)]
         if self.sentiment == "in words":
             own = [(opinion_in_words(row[0], *sentiment),) for row, sentiment in zip(rows, own)]
@@ -341,7 +340,7 @@ class Classifier(Predictor):
 
     def labels_of(self, reviews: Reviews, probabilities: Any) -> list[Row]:
         """Return (label, score, probability, error) of encoded reviews that the network has read."""
-        return [*map(output_row, probabilities.tolist(), self.abstention.reasons(reviews))]
+        return output_rows(probabilities, self.abstention.reasons(reviews))
 
     def sentiments(
         self, rows: Sequence[Row], said: NDArray[numpy.float64]
@@ -369,8 +368,10 @@ class Classifier(Predictor):
 
     def windows(self, texts: Iterable[str], encode: Any = None) -> Iterator[Any]:
         """Yield lists of at most WINDOW encoded reviews, and of about TEXT bytes of text."""
-        checked = check_texts(texts, "reviews", "use predict() for one review")
-        return map(encode or self.encoder.encode_many, cut(checked, WINDOW, getsizeof, TEXT))
+        read = encode or self.encoder.encode_many
+        if isinstance(texts, list) and set(map(type, texts)) == {str} and sum(map(getsizeof, texts)) < TEXT:
+            return map(read, (texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)))
+        return map(read, cut(check_texts(texts, "reviews", "use predict() for one review"), WINDOW, getsizeof, TEXT))
 
 
 def load_classifier(

@@ -1,29 +1,34 @@
-"""Windows of a table's reviews as arrays, filled by compiled code; long reviews and those with symbols stand apart."""
+"""Windows of a table's reviews as arrays, filled by compiled code; long reviews and those in English stand apart."""
 
+import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Optional, Sequence, Union
 
 import numpy
 from numpy.typing import NDArray
 
 from ..native.dictionary import installed_decoder
-from ..text.encoding import Encoded, ReviewEncoder, clean
+from ..text.encoding import PLAIN, Encoded, ReviewEncoder, clean
 from ..text.ngrams import NGRAMS
-from ..text.symbols import LONGEST_NUMBER
+from ..text.symbols import LONGEST_NUMBER, READERS, symbols
 from ..text.tokenizers import LONGEST_TEXT
+
+# One of these is in each text of which letters were lost, or that a site's notice replaced (`abstention.replaced`)
+SUSPECT, IS_SUSPECT, UNCLEAN = "[?\ufffd삭블공단숨신려규없dD]", 0x40, 0x80
 
 
 @dataclass
 class Window:
-    """Reviews in arrays: the ids (U,) and n-grams (U, NGRAMS) of all their tokens, behind a row of padding."""
+    """Reviews in arrays: of each the `classes_of_characters` that its text has, how many tokens, and where they start;
+    the ids (U,) and n-grams (U, NGRAMS) of all tokens, behind a row of padding."""
 
     texts: list[str]
+    classes: NDArray[numpy.uint8]
     lengths: NDArray[numpy.int32]
+    starts: NDArray[numpy.int32]
     ids: NDArray[numpy.int32]
     ngrams: NDArray[numpy.int32]
-
-    def __post_init__(self) -> None:
-        self.starts = 1 + numpy.cumsum(self.lengths) - self.lengths
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -51,21 +56,28 @@ class Window:
 Reviews = Union[Sequence[Encoded], Window]
 
 
+@lru_cache(maxsize=1)
+def classes_of_characters() -> bytes:
+    """Return bits of each character of the first plane, the last for all beyond it: which READERS of symbols look for it,
+    IS_SUSPECT, and UNCLEAN, which `clean` may change."""
+    every, table = "".join(map(chr, range(2**16))), numpy.full(2**16, UNCLEAN, dtype="uint8")
+    for place, pattern in enumerate([*(sign for sign, _, _ in READERS), SUSPECT, PLAIN]):
+        for match in re.finditer(f"(?:{pattern})+", every):
+            table[slice(*match.span())] ^= 1 << place
+    table[-1] = 0xFF
+    return table.tobytes()
+
+
 def read_window(encoder: ReviewEncoder, reviews: list[str], longest: int) -> tuple[Reviews, dict[int, Encoded]]:
-    """Encode reviews into a Window, but for those in some places: long ones, and those with symbols."""
+    """Encode reviews into a Window, but for those in some places: long ones, and those with an English verdict."""
     decoder = installed_decoder() if encoder.tokenizer_name == "mecab" else None
     if not decoder:
         return encoder.encode_many(reviews), {}
-    texts, *arrays = decoder.window(reviews, encoder.native_vocabulary, clean, LONGEST_TEXT, encoder.ngram_buckets)
+    how = symbols if encoder.symbols else None, classes_of_characters(), LONGEST_TEXT, LONGEST_NUMBER
+    texts, kinds, *arrays = decoder.window(reviews, encoder.native_vocabulary, clean, *how, encoder.ngram_buckets)
     lengths, ids, ngrams = (numpy.frombuffer(array, dtype="int32") for array in arrays)
-    ids[0], window = encoder.padding, Window(texts, lengths, ids, ngrams.reshape(-1, NGRAMS))
-    english, hinting = (window.count(encoder.table(each)) > 0 for each in (encoder.english, encoder.hinting))
-    others = {
-        place: encoder.encode(texts[place]) for place in numpy.flatnonzero(english | (lengths > longest)).tolist()
-    }
-    hinting |= numpy.array([len(text) <= LONGEST_NUMBER for text in texts], dtype=bool)
-    for place in numpy.flatnonzero(hinting).tolist() if encoder.symbols else ():
-        if place not in others and (marked := encoder.with_symbols(window[place])).tokens:
-            others[place] = marked
-    lengths[[*others]] = 0
-    return window, others
+    ids[0], classes, starts = encoder.padding, numpy.frombuffer(kinds, dtype="uint8"), 1 + lengths.cumsum() - lengths
+    window = Window(texts, classes, lengths, starts, ids, ngrams.reshape(-1, NGRAMS))
+    apart = numpy.flatnonzero((lengths > longest) | (window.count(encoder.in_english) > 0)).tolist()
+    lengths[apart] = 0
+    return window, dict(zip(apart, encoder.encode_many([texts[place] for place in apart])))

@@ -151,12 +151,12 @@ class Tally:
         cls, texts: Sequence[str], probabilities: Sequence[Optional[float]], errors: int = 0, prior: float = 0.0
     ) -> "Tally":
         """Count texts with their probabilities of positive, None or NaN for a blank one; `prior` as in Evidence."""
-        known = [(text, value) for text, value in zip(texts, probabilities) if value is not None and value == value]
-        positive, korean = sum(value >= 0.5 for _, value in known), sum(1 for text in texts if HANGUL.search(text))
-        repeated = often(Counter(text for text, _ in known), len(known))
-        others = [value for text, value in known if text not in repeated]
-        evidence = Evidence.of([*others, *{text: value for text, value in known if text in repeated}.values()], prior)
-        return cls(len(texts), errors, len(known), positive, korean, evidence, repeated)
+        known = ~numpy.isnan(values := numpy.array(probabilities, dtype="float64"))
+        positive, korean = int((values >= 0.5).sum()), sum(1 for text in texts if HANGUL.search(text))
+        repeated = often(Counter(text for text, one in zip(texts, known.tolist()) if one), labels := int(known.sum()))
+        others = values[[text not in repeated for text in texts]].tolist()
+        others += {text: one for text, one in zip(texts, values.tolist()) if one == one and text in repeated}.values()
+        return cls(len(texts), errors, labels, positive, korean, Evidence.of(others, prior), repeated)
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(*(getattr(self, name) + getattr(other, name) for name in vars(self)))

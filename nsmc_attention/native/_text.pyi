@@ -1,4 +1,4 @@
-from typing import Callable, Sequence
+from typing import Callable, Optional, Sequence
 
 from numpy import float64, int32, uint32
 from numpy.typing import NDArray
@@ -28,8 +28,17 @@ class Decoder:
     def cost(self, text: str, /) -> int: ...
     def encode(self, texts: list[str], vocabulary: Vocabulary, /) -> list[tuple[tuple[str, ...], tuple[int, ...]]]: ...
     def window(
-        self, texts: list[str], vocabulary: Vocabulary, clean: Callable[[str], str], longest: int, buckets: int, /
-    ) -> tuple[list[str], bytearray, bytearray, bytearray]: ...
+        self,
+        texts: list[str],
+        vocabulary: Vocabulary,
+        clean: Callable[[str], str],
+        symbols: Optional[Callable[[str, int], list[tuple[int, int, str]]]],
+        classes: bytes,
+        longest: int,
+        longest_number: int,
+        buckets: int,
+        /,
+    ) -> tuple[list[str], bytearray, bytearray, bytearray, bytearray]: ...
     def keys(self, texts: list[str], zeros: NDArray[uint32], /) -> None: ...
     def log_odds(self, texts: list[str], junctions: Junctions, numbers: NDArray[float64], /) -> None: ...
 

@@ -618,12 +618,14 @@ class Vocabulary {
     return drawn;
   }
   static std::uint64_t add_to_hash(std::uint64_t hash, unsigned char byte) { return (hash ^ byte) * 0x100000001b3u; }
+  static std::uint64_t hash_of(Bytes unit, std::uint64_t hash = empty_hash()) {
+    for (unsigned char byte : unit) hash = add_to_hash(hash, byte);
+    return hash;
+  }
 
   // Add the next entry; no two have the same bytes.
   void add(Bytes unit) {
-    std::uint64_t hash = empty_hash();
-    for (unsigned char byte : unit) hash = add_to_hash(hash, byte);
-    hash = mixed(hash);
+    const std::uint64_t hash = mixed(hash_of(unit));
     std::size_t slot = first_slot(hash);
     while (slots[slot].entry != unknown) slot = (slot + 1) & (slots.size() - 1);
     slots[slot] = {mark(hash), static_cast<std::uint32_t>(places.size() - 1)};
@@ -632,6 +634,7 @@ class Vocabulary {
   }
 
   // The number of an entry, or `unknown`.
+  std::uint32_t find(Bytes unit) const { return find(unit, hash_of(unit)); }
   std::uint32_t find(Bytes unit, std::uint64_t hash) const {
     hash = mixed(hash);
     for (std::size_t slot = first_slot(hash); slots[slot].entry != unknown; slot = (slot + 1) & (slots.size() - 1)) {
@@ -672,24 +675,42 @@ void add_units(const Text& text, Morpheme word, const Vocabulary& vocabulary, st
   const auto bytes = [&](std::uint32_t begin, std::uint32_t end) {
     return Bytes(text.bytes.data() + text.starts[begin], text.starts[end] - text.starts[begin]);
   };
-  std::uint64_t hash = Vocabulary::empty_hash();
-  for (unsigned char byte : bytes(word.begin, word.end)) hash = Vocabulary::add_to_hash(hash, byte);
-  const std::uint32_t whole = vocabulary.find(bytes(word.begin, word.end), hash);
+  const std::uint32_t whole = vocabulary.find(bytes(word.begin, word.end));
   if (whole != Vocabulary::unknown || !vocabulary.cut_rare) return units.push_back({word.begin, word.end, whole});
   std::uint64_t hashes[longest_piece];  // of the pieces that begin at `begin`, by their length - 1
   for (std::uint32_t begin = word.begin; begin < word.end && units.size() < most; begin = units.back().end) {
     const std::uint32_t last = std::min(word.end, begin + longest_piece);
-    hash = Vocabulary::empty_hash();
-    for (std::uint32_t end = begin; end < last; ++end) {
-      for (unsigned char byte : bytes(end, end + 1)) hash = Vocabulary::add_to_hash(hash, byte);
-      hashes[end - begin] = hash;
-    }
+    std::uint64_t hash = Vocabulary::empty_hash();
+    for (std::uint32_t end = begin; end < last; ++end)
+      hashes[end - begin] = hash = Vocabulary::hash_of(bytes(end, end + 1), hash);
     UnitOfText unit{begin, begin + 1, Vocabulary::unknown};
     for (std::uint32_t end = last; end > begin && unit.entry == Vocabulary::unknown; --end) {
       unit.entry = vocabulary.find(bytes(begin, end), hashes[end - begin - 1]);
       if (unit.entry != Vocabulary::unknown) unit.end = end;
     }
     units.push_back(unit);
+  }
+}
+
+// Append at most so many units of a path, symbols amid its words as `with_symbols` of text/symbols.py has them.
+void add_path(const Text& text, const std::vector<Morpheme>& path, const std::vector<UnitOfText>& symbols,
+              const Vocabulary& vocabulary, std::size_t most, std::vector<UnitOfText>& units) {
+  const auto add = [&](std::uint32_t begin, std::uint32_t end) {
+    if (begin < end && units.size() < most) add_units(text, {begin, end, nullptr}, vocabulary, most, units);
+  };
+  const UnitOfText* symbol = symbols.data();
+  const UnitOfText* const last = symbol + symbols.size();
+  for (const Morpheme& word : path) {
+    std::uint32_t at = word.begin;
+    while (symbol != last && symbol->end <= at) ++symbol;
+    for (const UnitOfText* each = symbol; each != last && each->begin < word.end; ++each) {
+      add(at, each->begin);
+      // of several words in one symbol, the first brings it
+      if (each->begin >= word.begin && units.size() < most)
+        units.push_back({each->begin, std::min(each->end, path.back().end), each->entry});
+      at = std::max(at, each->end);
+    }
+    add(at, word.end);
   }
 }
 
@@ -1117,17 +1138,15 @@ std::size_t read_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const 
 // Decode texts [first, last) of a list into the units of each, and call `visit(text, number of its first unit)`.
 template <class Visit>
 void decode_some(PyObject* texts, Py_ssize_t first, Py_ssize_t last, const Dictionary& dictionary,
-                 const Vocabulary& vocabulary, Borrowed& work, Visit visit) {
+                 const Vocabulary& vocabulary, Borrowed& work, const std::vector<UnitOfText>* symbols, Visit visit) {
+  const std::vector<UnitOfText> no_symbols;
   Unlocked unlocked(read_some(texts, first, last, dictionary, work) > CHARACTERS);
   work->units.clear();
   work->ends.clear();
   for (Py_ssize_t each = first; each < last; ++each) {
     const Text& text = work->texts[static_cast<std::size_t>(each - first)];
     const std::size_t begin = work->units.size(), most = begin + vocabulary.max_length;
-    for (const Morpheme& word : work->lattice.decode(text)) {
-      if (work->units.size() == most) break;
-      add_units(text, word, vocabulary, most, work->units);
-    }
+    add_path(text, work->lattice.decode(text), symbols ? symbols[each] : no_symbols, vocabulary, most, work->units);
     work->ends.push_back(work->units.size());
     visit(text, begin);
   }
@@ -1167,7 +1186,7 @@ PyObject* decoder_encode(PyObject* self, PyObject* arguments) {
     Borrowed work(decoder);
     for (Py_ssize_t first = 0; first < number; first += TEXTS) {
       const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
-      decode_some(texts.get(), first, last, *decoder.dictionary, *known.vocabulary, work,
+      decode_some(texts.get(), first, last, *decoder.dictionary, *known.vocabulary, work, nullptr,
                   [](const Text&, std::size_t) {});
       std::size_t begin = 0;
       for (Py_ssize_t each = first; each < last; ++each) {
@@ -1181,21 +1200,46 @@ PyObject* decoder_encode(PyObject* self, PyObject* arguments) {
   });
 }
 
-// Whether `clean` of text/encoding.py returns a text as it is, as it does nearly all: of Hangul, ASCII without &, and
-// some pictures, with single spaces between them.
-bool is_clean(PyObject* string) {
+// The classes of a text's characters by a table, that of classifier/windows.py; `unclean` where spaces are to go.
+constexpr unsigned unclean = 0x80, signs = 0x3f;
+
+unsigned classes_of(PyObject* string, Bytes classes) {
+  check_str(string);
   const int kind = PyUnicode_KIND(string);
   const void* data = PyUnicode_DATA(string);
   const Py_ssize_t length = PyUnicode_GET_LENGTH(string);
+  unsigned found = 0;
   std::uint32_t before = ' ';
   for (Py_ssize_t place = 0; place < length; ++place) {
     const std::uint32_t letter = PyUnicode_READ(kind, data, place);
-    const bool plain = (letter >= 0xac00 && letter <= 0xd7a3) || (letter >= 0x3131 && letter <= 0x3163) ||
-                       (letter >= 0x2600 && letter <= 0x26ff) || (letter > ' ' && letter < 0x7f && letter != '&');
-    if (!plain && (letter != ' ' || before == ' ')) return false;
+    found |=
+        classes[std::min<std::size_t>(letter, classes.size() - 1)] | (letter == ' ' && before == ' ' ? unclean : 0);
     before = letter;
   }
-  return before != ' ' || !length;
+  return found | (length && before == ' ' ? unclean : 0);
+}
+
+// The bytes of a str; none at all of one with a lone surrogate, which is never found: no text has one.
+Bytes utf8(PyObject* string) {
+  check_str(string);
+  Py_ssize_t length = 0;
+  const char* bytes = PyUnicode_AsUTF8AndSize(string, &length);
+  if (!bytes) PyErr_Clear();
+  return {reinterpret_cast<const unsigned char*>(bytes), static_cast<std::size_t>(length)};
+}
+
+// What a function of Python finds in a text: a list of (start, end, entry of the vocabulary).
+std::vector<UnitOfText> symbols_in(PyObject* text, unsigned classes, PyObject* function, const Vocabulary& vocabulary) {
+  std::vector<UnitOfText> symbols;
+  Object found = checked(PyObject_CallFunction(function, "OI", text, classes));
+  for (Py_ssize_t each = 0; PyList_Check(found.get()) && each < PyList_GET_SIZE(found.get()); ++each) {
+    unsigned int begin, end;
+    PyObject* entry;
+    if (!PyArg_ParseTuple(PyList_GET_ITEM(found.get(), each), "IIO", &begin, &end, &entry)) throw Raised();
+    if (begin >= end || end > PyUnicode_GET_LENGTH(text)) throw Error("expected symbols within their text");
+    symbols.push_back({begin, end, vocabulary.find(utf8(entry))});
+  }
+  return symbols;
 }
 
 Object array_of(const std::vector<std::int32_t>& numbers) {
@@ -1205,25 +1249,33 @@ Object array_of(const std::vector<std::int32_t>& numbers) {
 
 PyObject* decoder_window(PyObject* self, PyObject* arguments) {
   return guarded([=]() -> PyObject* {
-    PyObject *given, *vocabulary, *clean;
-    Py_ssize_t longest;
+    PyObject *given, *vocabulary, *clean, *find_symbols;
+    Py_ssize_t longest, longest_number;
     unsigned int buckets;
-    if (!PyArg_ParseTuple(arguments, "O!O!OnI:window", &PyList_Type, &given, vocabulary_type, &vocabulary, &clean,
-                          &longest, &buckets))
+    Buffers buffers;
+    if (!PyArg_ParseTuple(arguments, "O!O!OOy*nnI:window", &PyList_Type, &given, vocabulary_type, &vocabulary, &clean,
+                          &find_symbols, &buffers.views[0], &longest, &longest_number, &buckets))
       return nullptr;
+    if (!buffers[0].size()) throw Error("expected a class for each character");
     Decoder& decoder = held_by<Decoder>(self);
     const Entries& known = held_by<Entries>(vocabulary);
     const Py_ssize_t number = PyList_GET_SIZE(given);
     Object texts = checked(PyList_GetSlice(given, 0, number)), heads = checked(PyList_New(number));
+    Object kinds = checked(PyByteArray_FromStringAndSize(nullptr, number));
+    std::vector<std::vector<UnitOfText>> symbols(static_cast<std::size_t>(number));
     for (Py_ssize_t each = 0; each < number; ++each) {
       PyObject* text = PyList_GET_ITEM(texts.get(), each);
-      check_str(text);
-      if (!is_clean(text)) {
+      unsigned classes = classes_of(text, buffers[0]);
+      if (classes & unclean) {
         text = checked(PyObject_CallOneArg(clean, text)).release();
         PyList_SetItem(texts.get(), each, text);
-        check_str(text);
+        classes = classes_of(text, buffers[0]);
       }
-      PyList_SET_ITEM(heads.get(), each, checked(PyUnicode_Substring(text, 0, longest)).release());
+      PyObject* head = checked(PyUnicode_Substring(text, 0, longest)).release();
+      PyList_SET_ITEM(heads.get(), each, head);
+      if (find_symbols != Py_None && (classes & signs || PyUnicode_GET_LENGTH(head) <= longest_number))
+        symbols[static_cast<std::size_t>(each)] = symbols_in(head, classes, find_symbols, *known.vocabulary);
+      PyByteArray_AS_STRING(kinds.get())[each] = static_cast<char>(classes);
     }
     // the first row is that of padding
     std::vector<std::int32_t> lengths, ids(1), ngram_ids(buckets ? NGrams::columns : 0);
@@ -1244,11 +1296,10 @@ PyObject* decoder_window(PyObject* self, PyObject* arguments) {
     };
     for (Py_ssize_t first = 0; first < number; first += TEXTS) {
       const Py_ssize_t last = std::min(number, first + static_cast<Py_ssize_t>(TEXTS));
-      decode_some(heads.get(), first, last, *decoder.dictionary, *known.vocabulary, work, add);
+      decode_some(heads.get(), first, last, *decoder.dictionary, *known.vocabulary, work, symbols.data(), add);
     }
-    return checked(
-               PyTuple_Pack(4, texts.get(), array_of(lengths).get(), array_of(ids).get(), array_of(ngram_ids).get()))
-        .release();
+    return PyTuple_Pack(5, texts.get(), kinds.get(), array_of(lengths).get(), array_of(ids).get(),
+                        array_of(ngram_ids).get());
   });
 }
 
@@ -1358,15 +1409,6 @@ std::unique_ptr<Decoder> make_decoder(PyObject* arguments) {
   return decoder;
 }
 
-// The bytes of a str; none at all of one with a lone surrogate, which is never found: no text has one.
-std::string_view utf8(PyObject* string) {
-  check_str(string);
-  Py_ssize_t length = 0;
-  const char* bytes = PyUnicode_AsUTF8AndSize(string, &length);
-  if (!bytes) PyErr_Clear();
-  return {bytes, static_cast<std::size_t>(length)};
-}
-
 Object shared(PyObject* object) {
   Py_INCREF(object);
   return Object(object);
@@ -1383,9 +1425,9 @@ std::unique_ptr<Entries> make_vocabulary(PyObject* arguments) {
   known->vocabulary = std::make_unique<Vocabulary>(static_cast<std::size_t>(PyDict_GET_SIZE(numbers)),
                                                    static_cast<std::size_t>(max_length), cut_rare != 0);
   while (PyDict_Next(numbers, &place, &unit, &id)) {
-    const std::string_view bytes = utf8(unit);
+    const Bytes bytes = utf8(unit);
     if (!bytes.data()) continue;
-    known->vocabulary->add({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
+    known->vocabulary->add(bytes);
     known->units.push_back(shared(unit));
     known->ids.push_back(shared(id));
     known->numbers.push_back(static_cast<std::int32_t>(PyLong_AsLong(id)));
@@ -1445,7 +1487,8 @@ PyMethodDef decoder_methods[] = {
     {"cost", decoder_cost, METH_O, "cost(text) -> int"},
     {"encode", decoder_encode, METH_VARARGS, "encode(texts, vocabulary) -> list of (tokens, ids), two tuples"},
     {"window", decoder_window, METH_VARARGS,
-     "window(texts, vocabulary, clean, longest, buckets) -> clean texts, lengths, ids, n-grams: bytearrays of int32"},
+     "window(texts, vocabulary, clean, symbols, classes, longest, longest_number, buckets) -> clean texts, their "
+     "classes (bytes), lengths, ids, n-grams (int32)"},
     {"keys", decoder_keys, METH_VARARGS, "keys(texts, zeros): fill uint32 (S, 12)"},
     {"log_odds", decoder_log_odds, METH_VARARGS, "log_odds(texts, junctions, numbers): fill float64 (S,)"},
     {nullptr, nullptr, 0, nullptr},

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 PathLike = Union[str, Path]
 # Rows that are written at a time, and lines that are read
-ROWS_WRITTEN, WINDOW = 64, 4096
+ROWS_WRITTEN, WINDOW = 512, 4096
 # Rows of a table's beginning that are read again for its share; of each later part fewer, which stand for more
 SAMPLED = 1024
 # By which Excel knows UTF-8
@@ -234,13 +234,12 @@ def tally_of(scorer: Scorer, texts: Sequence[str], found: Sequence[Any], errors:
 
 def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:
     """Return probabilities, None without one, and the number of errors of results: objects, or rows of output columns."""
+    place = [*scorer.types].index("probability") if scorer.judge else -1
     if results and isinstance(results[0], dict):
-        rows = [(result.get("probability"), result.get("error")) for result in results]
-    else:
-        place = [*scorer.types].index("probability") if scorer.judge else -1
-        rows = [(result[place], result[-1]) for result in results]
-    errors = sum(error is not None for _, error in rows)
-    return [None if error else probability for probability, error in rows], errors
+        results, place = [(result.get("probability"), result.get("error")) for result in results], 0
+    columns = [*zip(*results)] or [()] * (1 + abs(place))
+    errors = len(results) - columns[-1].count(None)
+    return [None if error else probability for probability, error in zip(columns[place], columns[-1])], errors
 
 
 def score_window(reference: Hashable, texts: list[str]) -> list[Row]:

@@ -186,11 +186,13 @@ def encoding_of(file: BinaryIO, path: Path, given: Optional[str]) -> tuple[str, 
 
 def first_bad(file: BinaryIO, codec: str) -> Optional[tuple[int, int]]:
     """Return the line and the first byte that is not of a codec; None where all are."""
-    for number, line in enumerate(file, start=1):
+    number = 1
+    while lines := file.readlines(HEAD):
         try:
-            line.decode(codec)
+            (text := b"".join(lines)).decode(codec)
         except UnicodeDecodeError as problem:
-            return number, line[problem.start]
+            return number + text.count(b"\n", 0, problem.start), text[problem.start]
+        number += len(lines)
     return None
 
 

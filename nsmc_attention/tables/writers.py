@@ -9,7 +9,7 @@ that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unle
 
 import csv
 import json
-import string
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -36,7 +36,7 @@ UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uf
 )
 # By which formulas begin, and by which some locales separate cells
 SIGNS, SEPARATORS = "=+-@＝＋－＠", ",;\t"
-ALPHANUMERIC = frozenset(string.digits + string.ascii_letters)
+PLAIN_START = re.compile("[가-힣0-9A-Za-z]|\\Z")
 # Rows of a row group of parquet
 GROUP = 2**16
 
@@ -81,10 +81,7 @@ def as_cell(value: object) -> object:
 def as_cells(column: Sequence[object]) -> list[object]:
     """Return `as_cell` of each cell of a column."""
     # nearly all begin with a syllable, a digit or a Latin letter
-    return [
-        cell if isinstance(cell, str) and ("가" <= cell[:1] <= "힣" or cell[:1] in ALPHANUMERIC) else as_cell(cell)
-        for cell in column
-    ]
+    return [cell if isinstance(cell, str) and PLAIN_START.match(cell) else as_cell(cell) for cell in column]
 
 
 class ShortLineEnds(list[str]):
@@ -140,8 +137,9 @@ def csv_writer(
     file.write(lines.taken())
 
     def write(rows: ScoredRows) -> None:
-        cells = [*ordered(rows.columns, names, "csv"), *map(figures, zip(*rows.results))]
-        table.writerows(zip(*(marked(plain_cells(column)) for column in cells)))
+        cells = map(marked, map(plain_cells, ordered(rows.columns, names, "csv")))
+        own = (figures(column) or marked(plain_cells(column)) for column in zip(*rows.results))
+        table.writerows(zip(*cells, *own))
         file.write(lines.taken())
 
     yield write
@@ -203,7 +201,7 @@ def parquet_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], 
     def write(rows: ScoredRows) -> None:
         columns = {encodable(name): as_array(name, cells, rows.types.get(name)) for name, cells in rows.columns.items()}
         tables.append(pyarrow.table(columns))
-        results = output_columns(rows.results, types)
+        results = output_columns([*rows.results], types)
         outputs.append(pyarrow.table({name: as_array(name, results[name], kind) for name, kind in types.items()}))
 
     yield write
@@ -268,9 +266,8 @@ WRITERS: dict[str, Writer] = {
 }
 
 
-def output_columns(rows: Iterable[Sequence[object]], columns: Iterable[str]) -> dict[str, list[object]]:
+def output_columns(rows: Sequence[Sequence[object]], columns: Iterable[str]) -> dict[str, list[object]]:
     """Return {name: list} of the output columns for N rows of their values."""
-    rows = list(rows)
     return {name: [row[index] for row in rows] for index, name in enumerate(columns)}
 
 
@@ -305,16 +302,15 @@ def as_json(values: dict[str, object]) -> str:
         return json.dumps(finite, ensure_ascii=False)
 
 
-def figures(column: Sequence[object]) -> list[object]:
-    """Return an output column as csv has it, where numbers have 6 digits."""
-    return [f"{value:.6f}" if isinstance(value, float) else value for value in column]
+def figures(column: Sequence[Any]) -> list[str]:
+    """Return an output column of numbers as csv has it, with 6 digits, nothing for None; an empty list for another."""
+    numbers = set(map(type, column)) - {type(None)} == {float}
+    return ["" if value is None else f"{value:.6f}" for value in column] if numbers else []
 
 
 def plain_cells(column: Sequence[object]) -> Sequence[object]:
     """Return `plain` of a column's cells, nothing for None; a column of texts as it is, which most are."""
-    if set(map(type, column)) == {str}:
-        return column
-    return ["" if cell is None else plain(cell) for cell in column]
+    return column if set(map(type, column)) == {str} else ["" if cell is None else plain(cell) for cell in column]
 
 
 def plain(value: object) -> object:

@@ -20,7 +20,7 @@ from ..machine.files import read_json
 from ..native.dictionary import installed_decoder
 from .hangul import composed
 from .ngrams import ngram_ids
-from .symbols import ENGLISH, LONGEST_NUMBER, MARK, entry, hints, with_symbols
+from .symbols import ENGLISH, LONGEST_NUMBER, MARK, SIGNS, entry, with_symbols
 from .symbols import symbols as symbols_of
 from .tokenizers import LONGEST_TEXT, WordSettings, align, tokenizer
 
@@ -38,6 +38,8 @@ IGNORABLE = re.compile(
     "\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     r"|(?<![^\w\s])[\u200d\ufe0f]+"
 )
+# What `clean` leaves as it is, but for spaces at the ends or in a row
+PLAIN = "[ -%'-~ㄱ-ㅣ가-힣\u2600-\u26ff]"
 
 
 def clean(review: str) -> str:
@@ -150,9 +152,9 @@ class ReviewEncoder:
             encoded = [self.encode_words(split(text), text) for text in texts]
         if not self.symbols:
             return encoded
-        is_plain = self.hinting.isdisjoint
+        may_have = SIGNS.search
         return [
-            review if is_plain(review.ids) and len(review.text) > LONGEST_NUMBER else self.with_symbols(review)
+            self.with_symbols(review) if len(review.text) <= LONGEST_NUMBER or may_have(review.text) else review
             for review in encoded
         ]
 
@@ -160,18 +162,18 @@ class ReviewEncoder:
         """Return whether each id of the vocabulary is among some, (V,)."""
         return numpy.isin(numpy.arange(len(self)), [*ids])
 
+    @cached_property
+    def in_english(self) -> NDArray[numpy.bool_]:
+        """Whether each id is that of an English verdict, (V,)."""
+        return self.table(self.english)
+
     def with_symbols(self, review: Encoded) -> Encoded:
-        """Return a review with its symbols; nearly all have no entry that hints at one and stay as they are."""
+        """Return a review with its symbols; nearly all have none and stay as they are."""
         text = review.text[:LONGEST_TEXT]
         if not (marked := symbols_of(text)):
             return review
         words = with_symbols(text, tokenizer(self.tokenizer_name)(text), marked)
         return self.encode_words(words, review.text)
-
-    @cached_property
-    def hinting(self) -> frozenset[int]:
-        """The ids of texts that may have symbols, that of unknown tokens among them."""
-        return frozenset([self.unknown, *(index for word, index in self.token_to_idx.items() if hints(word))])
 
     @cached_property
     def english(self) -> frozenset[int]:

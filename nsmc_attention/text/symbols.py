@@ -56,14 +56,17 @@ FEWEST_STARS, OF_FIVE, OF_TEN, OF_HUNDRED = 3, 5, 10, 100
 MARK = "\x1e"
 
 
-def symbols(text: str) -> list[Symbol]:
-    """Return the ratings, emoji and English verdicts of a clean text, in order."""
-    if ALONE.fullmatch(text):
+def symbols(text: str, classes: int = -1) -> list[Symbol]:
+    """Return the ratings, emoji and English verdicts of a clean text, in order.
+
+    `classes` are those of its characters, if they are known: the n-th bit tells whether the n-th of READERS may find some.
+    """
+    if len(text) <= LONGEST_NUMBER and ALONE.fullmatch(text):
         return [(0, len(text), rating(float(text), OF_HUNDRED if text == "100" else OF_TEN))]
     return sorted(
         symbol
-        for sign, pattern, read in READERS
-        if sign in text
+        for place, (_, pattern, read) in enumerate(READERS)
+        if classes >> place & 1
         for match in pattern.finditer(text)
         for symbol in read(match)
     )
@@ -147,22 +150,16 @@ def before(match: "re.Match[str]") -> str:
     return match.string[match.start() - 1] if match.start() else " "
 
 
-# What a text with such a symbol contains, its pattern and what reads it
+# A character of what a text with such a symbol contains, its pattern and what reads it
 READERS = (
     ("점", POINTS, read_points),
     ("/", FRACTION, read_fraction),
     ("별", COUNTED, read_counted),
-    ("", STARRED, read_stars),
-    ("", PICTURES, read_picture),
-    ("", LATIN, read_english),
+    (f"[{STARS}{HOLLOW}]", STARRED, read_stars),
+    (PICTURE, PICTURES, read_picture),
+    ("[A-Za-z]", LATIN, read_english),
 )
-# What vocabulary entries of texts with a symbol begin with, and those that begin so and are frequent words without one
-STARTS, HARMLESS = re.compile(f"점|별점|별$|별반|별개|[/{STARS}{HOLLOW}A-Za-z]"), {"점점", "점수"}
-
-
-def hints(entry: str) -> bool:
-    """Return whether a text with this entry of a vocabulary may have a symbol."""
-    return entry not in HARMLESS and bool(STARTS.match(entry) or PICTURES.search(entry))
+SIGNS = re.compile("|".join(sign for sign, _, _ in READERS))
 
 
 def with_symbols(text: str, tokens: Sequence[str], marked: Sequence[Symbol]) -> list[str]:

@@ -1,5 +1,7 @@
 """Texts that get no label: `classifier.abstention`."""
 
+import re
+
 import numpy
 import pytest
 
@@ -7,6 +9,7 @@ from nsmc_attention import load_classifier, predict
 from nsmc_attention.classifier.abstention import LOST, NO_EVIDENCE, NOTICE
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.positive_share import positive_share
+from nsmc_attention.classifier.windows import SUSPECT
 from nsmc_attention.scoring.files import outcomes, tally_of
 
 UNKNOWN = (
@@ -38,6 +41,8 @@ INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u200e\u00ad\u3164\ufe0f\u034f\U000e0
 )
 def test_damaged_texts_and_notices_get_the_reason_and_no_label(reason, text):
     assert (predict(text).error, predict(text).label is None) == (reason, reason is not None)
+    # of a table only such texts are looked at
+    assert reason is None or re.search(SUSPECT, text)
 
 
 @pytest.mark.parametrize("mark", INVISIBLE, ids=lambda mark: f"U+{ord(mark):04X}")
