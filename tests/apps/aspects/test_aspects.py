@@ -218,6 +218,7 @@ def test_of_goods_few_sides_are_wrong_and_most_are_right(goods):
         ("포장이 별로", "neg"),
         ("배송은 추천 안 해요", "neg"),
         ("배송이 더 빨랐으면 좋겠어요", "neg"),
+        ("배송이 안 돼요", "neg"),
         ("배송", None),
         ("배송이 오늘 왔어요", None),
         ("어제 배송을 시켰다", None),

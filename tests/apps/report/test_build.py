@@ -257,8 +257,13 @@ def test_blank_groups_are_counted_at_the_top(packaged, tmp_path, language):
 
 def test_undated_rows_are_said_in_one_line(classifier, tmp_path, capsys):
     dates = ["2026.03.11", "3.12.목", "3일 전", "46093", "", "1773241200"]
-    pandas.DataFrame({"document": "최고의 영화", "date": dates}).to_csv(tmp_path / "a.csv", index=False)
-    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date")
+    # the last is a row of totals
+    texts = [*["최고의 영화"] * len(dates), ""]
+    frame = pandas.DataFrame({"document": texts, "date": [*dates, "합계"], "별점": [*[5] * len(texts)]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date", language="en")
+    alone = phrases("en")["stars_alone"].format(count=1)
+    assert alone in (tmp_path / "r.html").read_text("utf-8") and found["agreement"].to_numpy().sum() == 6
     assert found["months"]["count"].to_dict() == {"2026-03": 4}
     said = "a.csv: column date: 2 of 6 rows have no date that can be read, as '3일 전'; they are not in the figure"
     assert said in capsys.readouterr().err

@@ -35,6 +35,7 @@ def test_a_share_is_estimated_and_one_of_few_reviews_is_unknown():
     assert rows.loc["가", "low"] <= rows.loc["가", "share"] <= rows.loc["가", "high"]
     # labels count 80 %
     assert rows.loc["가", "share"] > 0.85 and numpy.isnan(rows.loc["나", "share"])
+    assert rows.loc["나", ["low", "high"]].tolist() == [0, 1], "the others of the table say nothing of three"
 
 
 @given(st.lists(st.tuples(st.sampled_from("ab"), st.sampled_from(["positive", "negative", None])), min_size=1))
