@@ -25,7 +25,7 @@ USUAL, LOWEST, HIGHEST = 12, 5, 250
 STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
 # As shares of a height: gaps in words, in lines and in rows; the least height of what is beside letters, and the largest of dots
 # and dashes; the least space. A line has gaps up to WIDER of the spaces of its picture; in Gulim they are half a letter wide
-IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, SPACE, WIDER = 0.3, 0.57, 1.4, 0.63, 0.35, 0.25, 1.7
+IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, SPACE, WIDER = 0.3, 0.65, 1.4, 0.63, 0.35, 0.25, 1.8
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
