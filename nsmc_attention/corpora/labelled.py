@@ -6,7 +6,7 @@ A column that is named wins, then one whose name is known, then one whose cells 
 training and evaluation, `labelled_rows` for adapting, where a text counts once.
 """
 
-import pickle
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,14 +38,15 @@ EXPECTED = "expected a column of labels or stars, as label, sentiment, 라벨, s
 class WholeTable(Mapping[str, list[str]]):
     """A table read whole and held packed: a column is unpacked, as text, whenever it is asked for.
 
-    A cell beside no text is blank unless a review has it too, see `stars.of_reviews`; `written`: whether a row has a text.
-    """
+    `written`: whether a row has a text; cells beside none may be blank (`stars.of_reviews`)."""
 
     def __init__(self, table: Table):
         self.path, self.text_column, self.parts = table.source.path, table.text_column, list[Any]()
         for part in table.parts:
             self.parts.append(part)
-            self.parts[-1].update((name, compress(pickle.dumps(cells), 1)) for name, cells in part.items())
+            for name, cells in part.items():
+                text = json.dumps([*map(as_text, cells)], ensure_ascii=False)
+                self.parts[-1][name] = compress(text.encode(errors="surrogatepass"), 1)
         self.names = list(dict.fromkeys(chain.from_iterable(self.parts)))
         self.numbers = pandas.Index(list(chain.from_iterable(part.numbers for part in self.parts)))
         self.written = [text.strip() != "" for text in self.cells(self.text_column)]
@@ -53,8 +54,7 @@ class WholeTable(Mapping[str, list[str]]):
     def cells(self, name: str) -> Iterator[str]:
         """Yield the cells of a column as they are, blank ones in rows that lack it."""
         for part in self.parts:
-            cells = pickle.loads(decompress(part[name])) if name in part else [None] * len(part.numbers)
-            yield from map(as_text, cells)
+            yield from json.loads(decompress(part[name])) if name in part else [as_text(None)] * len(part.numbers)
 
     def __getitem__(self, name: str) -> list[str]:
         return stars.of_reviews(list(self.cells(name)), self.written)
