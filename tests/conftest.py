@@ -99,6 +99,13 @@ def own_cache(tmp_path_factory):
     os.environ["NSMC_ATTENTION_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
+@pytest.fixture(autouse=True)
+def same_numbers():
+    """Draw MXNet's random numbers from the same beginning in each test, whichever ran before."""
+    if mxnet := sys.modules.get("mxnet"):
+        mxnet.random.seed(0)
+
+
 @pytest.fixture(scope="session")
 def tiny():
     return TINY
