@@ -43,7 +43,7 @@ ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
 TABLES = (*ALWAYS, "sentiments", "groups", "months", "agreement", "aspects", "aspects_by_group")
 LANGUAGES = ("ko", "en")
 # What is predicted of a text, of one without a label as of a blank one; and what is known of a mention
-PREDICTED, BLANK = "probability label sentiment expected_stars".split(), (math.nan, None, None, math.nan)
+PREDICTED: dict[str, Any] = {"probability": math.nan, "label": None, "sentiment": None, "expected_stars": math.nan}
 MENTION = "row aspect odds label probability start end".split()
 
 
@@ -112,7 +112,7 @@ class TextReader(AspectReader):
         probabilities, weights, said = scorer.score.read(reviews, scorer.heads)
         labelled = scorer.labels_of(reviews, probabilities)
         predicted = [
-            (probability, label, sentiment or "no_opinion", stars or math.nan) if label else BLANK
+            (probability, label, sentiment or "no_opinion", stars or math.nan) if label else (*PREDICTED.values(),)
             for (label, _, probability, _), (sentiment, stars) in zip(labelled, scorer.sentiments(labelled, said))
         ]
         placed = [placed_morphemes(review.text) for review in reviews]
@@ -139,29 +139,30 @@ def read_texts(
     The last are rows that may be examples, with their clean texts: a million texts are more than the rest of a report.
     """
     tally, words, pools, said = Tally(), pandas.DataFrame(), Pools(), time.monotonic()
-    parts, mentions, shown = list[pandas.DataFrame](), list[pandas.DataFrame](), list[pandas.DataFrame]()
-    names, processes = PREDICTED[: 4 if reader.scorer.heads else 2], 1 if len(frame) <= WINDOW else None
+    mentions, shown, processes = list[pandas.DataFrame](), list[pandas.DataFrame](), 1 if len(frame) <= WINDOW else None
+    frame = frame.assign(**(blank := dict(islice(PREDICTED.items(), 4 if reader.scorer.heads else 2))))
     windows = cut(table.cells(table.text_column), WINDOW, sys.getsizeof, TEXT)
     with progress_bar(total=len(frame), desc="scoring", unit=" reviews") as bar:
         for few, ((texts, predicted, named, counts, vectors),) in row_stream(reader, windows, processes):
-            own, before = frame.iloc[tally.rows : tally.rows + len(few)], tally.rows
-            parts.append(pandas.DataFrame(predicted, own.index, PREDICTED)[names])
+            index, before = frame.index[tally.rows : tally.rows + len(few)], tally.rows
+            frame.loc[index, [*blank]] = pandas.DataFrame(predicted, index, [*PREDICTED])[[*blank]]
             mentions.append(pandas.DataFrame([(k + before, *each) for k, *each in named], columns=MENTION))
-            rows = pandas.concat([pandas.Series(texts, own.index, name="text"), own, parts[-1]], axis="columns")
+            rows = pandas.concat([pandas.Series(texts, index, name="text"), frame.loc[index]], axis="columns")
             extreme = pandas.concat(extreme_reviews(rows)).index.get_level_values(1)
             shown.append(rows.loc[sorted({*extreme, *clearest(mentions[-1])["row"]})])
-            tally += tally_of(reader.scorer, texts, [*parts[-1]["probability"]], before=before)
+            groups = rows.get("group", rows["label"]).where(rows["label"].notna())
+            mentions[-1]["group"] = groups.to_numpy()[mentions[-1]["row"].astype(int) - before]
+            tally += tally_of(reader.scorer, texts, [*rows["probability"]], before=before)
             words = pandas.concat([words, counts]).groupby(level=0, sort=False).sum()
             if rater:
-                known = rows["group"].notna() & rows["label"].notna()
-                rater.add(pools, [*rows["group"][known]], [*rows["text"][known]], vectors[known], SHOWN)
+                known = groups.notna()
+                rater.add(pools, [*groups[known]], [*rows["text"][known]], vectors[known], SHOWN)
             bar.update(len(few))
             if not sys.stderr.isatty() and time.monotonic() - said > 10:
                 print(f"{table.path}: {tally.rows:,} of {len(frame):,} reviews read", file=sys.stderr, flush=True)
                 said = time.monotonic()
     if not tally.labels:
         raise DataError(f"{table.path}: expected reviews, found none with a word")
-    frame[names] = pandas.concat(parts)
     frame = frame[frame["label"].notna()]
     return frame, tally, words, pandas.concat(mentions, ignore_index=True), pools, pandas.concat(shown)
 

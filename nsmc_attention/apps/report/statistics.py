@@ -109,8 +109,7 @@ def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior:
     if len(mentions):
         tables["aspects"] = shares_by(mentions["aspect"], mentions, prior).sort_values("count", ascending=False)
     if len(mentions) and "group" in frame:
-        keys = [mentions["row"].map(frame["group"]).rename("group"), mentions["aspect"]]
-        tables["aspects_by_group"] = shares_by(keys, mentions, prior)
+        tables["aspects_by_group"] = shares_by([mentions["group"], mentions["aspect"]], mentions, prior)
     tables["words_by_log_odds"] = distinctive_words(words["reviews"])
     tables["words_by_attention"] = attended_words(words)
     return {**tables, "reviews": pandas.concat(extreme_reviews(shown), names=["kind", "row"])}
