@@ -40,9 +40,9 @@ GRID_WIDTH, SIDE, SHARE_GRID = 0.2, 75, 100
 BINS = 2 * SIDE + 1
 # Shifts of the log-odds that stars may ask for
 SHIFTED = numpy.linspace(-3, 3, 61)
-# Mean probabilities of 1 to 10 stars by heads, of raw reviews; negative and positive ones; few steps, or EM fits single reviews
+# Mean probabilities of 1 to 10 stars for raw reviews; where each side's stars begin; few steps, or EM fits single reviews
 RAW_STARS = numpy.array([82, 18, 19, 22, 47, 67, 95, 126, 104, 420]) / 1000
-LOW, HIGH, STEPS = slice(4), slice(7, 10), 5
+SIDES_OF_STARS, STEPS = (0, 4, 7), 5
 # The middles of equal parts of 0..1
 SHARES = (numpy.arange(SHARE_GRID) + 0.5) / SHARE_GRID
 # Numbers of reviews that the prior of groups may be worth
@@ -119,7 +119,8 @@ class Evidence:
         worth = worth[:, 0] * worth.sum() / (worth**2).sum()
         counts, shares = numpy.bincount(places[:, 0].astype("int64"), worth, BINS), star_shares(stars, worth)
         said = [normalized(likelihood(counts, shift)) @ SHARES for shift in SHIFTED]
-        return float(numpy.interp(1 / (1 + shares[LOW].sum() / shares[HIGH].sum()), said, SHIFTED))
+        low, _, high = numpy.add.reduceat(shares, SIDES_OF_STARS)
+        return float(numpy.interp(high / (low + high), said, SHIFTED))
 
     @property
     def share(self) -> Share:
@@ -127,7 +128,6 @@ class Evidence:
         return summary(posteriors(self.bins, self.shift), self.n)
 
 
-# Shared by tallies of no probability
 NOTHING = Evidence(numpy.zeros(BINS))
 
 

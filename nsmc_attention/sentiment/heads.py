@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..bundle import AnyBundle
 from ..machine.aliases import Arrays
-from ..measure.share import normalized
+from ..measure.share import SIDES_OF_STARS, normalized
 from ..text.encoding import Encoded
 from ..text.ngrams import hash_ngrams
 
@@ -80,7 +80,7 @@ class Heads:
         """Return (N, FIGURES) for what an engine's `read` returns of N reviews and their log-odds, (N, F), and `Grams` of `table`."""
         arrays, stars = self.arrays, ten_stars(self.arrays, dense, read[:, :-3])
         logits = beside(arrays, dense, stars) @ arrays["other"] + arrays["other_bias"] + read[:, -3:-1]
-        low, middle, high = numpy.add.reduceat(stars, [0, 4, 7], axis=1).T
+        low, middle, high = numpy.add.reduceat(stars, SIDES_OF_STARS, axis=1).T
         by_stars = numpy.log((middle + 1e-4) / (numpy.maximum(low, high) + 1e-4)) + LEANING
         logits[:, 0] += BY_STARS / (1 + numpy.exp(-read[:, -1] - arrays["film_bias"])) * (by_stars - logits[:, 0])
         return numpy.column_stack([normalized(numpy.insert(logits.astype("float64"), 0, 0, axis=1)), stars])
