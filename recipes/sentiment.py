@@ -4,7 +4,8 @@
 
 The raw star reviews teach the first head, without those of the official test file. The texts of `neither/` teach the second
 one, beside those of `reviews/`; a twentieth of their frames is held out. The texts are document, side (none: no opinion,
-negative, neutral, positive), kind, domain, frame (the pattern of the sentence) and pair. --comments adds those comments of
+negative, neutral, positive), kind, domain, frame (the pattern of the sentence) and pair. Those not about films teach the
+third one, beside raw reviews, what a review of a film is. --comments adds those comments of
 KOTE that have a side and an even id: clear opinions of other places. --judge holds films out too, 5 % to judge by and 3 % to
 choose factors by, and prints figures in place of a bundle: for a classifier that has not read them.
 """

@@ -31,7 +31,7 @@ def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None
     """Estimate the share of positive reviews.
 
     A count of labels is biased towards one half; this corrects it for the share itself (Saerens et al. 2002, see
-    `measure.share`). A review counts by its chance not to be neutral, where texts are like film reviews; a text that a
+    `measure.share`), and for what the stars of a sample say where texts are like film reviews; a text that a
     tenth of the rows are counts once.
 
     Parameters
