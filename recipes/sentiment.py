@@ -1,12 +1,12 @@
 """The heads of the sentiment, for a classifier that has none, or others: stars, and whether a text takes a side.
 
-    python -m recipes.sentiment BUNDLE COPY [--comments val.tsv] [--held-out OTHER.csv] [--seed 0] [--judge]
+    python -m recipes.sentiment BUNDLE COPY [--comments val.tsv] [--held-out OTHER.csv] [--seed 0] [--keep-stars] [--judge]
 
 The raw star reviews teach the first head, without those of the official test file. The texts of `neither/` teach the second
 one, beside those of `reviews/`; a twentieth of their frames is held out. The texts are document, side (none: no opinion,
-negative, neutral, positive), kind, domain, frame (the pattern of the sentence) and pair. Those not about films teach the
-third one, beside raw reviews, what a review of a film is. --comments adds those comments of
-KOTE that have a side and an even id: clear opinions of other places. --judge holds films out too, 5 % to judge by and 3 % to
+negative, neutral, positive), kind, domain, frame (the pattern of the sentence) and pair. Those not about films teach it too,
+beside raw reviews, what a review of a film is. --comments adds the comments of KOTE that have an even id: clear opinions of
+other places, and others that are only no reviews of films. --keep-stars takes the first head from the bundle. --judge holds films out too, 5 % to judge by and 3 % to
 choose factors by, and prints figures in place of a bundle: for a classifier that has not read them.
 """
 
@@ -33,7 +33,7 @@ from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.machine.aliases import Arrays
 from nsmc_attention.machine.progress import progress_bar
 from nsmc_attention.measure.share import normalized
-from nsmc_attention.sentiment.heads import BUCKETS, FILE, FILM_ROWS, Grams, Heads, beside, ten_stars
+from nsmc_attention.sentiment.heads import BUCKETS, FILE, Grams, Heads, beside, ten_stars
 from nsmc_attention.text.encoding import Encoded
 
 from .sentences import is_held_out, texts, written
@@ -56,10 +56,10 @@ OWN = {"none": 3.0, "neutral": 2.0, "negative": 1.0, "positive": 1.0}
 COMMENT = 0.3
 # Parts of the texts by frame: the stars that the second head reads of one come from heads that were taught the others
 FOLDS = 2
-# Domains of films, and what is taken off the log-odds that a text is about one
-FILMS, FILM_LEANING = ("film", "series", "drama", "movie"), 3.0
-# Factors of the odds of neutral and of no opinion, chosen by the held-out texts and the comments with an odd id
-FACTORS = (0.9, 1.2)
+# Domains of films, raw reviews that teach what one is, and what a comment weighs there
+FILMS, FILM_REVIEWS, FILM_COMMENT = ("film", "series", "drama", "movie"), 200000, 20.0
+# Factors of the odds of neutral, no opinion and a film, chosen by the held-out texts and films and comments with an odd id
+FACTORS = (0.85, 1.04, 0.045)
 WINDOW = 4096
 Floats = NDArray[numpy.float32]
 # Contexts and log-odds (N, F), and n-grams (N, BUCKETS)
@@ -67,21 +67,24 @@ Features = tuple[Floats, sparse.csr_matrix]
 
 
 def sided(kote: Optional[Path]) -> pandas.DataFrame:
-    """Return document, side, weight, fold and film (whether they are about one) of the texts that are trained on."""
+    """Return document, side, weight, fold and other (what it weighs as no review of a film) of the texts that are trained on."""
     own, reviews = texts(), written(["contrast"])
     by_label = reviews["label"].astype(float).map({0.0: "negative", 0.5: "neutral", 1.0: "positive"})
     reviews = reviews.assign(side=by_label, weight=WEIGHTS[1], domain="film")[~is_held_out(reviews) & by_label.notna()]
     own = own.assign(weight=own["side"].map(OWN))[~is_held_out(own)]
-    parts = [own, reviews, *([clear_comments(kote)] if kote else [])]
+    parts = [own, reviews, *([*map(known_comments, [kote] * 2, (True, False))] if kote else [])]
     frame = pandas.concat(parts, ignore_index=True).drop_duplicates("document")
     fold = (frame["kind"] + frame["frame"]).map(lambda name: int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS)
-    return frame[["document", "side", "weight"]].assign(fold=fold, film=frame["domain"].isin(FILMS))
+    other = numpy.where(frame["domain"].isin(FILMS), 0, numpy.where(frame["kind"] == "comment", FILM_COMMENT, 1))
+    return frame[["document", "side", "weight"]].assign(fold=fold, other=other)
 
 
-def clear_comments(kote: Path) -> pandas.DataFrame:
-    frame = comments(kote).rename(columns={"review": "document"})
-    side, name = frame["label"].map(SIDES[::2].__getitem__), frame["id"].astype(str)
-    return frame.assign(side=side, weight=COMMENT, kind="comment", frame=name)[frame["id"] % 2 == 0]
+def known_comments(kote: Path, clear: bool) -> pandas.DataFrame:
+    """Return the comments with an even id that are clear opinions, or the others, which teach no side."""
+    frame = comments(kote, clear).rename(columns={"review": "document"})
+    side = frame["label"].map(SIDES[::2].__getitem__) if clear else ""
+    frame = frame.assign(side=side, weight=COMMENT * clear, kind="comment", frame=frame["id"].astype(str))
+    return frame[frame["id"] % 2 == 0]
 
 
 def side_of(stars: "pandas.Series[int]") -> "pandas.Series[str]":
@@ -113,43 +116,45 @@ def matrix(reviews: list[Encoded]) -> sparse.csr_matrix:
 
 
 def train(
-    of_raw: Features, raw_stars: "pandas.Series[int]", of_texts: Features, own: pandas.DataFrame, seed: int
+    of_raw: Features,
+    raw_stars: "pandas.Series[int]",
+    of_texts: Features,
+    own: pandas.DataFrame,
+    seed: int,
+    kept: Optional[Heads] = None,
 ) -> Arrays:
-    """Return the arrays of `Heads`."""
+    """Return the arrays of `Heads`, the first of them those `kept`."""
     arrays, own_stars = first_head(of_raw, raw_stars, of_texts, own, seed)
+    if kept:
+        arrays = {name: kept.arrays[name] for name in arrays} | {"table": kept.table[:, :RANK]}
     random, sides = numpy.random.RandomState(seed), side_of(raw_stars).to_numpy()
     some = numpy.concatenate([random.permutation(numpy.flatnonzero(sides == side))[:RAW] for side in SIDES])
+    many, read = random.permutation(len(sides))[:FILM_REVIEWS], second_inputs(arrays, *of_texts, own_stars)
+
+    def fitted(members: NDArray[numpy.int64], kinds: list[int], weights: list[float]) -> LogisticRegression:
+        dense, grams = of_raw[0][members], of_raw[1][members]
+        rows = sparse.vstack([read, second_inputs(arrays, dense, grams, said(arrays, dense, grams))]).tocsr()
+        return LogisticRegression(C=STRENGTH, max_iter=300).fit(rows, kinds, sample_weight=weights)
+
     kinds = numpy.concatenate([own["side"], sides[some]])
     kinds = numpy.select([kinds == "none", kinds == "neutral"], [2, 1], 0)
-    weights = numpy.concatenate([own["weight"], numpy.full(len(some), WEIGHTS[0])])
-    dense, grams = of_raw[0][some], of_raw[1][some]
-    parts = (*of_texts, own_stars), (dense, grams, said(arrays, dense, grams))
-    read = sparse.vstack([second_inputs(arrays, *part) for part in parts]).tocsr()
-    model = LogisticRegression(C=STRENGTH, max_iter=150).fit(read, kinds, sample_weight=weights)
-    # beside those of a side
-    coefficients, bias = (model.coef_[1:] - model.coef_[0]).T, model.intercept_[1:] - model.intercept_[0]
+    model = fitted(some, [*kinds], [*own["weight"], *numpy.full(len(some), WEIGHTS[0])])
+    # as many films as other texts, by their weights
+    weights = [*own["other"], *numpy.full(len(many), own["other"].sum() / len(many))]
+    films = fitted(many, [*numpy.repeat([0, 1], [len(own), len(many)])], weights)
+    # neutral and no opinion beside those of a side
+    coefficients = numpy.column_stack([(model.coef_[1:] - model.coef_[0]).T, films.coef_[0]])
+    bias = numpy.append(model.intercept_[1:] - model.intercept_[0], films.intercept_)
     units = len(coefficients) - BUCKETS
     table = numpy.column_stack([arrays["table"], GRAMS * coefficients[units:]])
     scale = numpy.quantile(abs(table), 0.9999, axis=0) / 127
+    if kept:
+        scale[:RANK] = kept.arrays["scale"][:RANK]
     arrays.update(other=coefficients[:units], other_bias=bias + numpy.log(FACTORS), scale=scale)
-    arrays.update(
-        table=numpy.clip(numpy.rint(table / scale), -127, 127), **film_head(grams, of_texts[1][~own["film"].to_numpy()])
-    )
-    kinds = {"table": "int8", "film": "int8"}
-    return {name: numpy.ascontiguousarray(array, kinds.get(name, "float32")) for name, array in arrays.items()}
-
-
-def film_head(films: sparse.csr_matrix, others: sparse.csr_matrix) -> Arrays:
-    """Return the arrays by which n-grams tell reviews of films from other texts, both of the same weight."""
-    rows = numpy.arange(BUCKETS)
-    shared = sparse.csr_matrix((numpy.full(BUCKETS, GRAMS, "float32"), (rows, rows % FILM_ROWS)))
-    kinds = numpy.repeat([1, 0], [films.shape[0], others.shape[0]])
-    model = LogisticRegression(max_iter=150, class_weight="balanced")
-    model.fit((sparse.vstack([films, others]) @ shared).tocsr(), kinds)
-    weights = GRAMS * model.coef_[0]
-    scale = numpy.quantile(abs(weights), 0.999) / 127
-    bias = model.intercept_ - FILM_LEANING
-    return {"film": numpy.clip(numpy.rint(weights / scale), -127, 127), "film_scale": scale[None], "film_bias": bias}
+    arrays.update(table=numpy.clip(numpy.rint(table / scale), -127, 127))
+    return {
+        name: numpy.ascontiguousarray(array, "int8" if name == "table" else "float32") for name, array in arrays.items()
+    }
 
 
 def first_head(
@@ -229,6 +234,7 @@ def main() -> None:
     parser.add_argument("--comments", type=Path)
     parser.add_argument("--held-out", type=Path)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep-stars", action="store_true")
     parser.add_argument("--judge", action="store_true")
     given = parser.parse_args()
     warnings.filterwarnings("ignore", "lbfgs failed")
@@ -236,9 +242,9 @@ def main() -> None:
     frame = raw.load(raw.find(), [nsmc.load("nsmc", "test").frame]).frame
     parts = frame["film"].map({film: part_of(film) for film in frame["film"].unique()}) if given.judge else "train"
     known = frame[parts == "train"] if given.judge else frame
-    arrays = train(
-        features(classifier, known["document"]), known["stars"], features(classifier, own["document"]), own, given.seed
-    )
+    of_raw, of_texts = (features(classifier, documents) for documents in (known["document"], own["document"]))
+    kept = classifier.heads if given.keep_stars else None
+    arrays = train(of_raw, known["stars"], of_texts, own, given.seed, kept)
     if given.judge:
         print(judged(classifier, Heads(arrays), frame[parts == "dev"], frame[parts == "test"]))
     else:

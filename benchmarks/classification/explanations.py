@@ -76,7 +76,7 @@ def orders(explainer: Explainer, reviews: Sequence[Encoded]) -> dict[str, list[A
     weights = [prediction.token_weights for prediction in explainer.classifier.predict_encoded(reviews)]
     engine = IntegratedGradients(explainer.gluon)
     return {
-        **({"contribution": explainer.contributions(reviews)} if explainer.has_contributions else {}),
+        **({"contribution": explainer.scored(reviews)[1]} if explainer.has_contributions else {}),
         "attention": weights,
         **({"rollout": list(map(rollout, map(explainer.heads, reviews), weights))} if explainer.has_heads else {}),
         "gradient": explainer.gradients(reviews),

@@ -89,7 +89,7 @@ def measured(explainer: Explainer) -> dict[str, float]:
     if "gradient" in explainer.methods:
         orders["gradient"] = explainer.gradients(encoded)
     if explainer.has_contributions:
-        orders["contribution"] = explainer.contributions(encoded)
+        orders["contribution"] = explainer.scored(encoded)[1]
     return plausibility(reviews, encoded, orders)
 
 

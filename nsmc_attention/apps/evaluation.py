@@ -81,7 +81,7 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
     except MissingPackage as problem:
         print(f"no gradients: {problem}", file=sys.stderr)
     if explainer.has_contributions:
-        orders["contribution"] = explainer.contributions(encoded)
+        orders["contribution"] = explainer.scored(encoded)[1]
     return {
         **measure(classifier.score, encoded, orders, seed, partial(progress_bar, desc="erasing words")),
         "data": reviews.name,

@@ -78,9 +78,8 @@ class ContributionEngine:
     def __init__(self, engine: Any):
         self.name, self.batch_size, self.contributions = engine.name, engine.batch_size, engine.contributions
 
-    def __call__(self, *arrays: Ids) -> tuple[Numbers, Numbers]:
-        probability, contributions = self.contributions(*arrays)
-        return probability, contributions
+    def __call__(self, *arrays: Ids) -> Any:
+        return self.contributions(*arrays)
 
 
 class GradientEngine:

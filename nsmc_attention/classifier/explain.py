@@ -29,7 +29,7 @@ class Explainer:
 
     def __call__(self, text: str, method: str = AUTO) -> Attribution:
         """Return the Attribution of a review, as `explain` does."""
-        method = self.default if check_method(method) == AUTO else method
+        method = self.methods[0] if check_method(method) == AUTO else method
         review = self.classifier.encoder.encode(check_text(text))
         (prediction,) = self.classifier.predict_encoded([review])
         if prediction.error:
@@ -40,7 +40,7 @@ class Explainer:
     def values(self, review: Encoded, prediction: Prediction, method: str) -> Any:
         """Return one number a token."""
         if method == "contribution":
-            return self.contributions([review])[0]
+            return self.scored([review])[1][0]
         if method == "attention":
             return prediction.token_weights
         if method == "erasure":
@@ -59,31 +59,23 @@ class Explainer:
 
     @property
     def methods(self) -> list[str]:
-        """Those of METHODS that fit the classifier, and what is installed."""
+        """Those of METHODS that fit the classifier, and what is installed; the first is what AUTO is."""
         fit = {"contribution": self.has_contributions, "gradient": find_spec("mxnet") is not None}
         return [method for method in METHODS if fit.get(method, True)]
-
-    @property
-    def default(self) -> str:
-        """The method that AUTO is: contribution where the classifier has it, else attention."""
-        return self.methods[0]
 
     def heads(self, review: Encoded) -> Optional[Numbers]:
         """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
         return self.classifier.engine.heads(*self.bundle.codec.batch([review]))[0] if self.has_heads else None
 
-    def contributions(self, reviews: Sequence[Encoded]) -> list[Numbers]:
-        """Return the exact contributions of the tokens of each review to the log-odds, (T,) each; ConfigError as `scored`."""
-        return self.scored(reviews)[1]
-
     def scored(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Numbers]]:
-        """Return the probabilities (N,) too, in one pass; ConfigError where the log-odds are no sum over the tokens."""
+        """Return the probabilities (N,) and the exact contributions of the tokens of each review to the log-odds, (T,) each.
+
+        ConfigError where the log-odds are no sum over the tokens.
+        """
         if not self.has_contributions:
-            model: Any = self.bundle.config.model
-            raise ConfigError(
-                "method contribution: expected a classifier whose values are near the token, found "
-                f"{getattr(model, 'values', model).kind}; use attention, or train with --values convolution"
-            )
+            found = getattr(self.bundle.config.model, "values", self.bundle.config.model).kind
+            expected = f"expected a classifier whose values are near the token, found {found}"
+            raise ConfigError(f"method contribution: {expected}; use attention, or train with --values convolution")
         return self.scorer(ContributionEngine(self.classifier.engine)).read(reviews)[:2]
 
     def gradients(self, reviews: Sequence[Encoded]) -> list[NDArray[numpy.float32]]:

@@ -25,7 +25,7 @@ from ..measure.metrics import log_odds
 from ..measure.share import NOTHING, Evidence, bins_of
 from ..network.graphs import AXES
 from ..scoring.reference import Predictor, Row, check_text, check_texts, or_packaged
-from ..sentiment.heads import FIGURES, Grams, Heads
+from ..sentiment.heads import FIGURES, Grams, Heads, Opinion
 from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
@@ -75,8 +75,7 @@ class Pieces:
         if isinstance(reviews, Window) or all(len(review) <= whole for review in reviews):
             return cls(reviews, numpy.arange(len(reviews)), numpy.ones(len(reviews)))
         cuts = [spans(review.tokens, whole, min(PIECE_TOKENS, longest)) for review in reviews]
-        counts = [len(each) for each in cuts]
-        owners = numpy.repeat(numpy.arange(len(reviews)), counts)
+        owners = numpy.repeat(numpy.arange(len(reviews)), [*map(len, cuts)])
         pairs = ((review, span) for review, each in zip(reviews, cuts) for span in each)
         pieces = [review if span == (0, len(review)) else review.take(range(*span)) for review, span in pairs]
         roots = numpy.sqrt([max(1, len(piece)) for piece in pieces])
@@ -233,8 +232,8 @@ class Classifier(Predictor):
         # long reviews are not cut off but read in pieces
         longest = ALL if bundle.config.fixed_length is None else bundle.codec.max_length
         self.encoder = replace(bundle.codec, max_length=longest)
-        self.abstention = Abstention(self.encoder)
         self.score = TokenScorer(self.encoder, engine, bundle.config)
+        self.abstention = Abstention(self.encoder, self.score)
 
     def __repr__(self) -> str:
         return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"
@@ -301,19 +300,17 @@ class Classifier(Predictor):
 
     def predict_encoded(self, reviews: Sequence[Encoded]) -> Iterator[Prediction]:
         """Yield the Predictions of reviews that the bundle's encoder encoded."""
-        axes = self.engine.axes
         probabilities, arrays, said = self.score.read(reviews, self.heads)
         rows = self.labels_of(reviews, probabilities)
         for review, (*row, error), weights, sentiment in zip(reviews, rows, arrays, self.sentiments(rows, said)):
             if weights is None:
-                weights = numpy.zeros((0,) * len(axes), dtype="float32")
-            shown: Any = review.tokens, review.offsets, weights, error, axes[-weights.ndim :], *sentiment
+                weights = numpy.zeros((0,) * len(self.engine.axes), dtype="float32")
+            shown: Any = review.tokens, review.offsets, weights, error, self.engine.axes[-weights.ndim :], *sentiment
             yield Prediction(review.text, *row, *shown)
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return the probability of positive of each review, (N,); NaN if it is blank."""
-        parts = [self.score(reviews) for reviews in self.windows(texts)]
-        return numpy.concatenate(parts) if parts else numpy.zeros(0)
+        return numpy.concatenate([numpy.zeros(0), *map(self.score, self.windows(texts))])
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return the values of `types` of each review."""
@@ -340,11 +337,9 @@ class Classifier(Predictor):
 
     def labels_of(self, reviews: Reviews, probabilities: Any) -> list[Row]:
         """Return (label, score, probability, error) of encoded reviews that the network has read."""
-        return output_rows(probabilities, self.abstention.reasons(reviews))
+        return output_rows(probabilities, self.abstention.reasons(reviews, probabilities))
 
-    def sentiments(
-        self, rows: Sequence[Row], said: NDArray[numpy.float64]
-    ) -> list[tuple[Optional[str], Optional[float]]]:
+    def sentiments(self, rows: Sequence[Row], said: NDArray[numpy.float64]) -> list[Opinion]:
         """Return the sentiment and the stars of reviews by their `labels_of` and what the heads say of them."""
         labels = [label for label, *_ in rows]
         return self.heads.sentiments(labels, said) if self.heads else [(label, None) for label in labels]

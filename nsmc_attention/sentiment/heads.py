@@ -1,12 +1,11 @@
 """What a review says beside its label: whether it takes a side, or has an opinion at all, and its stars.
 
     contexts, log-odds, character n-grams -> hidden layer -> ten stars
-    these, and the stars -> a side, neutral, no opinion
-    n-grams -> like a review of a film: then the stars say mostly whether it is neutral
+    these, and the stars -> a side, neutral, no opinion; and whether the text is a review of a film
+    that, the label, the stars -> of a review of a film, the stars say whether it is neutral
 
-Heads on what a classifier reads; its label, probability, attention and contributions stay what they are. The stars of
-raw reviews teach the first, a softmax of ten, which is better than cumulative logits (McCullagh 1980). Texts that somebody
-wrote teach the second, a multinomial logistic regression, and both the third: `python -m recipes.sentiment` has figures.
+The label, probability, attention and contributions stay what they are. The first head, a softmax of ten, is better than
+cumulative logits (McCullagh 1980); the second are logistic regressions (`python -m recipes.sentiment`).
 """
 
 from collections.abc import Sequence
@@ -22,23 +21,21 @@ from ..text.encoding import Encoded
 from ..text.ngrams import hash_ngrams
 
 Floats = NDArray[numpy.float32]
+# A sentiment and stars
+Opinion = tuple[Optional[str], Optional[float]]
 # The file of a bundle; figures of a review: the chances of a side, neutral, no opinion, and of 1 to 10 stars
 FILE, FIGURES = "sentiment.safetensors", 13
-# Rows of the table of n-grams, whose columns are of stars, neutral, no opinion and films; of films so many, repeated
-BUCKETS, FILM_ROWS = 2**17, 2**13
-# How much the stars decide of a film's review what is neutral, and the log-odds that are added to theirs
-BY_STARS, LEANING = 0.9, 0.2
-# Letters of the longest n-grams, and characters of a text that are read
-SIZES, LONGEST_TEXT = 5, 1000
-# Factors of contexts and of the logarithms of stars before the second head
-SCALES = (0.1, 0.3)
+# Rows of the table of n-grams, whose columns are of stars, neutral, no opinion and films
+BUCKETS = 2**17
+# Added to the log-odds of neutral by the stars, for a positive and a negative label, and the largest that they are
+LEANING, MOST = (0.8, 0.0), 0.8
+# Letters of the longest n-grams, characters of a text that are read, factors of contexts and of the logarithms of stars
+SIZES, LONGEST_TEXT, SCALES = 5, 1000, (0.1, 0.3)
 
 
 class Grams(NamedTuple):
-    """The n-grams of N texts: how many, (N,), the first of their characters, (N,), and rows of the table (characters, SIZES).
-
-    Those of the n-grams that begin in a character; the row 0 is no n-gram.
-    """
+    """The n-grams of N texts: how many, (N,), the first of their characters, (N,), and the rows of the table of those that
+    begin in each character (characters, SIZES); the row 0 is no n-gram."""
 
     counts: NDArray[numpy.int64]
     starts: NDArray[numpy.int64]
@@ -65,8 +62,7 @@ class Heads:
     """The heads of a classifier, by their parameters; of the table, int8 with a scale a column."""
 
     def __init__(self, arrays: Arrays):
-        films = numpy.tile(arrays["film"] * arrays["film_scale"], BUCKETS // FILM_ROWS)
-        self.arrays, self.table = arrays, numpy.column_stack([arrays["table"] * arrays["scale"], films])
+        self.arrays, self.table = arrays, arrays["table"] * arrays["scale"]
         self.table[0] = 0
 
     @classmethod
@@ -78,19 +74,15 @@ class Heads:
 
     def __call__(self, dense: Floats, read: Floats) -> NDArray[numpy.float64]:
         """Return (N, FIGURES) for what an engine's `read` returns of N reviews and their log-odds, (N, F), and `Grams` of `table`."""
-        arrays, stars = self.arrays, ten_stars(self.arrays, dense, read[:, :-3])
-        logits = beside(arrays, dense, stars) @ arrays["other"] + arrays["other_bias"] + read[:, -3:-1]
-        low, middle, high = numpy.add.reduceat(stars, SIDES_OF_STARS, axis=1).T
-        by_stars = numpy.log((middle + 1e-4) / (numpy.maximum(low, high) + 1e-4)) + LEANING
-        logits[:, 0] += BY_STARS / (1 + numpy.exp(-read[:, -1] - arrays["film_bias"])) * (by_stars - logits[:, 0])
-        return numpy.column_stack([normalized(numpy.insert(logits.astype("float64"), 0, 0, axis=1)), stars])
+        stars = ten_stars(self.arrays, dense, read[:, :-3])
+        logits = beside(self.arrays, dense, stars) @ self.arrays["other"] + self.arrays["other_bias"] + read[:, -3:]
+        logits[:, 0] += (by_stars(dense[:, -1] > 0, stars) - logits[:, 0]) / (1 + numpy.exp(-logits[:, 2]))
+        return numpy.column_stack([normalized(numpy.insert(logits[:, :2].astype("float64"), 0, 0, axis=1)), stars])
 
-    def sentiments(
-        self, labels: Sequence[Optional[str]], said: NDArray[numpy.float64]
-    ) -> list[tuple[Optional[str], Optional[float]]]:
+    def sentiments(self, labels: Sequence[Optional[str]], said: NDArray[numpy.float64]) -> list[Opinion]:
         """Return the sentiment and the stars of reviews by their labels and what the call says of them, (N, FIGURES).
 
-        A review has its label's side, or is neutral. Both are None without a label or an opinion.
+        A review has its label's side or is neutral, as with stars of the other side. Both are None without label or opinion.
         """
         kinds = said[:, :3].argmax(axis=1).tolist()
         return [
@@ -104,6 +96,14 @@ def ten_stars(arrays: Arrays, dense: Floats, read: Floats) -> Floats:
     inputs = numpy.hstack([(dense - arrays["mean"]) / arrays["spread"], read])
     hidden = numpy.maximum(inputs @ arrays["hidden"] + arrays["hidden_bias"], 0)
     return normalized(hidden @ arrays["output"] + arrays["output_bias"])
+
+
+def by_stars(positive: NDArray[numpy.bool_], stars: Floats) -> Floats:
+    """Return the log-odds of neutral (N,) where stars (N, 10) are not on the label's side."""
+    low, middle, high = numpy.add.reduceat(stars, SIDES_OF_STARS, axis=1).T
+    own, other = numpy.where(positive, (high, low), (low, high))
+    odds = numpy.log((numpy.maximum(middle, other) + 1e-4) / (own + 1e-4))
+    return numpy.minimum(odds + numpy.where(positive, *LEANING), MOST)
 
 
 def beside(arrays: Arrays, dense: Floats, stars: Floats) -> Floats:

@@ -61,7 +61,7 @@ def encoded(classifier, reviews):
 def test_the_log_odds_are_a_bias_and_the_sum(request, fixture, engine, reviews):
     classifier = cached(request.getfixturevalue(fixture), engine)
     explainer, reviews = Explainer(classifier), encoded(classifier, reviews)
-    sums = [values.sum(dtype="float64") for values in explainer.contributions(reviews)]
+    sums = [values.sum(dtype="float64") for values in explainer.scored(reviews)[1]]
     assert log_odds(classifier.score(reviews)) == pytest.approx(bias_of(explainer) + numpy.array(sums), abs=1e-5)
 
 
@@ -70,9 +70,9 @@ def test_the_log_odds_are_a_bias_and_the_sum(request, fixture, engine, reviews):
 def test_contributions_do_not_depend_on_padding_nor_on_the_engine(request, fixture, reviews):
     onnx, gluon = (Explainer(cached(request.getfixturevalue(fixture), engine)) for engine in ENGINES)
     reviews = encoded(onnx.classifier, reviews)
-    for review, found, other in zip(reviews, onnx.contributions(reviews), gluon.contributions(reviews)):
+    for review, found, other in zip(reviews, onnx.scored(reviews)[1], gluon.scored(reviews)[1]):
         assert found.shape == (len(review),)
-        numpy.testing.assert_allclose(found, onnx.contributions([review])[0], atol=1e-5)
+        numpy.testing.assert_allclose(found, onnx.scored([review])[1][0], atol=1e-5)
         numpy.testing.assert_allclose(found, other, atol=1e-5)
 
 
@@ -93,7 +93,7 @@ def test_the_next_token_shares_the_log_odds_of_ngrams_whose_sum_stays(reviews):
 def test_a_classifier_that_has_them_is_explained_by_them(folder):
     classifier = load_classifier(folder, engine="onnx")
     explainer = Explainer(classifier)
-    assert explainer.default == explainer.methods[0] == "contribution" and "attention" in explainer.methods
+    assert explainer.methods[0] == "contribution" and "attention" in explainer.methods
     found, named = explain(TEXT, classifier), explain(TEXT, classifier, "contribution")
     assert found.method == "contribution" and found.signed and numpy.array_equal(found.values, named.values)
     assert found.by_word().values.sum() == pytest.approx(found.values.sum())
@@ -103,7 +103,7 @@ def test_a_classifier_that_has_them_is_explained_by_them(folder):
 def test_another_classifier_is_explained_by_attention_and_has_none(bundle_folder, post_run_folder):
     for folder, kind in ((bundle_folder, "states"), (post_run_folder / "bundle", "article")):
         other = load_classifier(folder)
-        assert Explainer(other).default == explain(TEXT, other).method == "attention"
+        assert Explainer(other).methods[0] == explain(TEXT, other).method == "attention"
         assert "contribution" not in Explainer(other).methods
         with pytest.raises(ConfigError, match=f"^method contribution: expected .* near the token, found {kind}; use"):
             explain(TEXT, other, "contribution")

@@ -1,11 +1,11 @@
-"""The heads of the sentiment: what is neutral in a review of a film is mostly said by its stars."""
+"""The heads of the sentiment: what is neutral in a review of a film is said by its stars."""
 
 import numpy
 import pytest
 from safetensors.numpy import load
 
 from nsmc_attention import load_classifier
-from nsmc_attention.sentiment.heads import BY_STARS, FILE, LEANING, Grams, Heads
+from nsmc_attention.sentiment.heads import FILE, MOST, Grams, Heads
 
 TEXTS = [
     "그냥 그래요",
@@ -19,7 +19,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def said():
-    """What heads say of TEXTS that take all for reviews of films (True), or none."""
+    """What heads say of TEXTS that take all for reviews of films (True), or none, and whether their labels are positive."""
     classifier = load_classifier()
     reviews, arrays = classifier.encoder.encode_many(TEXTS), load(classifier.bundle.read(FILE))
     dense = numpy.zeros((len(TEXTS), len(arrays["mean"])), "float32")
@@ -27,22 +27,27 @@ def said():
         dense[members] = classifier.score.read_batch(batch)[2]
     found = {}
     for films in (True, False):
-        heads = Heads({**arrays, "film_bias": numpy.array([100.0 if films else -100.0])})
+        bias = numpy.append(arrays["other_bias"][:2], 50.0 if films else -50.0).astype("float32")
+        heads = Heads({**arrays, "other_bias": bias})
         found[films] = heads(dense, Grams.of(reviews).read(heads.table))
-    return found
+    return found, dense[:, -1] > 0
 
 
 def test_stars_and_chances_are_distributions_whatever_a_text_is_about(said):
-    for outputs in said.values():
+    for outputs in said[0].values():
         assert outputs[:, :3].sum(axis=1) == pytest.approx(1) and outputs[:, 3:].sum(axis=1) == pytest.approx(1)
-    assert (said[True][:, 3:] == said[False][:, 3:]).all()
+    assert (said[0][True][:, 3:] == said[0][False][:, 3:]).all()
 
 
-def test_the_stars_have_most_of_the_say_about_neutral_reviews_of_films(said):
-    low, middle, high = (said[True][:, 3:][:, part].sum(axis=1) for part in (slice(4), slice(4, 7), slice(7, 10)))
-    by_stars = numpy.log((middle + 1e-4) / (numpy.maximum(low, high) + 1e-4)) + LEANING
-    odds = {films: numpy.log(outputs[:, 1] / outputs[:, 0]) for films, outputs in said.items()}
-    assert odds[True] == pytest.approx((1 - BY_STARS) * odds[False] + BY_STARS * by_stars, abs=1e-3)
+def test_a_review_of_a_film_is_neutral_where_its_stars_are_not_on_the_side_of_its_label(said):
+    found, positive = said
+    low, middle, high = (found[True][:, 3:][:, part].sum(axis=1) for part in (slice(4), slice(4, 7), slice(7, 10)))
+    own, other = numpy.where(positive, high, low), numpy.where(positive, low, high)
+    odds = numpy.log(found[True][:, 1] / found[True][:, 0])
+    assert (odds <= MOST + 1e-6).all()
+    # stars in the middle or on the other side are likelier than those of the label, and the reverse for a negative one
+    away = numpy.maximum(middle, other) > own
+    assert (odds[away] > 0).all() and (odds[~away & ~positive] <= 0).all()
 
 
 def test_goods_are_less_like_films_than_films():

@@ -176,7 +176,7 @@ class Content:
             yield self.aspects(self.mentions)
         if not len(self.mentions) or len(self.tables["words_by_attention"]):
             yield Section("attention", f'<div class="pair">{"".join(self.attended_words(most))}</div>')
-        yield Section("reviews", "", {"shades": say[f"shades_{self.explainer.default}"]}, self.examples())
+        yield Section("reviews", "", {"shades": say[f"shades_{self.explainer.methods[0]}"]}, self.examples())
 
     def shares(self, rows: pandas.DataFrame) -> Iterator[str]:
         """Yield what stands beside rows of `shares_by`: share by stars, estimated share with its interval, number of reviews."""
