@@ -4,14 +4,17 @@ A text is judged if it has Korean words, ratings or emoji of the vocabulary, or 
 (good, ㅋㅋㅋ, ^^). The network has a probability of every text with a token; only its label is withheld.
 """
 
+import math
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Optional, Sequence
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
 
+from ..measure.metrics import log_odds
 from ..text.encoding import Encoded, ReviewEncoder
 from ..text.symbols import ENGLISH, ENTRIES, LONG_RUN
 from .windows import IS_SUSPECT, Reviews, Window
@@ -52,7 +55,8 @@ COMMON = frozenset(
     "me movie my no not of oh on one or our out she so that the they this time to too under us was we what when where who "
     "why will with world yes you your very really art goodbye nothing rock well".split()
 )
-# A sentence with one of these may say the opposite of its verdict
+# English words are of a side if their odds are so many to one; a sentence with one of the turns may say the opposite
+VERDICT_ODDS = 2.4
 TURNS = re.compile(r"\b(?:no|not|never|but|than|if|without)\b|n['`’]?t\b", re.IGNORECASE)
 # First letters that stand for a verdict: 쓰레기, 씨발, 병신, 지랄, 미친, 꺼져, 별로, 감사, 추천, 괜찮다, 인정, 상타치, 하타치
 INITIALS = frozenset("ㅆㄹㄱ ㅅㄹㄱ ㅅㅂ ㅆㅂ ㅂㅅ ㅄ ㅈㄹ ㅁㅊ ㄲㅈ ㅂㄹ ㄱㅅ ㄳ ㅊㅊ ㄱㅊ ㅇㅈ ㅅㅌㅊ ㅎㅌㅊ".split())
@@ -67,29 +71,31 @@ def replaced(text: str) -> Optional[str]:
 
 @dataclass(frozen=True)
 class Abstention:
-    """The reviews of an encoder from which the classifier withholds a label, because there is nothing to judge by."""
+    """The reviews of an encoder from which the classifier withholds a label; `score` gives probabilities of reviews, (N,)."""
 
     encoder: ReviewEncoder
+    score: Callable[[Sequence[Encoded]], Any]
 
-    def reasons(self, reviews: Reviews) -> dict[int, Optional[str]]:
+    def reasons(self, reviews: Reviews, probabilities: Any) -> dict[int, Optional[str]]:
         """Return {place: `reason`} of reviews; of those in arrays, without most of those that have none."""
         if not isinstance(reviews, Window):
-            return dict(enumerate(map(self.reason, reviews)))
+            return dict(enumerate(map(self.reason, reviews, probabilities)))
         doubts, korean = map(reviews.count, self.tables)
         plain = (doubts == 0) | (reviews.lengths >= PLAIN_TOKENS) & (2 * doubts <= reviews.lengths)
         sure, texts = plain & (korean > 0), reviews.texts
         some = numpy.flatnonzero(~sure | (reviews.classes & IS_SUSPECT > 0)).tolist()
-        return {at: replaced(texts[at]) if sure[at] else self.reason(reviews[at]) for at in some}
+        return {at: replaced(texts[at]) if sure[at] else self.reason(reviews[at], probabilities[at]) for at in some}
 
-    def reason(self, review: Encoded) -> Optional[str]:
-        """Return why a review that has tokens gets no label; None where it gets one."""
+    def reason(self, review: Encoded, probability: Optional[float] = None) -> Optional[str]:
+        """Return why a review that has tokens gets no label, None where it gets one; without a probability, any label."""
         text = review.text
         if why := replaced(text) or MARKS_ALONE.fullmatch(text) and NO_EVIDENCE:
             return why
         doubts = sum(map(self.doubtful.__contains__, review.ids))
         # most tokens are Korean words, signs or laughter: what is soon seen
         is_plain = len(review) >= max(PLAIN_TOKENS, 2 * doubts) and SYLLABLE.search(text)
-        return None if not doubts or not self.is_korean or is_plain or self.has_evidence(review) else NO_EVIDENCE
+        judged = not doubts or not self.is_korean or is_plain or self.has_evidence(review, probability)
+        return None if judged else NO_EVIDENCE
 
     @cached_property
     def is_korean(self) -> bool:
@@ -117,7 +123,14 @@ class Abstention:
         known = self.encoder.token_to_idx
         return frozenset(known[entry] for entry in (*ENTRIES, *HEARTS) if entry in known and entry not in ENGLISH)
 
-    def has_evidence(self, review: Encoded) -> bool:
+    @cached_property
+    def verdicts(self) -> dict[str, bool]:
+        """The English words that are of a side by themselves, and whether that is praise."""
+        words = sorted(ENGLISH - COMMON)
+        odds = log_odds(self.score(self.encoder.encode_many(words)))
+        return {word: one > 0 for word, one in zip(words, odds.tolist()) if abs(one) > math.log(VERDICT_ODDS)}
+
+    def has_evidence(self, review: Encoded, probability: Optional[float]) -> bool:
         """Return whether a review is mostly Korean, or has symbols, or nothing that the vocabulary lacks."""
         if not self.symbols.isdisjoint(review.ids):
             return True
@@ -128,17 +141,18 @@ class Abstention:
         if not (words := WORD.findall(text)):
             return bool(text.strip()) and set(NUMBERS.findall(text)) <= {"10"}
         unclear = [word for word in words if word not in INITIALS and EXPRESSIVE.sub("", word)]
-        return not unclear or self.has_known_words(unclear, text)
+        return not unclear or self.has_known_words(unclear, text, probability)
 
-    def has_known_words(self, words: list[str], text: str) -> bool:
-        """Return whether some words of a text without Korean say something that the vocabulary knows."""
-        known = [forms for forms in map(self.known_forms, words) if forms]
-        # not where far more words are unknown
-        if any(forms & ENGLISH - COMMON for forms in known) and not TURNS.search(text):
-            return 3 * sum(bool(forms - COMMON) for forms in known) >= len(words) - len(known)
-        if len(words) > LATIN_WORDS:
+    def has_known_words(self, words: list[str], text: str, probability: Optional[float]) -> bool:
+        """Return whether some words of a text without Korean say something that the vocabulary knows, none the opposite."""
+        known, turned = [forms for forms in map(self.known_forms, words) if forms], bool(TURNS.search(text))
+        sides = {self.verdicts[word] for word in self.verdicts.keys() & set().union(*known)}
+        if probability is not None and (probability < 0.5) ^ turned in sides:
             return False
-        return 2 * len(known) >= len(words) and any(forms - COMMON for forms in known)
+        # not where far more words are unknown
+        if not turned and any(forms & ENGLISH - COMMON for forms in known):
+            return 3 * sum(bool(forms - COMMON) for forms in known) >= len(words) - len(known)
+        return len(words) <= LATIN_WORDS and 2 * len(known) >= len(words) and any(forms - COMMON for forms in known)
 
     def known_forms(self, word: str) -> set[str]:
         """Return the forms of a word that the vocabulary has, in small letters: as written, and with repeated letters removed."""

@@ -97,7 +97,17 @@ def test_a_vocabulary_of_another_language_has_no_such_rule(packaged):
 
     english = replace(packaged.encoder, token_to_idx={"<unk>": 0, "<pad>": 1, "worst": 2, "movie": 3})
     review = english.encode("the plot was dull")
-    assert not Abstention(english).is_korean and Abstention(english).reason(review) is None
+    alone = Abstention(english, packaged.score)
+    assert not alone.is_korean and alone.reason(review, 0.9) is None
+
+
+@pytest.mark.parametrize("turned", ["", "not "])
+@pytest.mark.parametrize("word", ["bad", "worst", "boring", "great", "best", "wonderful"])
+def test_a_text_in_english_has_no_label_against_its_verdict(packaged, word, turned):
+    reason, praise = packaged.abstention.reason, packaged.probabilities([word])[0] > 0.5
+    review = packaged.encoder.encode(f"{turned}{word} movie")
+    reasons = {label: reason(review, probability) for label, probability in ((True, 0.6), (False, 0.4))}
+    assert [label for label, why in reasons.items() if not why] == [praise != bool(turned)]
 
 
 @pytest.mark.parametrize(
