@@ -14,17 +14,7 @@ from ...engines.graphs import BATCH_PIECE, PRECISIONS, chosen_engine, companion_
 from ...errors import ConfigError
 from ...machine.aliases import Numbers
 from ...machine.processes import cores
-from ...native.kernels import (
-    DIRECTIONS,
-    GATES,
-    LARGEST_TABLE,
-    gates_of,
-    import_network,
-    in_blocks,
-    is_built,
-    kernel_name,
-    other_kind,
-)
+from ...native.kernels import gates_of, import_network, in_blocks, is_built, kernel_name, other_kind
 from ...network.parameters import Arrays, loaded
 from .settings import RestoreConfig, RestorerBundle
 
@@ -84,11 +74,7 @@ def engine_beside(bundle: RestorerBundle, name: str) -> str:
 def load_restorer_engine(
     bundle: RestorerBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
 ) -> RestorerEngine:
-    """Load the engine called name for an editor's or writer's bundle.
-
-    "auto" is native where the extension was built and the bundle fits it, else onnx where the bundle has its models, else
-    gluon; on a GPU gluon.
-    """
+    """Load the engine called name; "auto" is native where that is possible, else onnx, else (and on a GPU) gluon."""
     if name == "auto" and device != "gpu" and is_built() and misfit(bundle) is None:
         name = "native"
     has_graphs = next(iter(bundle.config.graphs)) in bundle.manifest["files"]
@@ -101,13 +87,7 @@ def load_restorer_engine(
 
 def misfit(bundle: RestorerBundle) -> Optional[str]:
     """Return why the kernels cannot compute a restorer's bundle, as "expected ..., found ..."; None if they can."""
-    model = bundle.config.model
-    if problem := other_kind(model, "kind editor"):
-        return problem
-    table = bundle.codec.rows * 4 * in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES
-    if table > LARGEST_TABLE:
-        return f"expected a table of rows times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
-    return None
+    return other_kind(bundle.config.model, "kind editor")
 
 
 class NativeEditor:
@@ -132,15 +112,12 @@ class NativeEditor:
 
 
 def native_editor(bundle: RestorerBundle) -> NativeEditor:
-    """Load the bundle's parameters into the kernel.
-
-    ConfigError where the bundle does not fit; MissingPackage where the extension was not built.
-    """
+    """Load the bundle's parameters into the kernel; ConfigError where they do not fit, MissingPackage where it was not built."""
     network, kernel = import_network(), kernel_name()
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
-    given = kernel_arrays(loaded(bundle.parameters()), bundle.config.model.encoder.layers)
-    return NativeEditor(network.load_editor(kernel, *given))
+    arrays = kernel_arrays(loaded(bundle.parameters()), bundle.config.model.encoder.layers)
+    return NativeEditor(network.load_editor(kernel, *arrays))
 
 
 def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
-from zlib import compress, crc32, decompress, error
+from zlib import compress, crc32, decompress
 
 import numpy
 from numpy.typing import NDArray
 
-from ...errors import BundleError
 from ...machine.aliases import Numbers, Record
 from ...native.dictionary import installed_decoder
 from ...text.tokenizers import morphemes
@@ -111,12 +110,7 @@ class RestorerCharacters(Characters):
     @classmethod
     def from_dict(cls: type[Self], values: Mapping[str, Any], where: object) -> Self:
         known, junctions = Characters.from_dict(values, where).known, values.get("junctions")
-        try:
-            return cls(known, Junctions.from_dict(junctions) if junctions else None)
-        except (KeyError, TypeError, ValueError, error) as problem:
-            # those of release 0.2 had other fields
-            expected = "expected junctions, found other values; fit new ones: recipes/junctions.py"
-            raise BundleError(f"{where}: {expected}") from problem
+        return cls(known, Junctions.from_dict(junctions) if junctions else None)
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), **({"junctions": self.junctions.to_dict()} if self.junctions else {})}

@@ -169,7 +169,11 @@ class Restoration:
         return {**values, "error": self.error} if self.error else values
 
     def _repr_html_(self) -> str:
-        return restoration_html(self.segments, self.error)
+        """Return the source above, the text below, changes struck out and underlined."""
+        changes = len(self.changes)
+        said = self.error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
+        pairs = "".join(pair_html(*pair) for segment in self.segments for pair in words_of(*segment))
+        return in_frame(f'<div class="nsmc-head"><b>{escape(said)}</b></div><div lang="ko">{pairs}</div>')
 
 
 def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
@@ -245,14 +249,6 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
         text += own.text
     error = next((own.error for own in restored if own.error), None)
     return Restoration(source, text, sum(own.score for own in restored), tuple(chunks), error)
-
-
-def restoration_html(segments: list[tuple[str, str]], error: Optional[str]) -> str:
-    """Return the segments of a restoration as HTML: the source above, the text below, changes struck out and underlined."""
-    changes = sum(source != text for source, text in segments)
-    said = error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
-    pairs = "".join(pair_html(*pair) for segment in segments for pair in words_of(*segment))
-    return in_frame(f'<div class="nsmc-head"><b>{escape(said)}</b></div><div lang="ko">{pairs}</div>')
 
 
 def words_of(source: str, text: str) -> list[tuple[str, str]]:

@@ -75,7 +75,9 @@ class Restorer(Predictor):
         self.beam, self.alpha, self.min_probability, self.only = beam, alpha, min_probability, only
         self.characters: RestorerCharacters = bundle.codec
         self.longest = longest_read(bundle.config)
-        self.run = self.edit if bundle.config.model.kind == "editor" else self.write
+        # whether its Restorations have attention weights; an editor aligns only
+        self.attends = bundle.config.model.kind == "writer"
+        self.run = self.write if self.attends else self.edit
 
     @classmethod
     def load(
@@ -90,11 +92,6 @@ class Restorer(Predictor):
     @property
     def options(self) -> Record:
         return {"beam": self.beam, "alpha": self.alpha, "min_probability": self.min_probability, "only": self.only}
-
-    @property
-    def attends(self) -> bool:
-        """True if its Restorations have attention weights, as a writer's; an editor aligns only."""
-        return self.bundle.config.model.kind == "writer"
 
     def __call__(self, text: str) -> Restoration:
         """Return the Restoration of one text."""
@@ -124,7 +121,7 @@ class Restorer(Predictor):
 
     def n_best(self, text: str) -> list[Restoration]:
         """Return the hypotheses of a writer's search for one text, at most `beam`, the best first."""
-        if self.bundle.config.model.kind == "editor":
+        if not self.attends:
             raise ConfigError("n_best: expected a writer's bundle, found an editor's, which makes one text")
         text = clean(check_text(text))
         pieces = list(pieces_of(text, self.longest))
