@@ -5,7 +5,6 @@ only within an edit bound (`systems.restore.correctors`): otherwise the source i
 """
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
@@ -24,12 +23,11 @@ from ...tables.parts import cut
 from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
-from .as_typed import KOREAN, LINE, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as
+from .as_typed import KOREAN, Decisions, decide, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as
 from .correctors import Draft, corrected, most_changed, tagged, within_bound, written
-from .decisions import Decisions, decide
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
-from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, joined, pieces_of, unchanged
+from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, cleaned, joined, pieces_of, unchanged
 from .settings import EDITOR, LAYOUT, WRITER, RestorerBundle, most_written
 
 if TYPE_CHECKING:
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
-BREAK = re.compile(r"\r\n?|\n")
 # Of each option the kind of bundle that has it, what it may be, and whether a value is that
 CHOICES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
     "beam": ("writer", "1 to 64", lambda x: isinstance(x, int) and 1 <= x <= 64),
@@ -56,7 +53,7 @@ class Restorer(Predictor):
     """A bundle of the task `restore` and the engine that runs it.
 
     `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty,
-    `min_probability` the least probability of an editor's change, None: as in `decisions`. With `only` "spacing" an editor
+    `min_probability` the least probability of an editor's change, None: as in `as_typed`. With `only` "spacing" an editor
     changes spaces alone.
     """
 
@@ -104,7 +101,7 @@ class Restorer(Predictor):
     def restore_stream(self, texts: Iterable[str]) -> Iterator[Restoration]:
         """Yield Restorations in order while reading `texts` window by window."""
         given = check_texts(texts, "texts", "use restore() for one text")
-        for window in cut(map(clean_lines, given), WINDOW, len, CHARACTERS):
+        for window in cut(map(cleaned, given), WINDOW, len, CHARACTERS):
             pieces = [list(pieces_of(text, self.longest)) for text in window]
             parts = cut(chain.from_iterable(pieces), WINDOW, lambda piece: len(piece.text), CHARACTERS)
             restored = chain.from_iterable(map(self.in_batches, parts))
@@ -205,10 +202,7 @@ class Restorer(Predictor):
 
 
 class TableRestorer(Restorer):
-    """A Restorer with the columns of the command: `restore_changes`, their number, and `restore_probability`, the least.
-
-    The latter is None where nothing was changed, and for a writer, whose changes have none.
-    """
+    """A Restorer with the columns of the command: `restore_changes`, their number, and `restore_probability`, the least."""
 
     types = {"restored": "string", "restore_changes": "int64", "restore_probability": "double", **TYPES}
 
@@ -220,11 +214,6 @@ class TableRestorer(Restorer):
             least = min((each.probability for each in changes if each.probability is not None), default=None)
             rows.append((restored.text, len(changes), least, restored.error))
         return rows
-
-
-def clean_lines(text: str) -> str:
-    """Return a clean text whose line breaks stay."""
-    return LINE.join(map(clean, BREAK.split(text))).strip(LINE) if BREAK.search(text) else clean(text)
 
 
 def check_options(kind: str, given: Record) -> None:
