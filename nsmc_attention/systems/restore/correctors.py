@@ -49,10 +49,10 @@ def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int]
 
 
 def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters: Characters) -> tuple[str, list[int]]:
-    """Return the text that tags make of the characters of a source without its spaces, the inverse of `tags_of`.
+    """Return the text that tags make of a source without its spaces, and the place of what each character was made of.
 
-    Also the place among these of what each character of the text was made of. The space after a character that is left
-    out is set all the same, never two. A character that no network can read is kept, whatever its tag.
+    The inverse of `tags_of`. The space after a character that is left out is set all the same, never two. A character that
+    no network can read is kept, whatever its tag.
     """
     # what each character becomes, with the space behind it
     units = [letter + SPACE if space else letter for letter, space in zip(letters, spaces)]

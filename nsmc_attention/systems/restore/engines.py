@@ -93,9 +93,8 @@ def misfit(bundle: RestorerBundle) -> Optional[str]:
 class NativeEditor:
     """Runs an editor that `_network.load_editor` returned: source_ids (N, S, ROWS), source_length (N,) to three arrays.
 
-    The rows of the embedding were multiplied by the first layer's weights once, and the two heads leave the tags, their
-    certainty and the spaces alone. States and what they are multiplied by are rounded to 8 bits (editor.hpp), by every
-    kernel alike. A text's results are the same to the bit whatever is beside it.
+    States and what they are multiplied by are rounded to 8 bits (editor.hpp), by every kernel alike. A text's results are
+    the same to the bit whatever is beside it.
     """
 
     name, batch_size = "native", MOST_TEXTS
@@ -121,10 +120,7 @@ def native_editor(bundle: RestorerBundle) -> NativeEditor:
 
 
 def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:
-    """Return the arguments of `_network.load_editor` but the kernel, sizes rounded up to whole blocks with weights of 0.
-
-    Of both rows of one of HEADS their difference alone matters.
-    """
+    """Return the arguments of `_network.load_editor` but the kernel, sizes rounded up to whole blocks with weights of 0."""
     given = []
     for number in range(layers):
         inputs, input_bias, recurrent, hidden_bias = gates_of(arrays, LAYER.format(number=number))
@@ -132,6 +128,7 @@ def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:
         rounded = blocks(inputs, 2), blocks(input_bias, 2), blocks(blocks(recurrent, 2), 3), blocks(hidden_bias, 1)
         given.append(tuple(map(numpy.ascontiguousarray, rounded)))
     hidden = recurrent.shape[-1]
+    # of both rows of a head their difference alone matters
     heads = numpy.concatenate([numpy.diff(arrays[f"{head}.weight"], axis=0) for head in HEADS])
     biases = numpy.concatenate([numpy.diff(arrays[f"{head}.bias"]) for head in HEADS])
     narrow, tag = of_states(blocks(arrays["narrow.weight"], 0), hidden), blocks(arrays["tag.weight"], 1)

@@ -9,7 +9,7 @@ were chosen on the packaged editor's dev part and on comments that are no film r
 
 from base64 import b85decode, b85encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 from zlib import compress, crc32, decompress
@@ -76,8 +76,7 @@ class Junctions:
     @cached_property
     def by_hash(self) -> dict[int, int]:
         """The weights by their hashes."""
-        hashes, weights = numpy.frombuffer(self.hashes, HASH), numpy.frombuffer(self.weights, WEIGHT)
-        return dict(zip(hashes.tolist(), weights.tolist()))
+        return dict(zip(numpy.frombuffer(self.hashes, HASH).tolist(), numpy.frombuffer(self.weights, WEIGHT).tolist()))
 
     @cached_property
     def compiled(self) -> "Compiled":
@@ -85,10 +84,6 @@ class Junctions:
         from ...native._text import Junctions as Compiled
 
         return Compiled(self.hashes, self.weights, self.junction, self.inside)
-
-    def __getstate__(self) -> dict[str, object]:
-        # compiled objects are not pickled
-        return asdict(self)
 
     def to_dict(self) -> Record:
         """Return plain values for JSON: `keys` are base 85 of what `packed` makes."""

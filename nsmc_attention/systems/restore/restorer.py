@@ -58,18 +58,11 @@ class Restorer(Predictor):
     """
 
     layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_restorer_engine)
+    options: Record = {"beam": 4, "alpha": 0.6, "min_probability": None, "only": None}
 
-    def __init__(
-        self,
-        bundle: RestorerBundle,
-        engine: RestorerEngine,
-        beam: int = 4,
-        alpha: float = 0.6,
-        min_probability: Optional[float] = None,
-        only: Optional[str] = None,
-    ):
+    def __init__(self, bundle: RestorerBundle, engine: RestorerEngine, **options: Any):
         super().__init__(bundle, engine)
-        self.beam, self.alpha, self.min_probability, self.only = beam, alpha, min_probability, only
+        self.options = {**self.options, **options}
         self.characters: RestorerCharacters = bundle.codec
         self.longest = longest_read(bundle.config)
         # whether its Restorations have attention weights; an editor aligns only
@@ -85,10 +78,6 @@ class Restorer(Predictor):
         verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability", "only"} else WRITER), LAYOUT)
         check_options(verified.config.model.kind, given)
         return cls.from_bundle(verified, engine, device, **given)
-
-    @property
-    def options(self) -> Record:
-        return {"beam": self.beam, "alpha": self.alpha, "min_probability": self.min_probability, "only": self.only}
 
     def __call__(self, text: str) -> Restoration:
         """Return the Restoration of one text."""
@@ -147,11 +136,11 @@ class Restorer(Predictor):
         ends = numpy.cumsum(lengths, dtype="int64")
         letters = [text.replace(SPACE, "") for text in texts]
         draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
-        if self.only:
+        if self.options["only"]:
             draft = draft._replace(tags=numpy.full_like(tags, KEEP))
         # the last of a character's rows marks the space that follows it
         had_space = ids[:, :, -1][inside] != PADDING
-        decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.min_probability)
+        decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.options["min_probability"])
         typed = [piece.text for piece in pieces]
         decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
         for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right")).tolist():
@@ -183,7 +172,8 @@ class Restorer(Predictor):
     def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
         source, state = self.engine.begin(*self.characters.batch([piece.text for piece in pieces]))
         longest = [most_written(len(piece.text)) for piece in pieces]
-        return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
+        beam, alpha = self.options["beam"], self.options["alpha"]
+        return search(self.engine.step, source, state, BEGIN, END, longest, beam, alpha)
 
     def written(self, piece: Piece, hypothesis: Hypothesis) -> Restoration:
         """Return the Restoration of a hypothesis; the source itself where it did not end or went too far."""

@@ -97,7 +97,7 @@ class WriterConfig(NetworkConfig):
     """Sequence to sequence with attention, for spacing and spelling."""
 
     kind, described = "writer", "Sequence to sequence: {} and a Transformer decoder"
-    retired: ClassVar[tuple[str, ...]] = ("first_state", "attention", "input_feeding")
+    retired: ClassVar[tuple[str, ...]] = ("attention", "input_feeding")
     output_units: int = setting(48, "units of the last layer before the character", low=1, high=4096)
     decoder: Decoder = kinds({"transformer": Decoder}, Decoder(units=56, feed_forward=128), "what writes")
 
@@ -106,8 +106,7 @@ class WriterConfig(NetworkConfig):
         """The inputs and outputs of its ONNX graphs; W are the places that the decoder attends to.
 
         `keys` and `memory` are the keys and values of the source for all heads of all layers, the state those of what was
-        written for each layer in turn: a step adds a place. The first of the W places is of nothing and has no influence;
-        it is there because no array of MXNet is empty.
+        written for each layer in turn. The first of the W places has no influence: no array of MXNet is empty.
         """
         layers, heads = self.decoder.layers, self.decoder.heads
         size = self.decoder.units // heads

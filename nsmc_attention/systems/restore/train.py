@@ -215,10 +215,7 @@ def train_network(
     dev: Sequence[str],
     begin: Optional[Beginning] = None,
 ) -> tuple[Progress, dict[str, float]]:
-    """Train a network on clean sentences; return the Progress and the figures of the dev part.
-
-    `begin` changes the network's first parameters.
-    """
+    """Train a network, whose first parameters `begin` changes; return the Progress and the figures of the dev part."""
     settings, size, noisy = config.training, config.training.batch_size, dev_pairs(dev, config.training.seed)
     objective = OBJECTIVES[config.model.kind](noisy, run.context, characters, size, settings.label_smoothing)
     pairs = read_pairs(Path(settings.pairs)) if settings.pairs else Pairs([], [])
@@ -235,21 +232,11 @@ def train_network(
 def train_restorer(
     source: Texts, config: RestoreConfig, run: Run, init_from: Union[str, Path, None] = None
 ) -> RestorerBundle:
-    """Train a restorer and write it as a bundle; return it.
+    """Train a restorer on well-spelt sentences (recipes/spelling.py chooses those of reviews) and return its bundle.
 
-    Parameters
-    ----------
-    source : Texts
-        Well-spelt sentences; recipes/spelling.py chooses those of reviews. Longer ones than text.max_length are left out.
-    init_from : path or None
-        A restorer's bundle of the same settings, whose parameters and characters the training begins with.
-
-    Raises
-    ------
-    DataError
-        A file is missing or malformed, or has fewer than FEWEST_SENTENCES sentences.
-    ConfigError
-        The run folder is taken or of another run; the loss is not finite; there is no such device.
+    Sentences longer than text.max_length are left out. `init_from` is a restorer's bundle of the same settings, whose
+    parameters and characters the training begins with. DataError if a file is missing, malformed or has fewer than
+    FEWEST_SENTENCES; ConfigError if the run folder is of another run, the loss is not finite or there is no such device.
     """
     name, texts = source.read()
     sentences = sentences_of(texts, config)

@@ -1,13 +1,10 @@
 """What MeCab says of spaces: sums of weights at the junctions of morphemes, beside an editor."""
 
-import pickle
-
 import numpy
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as some
 
-from nsmc_attention.native.dictionary import installed_decoder
 from nsmc_attention.systems.restore.correctors import Draft, odds_at_junctions, spaces_at_junctions
 from nsmc_attention.systems.restore.junctions import (
     AT_JUNCTION,
@@ -65,15 +62,6 @@ def test_no_two_keys_of_a_place_are_alike_even_in_their_hashes():
     for sentence in SENTENCES:
         for keys in keys_of(sentence.replace(" ", "")):
             assert len(set(keys)) == len(set(map(hash_of, keys))) == len(keys)
-
-
-def test_junctions_are_pickled_without_what_is_compiled():
-    junctions = Junctions.of({hash_of("NNG|JX"): 30}, 0.5, -2.0)
-    found = junctions.log_odds(["영화는"]).tolist()
-    again = pickle.loads(pickle.dumps(junctions))
-    assert again == junctions and again.log_odds(["영화는"]).tolist() == found
-    assert "compiled" in vars(junctions) or not installed_decoder()
-    assert pickle.dumps(junctions) == pickle.dumps(Junctions.of({hash_of("NNG|JX"): 30}, 0.5, -2.0))
 
 
 def test_junctions_count_in_full_beside_an_editor_that_has_seen_no_space():
