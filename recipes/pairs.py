@@ -15,8 +15,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from nsmc_attention.systems.restore import restorer as restoring
-from nsmc_attention.systems.restore.as_typed import LIKELY, evidence, keep_right_text, log_odds
-from nsmc_attention.systems.restore.decisions import Decisions
+from nsmc_attention.systems.restore.as_typed import LIKELY, Decisions, evidence, keep_right_text, log_odds
 
 from .usage import reviews
 

@@ -37,10 +37,9 @@ from nsmc_attention.machine.files import read_rows
 from nsmc_attention.systems.restore import as_typed as weighing
 from nsmc_attention.systems.restore import correctors
 from nsmc_attention.systems.restore import restorer as restoring
-from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, evidence, read_as
+from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, Decisions, evidence, read_as
 from nsmc_attention.systems.restore.as_typed import SHORT_TEXT as FEW
 from nsmc_attention.systems.restore.correctors import Draft, evidence_of_letters, tags_of
-from nsmc_attention.systems.restore.decisions import Decisions
 from nsmc_attention.systems.restore.junctions import Junctions, hash_of
 from nsmc_attention.systems.restore.noise import KINDS, edited, edits, slipped, typed
 from nsmc_attention.systems.sequences.characters import END, SPACE, split_spaces

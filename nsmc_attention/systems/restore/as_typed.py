@@ -1,14 +1,15 @@
-"""What a restorer leaves as typed: words that are not Korean, addresses and tags, and what conventions ask for.
+"""What a restorer decides to change, and what it leaves as typed.
 
-conventions.tsv has a rule a row, with its reason: signs between words, numerals with their units. Its pattern has a `_` where a space may be: `joined`, there is none;
-`apart`, there is one; `always`, it stays as typed; `typed`, it does in a text whose spaces say how its writer meant it.
-slang.txt has words that no dictionary has; they stay as they are, those of two letters where a word begins.
+Most of what people type is as they meant it, other than in training, so a change needs a least probability (docs/restore.md).
+Words that are not Korean, addresses and tags stay, and what conventions ask for.
 
-Then optional and unlikely changes: a text stays as typed unless at least one of its changes is likely. 감정이입, 보여주다 and
-볼만하다 are correct with and without a space. The editor learned one of the two forms and would change the other. Logistic
-regressions combine the spelling rules (allowed.tsv), the editor's probability and usage. usage.json describes 576,833 raw
-reviews: the log-odds of a space (`Junctions`, fitted to the spaces as they were typed) and the counts of three consecutive
-letters. recipes/usage.py writes usage.json and prints WEIGHTS.
+conventions.tsv has a rule a row, with its reason: signs between words, numerals with their units. Its pattern has a `_` where
+a space may be: `joined`, there is none; `apart`, there is one; `always`, it stays as typed; `typed`, it does in a text whose
+spaces say how its writer meant it. slang.txt has words that no dictionary has; those of two letters stay where a word begins.
+
+A text stays as typed unless one of its changes is likely: 감정이입, 보여주다 and 볼만하다 are correct with and without a space.
+Logistic regressions combine the spelling rules (allowed.tsv), the editor's probability and usage.json: the log-odds of a
+space and the counts of three letters in 576,833 raw reviews. recipes/usage.py writes it, and prints WEIGHTS.
 """
 
 import json
@@ -19,6 +20,7 @@ from functools import lru_cache
 from itertools import chain
 from operator import mul
 from pathlib import Path
+from typing import Any, NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -27,7 +29,6 @@ from ...machine.files import read_rows
 from ...text.hangul import FINALS, FIRST, parts
 from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
-from .decisions import Decisions
 from .junctions import NEAREST_SHARE, Junctions, hash_of
 
 HERE = Path(__file__).parent
@@ -60,9 +61,8 @@ TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
     "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
 }
-# For each kind of change: a constant, and the weight of the log-odds of its probability. For a letter, then the weights of
-# the minimum and mean log counts as typed, and as changed. For a space, the weights of whether the rules allow both forms, of the
-# log-odds of this change in reviews, and (added spaces only) of whether the rules always require a space
+# For each kind of change: a constant, and the weight of the log-odds of its probability. For a space, then those of whether the
+# rules allow both forms, of the log-odds of this change in reviews, and (added spaces only) of whether the rules require it
 WEIGHTS: dict[str, tuple[float, ...]] = {
     "letter": (0.0, 1.0),
     "added": (-0.66, 0.74, -2.59, 0.29, 0.3),
@@ -72,6 +72,62 @@ WEIGHTS: dict[str, tuple[float, ...]] = {
 LIKELY, UNLIKELY = {"letter": 1.75, "added": 2.5, "removed": 1.75}, -2.5
 # The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
 LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
+# The least probability of a changed letter and of a changed space, where the caller names none
+CERTAIN_TAG, CERTAIN_SPACE = 0.5, 0.6
+SMALLEST_SHARE = 1e-9
+Tags = NDArray[numpy.int32]
+Flags = NDArray[numpy.bool_]
+# float32 as the network computes them, float64 with log-odds added
+Probabilities = NDArray[numpy.floating[Any]]
+
+
+class Decisions(NamedTuple):
+    """An editor's tag of each character (S,), and whether a space follows it there and then; of one text, or of many."""
+
+    tags: Tags
+    had_space: Flags
+    has_space: Flags
+    of_tags: Probabilities
+    of_spaces: Probabilities
+    log_probability: Probabilities
+
+    def part(self, own: slice) -> "Decisions":
+        """Return the decisions on some of the characters."""
+        return Decisions._make(each[own] for each in self)
+
+    @property
+    def changes(self) -> Flags:
+        """(S,), whether a character changes, or the space after it."""
+        return (self.tags != KEEP) | (self.has_space != self.had_space)
+
+    @property
+    def certainty(self) -> Probabilities:
+        """The least probability of what changes at each character, 1 where nothing does."""
+        of_tags = numpy.where(self.tags != KEEP, self.of_tags, 1)
+        return numpy.where(self.has_space != self.had_space, numpy.minimum(of_tags, self.of_spaces), of_tags)
+
+
+def decide(
+    had_space: Flags, tags: Tags, certainty: Probabilities, spaces: Probabilities, least: Optional[float] = None
+) -> Decisions:
+    """Return the decisions for characters (S,) by an editor's outputs; changes have at least the `least` probability.
+
+    Where None, it is CERTAIN_TAG or CERTAIN_SPACE. `spaces` (S,) are the network's probabilities of a space.
+    """
+    believed = believed_tags(tags, certainty, least)
+    tags, of_tags = numpy.where(believed, tags, KEEP), numpy.where(believed, certainty, 1 - certainty)
+    # float32 as a change's probability is given, so that both are compared to the same least one
+    spaces = spaces.astype("float32")
+    of_other = numpy.where(had_space, 1 - spaces, spaces)
+    changes = of_other.astype("float64") >= (CERTAIN_SPACE if least is None else least)
+    has_space, of_spaces = had_space ^ changes, numpy.where(changes, of_other, 1 - of_other)
+    logs = [numpy.log(numpy.maximum(each, SMALLEST_SHARE)) for each in (of_tags, of_spaces)]
+    return Decisions(tags, had_space, has_space, of_tags, of_spaces, sum(logs))
+
+
+def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float] = None) -> Flags:
+    """Return which of the tags (S,) are KEEP or have at least the least probability."""
+    return (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
 
 
 def read_as(text: str) -> str:

@@ -1,9 +1,6 @@
-"""Correctors of an editor's output, in the order in which they run: each sees the changes of those before it.
+"""Correctors of an editor's output: each sees the changes of those before it.
 
-    the editor -> words of the dictionary -> listed mistakes -> spaces at junctions -> `decisions.decide`
-
-What conventions ask for, what is not Korean and texts that are right then stay as typed (`as_typed`). Every probability by
-which one of them overrules another stands in `decisions`.
+The editor -> words of the dictionary -> listed mistakes -> spaces at junctions -> `as_typed.decide`.
 """
 
 import math
@@ -21,13 +18,17 @@ from ...machine.files import read_rows
 from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, path_cost
 from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, aligned, edit_distance, split_spaces
-from .as_typed import HERE, LINE, letter_numbers, of_letters, of_probability
-from .decisions import MORE_CHANGES, MOST_SURE, SHARE, SURE_CHANGE, believed_tags
+from .as_typed import HERE, LINE, believed_tags, letter_numbers, of_letters, of_probability
 from .junctions import Junctions, RestorerCharacters, with_log_odds
 from .noise import known_mistakes
 
 # Share of the source's characters that may change, and how many always may
 CHANGED, ALWAYS = 0.4, 2
+# The probability of a mistake of the list; the most that a change gets from MeCab's costs, which is never as sure
+SURE_CHANGE, MOST_SURE = 0.99, 0.98
+# The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE_CHANGES, as it lacks more
+# spaces than the editor is used to
+SHARE, MORE_CHANGES = 0.35, 0.8
 
 
 def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int], list[bool]]:
@@ -48,10 +49,10 @@ def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int]
 
 
 def tagged(letters: str, tags: Sequence[int], spaces: Sequence[bool], characters: Characters) -> tuple[str, list[int]]:
-    """Return the text that tags make of the characters of a source without its spaces, the inverse of `tags_of`.
+    """Return the text that tags make of a source without its spaces, and the place of what each character was made of.
 
-    Also the place among these of what each character of the text was made of. The space after a character that is left
-    out is set all the same, never two. A character that no network can read is kept, whatever its tag.
+    The inverse of `tags_of`. The space after a character that is left out is set all the same, never two. A character that
+    no network can read is kept, whatever its tag.
     """
     # what each character becomes, with the space behind it
     units = [letter + SPACE if space else letter for letter, space in zip(letters, spaces)]
@@ -133,15 +134,14 @@ class Draft(NamedTuple):
 def listed_mistakes(draft: Draft) -> Draft:
     """Write what the list says, whatever the editor would: 되서, 몇일 and 할께요 are never right, but too rare to be learnt.
 
-    mistakes.tsv says which are righted: those of equal length that are not also found across two words. How often these
-    are wrong: benchmarks/restoration/README.md. The letters of a mistake that are right are kept; one that the characters
-    lack is left to the editor.
+    mistakes.tsv says which are righted: those of equal length that are not also found across two words. The letters of a
+    mistake that are right are kept; one that the characters lack is left to the editor.
     """
     text, tags, certainty = LINE.join(draft.texts), draft.tags.copy(), draft.certainty.copy()
-    ids, numbers = draft.characters.ids, letter_numbers(text)
-    for match in mistaken().finditer(text):
+    ids, numbers, (pattern, rights) = draft.characters.ids, letter_numbers(text), mistaken()
+    for match in pattern.finditer(text):
         wrong = match[0].replace(SPACE, "")
-        right = [KEEP if one == other else ids.get(other) for one, other in zip(wrong, right_forms()[wrong])]
+        right = [KEEP if one == other else ids.get(other) for one, other in zip(wrong, rights[wrong])]
         own = slice(numbers[match.start()], numbers[match.start()] + len(wrong))
         if None not in right:
             tags[own] = right
@@ -149,42 +149,30 @@ def listed_mistakes(draft: Draft) -> Draft:
     return draft._replace(tags=tags, certainty=certainty)
 
 
-def ends() -> Iterator[dict[str, str]]:
-    """Yield the rows of ends.tsv, mistakes before some letters alone: what stands there, is right, and is behind it."""
-    return read_rows(HERE / "ends.tsv")
-
-
 @lru_cache(maxsize=1)
-def right_forms() -> dict[str, str]:
-    """Return {wrong: right} letters, both without spaces."""
-    listed = [(mistake.wrong, mistake.right) for mistake in known_mistakes() if mistake.righted != "nowhere"]
-    listed += [(row["wrong"], row["right"]) for row in ends()]
-    return {wrong.replace(SPACE, ""): right.replace(SPACE, "") for wrong, right in listed}
-
-
-@lru_cache(maxsize=1)
-def mistaken() -> "re.Pattern[str]":
-    """Return the pattern of all mistakes, with their spaces and without.
+def mistaken() -> tuple["re.Pattern[str]", dict[str, str]]:
+    """Return the pattern of all mistakes, with their spaces and without, and {wrong: right} letters.
 
     Each form begins with a letter, so that the search skips all places with other letters.
     """
-    anywhere, start = (
-        [each.wrong for each in known_mistakes() if each.righted == place] for place in ("anywhere", "start")
-    )
-    forms = [wrong.replace(SPACE, f"{SPACE}?") for wrong in anywhere]
-    forms += [rf"{wrong}(?<!\w{wrong})" for wrong in start]
-    forms += [rf"{row['wrong'][:-1]}{SPACE}?{row['wrong'][-1]}(?={row['behind']})" for row in ends()]
-    return re.compile("|".join(forms), re.MULTILINE)
+    # mistakes before some letters alone: what stands there, is right, and is behind it
+    ends = list(read_rows(HERE / "ends.tsv"))
+    anywhere, start = ([each for each in known_mistakes() if each.righted == place] for place in ("anywhere", "start"))
+    forms = [each.wrong.replace(SPACE, f"{SPACE}?") for each in anywhere]
+    forms += [rf"{each.wrong}(?<!\w{each.wrong})" for each in start]
+    forms += [rf"{row['wrong'][:-1]}{SPACE}?{row['wrong'][-1]}(?={row['behind']})" for row in ends]
+    listed = [(each.wrong, each.right) for each in anywhere + start] + [(row["wrong"], row["right"]) for row in ends]
+    rights = {wrong.replace(SPACE, ""): right.replace(SPACE, "") for wrong, right in listed}
+    return re.compile("|".join(forms), re.MULTILINE), rights
 
 
 def dictionary_words(draft: Draft) -> Draft:
     """Correct the probability of each letter that changes by what the words cost in MeCab's dictionary, and by usage.
 
-    A noisy channel (Kernighan et al. 1990): an editor knows how people mistype, and of words those in its sentences; the
-    dictionary has 800,000. The cost of a path through its lattice is a negative log-probability: of words that are likelier
-    the editor may be less sure, of others it must be surer. Raw reviews say how usual three letters are (`as_typed.usage`).
-    Neighbours that change are one change. recipes/usage.py fits the weights of this logistic regression; they are those of
-    an editor that proposes more than it finds likely (`recipes.blended --bolder`).
+    A noisy channel (Kernighan et al. 1990): an editor knows how people mistype, the dictionary 800,000 words. The cost of a
+    path through its lattice is a negative log-probability. Raw reviews say how usual three letters are (`as_typed.usage`).
+    Neighbours that change are one change. recipes/usage.py fits the weights of this logistic regression, for an editor that
+    proposes more than it finds likely (`recipes.blended --bolder`).
     """
     certainty, (constant, *weights) = draft.certainty.copy(), LETTERS
     for first, last, values in evidence_of_letters(draft):

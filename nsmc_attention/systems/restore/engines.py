@@ -14,17 +14,7 @@ from ...engines.graphs import BATCH_PIECE, PRECISIONS, chosen_engine, companion_
 from ...errors import ConfigError
 from ...machine.aliases import Numbers
 from ...machine.processes import cores
-from ...native.kernels import (
-    DIRECTIONS,
-    GATES,
-    LARGEST_TABLE,
-    gates_of,
-    import_network,
-    in_blocks,
-    is_built,
-    kernel_name,
-    other_kind,
-)
+from ...native.kernels import gates_of, import_network, in_blocks, is_built, kernel_name, other_kind
 from ...network.parameters import Arrays, loaded
 from .settings import RestoreConfig, RestorerBundle
 
@@ -84,11 +74,7 @@ def engine_beside(bundle: RestorerBundle, name: str) -> str:
 def load_restorer_engine(
     bundle: RestorerBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
 ) -> RestorerEngine:
-    """Load the engine called name for an editor's or writer's bundle.
-
-    "auto" is native where the extension was built and the bundle fits it, else onnx where the bundle has its models, else
-    gluon; on a GPU gluon.
-    """
+    """Load the engine called name; "auto" is native where that is possible, else onnx, else (and on a GPU) gluon."""
     if name == "auto" and device != "gpu" and is_built() and misfit(bundle) is None:
         name = "native"
     has_graphs = next(iter(bundle.config.graphs)) in bundle.manifest["files"]
@@ -101,21 +87,14 @@ def load_restorer_engine(
 
 def misfit(bundle: RestorerBundle) -> Optional[str]:
     """Return why the kernels cannot compute a restorer's bundle, as "expected ..., found ..."; None if they can."""
-    model = bundle.config.model
-    if problem := other_kind(model, "kind editor"):
-        return problem
-    table = bundle.codec.rows * 4 * in_blocks(model.encoder.hidden_size) * len(DIRECTIONS) * GATES
-    if table > LARGEST_TABLE:
-        return f"expected a table of rows times units of the GRU of at most {LARGEST_TABLE:,} bytes, found {table:,}"
-    return None
+    return other_kind(bundle.config.model, "kind editor")
 
 
 class NativeEditor:
     """Runs an editor that `_network.load_editor` returned: source_ids (N, S, ROWS), source_length (N,) to three arrays.
 
-    The rows of the embedding were multiplied by the first layer's weights once, and the two heads leave the tags, their
-    certainty and the spaces alone. States and what they are multiplied by are rounded to 8 bits (editor.hpp), by every
-    kernel alike. A text's results are the same to the bit whatever is beside it.
+    States and what they are multiplied by are rounded to 8 bits (editor.hpp), by every kernel alike. A text's results are
+    the same to the bit whatever is beside it.
     """
 
     name, batch_size = "native", MOST_TEXTS
@@ -132,22 +111,16 @@ class NativeEditor:
 
 
 def native_editor(bundle: RestorerBundle) -> NativeEditor:
-    """Load the bundle's parameters into the kernel.
-
-    ConfigError where the bundle does not fit; MissingPackage where the extension was not built.
-    """
+    """Load the bundle's parameters into the kernel; ConfigError where they do not fit, MissingPackage where it was not built."""
     network, kernel = import_network(), kernel_name()
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
-    given = kernel_arrays(loaded(bundle.parameters()), bundle.config.model.encoder.layers)
-    return NativeEditor(network.load_editor(kernel, *given))
+    arrays = kernel_arrays(loaded(bundle.parameters()), bundle.config.model.encoder.layers)
+    return NativeEditor(network.load_editor(kernel, *arrays))
 
 
 def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:
-    """Return the arguments of `_network.load_editor` but the kernel, sizes rounded up to whole blocks with weights of 0.
-
-    Of both rows of one of HEADS their difference alone matters.
-    """
+    """Return the arguments of `_network.load_editor` but the kernel, sizes rounded up to whole blocks with weights of 0."""
     given = []
     for number in range(layers):
         inputs, input_bias, recurrent, hidden_bias = gates_of(arrays, LAYER.format(number=number))
@@ -155,6 +128,7 @@ def kernel_arrays(arrays: Arrays, layers: int) -> tuple[Any, ...]:
         rounded = blocks(inputs, 2), blocks(input_bias, 2), blocks(blocks(recurrent, 2), 3), blocks(hidden_bias, 1)
         given.append(tuple(map(numpy.ascontiguousarray, rounded)))
     hidden = recurrent.shape[-1]
+    # of both rows of a head their difference alone matters
     heads = numpy.concatenate([numpy.diff(arrays[f"{head}.weight"], axis=0) for head in HEADS])
     biases = numpy.concatenate([numpy.diff(arrays[f"{head}.bias"]) for head in HEADS])
     narrow, tag = of_states(blocks(arrays["narrow.weight"], 0), hidden), blocks(arrays["tag.weight"], 1)

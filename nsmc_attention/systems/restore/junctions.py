@@ -9,15 +9,14 @@ were chosen on the packaged editor's dev part and on comments that are no film r
 
 from base64 import b85decode, b85encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
-from zlib import compress, crc32, decompress, error
+from zlib import compress, crc32, decompress
 
 import numpy
 from numpy.typing import NDArray
 
-from ...errors import BundleError
 from ...machine.aliases import Numbers, Record
 from ...native.dictionary import installed_decoder
 from ...text.tokenizers import morphemes
@@ -77,8 +76,7 @@ class Junctions:
     @cached_property
     def by_hash(self) -> dict[int, int]:
         """The weights by their hashes."""
-        hashes, weights = numpy.frombuffer(self.hashes, HASH), numpy.frombuffer(self.weights, WEIGHT)
-        return dict(zip(hashes.tolist(), weights.tolist()))
+        return dict(zip(numpy.frombuffer(self.hashes, HASH).tolist(), numpy.frombuffer(self.weights, WEIGHT).tolist()))
 
     @cached_property
     def compiled(self) -> "Compiled":
@@ -86,10 +84,6 @@ class Junctions:
         from ...native._text import Junctions as Compiled
 
         return Compiled(self.hashes, self.weights, self.junction, self.inside)
-
-    def __getstate__(self) -> dict[str, object]:
-        # compiled objects are not pickled
-        return asdict(self)
 
     def to_dict(self) -> Record:
         """Return plain values for JSON: `keys` are base 85 of what `packed` makes."""
@@ -111,12 +105,7 @@ class RestorerCharacters(Characters):
     @classmethod
     def from_dict(cls: type[Self], values: Mapping[str, Any], where: object) -> Self:
         known, junctions = Characters.from_dict(values, where).known, values.get("junctions")
-        try:
-            return cls(known, Junctions.from_dict(junctions) if junctions else None)
-        except (KeyError, TypeError, ValueError, error) as problem:
-            # those of release 0.2 had other fields
-            expected = "expected junctions, found other values; fit new ones: recipes/junctions.py"
-            raise BundleError(f"{where}: {expected}") from problem
+        return cls(known, Junctions.from_dict(junctions) if junctions else None)
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), **({"junctions": self.junctions.to_dict()} if self.junctions else {})}

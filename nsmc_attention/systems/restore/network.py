@@ -3,8 +3,7 @@
 An editor tags each character of the source with what is written in its place. Malmi et al. 2019 (arXiv:1909.01187) and
 Omelianchuk et al. 2020 (arXiv:2005.12592): a text that is to be corrected is mostly copied, so tags are enough. A
 writer writes the text anew. Of a target its decoder reads all characters at once, or one more: Vaswani et al. 2017
-(arXiv:1706.03762), sections 3.1 and 3.2. Recurrent decoders with the attentions of Bahdanau and Luong are in chapter 3
-(notebooks/).
+(arXiv:1706.03762), sections 3.1 and 3.2.
 Shapes: N reviews, S source and T target length, W places before these, E embedding, D units of a source state, U units of
 a decoder's state, K heads of U / K units each, L layers, V characters of the vocabulary.
 """
@@ -128,10 +127,7 @@ class Source(HybridBlock):
             self.value = nn.Dense(units, in_units=settings.width, flatten=False)
 
     def hybrid_forward(self, F: Operators, source_ids: Array, source_length: Array) -> Array:
-        """(N, S, ROWS) int32, (N,) -> values and keys (N, L * K, S, U / K), mask (N, S), then the first states.
-
-        These are the keys and values (N, K, 1, U / K) of one place that is none: 0.
-        """
+        """(N, S, ROWS) int32, (N,) -> values and keys (N, L * K, S, U / K), mask (N, S), then the first states: one place of 0."""
         states = F.transpose(self.reader(source_ids, source_length), axes=(1, 0, 2))
         ones = F.ones_like(F.slice_axis(states, axis=2, begin=0, end=1))
         mask = F.SequenceMask(ones, source_length, use_sequence_length=True, axis=1)  # (N, S, 1)
@@ -202,10 +198,7 @@ def causal_mask(F: Operators, before: Array, new: Array) -> Any:
 
 
 class Writer(Block):
-    """The whole network; `source` and `step` are hybridized, and are what a search calls.
-
-    It writes at most `longest` characters.
-    """
+    """The whole network, which writes at most `longest` characters; a search calls `source` and `step`."""
 
     matrices_as = "float16"
 

@@ -18,6 +18,7 @@ from ...drawing.html import in_frame, shortened
 from ...drawing.matrices import Matrix
 from ...errors import DataError, check_kind
 from ...machine.aliases import Record
+from ...text.encoding import clean
 from ...views.heatmap import draw_matrices
 from ..sequences.characters import SPACE, codes_of
 from .as_typed import LINE
@@ -25,6 +26,7 @@ from .as_typed import LINE
 # A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
 # NaN where none is known
 Segment = tuple[str, str, float]
+BREAK = re.compile(r"\r\n?|\n")
 BLANK = "blank: nothing to restore"
 FOREIGN = "what is not Korean would have changed: returned as it was"
 REJECTED = "more than the edit bound would have changed: returned as it was"
@@ -56,8 +58,7 @@ class Change(NamedTuple):
     source, text : str
         What stood there and what stands there now, which differ; one may be empty.
     probability : float or None
-        The least of the characters and spaces that were changed here, by the editor and MeCab, 0.5 to 1. None of a
-        writer's: each of its characters depends on those before, so no change has a probability of its own.
+        The least of the characters and spaces that an editor changed here, 0.5 to 1. None of a writer's changes.
     """
 
     start: int
@@ -90,8 +91,7 @@ class Restoration:
     def weights(self) -> NDArray[numpy.float32]:
         """(len(text), len(source)) float32: the source characters of each character of the text.
 
-        A writer's attention, whose rows sum to 1; of an editor, 1 for the one character that was tagged. Spaces of the
-        source have no column of their own weight: the character before knows that one follows.
+        A writer's attention, whose rows sum to 1; of an editor, 1 for the one character that was tagged. Spaces have no weight.
         """
         weights = numpy.zeros((len(self.text), len(self.source)), dtype="float32")
         for chunk in self.chunks:
@@ -116,10 +116,7 @@ class Restoration:
 
     @property
     def segments(self) -> list[tuple[str, str]]:
-        """Pairs of source and text side by side; the two differ if the pair was changed.
-
-        All first ones are the source, all second ones the text.
-        """
+        """Pairs of source and text side by side, which together are both; the two differ if the pair was changed."""
         return [(source, text) for source, text, _ in self.segments_and_certainty]
 
     @property
@@ -169,7 +166,11 @@ class Restoration:
         return {**values, "error": self.error} if self.error else values
 
     def _repr_html_(self) -> str:
-        return restoration_html(self.segments, self.error)
+        """Return the source above, the text below, changes struck out and underlined."""
+        changes = len(self.changes)
+        said = self.error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
+        pairs = "".join(pair_html(*pair) for segment in self.segments for pair in words_of(*segment))
+        return in_frame(f'<div class="nsmc-head"><b>{escape(said)}</b></div><div lang="ko">{pairs}</div>')
 
 
 def trimmed(segments: Iterable[Segment]) -> Iterator[Segment]:
@@ -209,6 +210,11 @@ class Piece(NamedTuple):
         return numpy.flatnonzero(codes_of(self.text) != ord(SPACE))
 
 
+def cleaned(text: str) -> str:
+    """Return a clean text whose line breaks stay."""
+    return LINE.join(map(clean, BREAK.split(text))).strip(LINE) if BREAK.search(text) else clean(text)
+
+
 def pieces_of(text: str, longest: int) -> Iterator[Piece]:
     """Yield the pieces of each line, at most `longest` characters each: up to the end of a sentence, else of a word."""
     start = 0
@@ -245,14 +251,6 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
         text += own.text
     error = next((own.error for own in restored if own.error), None)
     return Restoration(source, text, sum(own.score for own in restored), tuple(chunks), error)
-
-
-def restoration_html(segments: list[tuple[str, str]], error: Optional[str]) -> str:
-    """Return the segments of a restoration as HTML: the source above, the text below, changes struck out and underlined."""
-    changes = sum(source != text for source, text in segments)
-    said = error or (f"{changes} correction{'s' * (changes > 1)}" if changes else "nothing to correct")
-    pairs = "".join(pair_html(*pair) for segment in segments for pair in words_of(*segment))
-    return in_frame(f'<div class="nsmc-head"><b>{escape(said)}</b></div><div lang="ko">{pairs}</div>')
 
 
 def words_of(source: str, text: str) -> list[tuple[str, str]]:

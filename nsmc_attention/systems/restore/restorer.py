@@ -5,7 +5,6 @@ only within an edit bound (`systems.restore.correctors`): otherwise the source i
 """
 
 import math
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, islice
@@ -24,12 +23,11 @@ from ...tables.parts import cut
 from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
-from .as_typed import KOREAN, LINE, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as
+from .as_typed import KOREAN, Decisions, decide, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as
 from .correctors import Draft, corrected, most_changed, tagged, within_bound, written
-from .decisions import Decisions, decide
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
-from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, joined, pieces_of, unchanged
+from .restoration import FOREIGN, REJECTED, TRUNCATED, Chunk, Piece, Restoration, cleaned, joined, pieces_of, unchanged
 from .settings import EDITOR, LAYOUT, WRITER, RestorerBundle, most_written
 
 if TYPE_CHECKING:
@@ -39,7 +37,6 @@ if TYPE_CHECKING:
 
 # Texts, or pieces of them, that are in memory at a time, and their characters
 WINDOW, CHARACTERS = 4096, 2**17
-BREAK = re.compile(r"\r\n?|\n")
 # Of each option the kind of bundle that has it, what it may be, and whether a value is that
 CHOICES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
     "beam": ("writer", "1 to 64", lambda x: isinstance(x, int) and 1 <= x <= 64),
@@ -56,26 +53,21 @@ class Restorer(Predictor):
     """A bundle of the task `restore` and the engine that runs it.
 
     `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty,
-    `min_probability` the least probability of an editor's change, None: as in `decisions`. With `only` "spacing" an editor
+    `min_probability` the least probability of an editor's change, None: as in `as_typed`. With `only` "spacing" an editor
     changes spaces alone.
     """
 
     layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_restorer_engine)
+    options: Record = {"beam": 4, "alpha": 0.6, "min_probability": None, "only": None}
 
-    def __init__(
-        self,
-        bundle: RestorerBundle,
-        engine: RestorerEngine,
-        beam: int = 4,
-        alpha: float = 0.6,
-        min_probability: Optional[float] = None,
-        only: Optional[str] = None,
-    ):
+    def __init__(self, bundle: RestorerBundle, engine: RestorerEngine, **options: Any):
         super().__init__(bundle, engine)
-        self.beam, self.alpha, self.min_probability, self.only = beam, alpha, min_probability, only
+        self.options = {**self.options, **options}
         self.characters: RestorerCharacters = bundle.codec
         self.longest = longest_read(bundle.config)
-        self.run = self.edit if bundle.config.model.kind == "editor" else self.write
+        # whether its Restorations have attention weights; an editor aligns only
+        self.attends = bundle.config.model.kind == "writer"
+        self.run = self.write if self.attends else self.edit
 
     @classmethod
     def load(
@@ -86,15 +78,6 @@ class Restorer(Predictor):
         verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability", "only"} else WRITER), LAYOUT)
         check_options(verified.config.model.kind, given)
         return cls.from_bundle(verified, engine, device, **given)
-
-    @property
-    def options(self) -> Record:
-        return {"beam": self.beam, "alpha": self.alpha, "min_probability": self.min_probability, "only": self.only}
-
-    @property
-    def attends(self) -> bool:
-        """True if its Restorations have attention weights, as a writer's; an editor aligns only."""
-        return self.bundle.config.model.kind == "writer"
 
     def __call__(self, text: str) -> Restoration:
         """Return the Restoration of one text."""
@@ -107,7 +90,7 @@ class Restorer(Predictor):
     def restore_stream(self, texts: Iterable[str]) -> Iterator[Restoration]:
         """Yield Restorations in order while reading `texts` window by window."""
         given = check_texts(texts, "texts", "use restore() for one text")
-        for window in cut(map(clean_lines, given), WINDOW, len, CHARACTERS):
+        for window in cut(map(cleaned, given), WINDOW, len, CHARACTERS):
             pieces = [list(pieces_of(text, self.longest)) for text in window]
             parts = cut(chain.from_iterable(pieces), WINDOW, lambda piece: len(piece.text), CHARACTERS)
             restored = chain.from_iterable(map(self.in_batches, parts))
@@ -124,7 +107,7 @@ class Restorer(Predictor):
 
     def n_best(self, text: str) -> list[Restoration]:
         """Return the hypotheses of a writer's search for one text, at most `beam`, the best first."""
-        if self.bundle.config.model.kind == "editor":
+        if not self.attends:
             raise ConfigError("n_best: expected a writer's bundle, found an editor's, which makes one text")
         text = clean(check_text(text))
         pieces = list(pieces_of(text, self.longest))
@@ -153,11 +136,11 @@ class Restorer(Predictor):
         ends = numpy.cumsum(lengths, dtype="int64")
         letters = [text.replace(SPACE, "") for text in texts]
         draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
-        if self.only:
+        if self.options["only"]:
             draft = draft._replace(tags=numpy.full_like(tags, KEEP))
         # the last of a character's rows marks the space that follows it
         had_space = ids[:, :, -1][inside] != PADDING
-        decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.min_probability)
+        decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.options["min_probability"])
         typed = [piece.text for piece in pieces]
         decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
         for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right")).tolist():
@@ -189,7 +172,8 @@ class Restorer(Predictor):
     def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
         source, state = self.engine.begin(*self.characters.batch([piece.text for piece in pieces]))
         longest = [most_written(len(piece.text)) for piece in pieces]
-        return search(self.engine.step, source, state, BEGIN, END, longest, self.beam, self.alpha)
+        beam, alpha = self.options["beam"], self.options["alpha"]
+        return search(self.engine.step, source, state, BEGIN, END, longest, beam, alpha)
 
     def written(self, piece: Piece, hypothesis: Hypothesis) -> Restoration:
         """Return the Restoration of a hypothesis; the source itself where it did not end or went too far."""
@@ -208,10 +192,7 @@ class Restorer(Predictor):
 
 
 class TableRestorer(Restorer):
-    """A Restorer with the columns of the command: `restore_changes`, their number, and `restore_probability`, the least.
-
-    The latter is None where nothing was changed, and for a writer, whose changes have none.
-    """
+    """A Restorer with the columns of the command: `restore_changes`, their number, and `restore_probability`, the least."""
 
     types = {"restored": "string", "restore_changes": "int64", "restore_probability": "double", **TYPES}
 
@@ -223,11 +204,6 @@ class TableRestorer(Restorer):
             least = min((each.probability for each in changes if each.probability is not None), default=None)
             rows.append((restored.text, len(changes), least, restored.error))
         return rows
-
-
-def clean_lines(text: str) -> str:
-    """Return a clean text whose line breaks stay."""
-    return LINE.join(map(clean, BREAK.split(text))).strip(LINE) if BREAK.search(text) else clean(text)
 
 
 def check_options(kind: str, given: Record) -> None:

@@ -50,11 +50,6 @@ class Stack(Settings):
     layers: int = setting(2, "number of layers", low=1, high=16)
     hidden_size: int = setting(192, "units of each layer in each direction", low=1, high=4096)
 
-    @property
-    def summary(self) -> str:
-        """Its layers, for model cards."""
-        return f"{self.layers} bidirectional GRU layer{'s' * (self.layers > 1)} of {self.hidden_size}"
-
 
 class Decoder(TransformerSettings):
     """Causal self-attention to what was written, and attention of each layer to the source, Vaswani et al. 2017."""
@@ -65,6 +60,7 @@ class Decoder(TransformerSettings):
 class NetworkConfig(Settings):
     """Settings of the encoder that reads the source; the base of an editor's and a writer's."""
 
+    described: ClassVar[str]
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     encoder: Stack = kinds({"gru": Stack}, Stack(), "what reads the source")
     output_units: int = setting(128, "units of the last layer before the character", low=1, high=4096)
@@ -75,15 +71,16 @@ class NetworkConfig(Settings):
         """Units of a source state (D)."""
         return 2 * self.encoder.hidden_size
 
+    def describe(self) -> str:
+        """Return the network in words, for model cards."""
+        layers, size = self.encoder.layers, self.encoder.hidden_size
+        return self.described.format(f"{layers} bidirectional GRU layer{'s' * (layers > 1)} of {size}")
+
 
 class EditorConfig(NetworkConfig):
     """For each character a tag of what to write in its place, for spacing and spelling."""
 
-    kind = "editor"
-
-    def describe(self) -> str:
-        """Return the network in words, for model cards."""
-        return f"A tag for each character by {self.encoder.summary}"
+    kind, described = "editor", "A tag for each character by {}"
 
     @property
     def graphs(self) -> Graphs:
@@ -99,22 +96,17 @@ class EditorConfig(NetworkConfig):
 class WriterConfig(NetworkConfig):
     """Sequence to sequence with attention, for spacing and spelling."""
 
-    kind = "writer"
-    retired: ClassVar[tuple[str, ...]] = ("first_state", "attention", "input_feeding")
+    kind, described = "writer", "Sequence to sequence: {} and a Transformer decoder"
+    retired: ClassVar[tuple[str, ...]] = ("attention", "input_feeding")
     output_units: int = setting(48, "units of the last layer before the character", low=1, high=4096)
     decoder: Decoder = kinds({"transformer": Decoder}, Decoder(units=56, feed_forward=128), "what writes")
-
-    def describe(self) -> str:
-        """Return the network in words, for model cards."""
-        return f"Sequence to sequence: {self.encoder.summary} and a Transformer decoder"
 
     @property
     def graphs(self) -> Graphs:
         """The inputs and outputs of its ONNX graphs; W are the places that the decoder attends to.
 
         `keys` and `memory` are the keys and values of the source for all heads of all layers, the state those of what was
-        written for each layer in turn: a step adds a place. The first of the W places is of nothing and has no influence;
-        it is there because no array of MXNet is empty.
+        written for each layer in turn. The first of the W places has no influence: no array of MXNet is empty.
         """
         layers, heads = self.decoder.layers, self.decoder.heads
         size = self.decoder.units // heads
@@ -128,11 +120,6 @@ class WriterConfig(NetworkConfig):
             "source.onnx": Interface(SOURCE, {**encoded, **dict.fromkeys(state, ("N", heads, 1, size))}),
             "step.onnx": Interface({"ids": ("N",), **encoded, **before}, outputs, written),
         }
-
-    def check_sizes(self, max_length: int) -> None:
-        """Raise ConfigError unless the sizes fit each other, and texts of `max_length` characters."""
-        self.decoder.check("model.decoder")
-        check_scores(most_written(max_length), self.decoder.numbers_per_pair)
 
     def network(self, rows: int, vocab_size: int, max_length: int) -> Network:
         from .network import Writer
@@ -167,7 +154,8 @@ class RestoreConfig(TaskConfig):
     def __post_init__(self) -> None:
         check_all(self)
         if isinstance(self.model, WriterConfig):
-            self.model.check_sizes(self.text.max_length)
+            self.model.decoder.check("model.decoder")
+            check_scores(most_written(self.text.max_length), self.model.decoder.numbers_per_pair)
 
     @property
     def graphs(self) -> Graphs:

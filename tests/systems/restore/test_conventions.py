@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, restore
-from nsmc_attention.systems.restore.as_typed import keep_foreign, read_as, rules, slang
-from nsmc_attention.systems.restore.decisions import Decisions
+from nsmc_attention.systems.restore.as_typed import Decisions, keep_foreign, read_as, rules, slang
 from nsmc_attention.text.encoding import clean
 
 RIGHT = """

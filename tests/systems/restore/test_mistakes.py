@@ -4,11 +4,12 @@ import numpy
 import pytest
 
 from nsmc_attention import load_restorer
-from nsmc_attention.systems.restore.correctors import SURE_CHANGE, Draft, ends, listed_mistakes, right_forms
+from nsmc_attention.machine.files import read_rows
+from nsmc_attention.systems.restore.correctors import HERE, SURE_CHANGE, Draft, listed_mistakes, mistaken
 from nsmc_attention.systems.restore.junctions import RestorerCharacters
 from nsmc_attention.systems.sequences.characters import KEEP
 
-EDITOR = load_restorer().characters
+EDITOR, (_, RIGHTS) = load_restorer().characters, mistaken()
 
 
 def decided(texts, characters=EDITOR, tag=KEEP):
@@ -20,15 +21,15 @@ def decided(texts, characters=EDITOR, tag=KEEP):
 
 
 @pytest.mark.parametrize(
-    "wrong", sorted(right_forms().keys() - {row["wrong"] for row in ends()} - {"금새", "개구장이"})
+    "wrong", sorted(RIGHTS.keys() - {row["wrong"] for row in read_rows(HERE / "ends.tsv")} - {"금새", "개구장이"})
 )
 def test_each_mistake_is_righted_with_a_probability(wrong):
-    if set(right_forms()[wrong]) - EDITOR.ids.keys():
+    if set(RIGHTS[wrong]) - EDITOR.ids.keys():
         pytest.skip("the editor cannot write it")
     tags, certainty = decided(["가 나", f"가{wrong} 나", "다"], tag=7)
     own = slice(3, 3 + len(wrong))
     found = [one if tag == KEEP else EDITOR.character(tag) for one, tag in zip(wrong, tags[own].tolist())]
-    assert "".join(found) == right_forms()[wrong]
+    assert "".join(found) == RIGHTS[wrong]
     assert certainty[own].min() == pytest.approx(SURE_CHANGE) and (certainty[own][tags[own] == KEEP] == 1).all()
     # the letters around it are the editor's
     around = numpy.delete(numpy.arange(len(tags)), own)

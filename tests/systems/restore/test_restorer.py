@@ -15,7 +15,7 @@ from nsmc_attention.errors import ConfigError
 from nsmc_attention.systems.restore import correctors
 from nsmc_attention.systems.restore import restorer as module
 from nsmc_attention.systems.restore.engines import engine_beside
-from nsmc_attention.systems.restore.restoration import BLANK, REJECTED, pieces_of
+from nsmc_attention.systems.restore.restoration import BLANK, BREAK, REJECTED, pieces_of
 from nsmc_attention.systems.restore.settings import EDITOR, LAYOUT, WRITER
 from nsmc_attention.text.encoding import clean
 
@@ -34,7 +34,7 @@ def restorer(tiny_editor):
 @example([unicodedata.normalize("NFD", "정말 재미있는 영화였어요"), "ᄒ" * 100, "e" + "\u0301" * 100])
 def test_any_text_comes_back_as_a_text_in_its_place(restorer, texts):
     restored = restorer.restore_many(texts)
-    lines = (map(clean, module.BREAK.split(text)) for text in texts)
+    lines = (map(clean, BREAK.split(text)) for text in texts)
     assert [clean(each.source) for each in restored] == [" ".join(filter(None, own)) for own in lines]
     for each in restored:
         assert (each.error == BLANK) == (not each.source) == (not each.text)

@@ -5,8 +5,8 @@ import pytest
 
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.machine.mxnet_shim import import_mxnet
-from nsmc_attention.systems.restore.objective import OBJECTIVES, NoisyBatches, dev_pairs, read_pairs, train_network
 from nsmc_attention.systems.restore.settings import RESTORE_PRESETS
+from nsmc_attention.systems.restore.train import OBJECTIVES, NoisyBatches, dev_pairs, read_pairs, train_network
 from nsmc_attention.systems.sequences.characters import Characters
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.training.runs import Run
