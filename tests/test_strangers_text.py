@@ -27,7 +27,7 @@ from nsmc_attention.drawing.figure import save_figure
 from nsmc_attention.scoring.columns import as_csv
 from nsmc_attention.scoring.files import score_table
 from nsmc_attention.tables.columns import is_number
-from nsmc_attention.tables.writers import as_cell, as_cells
+from nsmc_attention.tables.writers import as_cell, csv_cells
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.tokenizers import LONGEST_TEXT, tokenizer
 from nsmc_attention.views.heatmap import draw_heatmap, draw_words
@@ -202,8 +202,11 @@ def test_a_column_is_marked_as_its_cells_are():
     points = list(map(chr, range(0x10000)))
     for rest in ("", "=1", "a"):
         column = [first + rest for first in points]
-        assert as_cells(column) == list(map(as_cell, column))
-    assert as_cells(["", -1, None, 0.5, True]) == ["", -1, None, 0.5, True]
+        for verbatim in (False, True):
+            lines = "\n".join(csv_cells(column, verbatim))
+            read = [cell for row in csv.reader(io.StringIO(lines, newline="")) for cell in row or [""]]
+            assert read == (column if verbatim else list(map(as_cell, column)))
+    assert csv_cells(["", -1, None, 0.5, True, 1], False) == ["", "-1", "", "0.5", "True", "1"]
 
 
 @pytest.mark.parametrize("suffix, delimiter", [("csv", ","), ("tsv", "\t")])

@@ -152,10 +152,10 @@ class Tally:
     ) -> "Tally":
         """Count texts with their probabilities of positive, None or NaN for a blank one; `prior` as in Evidence."""
         known = ~numpy.isnan(values := numpy.array(probabilities, dtype="float64"))
-        positive, korean = int((values >= 0.5).sum()), sum(1 for text in texts if HANGUL.search(text))
-        repeated = often(Counter(text for text, one in zip(texts, known.tolist()) if one), labels := int(known.sum()))
-        others = values[[text not in repeated for text in texts]].tolist()
-        others += {text: one for text, one in zip(texts, values.tolist()) if one == one and text in repeated}.values()
+        positive, korean = int((values >= 0.5).sum()), len([*filter(HANGUL.search, texts)])
+        repeated = often(Counter(numpy.array(texts, dtype=object)[known].tolist()), labels := int(known.sum()))
+        others = values[[text not in repeated for text in texts] if repeated else known].tolist()
+        others += {text: one for text, one in zip(texts, values.tolist()) if text in repeated and one == one}.values()
         return cls(len(texts), errors, labels, positive, korean, Evidence.of(others, prior), repeated)
 
     def __add__(self, other: "Tally") -> "Tally":

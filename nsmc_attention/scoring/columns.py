@@ -48,6 +48,6 @@ def as_csv(table: pandas.DataFrame) -> str:
 
     shown = table.rename(index=shown_as, columns=shown_as)
     shown = shown.apply(lambda column: column.map(shown_as) if column.dtype == object else column)
-    lines, named = ShortLineEnds("\r\n"), any(table.index.names)
+    lines, named = ShortLineEnds(), any(table.index.names)
     shown.to_csv(lines, index=named, float_format="%.6g", lineterminator=lines.terminator)
-    return "\ufeff" + lines.taken()
+    return "\ufeff" + lines.text("\r\n")

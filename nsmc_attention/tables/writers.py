@@ -7,7 +7,6 @@ What a format holds at its end (parquet, xlsx) is written when the block ends wi
 that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unless `verbatim`.
 """
 
-import csv
 import json
 import re
 import unicodedata
@@ -30,13 +29,15 @@ if TYPE_CHECKING:
 Columns = Mapping[str, Sequence[object]]
 # What the columns of a classifier and a restorer begin with
 OWN = ("label", "score", "probability", "restore", "share", "error")
+# What a program may take for the end of a cell, and cells that are neither split nor formulas
+QUOTE, SPLITTING = '"', re.compile('[",;\t\r\n]')
+PLAIN_CELL = re.compile('(?:[가-힣0-9A-Za-z][^",;\t\r\n]*)?')
 # Letters before a formula that nobody sees, beside controls and spaces: an apostrophe, fillers, signs of variation
 UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0" + "".join(
     map(chr, range(0xFE00, 0xFE10))
 )
-# By which formulas begin, and by which some locales separate cells
-SIGNS, SEPARATORS = "=+-@＝＋－＠", ",;\t"
-PLAIN_START = re.compile("[가-힣0-9A-Za-z]|\\Z")
+# By which formulas begin
+SIGNS = "=+-@＝＋－＠"
 # Rows of a row group of parquet
 GROUP = 2**16
 
@@ -78,29 +79,30 @@ def as_cell(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value and is_formula(value) else value
 
 
-def as_cells(column: Sequence[object]) -> list[object]:
-    """Return `as_cell` of each cell of a column."""
-    # nearly all begin with a syllable, a digit or a Latin letter
-    return [cell if isinstance(cell, str) and PLAIN_START.match(cell) else as_cell(cell) for cell in column]
+def csv_cells(column: Sequence[object], verbatim: bool) -> list[str]:
+    """Return a column's cells as csv has them, each marked by `as_cell` unless verbatim, in quotes if it may be split."""
+    cells, mark = plain_cells(column), str if verbatim else as_cell
+    # each text once, as labels repeat, and most are plain
+    texts = {cell for cell in cells if isinstance(cell, str)}
+    known = {cell: cell if PLAIN_CELL.fullmatch(cell) else in_quotes(str(mark(cell))) for cell in texts}
+    return [known[cell] if isinstance(cell, str) else in_quotes(str(cell)) for cell in cells]
+
+
+def in_quotes(cell: str) -> str:
+    return f'"{cell.replace(QUOTE, 2 * QUOTE)}"' if SPLITTING.search(cell) else cell
 
 
 class ShortLineEnds(list[str]):
-    """The rows of a csv.writer, which end in `terminator`; `taken` returns and forgets them, with `end` instead.
+    """The rows of a csv.writer, which end in `terminator`; `text` has `end` instead.
 
     A csv.writer quotes the cells that contain a character of its line terminator: here, all that could be read as several.
     """
 
-    write = list.append
+    # without the comma, whose cells are quoted in any case: Python 3.13 refuses it there
+    write, terminator = list.append, ";\t\r\n"
 
-    def __init__(self, end: str, delimiter: str = ","):
-        self.end = end
-        # without the delimiter, whose cells are quoted in any case: Python 3.13 refuses it there
-        self.terminator = SEPARATORS.replace(delimiter, "") + "\r\n"
-
-    def taken(self) -> str:
-        text = "".join([row[: -len(self.terminator)] + self.end for row in self])
-        self.clear()
-        return text
+    def text(self, end: str) -> str:
+        return "".join([row[: -len(self.terminator)] + end for row in self])
 
 
 @contextmanager
@@ -130,17 +132,13 @@ def csv_writer(
     delimiter: str, file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool
 ) -> Iterator[Write]:
     """The table's columns, then the output columns. Further digits of probabilities depend on the batch."""
-    marked = list if verbatim else as_cells
-    lines = ShortLineEnds("\n", delimiter)
-    table = csv.writer(lines, delimiter=delimiter, lineterminator=lines.terminator)
-    table.writerow([*marked(names), *output_names(names, types)])
-    file.write(lines.taken())
+    header = csv_cells(names, verbatim) + csv_cells(output_names(names, types), True)
+    file.write(delimiter.join(header) + "\n")
 
     def write(rows: ScoredRows) -> None:
-        cells = map(marked, map(plain_cells, ordered(rows.columns, names, "csv")))
-        own = (figures(column) or marked(plain_cells(column)) for column in zip(*rows.results))
-        table.writerows(zip(*cells, *own))
-        file.write(lines.taken())
+        cells = [csv_cells(column, verbatim) for column in ordered(rows.columns, names, "csv")]
+        own = [figures(column) or csv_cells(column, verbatim) for column in zip(*rows.results)]
+        file.write("".join([f"{line}\n" for line in map(delimiter.join, zip(*cells, *own))]))
 
     yield write
 

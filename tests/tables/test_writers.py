@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from nsmc_attention.tables.rows import parts_of
 from nsmc_attention.tables.source import find_source
-from nsmc_attention.tables.writers import WRITERS, ScoredRows, as_cell, as_cells, is_formula
+from nsmc_attention.tables.writers import WRITERS, ScoredRows, as_cell, csv_cells, is_formula
 
 letters = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 printed = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff")
@@ -57,4 +57,4 @@ def test_a_formula_behind_letters_that_nobody_sees_is_marked(unseen):
             cell = as_cell(f"{before}{sign}SUM(A1)")
             assert cell == f"'{before}{sign}SUM(A1)" and unmarked(cell) == cell[1:]
     for text in (f"{unseen}가", f"가{unseen}=1", "-1.5", "+3%", "-1,234.50", "-1e-05", "", None, -1, 0.5, True):
-        assert as_cell(text) == text and as_cells([text, "=1", "가"]) == [text, "'=1", "가"]
+        assert as_cell(text) == text and csv_cells([text, "=1", "가"], False)[1:] == ["'=1", "가"]
