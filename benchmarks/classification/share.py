@@ -110,9 +110,8 @@ def show_groups(frame: pandas.DataFrame, random: numpy.random.RandomState) -> No
     chosen = frame[frame["film"].isin(random.choice(frame["film"].unique(), 1700, replace=False))]
     grouped, first = chosen.groupby("film"), chosen.sample(SAMPLED, random_state=random)
     sample = load_classifier().sample([*first["text"]])
-    found = pandas.DataFrame(
-        shrunk([Evidence.of(own["probability"]) for _, own in grouped], sample), index=list(grouped.groups)
-    )
+    bins = numpy.stack([Evidence.of(own["probability"]).bins for _, own in grouped])
+    found = pandas.DataFrame(shrunk(bins, sample), index=list(grouped.groups))
     truth, counted = grouped["label"].mean(), grouped["probability"].apply(lambda own: (own >= 0.5).mean())
     sizes = pandas.cut(found["n"], [0, 5, 20, 50, 1000])
     table = pandas.DataFrame(

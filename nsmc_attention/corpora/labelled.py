@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Optional, Union
+from typing import Any, Optional, Union, cast
 from zlib import compress, decompress
 
 import pandas
@@ -42,19 +42,19 @@ class WholeTable(Mapping[str, list[str]]):
 
     def __init__(self, table: Table):
         self.path, self.text_column, self.parts = table.source.path, table.text_column, list[Any]()
-        for part in table.parts:
+        for part in cast(Any, table.parts):
+            texts = {name: json.dumps([*map(as_text, cells)], ensure_ascii=False) for name, cells in part.items()}
+            part.update((name, compress(text.encode(errors="surrogatepass"), 1)) for name, text in texts.items())
             self.parts.append(part)
-            for name, cells in part.items():
-                text = json.dumps([*map(as_text, cells)], ensure_ascii=False)
-                self.parts[-1][name] = compress(text.encode(errors="surrogatepass"), 1)
         self.names = list(dict.fromkeys(chain.from_iterable(self.parts)))
         self.numbers = pandas.Index(list(chain.from_iterable(part.numbers for part in self.parts)))
-        self.written = [text.strip() != "" for text in self.cells(self.text_column)]
+        self.written = pandas.Series([text.strip() != "" for text in self.cells(self.text_column)], dtype=bool)
 
-    def cells(self, name: str) -> Iterator[str]:
-        """Yield the cells of a column as they are, blank ones in rows that lack it."""
-        for part in self.parts:
+    def cells(self, name: str, last: bool = False) -> Iterator[str]:
+        """Yield the cells of a column as they are, blank ones in rows that lack it; the `last` time parts are forgotten."""
+        for place, part in enumerate(self.parts):
             yield from json.loads(decompress(part[name])) if name in part else [as_text(None)] * len(part.numbers)
+            self.parts[place] = None if last else part
 
     def __getitem__(self, name: str) -> list[str]:
         return stars.of_reviews(list(self.cells(name)), self.written)

@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Optional
@@ -114,7 +114,7 @@ def is_blank(cell: str) -> bool:
     return "".join(cell.split()).casefold() in BLANK
 
 
-def of_reviews(cells: Sequence[str], written: Sequence[bool]) -> list[str]:
+def of_reviews(cells: Sequence[str], written: Iterable[bool]) -> list[str]:
     """Return the cells beside texts; one in a row without a text, as of totals, is blank unless a review has it too."""
     known = {cell for cell, text in zip(cells, written) if text}
     return [cell if text or cell in known else "" for cell, text in zip(cells, written)]

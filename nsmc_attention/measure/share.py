@@ -206,19 +206,17 @@ def star_shares(stars: Floats, worth: Floats) -> Floats:
     return shares
 
 
-def shrunk(groups: Sequence[Evidence], table: Evidence = NOTHING) -> list[Share]:
-    """Return the share of each of the groups of a table, pulled towards the table's own, the more the smaller they are.
+def shrunk(groups: NDArray[Any], table: Evidence = NOTHING) -> list[Share]:
+    """Return the share of each of the groups of a table (G, BINS), pulled towards the table's own, the more the smaller they are.
 
     The prior is a beta distribution around the table's share (empirical Bayes); how many reviews it is worth is what
     makes the groups' probabilities most likely. The sample of the `table` speaks for all groups.
     """
-    if not groups:
-        return []
-    found = posteriors(numpy.stack([group.bins for group in groups]), table.shift, pooled=True)
-    return [summary(row, group.n) for row, group in zip(found, groups)]
+    found = posteriors(groups, table.shift, pooled=True)
+    return [summary(row, int(n)) for row, n in zip(found, groups.sum(axis=1))]
 
 
-def posteriors(counts: Floats, middle: float = 0.0, pooled: bool = False) -> Floats:
+def posteriors(counts: NDArray[Any], middle: float = 0.0, pooled: bool = False) -> Floats:
     """Return (..., SHARE_GRID), how likely each share is for (..., BINS) log-odds; rows sum to 1.
 
     The mean over several shifts of the log-odds around the `middle` one. `pooled` takes rows for groups of one table, which
@@ -228,7 +226,8 @@ def posteriors(counts: Floats, middle: float = 0.0, pooled: bool = False) -> Flo
     nodes, weights = numpy.polynomial.hermite_e.hermegauss(SHIFTS)  # type: ignore[no-untyped-call]
     for weight, shift in zip(weights / weights.sum(), middle + nodes * SHARE_SHIFT):
         logs = likelihood(counts, shift)
-        total += weight * normalized(logs + group_prior(logs) if pooled else logs)
+        logs += group_prior(logs) if pooled else 0.0
+        total += weight * normalized(logs)
     return total
 
 
@@ -241,7 +240,8 @@ def likelihood(counts: NDArray[Any], shift: float) -> Floats:
 
 def normalized(logs: NDArray[Any]) -> NDArray[Any]:
     """Return the numbers of rows of logarithms, which sum to 1."""
-    return numpy.asarray(numpy.exp(logs - numpy.logaddexp.reduce(logs, axis=-1, keepdims=True)))
+    shares = logs - numpy.logaddexp.reduce(logs, axis=-1, keepdims=True)
+    return numpy.asarray(numpy.exp(shares, out=shares))
 
 
 def group_prior(logs: Floats) -> Floats:

@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.measure.share import RAW_STARS, SHARE_GRID, UNKNOWN, Evidence, Share, bins_of, posteriors, shrunk
+from nsmc_attention.measure.share import (
+    BINS,
+    RAW_STARS,
+    SHARE_GRID,
+    UNKNOWN,
+    Evidence,
+    Share,
+    bins_of,
+    posteriors,
+    shrunk,
+)
 
 PROBABILITIES = st.lists(st.floats(0, 1), max_size=60)
 
@@ -80,10 +90,10 @@ def test_reviews_of_one_side_alone_give_a_bound():
 def test_groups_are_pulled_towards_their_table_the_more_the_smaller_they_are():
     table = [Evidence.of(drawn(0.85, 60, seed)[0]) for seed in range(20)]
     small, large = Evidence.of([0.02] * 6), Evidence.of([0.02] * 60)
-    *_, few, many = shrunk([*table, small, large])
+    *_, few, many = shrunk(numpy.stack([each.bins for each in (*table, small, large)]))
     assert few.share > many.share + 0.05
     assert few.share > small.share.share and abs(many.share - large.share.share) < 0.1
-    assert shrunk([]) == [] and shrunk([Evidence.of()]) == [UNKNOWN]
+    assert shrunk(numpy.zeros((0, BINS))) == [] and shrunk(Evidence.of().bins[None]) == [UNKNOWN]
 
 
 def test_posteriors_sum_to_1():

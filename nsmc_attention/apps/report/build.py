@@ -14,10 +14,10 @@ from typing import Any, Optional
 
 import pandas
 
-from ...classifier.domain_shift import domain_shift, domain_warning
+from ...classifier.domain_shift import MOST_TEXTS, domain_shift, domain_warning
 from ...classifier.explain import Explainer
 from ...classifier.predictor import TEXT, WINDOW, Classifier
-from ...classifier.settings import ClassifierBundle
+from ...classifier.settings import LABELS, ClassifierBundle
 from ...corpora.data import File, open_file
 from ...corpora.labelled import WholeTable
 from ...corpora.stars import Stars, star_columns, stars_of
@@ -36,15 +36,16 @@ from ..aspects.aspects import Aspect, AspectReader, by_name
 from ..aspects.clauses import placed_morphemes, read_words
 from ..words import words_of
 from .content import SHOWN, Content, Example, Section, rate_groups
-from .statistics import Tables, clearest, count, count_words, dates_of, extreme_reviews
+from .statistics import SENTIMENTS, Tables, clearest, count, count_words, dates_of, extreme_reviews
 
 # The csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
 TABLES = (*ALWAYS, "sentiments", "groups", "months", "agreement", "aspects", "aspects_by_group")
 LANGUAGES = ("ko", "en")
-# What is predicted of a text, of one without a label as of a blank one; and what is known of a mention
-PREDICTED: dict[str, Any] = {"probability": math.nan, "label": None, "sentiment": None, "expected_stars": math.nan}
-MENTION = "row aspect odds label probability start end".split()
+# What is predicted of a text with a label, the last two where the classifier has heads, and what is known of a mention
+LABEL, SENTIMENT = map(pandas.CategoricalDtype, (LABELS, SENTIMENTS))
+PREDICTED = {"probability": "f8", "label": LABEL, "sentiment": SENTIMENT, "expected_stars": "f8"}
+MENTION = {"row": "int32", "start": "int32", "end": "int32", "odds": "f8", "label": LABEL, "probability": "f8"}
 
 
 def report(
@@ -75,11 +76,12 @@ def report(
         check_folder(Path(tables_to))
     words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     table, frame, stars = read(source, group_by, date_column, stars_column)
-    path, first = table.path, list(islice(table.cells(table.text_column), WINDOW))
-    if warning := domain_warning(classifier, first):
+    # from all parts of the table, which may be sorted
+    path, sample = table.path, [*islice(table.cells(table.text_column), 0, None, -(-len(frame) // MOST_TEXTS))]
+    if warning := domain_warning(classifier, sample):
         print(f"{path}: {warning}", file=sys.stderr)
     # the stars and the words of films say nothing of other texts
-    rater = None if (unlike := domain_shift(classifier, first)) else rater
+    rater = None if (unlike := domain_shift(classifier, sample)) else rater
     reader = TextReader(classifier, words, bool(rater))
     frame, tally, counts, mentions, pools, shown = read_texts(reader, table, frame, rater)
     del table
@@ -107,64 +109,69 @@ class TextReader(AspectReader):
         return ReviewReader(self.scorer.bundle, threads=1)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        """Return one row of all texts: the clean ones, PREDICTED, MENTION, their `count_words`, and their vectors."""
+        """Return one row of all texts: the clean ones, frames of PREDICTED and MENTION, their `count_words`, their vectors."""
         scorer, reviews = self.scorer, self.scorer.encoder.encode_many([*texts])
-        probabilities, weights, said = scorer.score.read(reviews, scorer.heads)
+        probabilities, weights, figures = scorer.score.read(reviews, scorer.heads)
         labelled = scorer.labels_of(reviews, probabilities)
         predicted = [
-            (probability, label, sentiment or "no_opinion", stars or math.nan) if label else (*PREDICTED.values(),)
-            for (label, _, probability, _), (sentiment, stars) in zip(labelled, scorer.sentiments(labelled, said))
+            (probability, label, sentiment or "no_opinion", stars) if label else (None,) * len(PREDICTED)
+            for (label, _, probability, _), (sentiment, stars) in zip(labelled, scorer.sentiments(labelled, figures))
         ]
         placed = [placed_morphemes(review.text) for review in reviews]
         read = zip(predicted, reviews, placed, weights)
         words = count_words((label, *words_of(*each)) for (_, label, *_), *each in read if label)
         judged = self.read(reviews, placed) if Explainer(scorer).has_contributions else []
         mentions = [(row, *each) for row, found in enumerate(judged) for each in mentions_of(found)]
+        types = {**MENTION, "aspect": pandas.CategoricalDtype(sorted(self.added))}
         vectors = self.review_reader.read(reviews) if self.films else None
-        return [([review.text for review in reviews], predicted, mentions, words, vectors)]
+        said = pandas.DataFrame(predicted, columns=[*PREDICTED]).astype(PREDICTED).iloc[:, : 4 if scorer.heads else 2]
+        said.insert(0, "text", [review.text for review in reviews])
+        return [(said, pandas.DataFrame(mentions, columns=[*types]).astype(types), words, vectors)]
 
 
 def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
-    """Yield each aspect, its odds, label (None: undecided) and probability, and the place of its clearest clause."""
+    """Yield the place of each aspect's clearest clause, its odds, label (None: undecided) and probability, and its name."""
     for name, odds in {**by_name(judged, decided=False), **by_name(judged)}.items():
         best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
-        yield name, odds, best.label, (1 + math.tanh(odds / 2)) / 2, best.start, best.end
+        yield best.start, best.end, odds, best.label, (1 + math.tanh(odds / 2)) / 2, name
 
 
 def read_texts(
     reader: TextReader, table: WholeTable, frame: pandas.DataFrame, rater: Optional[FilmRater] = None
 ) -> tuple[pandas.DataFrame, Tally, pandas.DataFrame, pandas.DataFrame, Pools, pandas.DataFrame]:
-    """Return the rows with a label, with PREDICTED, and what is counted; say how far it is where no terminal shows a bar.
-
-    The last are rows that may be examples, with their clean texts: a million texts are more than the rest of a report.
-    """
-    tally, words, pools, said = Tally(), pandas.DataFrame(), Pools(), time.monotonic()
-    mentions, shown, processes = list[pandas.DataFrame](), list[pandas.DataFrame](), 1 if len(frame) <= WINDOW else None
-    frame = frame.assign(**(blank := dict(islice(PREDICTED.items(), 4 if reader.scorer.heads else 2))))
-    windows = cut(table.cells(table.text_column), WINDOW, sys.getsizeof, TEXT)
-    with progress_bar(total=len(frame), desc="scoring", unit=" reviews") as bar:
-        for few, ((texts, predicted, named, counts, vectors),) in row_stream(reader, windows, processes):
-            index, before = frame.index[tally.rows : tally.rows + len(few)], tally.rows
-            frame.loc[index, [*blank]] = pandas.DataFrame(predicted, index, [*PREDICTED])[[*blank]]
-            mentions.append(pandas.DataFrame([(k + before, *each) for k, *each in named], columns=MENTION))
-            rows = pandas.concat([pandas.Series(texts, index, name="text"), frame.loc[index]], axis="columns")
-            extreme = pandas.concat(extreme_reviews(rows)).index.get_level_values(1)
-            shown.append(rows.loc[sorted({*extreme, *clearest(mentions[-1])["row"]})])
-            groups = rows.get("group", rows["label"]).where(rows["label"].notna())
-            mentions[-1]["group"] = groups.to_numpy()[mentions[-1]["row"].astype(int) - before]
-            tally += tally_of(reader.scorer, texts, [*rows["probability"]], before=before)
-            words = pandas.concat([words, counts]).groupby(level=0, sort=False).sum()
-            if rater:
-                known = groups.notna()
-                rater.add(pools, [*groups[known]], [*rows["text"][known]], vectors[known], SHOWN)
-            bar.update(len(few))
-            if not sys.stderr.isatty() and time.monotonic() - said > 10:
-                print(f"{table.path}: {tally.rows:,} of {len(frame):,} reviews read", file=sys.stderr, flush=True)
-                said = time.monotonic()
+    """Return the rows with a label, with PREDICTED, what is counted of all texts, and rows that may be examples with theirs."""
+    tally, words, pools = Tally(), pandas.DataFrame(), Pools()
+    labelled, mentions, shown = (list[pandas.DataFrame]() for _ in range(3))
+    for said, judged, counts, vectors in windows_read(reader, table):
+        said.index, judged["row"] = said.index + tally.rows, judged["row"] + tally.rows
+        rows = pandas.concat([said[["text"]], frame.loc[said.index], said.drop(columns="text")], axis="columns")
+        labelled.append(said.filter([*PREDICTED][:3]).dropna(subset=["label"]))
+        mentions.append(judged)
+        extreme = pandas.concat(extreme_reviews(rows)).index.levels[1]
+        shown.append(rows.loc[extreme.union(clearest(judged)["row"].unique())])
+        tally += tally_of(reader.scorer, [*said["text"]], [*said["probability"]], before=tally.rows)
+        words = pandas.concat([words, counts]).groupby(level=0, sort=False).sum()
+        if rater:
+            named = rows.dropna(subset=["label", "group"])
+            rater.add(pools, [*named["group"]], [*named["text"]], vectors[named.index - rows.index[0]], SHOWN)
     if not tally.labels:
         raise DataError(f"{table.path}: expected reviews, found none with a word")
-    frame = frame[frame["label"].notna()]
+    frame = frame.join(pandas.concat(labelled), how="inner")
     return frame, tally, words, pandas.concat(mentions, ignore_index=True), pools, pandas.concat(shown)
+
+
+def windows_read(reader: TextReader, table: WholeTable) -> Iterator[Row]:
+    """Yield what the reader finds in each window of texts; say how far it is where no terminal shows a bar."""
+    total, done, said = len(table.written), 0, time.monotonic()
+    windows = cut(table.cells(table.text_column, last=True), WINDOW, sys.getsizeof, TEXT)
+    with progress_bar(total=total, desc="scoring", unit=" reviews") as bar:
+        for few, (found,) in row_stream(reader, windows, 1 if total <= WINDOW else None):
+            yield found
+            bar.update(len(few))
+            done += len(few)
+            if not sys.stderr.isatty() and time.monotonic() - said > 10:
+                print(f"{table.path}: {done:,} of {total:,} reviews read", file=sys.stderr, flush=True)
+                said = time.monotonic()
 
 
 def check_folder(folder: Path) -> None:
@@ -189,17 +196,16 @@ def read(source: File, *columns: Optional[str]) -> tuple[WholeTable, pandas.Data
     """Return a table, the group, date and month of each of its rows, by their columns, and its stars."""
     table, (group_by, date_column, stars_column) = WholeTable(open_file(source)), columns
     path, frame = table.path, pandas.DataFrame(index=range(len(table.written)))
-    if not table.written:
+    if not len(frame):
         raise DataError(f"{path}: expected reviews, found no row")
     for name in filter(None, columns):
         require_column(table.names, name, path, hint="")
     if group_by:
-        frame["group"] = [sys.intern(cell.strip()) or None for cell in table.cells(group_by)]
+        frame["group"] = pandas.Categorical([sys.intern(cell.strip()) or None for cell in table.cells(group_by)])
     if date_column:
-        frame["date"] = dates_of(table.cells(date_column))
-        frame["month"] = frame["date"].map({date: date[:7] for date in frame["date"].dropna().unique()})
-        unread = frame["date"].isna().tolist()
-        if undated := [*compress(table.cells(date_column), map(all, zip(unread, table.written)))]:
+        frame["date"] = dates_of(map(sys.intern, table.cells(date_column)))
+        frame["month"] = frame["date"].str[:7].astype("category")
+        if undated := [*compress(table.cells(date_column), frame["date"].isna() & table.written)]:
             found = f"{len(undated):,} of {sum(table.written):,} rows have no date that can be read"
             found += f", as {next(filter(str.strip, undated), '')[:20]!r}; they are not in the figure over time"
             print(f"{path}: column {date_column}: {found}", file=sys.stderr)
@@ -228,8 +234,8 @@ def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optio
 
 def phrases(language: str) -> dict[str, str]:
     """Return the phrases in one of LANGUAGES by key, with blanks in braces; no line ends before a percent sign."""
-    pairs: dict[str, dict[str, str]] = json.loads(file("phrases.json", __package__))
-    return {key: texts[language].replace(" %", "\u00a0%") for key, texts in pairs.items()}
+    pairs = json.loads(file("phrases.json", __package__)).items()
+    return {key: texts[language].replace(" %", "\u00a0%") for key, texts in pairs}
 
 
 def report_page(content: Content, title: str, source: str, bundle: ClassifierBundle, language: str) -> str:

@@ -112,10 +112,13 @@ class Content:
         return [self.say[key].format(count=count, name=self.group_by)] if count else []
 
     def sentiments(self) -> str:
-        """Return a bar of SENTIMENTS, each with its count and share; nothing where the classifier has no heads."""
-        rows = self.tables["sentiments"].itertuples(name=None) if "sentiments" in self.tables else ()
-        shown = ((self.say[kind], share, f"{count:,} · {100 * share:.1f}\u00a0%", kind) for kind, count, share in rows)
-        return parts([*shown])
+        """Return a bar of SENTIMENTS, and below it each with its count and share; nothing where the classifier has no heads."""
+        bar = names = ""
+        for kind, count, share in self.tables.get("sentiments", pandas.DataFrame()).itertuples(name=None):
+            bar += f'<i class="{kind}" {style(width=share)}></i>'
+            name, value = html.escape(self.say[kind]), f"{count:,} · {100 * share:.1f}\u00a0%"
+            names += f'<div><dt><i class="{kind}"></i>{name}</dt><dd>{value}</dd></div>'
+        return f'<div class="parts" aria-hidden="true">{bar}</div><dl class="parts">{names}</dl>' if names else ""
 
     def share_in_words(self) -> str:
         """Return the share as a key figure: a number, a bound, or that it is unknown."""
@@ -156,9 +159,8 @@ class Content:
         values = {"name": self.group_by, "whole": in_words, "stars": say["stars_legend"] if self.stars else ""}
         if count := len(self.tables.get("groups", ())):
             rows = self.shown_groups()
-            values["which"] = say["which_some" if count > len(rows) else "which_all"].format(
-                count=count, shown=len(rows)
-            )
+            which = say["which_some" if count > len(rows) else "which_all"]
+            values["which"] = which.format(count=count, shown=len(rows))
             yield Section("groups", interval_rows(rows, self.shares(rows), PERCENT, whole), values)
             if self.ratings:
                 yield self.films(self.rater.scale.lowest, self.rater.scale.highest, values)
@@ -221,11 +223,9 @@ class Content:
                 table = shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False)
                 chart += f'<div class="scroll">{table}</div>'
         for name in rows.index:
-            heading, own = (
-                self.say["aspects_reviews"].format(name=name, count=rows["count"][name]),
-                clear["aspect"] == name,
-            )
-            examples[heading] = [self.example(each.row, (each.start, each.end)) for each in clear[own].itertuples()]
+            heading = self.say["aspects_reviews"].format(name=name, count=rows["count"][name])
+            own = clear[clear["aspect"] == name].itertuples()
+            examples[heading] = [self.example(each.row, (each.start, each.end)) for each in own]
         words = self.say["aspects_own" if self.words_file else "aspects_of_films"].format(file=self.words_file)
         return Section("aspects", chart, {"list": words}, examples)
 
@@ -309,22 +309,12 @@ def line(name: str, value: str, marks: str) -> str:
     return f'<li>{name}<span class="value">{value}</span><span class="track">{marks}</span></li>'
 
 
-def bars(title: str, items: Iterable[tuple[str, float, str, str]]) -> str:
+def bars(title: str, items: Sequence[tuple[str, float, str, str]]) -> str:
     """Return a list of bars; an item is name, length (the longest fills the line), value and class of the bar."""
-    items = list(items)
     longest = max((n for _, n, *_ in items), default=1) or 1
     fill = '<i class="fill {}" {}></i>'.format
     lines = [line(name, html.escape(value), fill(kind, style(width=n / longest))) for name, n, value, kind in items]
     return f'<div><h3>{html.escape(title)}</h3><ol class="lines">{"".join(lines) or "<li>–</li>"}</ol></div>'
-
-
-def parts(items: Sequence[tuple[str, float, str, str]]) -> str:
-    """Return one bar of parts, and below it what they are; an item is as of `bars`, with its share as the length."""
-    marks = names = ""
-    for name, share, value, kind in items:
-        marks += f'<i class="{kind}" {style(width=share)}></i>'
-        names += f'<div><dt><i class="{kind}"></i>{html.escape(name)}</dt><dd>{html.escape(value)}</dd></div>'
-    return f'<div class="parts" aria-hidden="true">{marks}</div><dl class="parts">{names}</dl>' if names else ""
 
 
 def interval_columns(rows: pandas.DataFrame, whole: float, label: str) -> str:

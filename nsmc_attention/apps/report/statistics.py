@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter, defaultdict
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Iterable, Sequence
 
 import numpy
 import pandas
 
-from ...measure.share import FEWEST_TEXTS, NOTHING, UNKNOWN, WIDEST_INTERVAL, Evidence, Share, shrunk
+from ...measure.share import BINS, FEWEST_TEXTS, NOTHING, UNKNOWN, WIDEST_INTERVAL, Evidence, Share, bins_of, shrunk
 
 Tables = dict[str, pandas.DataFrame]
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
@@ -41,33 +41,36 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     than FEWEST_TEXTS labels NaN, 0 and 1; outlier: labels, or own stars, beyond 99.8 % of such groups (Spiegelhalter 2005).
     """
     positive, undecided, probability = frame["label"] == "positive", frame["label"].isna(), frame["probability"]
-    rows = positive.groupby(keys).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
-    decided = probability.mask(undecided).groupby(keys)
-    enough = decided.count() >= FEWEST_TEXTS
-    found = iter(shrunk([Evidence.of(own, prior) for (_, own), known in zip(decided, enough) if known], table))
+    by = partial(pandas.Series.groupby, by=keys, observed=True)
+    rows = by(positive).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
+    decided = by(probability.mask(undecided))
+    enough, known = decided.count() >= FEWEST_TEXTS, decided.obj[decided.transform("count") >= FEWEST_TEXTS].dropna()
+    places = by(known).ngroup() * BINS + bins_of(known.to_numpy(), prior)
+    found = iter(shrunk(numpy.bincount(places, numpy.ones(len(places)), BINS * enough.sum()).reshape(-1, BINS), table))
     shares = [next(found) if known else UNKNOWN for known in enough]
     estimated = pandas.DataFrame(shares, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
     # undecided ones may be on either side (Manski 1989)
-    part, weak = undecided.groupby(keys).mean(), probability.where(undecided).groupby(keys).mean().fillna(0)
+    part, weak = by(undecided).mean(), by(probability.where(undecided)).mean().fillna(0)
     estimated = estimated.mul(1 - part, axis="index").assign(high=lambda table: table["high"] + part)
     estimated["share"] = (estimated["share"] + weak * part).mask(estimated["high"] - estimated["low"] > WIDEST_INTERVAL)
     sides = frame.get("star_label", positive)
-    difference, whole = sides.groupby(keys).mean() - sides.mean(), sides.mean()
-    limit = Z998 * numpy.sqrt(whole * (1 - whole) / sides.groupby(keys).count())
-    kinds = {kind: frame["sentiment"] == kind for kind in SENTIMENTS[1::2] if "sentiment" in frame}
-    kinds.update({"undecided": undecided} if undecided.any() else {})
-    counts = {kind: own.groupby(keys).sum() for kind, own in kinds.items()}
-    rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0, **counts)
+    difference, whole = by(sides).mean() - sides.mean(), sides.mean()
+    limit = Z998 * numpy.sqrt(whole * (1 - whole) / by(sides).count())
+    counts = {kind: by(frame["sentiment"] == kind).sum() for kind in SENTIMENTS[1::2] if "sentiment" in frame}
+    counts.update({"undecided": by(undecided).sum()} if undecided.any() else {})
     own = {"mean_stars": "stars", "share_by_stars": "star_label"}.items()
-    return rows.assign(**{name: frame[column].groupby(keys).mean() for name, column in own if column in frame})
+    means = {name: by(frame[column]).mean() for name, column in own if column in frame}
+    rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0, **counts, **means)
+    return rows.set_axis(rows.index.astype(object))
 
 
 def agreement(frame: pandas.DataFrame) -> pandas.DataFrame:
     """Return the number of reviews with stars by the side of their stars (rows; neutral is the middle) and by the model."""
-    rated = frame[frame["stars"].notna()]
-    sides = rated["star_label"].map({1: "positive", 0: "negative"}).fillna("neutral").rename("stars")
-    said = rated.get("sentiment", rated["label"]).rename("model")
-    return pandas.crosstab(sides, said).reindex(index=SENTIMENTS[:3], columns=SENTIMENTS, fill_value=0)
+    sides = frame["star_label"].fillna(0.5).where(frame["stars"].notna()).rename("stars")
+    said = frame.get("sentiment", frame["label"]).rename("model")
+    counts = frame.groupby([sides, said], observed=True).size().unstack(fill_value=0)
+    sides = counts.rename({1: "positive", 0.5: "neutral", 0: "negative"})
+    return sides.reindex(index=SENTIMENTS[:3], columns=SENTIMENTS, fill_value=0)
 
 
 def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
@@ -76,8 +79,8 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     Years come first, as in Korea ("19. 4. 1.", "2019년 4월 1일", "190401", "2019-04-01 12:30"). Time zones are ignored: the day
     is the writer's. A date without a year has the newest of the others or the next one, whichever has its day of the week.
     """
-    written = pandas.Series([str(cell).strip() for cell in cells], dtype=object)
-    texts = pandas.Series(written.unique(), dtype=object).str
+    written = pandas.Series([str(cell).strip() for cell in cells], dtype="category").cat
+    texts = pandas.Series(written.categories, dtype=object).str
     parts = reduce(pandas.DataFrame.fillna, map(texts.extract, DATES))
     years = parts["year"].str.replace(r"^(..)$", r"20\1", regex=True)
     dates = pandas.to_datetime(parts.assign(year=years).fillna({"day": "1"}).astype("float64"), errors="coerce")
@@ -90,8 +93,8 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
         found = pandas.to_datetime(others[["month", "day"]].astype("float64").assign(year=year), errors="coerce")
         dates = dates.fillna(found.where(found.dt.dayofweek == others["weekday"].map(WEEKDAYS)))
     shown = dates.dt.strftime("%Y-%m-%d")
-    shown = shown.where(parts["day"].notna() | parts["year"].isna(), shown.str[:7])
-    return written.map(dict(zip(written.unique(), shown))).astype(object)
+    shown = shown.where(parts["day"].notna() | parts["year"].isna(), shown.str[:7]).astype("category")
+    return shown.iloc[written.codes].reset_index(drop=True)
 
 
 def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior: float, whole: Evidence) -> Tables:
@@ -109,7 +112,8 @@ def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior:
     if len(mentions):
         tables["aspects"] = shares_by(mentions["aspect"], mentions, prior).sort_values("count", ascending=False)
     if len(mentions) and "group" in frame:
-        tables["aspects_by_group"] = shares_by([mentions["group"], mentions["aspect"]], mentions, prior)
+        groups = mentions["row"].map(frame["group"]).rename("group")
+        tables["aspects_by_group"] = shares_by([groups, mentions["aspect"]], mentions, prior)
     tables["words_by_log_odds"] = distinctive_words(words["reviews"])
     tables["words_by_attention"] = attended_words(words)
     return {**tables, "reviews": pandas.concat(extreme_reviews(shown), names=["kind", "row"])}
@@ -160,7 +164,7 @@ def attended_words(words: pandas.DataFrame) -> pandas.DataFrame:
 
 def clearest(mentions: pandas.DataFrame) -> pandas.DataFrame:
     """Return the first mention of each aspect with the most evidence of praise, and that with the most of blame."""
-    odds = mentions[mentions["label"].notna()].groupby("aspect")["odds"]
+    odds = mentions[mentions["label"].notna()].groupby("aspect", observed=True)["odds"]
     return mentions.loc[[*odds.idxmax()[odds.max() > 0], *odds.idxmin()[odds.min() <= 0]]]
 
 

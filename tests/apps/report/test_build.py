@@ -283,6 +283,16 @@ def test_aspects_are_looked_for_by_a_list_that_is_named(packaged, tmp_path):
     assert "Looked for: the words of words.csv." in page.read_text("utf-8")
 
 
+def test_a_sorted_table_is_judged_by_all_its_parts(packaged, tmp_path, capsys):
+    """As many rows of films come first, which is as strange as the same rows in any order."""
+    films = nsmc.load("sample", "test").documents[:100]
+    texts = films * 30 + [f"배송 포장 사이즈 환불 문의 {number}번 반품 교환 택배" for number in range(9000)]
+    pandas.DataFrame({"document": texts}).to_csv(tmp_path / "a.csv", index=False)
+    report(packaged, tmp_path / "a.csv", tmp_path / "r.html", language="en")
+    assert "unlike the film reviews of the training" in capsys.readouterr().err
+    assert phrases("en")["aspects_unlike"] in (tmp_path / "r.html").read_text("utf-8")
+
+
 def test_examples_of_an_aspect_are_of_both_sides_and_none_is_made_up(packaged, tmp_path):
     texts = ["연기가 정말 훌륭하다", "연기가 좋다", "연기가 최악이다", "음악이 좋다", "음악이 정말 훌륭하다"]
     pandas.DataFrame({"document": texts * 3}).to_csv(tmp_path / "a.csv", index=False)
