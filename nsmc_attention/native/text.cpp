@@ -233,24 +233,14 @@ struct Text {
   }
 
   void add(std::uint32_t character, Kind kind) {
-    if (character < 0x80) {
-      bytes.push_back(static_cast<unsigned char>(character));
-    } else if (character < 0x800) {
-      bytes.insert(bytes.end(), {lead(0xc0, character >> 6), tail(character)});
-    } else if (character < 0x10000) {
-      bytes.insert(bytes.end(), {lead(0xe0, character >> 12), tail(character >> 6), tail(character)});
-    } else {
-      bytes.insert(bytes.end(),
-                   {lead(0xf0, character >> 18), tail(character >> 12), tail(character >> 6), tail(character)});
-    }
+    const unsigned more = (character > 0x7f) + (character > 0x7ff) + (character > 0xffff);
+    bytes.push_back(static_cast<unsigned char>("\0\xc0\xe0\xf0"[more] | character >> 6 * more));
+    for (unsigned each = more; each-- > 0;)
+      bytes.push_back(static_cast<unsigned char>(0x80 | (character >> 6 * each & 0x3f)));
     characters.push_back(character);
     starts.push_back(static_cast<std::uint32_t>(bytes.size()));
     kinds.push_back(kind);
   }
-
- private:
-  static unsigned char lead(unsigned mark, std::uint32_t bits) { return static_cast<unsigned char>(mark | bits); }
-  static unsigned char tail(std::uint32_t bits) { return static_cast<unsigned char>(0x80 | (bits & 0x3f)); }
 };
 
 // A token of the best path: its characters, and the entry of a dictionary that it is.
@@ -264,19 +254,18 @@ struct Morpheme {
 class Costs {
  public:
   explicit Costs(const Dictionary& dictionary)
-      : dictionary(dictionary), row_of(0x10000, never), column_of(0x10000, never), height(dictionary.words.right_size) {
-    // in memory are the parts in use
+      : row_of(0x10000, never), column_of(0x10000, never), dictionary(dictionary), height(dictionary.words.right_size) {
+    // in memory are the parts in use; the row and the column of both ends of a text are 0
     costs.reset(new std::int16_t[(dictionary.words.left_size + tile - 1) / tile * tile * height]);
+    meet(Token{});
   }
 
-  // The row of a token, for what stands left of it, and its column, for what stands right of it.
+  // The rows of tokens that were met, for what stands left of them, and their columns, for what stands right of them.
+  std::vector<std::uint16_t> row_of, column_of;
+
   std::uint32_t row(const Token& token) {
-    if (row_of[token.left] == never) meet(token);
+    if (row_of[token.left] == never || column_of[token.right] == never) meet(token);
     return row_of[token.left];
-  }
-  std::uint32_t column(const Token& token) {
-    if (column_of[token.right] == never) meet(token);
-    return column_of[token.right];
   }
 
   const std::int16_t* in_row(std::size_t row) const { return costs.get() + row * tile; }
@@ -286,7 +275,7 @@ class Costs {
   static constexpr std::size_t tile = 256;
   static constexpr std::uint16_t never = 0xffff;
   const Dictionary& dictionary;
-  std::vector<std::uint16_t> row_of, column_of, rows, columns;
+  std::vector<std::uint16_t> rows, columns;
   std::size_t height;
   std::unique_ptr<std::int16_t[]> costs;
 
@@ -335,7 +324,9 @@ class Lattice {
     std::uint32_t last = length;
     while (!ending[last]) --last;
     collect(ending[last]);
-    const std::int64_t best = find_cheapest(costs.row(edge));
+    rows[0] = 0;
+    find_cheapest(1);
+    const std::int64_t best = known[rows[0]].best;
     cheapest_path = static_cast<int>(best >> 32);
     follow(~static_cast<std::uint32_t>(best));
     return path;
@@ -352,8 +343,8 @@ class Lattice {
 
  private:
   static constexpr std::uint32_t none = 0;
-  static constexpr std::size_t side = 4;
-  static constexpr std::int64_t high = std::int64_t{1} << 32;
+  static constexpr std::size_t side = 2;
+  static constexpr std::int64_t high = std::int64_t{1} << 32, most = std::numeric_limits<std::int64_t>::max() / 2;
   static constexpr Token edge{};
 
   struct Node {
@@ -407,7 +398,6 @@ class Lattice {
   std::vector<Left> lefts;
   std::vector<Known> known;
   std::vector<std::uint32_t> rows;
-  std::size_t row_count = 0;
   std::vector<Mark> marks;
   std::uint32_t left_count = 0;
   std::vector<Node> nodes;
@@ -479,7 +469,7 @@ class Lattice {
       run_end[place] = goes_on ? run_end[place + 1] : static_cast<std::uint32_t>(place + 1);
     }
     // the first stands for none, the second for the beginning
-    nodes[1] = Node{0, none, none, 0, 0, costs.column(edge), &edge};
+    nodes[1] = Node{0, none, none, 0, 0, 0, &edge};
     used = 2;
     ending.assign(length + 1, none);
     ending[0] = 1;
@@ -532,24 +522,31 @@ class Lattice {
       lefts[mark.slot] = {std::min(key, fresh ? key : lefts[mark.slot].key), costs.place(left.column)};
       left_count += fresh;
     }
-    while (left_count % side) lefts[left_count++] = {std::numeric_limits<std::int64_t>::max() / 2, 0};
+    while (left_count % side) lefts[left_count++] = {most, 0};
   }
 
-  // Find which of `lefts` is the cheapest to stand left of a token with this row of costs. Costs stand above numbers of
-  // nodes: the least is found without a branch that waits for them.
-  std::int64_t find_cheapest(std::uint32_t row) const {
-    const std::int16_t* in_row = costs.in_row(row);
-    const auto key = [in_row](const Left& left) { return left.key + in_row[left.column] * high; };
-    std::int64_t one = std::numeric_limits<std::int64_t>::max(), two = one;
-    for (const Left *left = lefts.data(), *end = left + left_count; left != end; left += side) {
-      one = std::min(std::min(one, key(left[0])), key(left[1]));
-      two = std::min(std::min(two, key(left[2])), key(left[3]));
+  // Find which of `lefts` is the cheapest to stand left of a token with each of the first rows of costs, two at a time.
+  // Costs stand above numbers of nodes: the least is found without a branch that waits for them.
+  void find_cheapest(std::size_t number) {
+    rows[number] = rows[0];
+    const Left* const end = lefts.data() + left_count;
+    for (std::size_t each = 0; each < number; each += 2) {
+      const std::int16_t *one = costs.in_row(rows[each]), *two = costs.in_row(rows[each + 1]);
+      std::int64_t best[] = {most, most, most, most};
+      for (const Left* left = lefts.data(); left != end; left += side) {
+        best[0] = std::min(best[0], left[0].key + one[left[0].column] * high);
+        best[1] = std::min(best[1], left[0].key + two[left[0].column] * high);
+        best[2] = std::min(best[2], left[1].key + one[left[1].column] * high);
+        best[3] = std::min(best[3], left[1].key + two[left[1].column] * high);
+      }
+      known[rows[each]].best = std::min(best[0], best[2]);
+      known[rows[each + 1]].best = std::min(best[1], best[3]);
     }
-    return std::min(one, two);
   }
 
-  // Put the different rows of the candidates into `rows`; return the number of candidates.
-  std::size_t find_rows() {
+  // Put the different rows of the candidates into `rows`, and the cheapest for each in `known`; return the number of
+  // nodes.
+  std::size_t weigh() {
     std::size_t number = 0, count = 0;
     Known* const of_rows = known.data();
     std::uint32_t* const found = rows.data();
@@ -562,25 +559,25 @@ class Lattice {
       }
       number += word.tokens.number;
     }
-    row_count = count;
+    find_cheapest(count);
     return number;
   }
 
   // Make nodes of the candidates, the last first, as MeCab does: the order decides between paths of equal cost.
   void connect(std::uint32_t place, std::uint32_t first) {
-    const std::size_t number = find_rows();
+    const std::size_t number = weigh();
     if (nodes.size() < used + number) nodes.resize(2 * (used + number));
-    for (std::size_t each = 0; each < row_count; ++each) known[rows[each]].best = find_cheapest(rows[each]);
     const bool spaced = first > place;
     Node* const all = nodes.data();
+    const std::uint16_t *const row_of = costs.row_of.data(), *const column_of = costs.column_of.data();
     std::uint32_t node = used;
     for (std::size_t each = candidates.size(); each-- > 0;) {
-      const Candidates& word = candidates[each];
+      const Candidates word = candidates[each];
       std::uint32_t sibling = ending[word.end];
       for (const Token* token = word.tokens.end(); token-- != word.tokens.first; sibling = node++) {
-        const std::int64_t best = known[costs.row(*token)].best;
+        const std::int64_t best = known[row_of[token->left]].best;
         const int cost = static_cast<int>(best >> 32) + token->cost + (spaced ? dictionary.penalty(token->tag) : 0);
-        all[node] = {cost, ~static_cast<std::uint32_t>(best), sibling, first, word.end, costs.column(*token), token};
+        all[node] = {cost, ~static_cast<std::uint32_t>(best), sibling, first, word.end, column_of[token->right], token};
       }
       ending[word.end] = sibling;
     }
@@ -885,7 +882,7 @@ class NGrams {
  public:
   static constexpr std::size_t first = 4, sizes = 2, columns = first * sizes;  // FIRST, len(SIZES), NGRAMS
 
-  explicit NGrams(std::uint64_t buckets) : range(buckets - 1) {}
+  explicit NGrams(std::uint32_t buckets) : range(std::max(buckets, 2u) - 1), inverse(~std::uint64_t{0} / range + 1) {}
 
   void add(std::uint32_t character) { characters.push_back(character); }
   void end_token() { ends.push_back(characters.size()); }
@@ -907,7 +904,8 @@ class NGrams {
   }
 
  private:
-  std::uint64_t range;
+  std::uint32_t range;
+  std::uint64_t inverse;  // 2^64 divided by it
   std::vector<std::uint32_t> characters;
   std::vector<std::size_t> ends;
   std::vector<std::int32_t> seen;
@@ -919,7 +917,9 @@ class NGrams {
     for (std::size_t size = 0; size < sizes; ++size) {
       value = (value + next[size + 1]) * 0xC2B2AE3D27D4EB4Fu;
       value ^= value >> 31;
-      ids[size * first] = static_cast<std::int32_t>((value * 0x165667B19E3779F9u >> 32) % range + 1);
+      // the remainder of 32 bits by multiplications (Lemire, Kaser & Kurz 2019)
+      const std::uint64_t part = inverse * (value * 0x165667B19E3779F9u >> 32), low = (part & 0xffffffff) * range >> 32;
+      ids[size * first] = static_cast<std::int32_t>(((part >> 32) * range + low) >> 32) + 1;
     }
   }
 
