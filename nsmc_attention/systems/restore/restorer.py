@@ -52,9 +52,9 @@ TYPES = {"restored": "string", "restore_error": "string"}
 class Restorer(Predictor):
     """A bundle of the task `restore` and the engine that runs it.
 
-    `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length penalty,
-    `min_probability` the least probability of an editor's change, None: as in `as_typed`. With `only` "spacing" an editor
-    changes spaces alone.
+    Of its `options`, `beam` is the number of hypotheses that a writer follows (1: greedy), `alpha` the strength of the length
+    penalty, `min_probability` the least probability of an editor's change (None: as in `as_typed`). With `only` "spacing" an
+    editor changes spaces alone.
     """
 
     layout, types, load_engine = LAYOUT, TYPES, staticmethod(load_restorer_engine)
