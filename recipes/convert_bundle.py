@@ -55,7 +55,11 @@ def main(old: Path, new: Path, classifier: Path = registry.SYSTEMS["classify"].l
     if task == "film":
         codec = with_classifier(codec, classifier)
     arrays = read_parameters(old / PARAMETERS)
-    network = config.network(*layout.read_codec(codec, old / layout.codec, manifest, config).sizes)
+    try:
+        sizes = layout.read_codec(codec, old / layout.codec, manifest, config).sizes
+    except KeyError as missing:
+        sys.exit(f"{old / layout.codec}: expected {missing}, found none; train again, or see recipes/junctions.py")
+    network = config.network(*sizes)
     initialize_from(network, loaded(arrays), import_mxnet().cpu())
     stored = all_stored(network)
     if {name: (array.dtype, array.tobytes()) for name, array in arrays.items()} != {
