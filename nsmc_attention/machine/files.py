@@ -105,9 +105,7 @@ def remedy(problem: OSError) -> str:
 
 def vacant(folder: Path) -> bool:
     """Return whether a folder does not exist or holds only temporary files of killed processes."""
-    if not folder.is_dir():
-        return not folder.exists()
-    return all(entry.name.startswith(PREFIX) for entry in folder.iterdir())
+    return all(entry.name.startswith(PREFIX) for entry in folder.iterdir()) if folder.is_dir() else not folder.exists()
 
 
 def remove(path: Path) -> None:

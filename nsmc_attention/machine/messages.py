@@ -77,9 +77,8 @@ def korean(line: str) -> str:
     for pattern, said in lines:
         if match := pattern.fullmatch(line):
             blanks = match.groupdict().items()
-            return said.format(
-                **{key: words.get(text) or korean(text) if key.isupper() else text for key, text in blanks}
-            )
+            filled = {key: words.get(text) or korean(text) if key.isupper() else text for key, text in blanks}
+            return said.format(**filled)
     for colon in re.finditer(": ", line):
         where, message = line[: colon.start()], line[colon.end() :]
         if "; " not in where and korean(message) != message:

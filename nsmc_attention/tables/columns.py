@@ -215,12 +215,12 @@ def by_cells(profiles: Mapping[str, Profile]) -> list[str]:
 
 
 def plainest(names: Sequence[str], profiles: Mapping[str, Profile]) -> list[str]:
-    """Return the one column whose texts are plainly the longest sentences, as a list; all where two are alike."""
+    """Return the column whose texts are plainly the longest sentences, or that alone has any, as a list, else all."""
     ranked = sorted(names, key=lambda name: (profiles[name].has_sentences, profiles[name].syllables), reverse=True)
     if len(ranked) > 1:
         first, second = (profiles[name] for name in ranked[:2])
         longer = first.syllables >= 2.5 * second.syllables and first.syllables >= 6
-        if first.has_sentences and (not second.has_sentences or longer):
+        if first.has_sentences and (not second.has_sentences or longer) or first.count > second.count == 0:
             return ranked[:1]
     return list(names)
 

@@ -65,6 +65,14 @@ def test_a_known_name_over_no_texts_does_not_win_over_sentences(table, cell, oth
         table(csv_of(["text", "label"], cells, [1, 0, 1]))
 
 
+def test_a_blank_column_of_a_known_name_is_no_rival_of_one_with_texts(table):
+    """The smart store's export has a mark in 베스트리뷰, mostly in no row."""
+    for names in (["베스트리뷰", "리뷰상세내용"], ["리뷰상세내용", "베스트리뷰"], ["리뷰", "내용"]):
+        blank = names[0] if names[0] != "리뷰상세내용" else names[1]
+        cells = [["", "", ""] if name == blank else ["좋아요 1", "별로 2", "보통 3"] for name in names]
+        assert table(csv_of(names, *cells))[0].text_column != blank
+
+
 def test_names_and_categories_are_no_texts(table):
     names, places = ["하늘", "바다", "솔"], ["서울", "부산", "서울"]
     texts = [f"{number} {text}" for number in range(10) for text in TEXTS]

@@ -84,7 +84,6 @@ def report(
     rater = None if (unlike := domain_shift(classifier, sample)) else rater
     reader = TextReader(classifier, words, bool(rater))
     frame, tally, counts, mentions, pools, shown = read_texts(reader, table, frame, rater)
-    del table
     mentions = mentions[:0] if unlike and not words else mentions
     tables = count(frame, shown, counts, mentions, classifier.prior, tally.evidence)
     ratings = rate_groups(rater, pools, tables["groups"]) if rater else None

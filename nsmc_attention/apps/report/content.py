@@ -102,7 +102,7 @@ class Content:
     def rated(self) -> dict[str, float]:
         """The shares with many stars, and with a label that agrees, of reviews with few or many; what else is said of stars."""
         frame, scale = self.frame, self.stars.scale if self.stars else 0
-        sides = frame[frame["star_label"].notna()]
+        sides = frame.loc[frame["star_label"].notna(), ["label", "star_label"]]
         agreed = (sides["label"] == "positive") == (sides["star_label"] == 1)
         shares = {"stars": sides["star_label"].mean(), "agreed": agreed.mean(), "mean": frame["stars"].mean()}
         return {**shares, "count": len(sides), "few": FEW_OF * scale, "many": MANY_OF * scale, "scale": scale}
@@ -167,7 +167,8 @@ class Content:
         if len(self.tables.get("months", ())):
             rows = self.tables["months"]
             if len(rows) > MONTHS:
-                rows = shares_by(frame["month"].str[:4], frame, self.explainer.classifier.prior, self.tally.evidence)
+                years = frame["month"].str[:4].astype("category")
+                rows = shares_by(years, frame, self.explainer.classifier.prior, self.tally.evidence)
             yield Section("times", interval_columns(rows, whole, say["times"]), values)
         if self.stars:
             yield self.agreement(self.tables["agreement"])
