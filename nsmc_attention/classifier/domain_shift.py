@@ -9,7 +9,7 @@ compares this with other measures.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -60,21 +60,20 @@ def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
     return ranks
 
 
-def domain_shift(classifier: Predictor, texts: Sequence[str]) -> Optional[DomainShift]:
-    """Measure how the first MOST_TEXTS texts differ from film reviews; None where they do not.
+def domain_shift(classifier: Predictor, texts: Sequence[str], read: Any = None) -> Optional[DomainShift]:
+    """Measure how the first MOST_TEXTS texts, or all that are `read` (reviews, probabilities), differ from film reviews.
 
-    None too for fewer than FEWEST_TEXTS with a word, and for another classifier than the packaged one.
+    None where they do not, for fewer than FEWEST_TEXTS with a word, and for another classifier than the packaged one.
     """
     encoder, looked_at = classifier.bundle.codec, texts[:MOST_TEXTS] if classifier.bundle.packaged else []
-    reviews = [review for review in encoder.encode_many(looked_at) if len(review)]
-    if len(reviews) < FEWEST_TEXTS:
+    reviews = [review for review in (read[0] if read else encoder.encode_many(looked_at)) if len(review)]
+    if not looked_at or len(reviews) < FEWEST_TEXTS:
         return None
     ranks = word_ranks(encoder)[numpy.concatenate([review.ids for review in reviews])]
     log_rank = numpy.log(ranks[ranks > 0]).mean() if ranks.any() else 0.0
-    certainty = numpy.abs(log_odds(classifier.judge.score(reviews))).mean()
-    if log_rank - 2 * certainty <= SHIFT_LIMIT + SHIFT_SPREAD / len(reviews) ** 0.5:
-        return None
-    return DomainShift(len(reviews), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))
+    certainty = numpy.nanmean(numpy.abs(log_odds(read[1] if read else classifier.judge.score(reviews))))
+    found = DomainShift(len(reviews), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))
+    return found if log_rank - 2 * certainty > SHIFT_LIMIT + SHIFT_SPREAD / len(reviews) ** 0.5 else None
 
 
 def domain_warning(classifier: Predictor, texts: Sequence[str]) -> Optional[str]:

@@ -349,11 +349,12 @@ class Classifier(Predictor):
 
         NOTHING without heads, for texts unlike film reviews, and of an adapted classifier: the heads learnt from films.
         """
-        if not (self.heads and texts) or "adapted" in self.bundle.manifest or domain_shift(self, texts):
+        if not (self.heads and texts) or "adapted" in self.bundle.manifest:
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
         probabilities, _, said = self.score.read(reviews, self.heads, weighted=False)
-        labelled = [row[0] is not None for row in self.labels_of(reviews, probabilities)]
+        unlike = domain_shift(self, texts, (reviews, probabilities))
+        labelled = [not unlike and row[0] is not None for row in self.labels_of(reviews, probabilities)]
         places, stars = bins_of(probabilities[labelled], self.prior), said[labelled, 3:]
         return replace(NOTHING, sample=numpy.column_stack([numpy.full(len(places), worth), places, stars]))
 

@@ -14,8 +14,8 @@ from . import SWITCH, switched_on
 VERSION = 9
 # Set to the name of a kernel, it is used instead of the fastest one that the processor runs
 VARIABLE = "NSMC_ATTENTION_SIMD"
-# Texts of a batch for each thread: enough that few of the eight that are computed side by side are missing
-REVIEWS_A_PIECE = 128
+# Texts of a batch for each thread at most: enough that few of the eight that are computed side by side are missing
+REVIEWS_A_PIECE = 512
 # Bytes of the table of W x of every word, for units in whole blocks
 LARGEST_TABLE, BLOCK = 2**30, 16
 DIRECTIONS, GATES = ("forward", "backward"), 3
