@@ -24,8 +24,8 @@ USUAL, LOWEST, HIGHEST = 12, 5, 250
 # than THIN, lines longer than DASH; ASIDE an edge, gray differs at a share DIFFERENT; text is wider than TEXT of its tag
 STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
 # As shares of a height: gaps in words, in lines and in rows; the least height of what is beside letters, and the largest of dots
-# and dashes; the least space. A line has gaps up to WIDER of the spaces of its picture; in Gulim they are half a letter wide
-IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, SPACE, WIDER = 0.3, 0.65, 1.4, 0.63, 0.35, 0.25, 1.8
+# and dashes. A line has gaps up to WIDER of those between the letters of its picture, which Gulim sets apart, and THINNER before a 1
+IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, WIDER, THINNER = 0.3, 0.65, 1.4, 0.63, 0.35, 4.2, 0.05
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
@@ -34,8 +34,7 @@ STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
 LOW, FLAT, ROW, BADGE = 0.56, 0.8, 1.1, 4
 # Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
 BESIDE = 0.2
-# The most components, pairs of them at the same height, and lines, and how many pixels are enough to tell the height of letters. A
-# screen of 1920 x 1080 full of small text has 15,776 components
+# The most components (1920 x 1080 pixels of small text have 15,776), pairs of them, and lines; pixels that tell the letters' height
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
 LEFT, TOP, RIGHT, BOTTOM = range(4)
 Boxes = NDArray[numpy.int64]
@@ -228,10 +227,9 @@ def lines_of(letters: Boxes, size: int) -> Boxes:
     numbers = joined(numbers.max(initial=-1) + 1, *above(around(letters, numbers)))[numbers]
     order = numpy.lexsort((letters[:, LEFT], numbers))
     apart = numpy.split(letters[order], numpy.flatnonzero(numpy.diff(numbers[order])) + 1)[: len(order)]
-    wider = [gaps_of(row, size) for row in apart]
-    spaces = numpy.concatenate([*wider, [SPACE]])
-    widest = max(IN_LINE, WIDER * numpy.median(spaces[spaces >= SPACE]))
-    starts = [first for each in wider for first in (True, *(each > widest))]
+    found = [gaps_of(row, size) for row in apart]
+    usual = numpy.median(numpy.concatenate([*(own for _, own in found), [IN_LINE / WIDER]]))
+    starts = [first for wider, _ in found for first in (True, *(wider > max(IN_LINE, WIDER * usual)))]
     letters, numbers = letters[order], numpy.cumsum(starts, dtype=int) - 1
     lines, unit = around(letters, numbers), units(letters, numbers, size)
     kept = numpy.maximum(*sides(lines)) >= DASH * size
@@ -252,13 +250,16 @@ def units(letters: Boxes, numbers: Numbers, size: int) -> Numbers:
     return numpy.maximum(height, numpy.minimum(pitch, numpy.maximum(2 * height, size)))
 
 
-def gaps_of(row: Boxes, size: int) -> Numbers:
-    """Return how much wider than usual the gaps between letters of a row are, as shares of their height or pitch."""
-    unit = units(row, numpy.zeros(len(row), int), size).max(initial=1)
-    dots = numpy.maximum(*sides(row)) < DOT * unit  # a space behind one is wider
-    gaps = (row[1:, LEFT] - numpy.maximum.accumulate(row[:, RIGHT] + dots * SPACE * unit)[:-1]).clip(0)
+def gaps_of(row: Boxes, size: int) -> tuple[Numbers, Numbers]:
+    """Return the gaps between letters of a row, as shares of their height or pitch: how much wider than usual, and how wide."""
+    height, ends = numpy.ptp(row[:, [TOP, BOTTOM]]), numpy.maximum.accumulate(row[:, RIGHT])
+    first = numpy.flatnonzero(numpy.append(True, row[1:, LEFT] >= ends[:-1]))
+    wide = ends[numpy.append(first[1:], len(row)) - 1] - row[first, LEFT]
+    letters = numpy.rint(wide / max(height, size / 2)).clip(1).sum()  # some touch
+    unit = max(height, (ends[-1] - row[0, LEFT]) / letters)
+    gaps, thin = (row[1:, LEFT] - ends[:-1]).clip(0), sides(row[1:])[0] < THIN * height
     usual = numpy.sort(numpy.append(gaps, 0))[len(gaps) // 2]
-    return (gaps - min(usual, unit / 2)) / unit
+    return (gaps - min(usual, unit / 2)) / unit - THINNER * thin, gaps[gaps > 0] / unit
 
 
 def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int]:
