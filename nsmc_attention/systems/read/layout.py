@@ -16,8 +16,8 @@ from .strips import Box, Gray, differences
 
 # Where ink begins, gray differs within 2 x 2 pixels by EDGE, and by the share RINGING of the largest difference nearby
 EDGE, RINGING = 20, 0.3
-# Shares: a speck has less of a letter's square, and less of the strongest ink; of a photograph, more than MOST is ink
-SPECK, FAINT, MOST = 0.1, 0.3, 0.85
+# Shares: a speck has less of a letter's square, and less of the strongest ink; of photographs, more than MOST or FULL is ink
+SPECK, FAINT, MOST, FULL = 0.1, 0.3, 0.85, 0.75
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
 # In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, thinner
@@ -30,10 +30,8 @@ IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, WIDER, THINNER = 0.3, 0.65, 1.4, 0.63, 0.3
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
 # A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high; a
-# badge is shorter than BADGE of its height
-LOW, FLAT, ROW, BADGE = 0.56, 0.8, 1.1, 4
-# Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
-BESIDE = 0.2
+# badge is shorter than BADGE of its height. Columns have lines at the same height in a share BESIDE of rows, unlike bubbles
+LOW, FLAT, ROW, BADGE, BESIDE = 0.56, 0.8, 1.1, 4, 0.2
 # The most components (1920 x 1080 pixels of small text have 15,776), pairs of them, and lines; pixels that tell the letters' height
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
 LEFT, TOP, RIGHT, BOTTOM = range(4)
@@ -48,7 +46,8 @@ def find_lines(gray: Gray) -> list[Box]:
     framed = numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
     contrast = contrast_of(framed)
     labels, boxes, size = ink_of(contrast)
-    lines = lines_of(boxes[are_letters(labels, boxes, size, framed, contrast)], size)
+    letters, alone = are_letters(labels, boxes, size, framed, contrast)
+    lines = numpy.append(lines_of(boxes[letters], size), boxes[alone], axis=0)
     low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]  # rows may overlap a little
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
     return [within(gray, Box(*lines[number].tolist())) for number in in_order(numpy.arange(len(lines)), low)]
@@ -65,8 +64,7 @@ def within(gray: Gray, box: Box) -> Box:
     if 2 * min(around.min(), ink.max() - ink[[1, -2], third:-third].max()) < ink.max():
         return box
     labels, _ = ndimage.label(2 * ink > ink.max())
-    labels *= ~numpy.isin(labels, labels[:, [0, -1]])
-    columns = numpy.flatnonzero(labels.any(axis=0))
+    columns = numpy.flatnonzero((labels * ~numpy.isin(labels, labels[:, [0, -1]])).any(axis=0))
     return box._replace(left=left + int(columns[0]), right=left + int(columns[-1]) + 1) if len(columns) else box
 
 
@@ -126,8 +124,8 @@ def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
     return boxes[:, RIGHT] - boxes[:, LEFT], boxes[:, BOTTOM] - boxes[:, TOP]
 
 
-def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast: Gray) -> Mask:
-    """Return which components may be of letters, unlike edges of something else."""
+def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
+    """Return which components may be of letters, unlike edges of something else, and which may be one large letter alone."""
     places = numpy.flatnonzero(labels)
     numbers = labels.ravel()[places] - 1
     width, height = sides(boxes)
@@ -147,10 +145,11 @@ def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast
         shifts = inner[:, [TOP, BOTTOM]].sum(axis=1) - top - bottom
         wide = len(inner) and (large[number] or numpy.ptp(inner[:, [LEFT, RIGHT]]) > TEXT * width[number])
         edges[number] = wide and (len(inner) > 1 or (numpy.abs(shifts) < height[number] / 4).any())
-    # a picture has no letter of about its height beside it
+    # a picture has no letter of about its height beside it, and more ink than a letter
     first, second, _ = beside(boxes, numpy.where(edges, -1, IN_ROW * height))
     alike = ~edges[first] & ~edges[second] & (height[second] >= ALIKE * height[first])
-    return ~edges & (~large | numpy.isin(numpy.arange(len(height)), [first[alike], second[alike]]))
+    alone = ~edges & large & ~numpy.isin(numpy.arange(len(height)), [first[alike], second[alike]])
+    return ~edges & ~alone, alone & (areas < FULL * width * height)
 
 
 def between_grays(places: Numbers, numbers: Numbers, chosen: Mask, framed: Gray, aside: float) -> Mask:

@@ -263,6 +263,19 @@ def test_text_that_touches_a_frame_is_read_or_left_out(kind):
     )
 
 
+@pytest.mark.parametrize("text", ["A", "5", "굿", "가", "응", "헐", "★"])
+@pytest.mark.parametrize("size", [40, 60, 90])
+def test_a_large_letter_alone_is_read_or_left_out(text, size):
+    picture = Image.new("L", (640, 420), 255)
+    pen = ImageDraw.Draw(picture)
+    for row in range(4):
+        pen.text((30, 20 + 40 * row), "배우 연기가 정말 좋았어요", 20, ImageFont.truetype(str(font_file()), 24))
+    pen.text((300, 240), text, 20, ImageFont.truetype(str(font_file()), size))
+    reading = read(picture)
+    assert len(reading.lines) >= 4
+    assert any(box.top > 200 for box in [*(line.box for line in reading.lines), *reading.left_out])
+
+
 def test_icons_beside_text_are_left_out_and_counted():
     picture = Image.new("L", (640, 260), 255)
     pen = ImageDraw.Draw(picture)
