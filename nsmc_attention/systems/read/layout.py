@@ -16,26 +16,23 @@ from .strips import Box, Gray, differences
 
 # Where ink begins, gray differs within 2 x 2 pixels by EDGE, and by the share RINGING of the largest difference nearby
 EDGE, RINGING = 20, 0.3
-# Shares: a speck has less of a letter's square, and less of the strongest ink; of a photograph, more than MOST is ink
-SPECK, FAINT, MOST = 0.1, 0.3, 0.85
+# Shares: a speck has less of a letter's square, and less of the strongest ink; of photographs, more than MOST or FULL is ink
+SPECK, FAINT, MOST, FULL = 0.1, 0.3, 0.85, 0.75
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
 # In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, thinner
 # than THIN, lines longer than DASH; ASIDE an edge, gray differs at a share DIFFERENT; text is wider than TEXT of its tag
 STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1.3, 5, 0.3, 0.5, 0.4, 0.75, 0.4
 # As shares of a height: gaps in words, in lines and in rows; the least height of what is beside letters, and the largest of dots
-# and dashes; the least space. A line has gaps up to WIDER of the spaces of its picture; in Gulim they are half a letter wide
-IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, SPACE, WIDER = 0.3, 0.65, 1.4, 0.63, 0.35, 0.25, 1.8
+# and dashes. A line has gaps up to WIDER of those between the letters of its picture, which Gulim sets apart, and THINNER before a 1
+IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, WIDER, THINNER = 0.3, 0.65, 1.4, 0.63, 0.35, 4.2, 0.05
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
 # A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high; a
-# badge is shorter than BADGE of its height
-LOW, FLAT, ROW, BADGE = 0.56, 0.8, 1.1, 4
-# Columns have lines at the same height in such a share of rows, not the bubbles left and right in a chat
-BESIDE = 0.2
-# The most components, pairs of them at the same height, and lines, and how many pixels are enough to tell the height of letters. A
-# screen of 1920 x 1080 full of small text has 15,776 components
+# badge is shorter than BADGE of its height. Columns have lines at the same height in a share BESIDE of rows, unlike bubbles
+LOW, FLAT, ROW, BADGE, BESIDE = 0.56, 0.8, 1.1, 4, 0.2
+# The most components (1920 x 1080 pixels of small text have 15,776), pairs of them, and lines; pixels that tell the letters' height
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
 LEFT, TOP, RIGHT, BOTTOM = range(4)
 Boxes = NDArray[numpy.int64]
@@ -49,7 +46,8 @@ def find_lines(gray: Gray) -> list[Box]:
     framed = numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
     contrast = contrast_of(framed)
     labels, boxes, size = ink_of(contrast)
-    lines = lines_of(boxes[are_letters(labels, boxes, size, framed, contrast)], size)
+    letters, alone = are_letters(labels, boxes, size, framed, contrast)
+    lines = numpy.append(lines_of(boxes[letters], size), boxes[alone], axis=0)
     low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]  # rows may overlap a little
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
     return [within(gray, Box(*lines[number].tolist())) for number in in_order(numpy.arange(len(lines)), low)]
@@ -66,8 +64,7 @@ def within(gray: Gray, box: Box) -> Box:
     if 2 * min(around.min(), ink.max() - ink[[1, -2], third:-third].max()) < ink.max():
         return box
     labels, _ = ndimage.label(2 * ink > ink.max())
-    labels *= ~numpy.isin(labels, labels[:, [0, -1]])
-    columns = numpy.flatnonzero(labels.any(axis=0))
+    columns = numpy.flatnonzero((labels * ~numpy.isin(labels, labels[:, [0, -1]])).any(axis=0))
     return box._replace(left=left + int(columns[0]), right=left + int(columns[-1]) + 1) if len(columns) else box
 
 
@@ -127,8 +124,8 @@ def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
     return boxes[:, RIGHT] - boxes[:, LEFT], boxes[:, BOTTOM] - boxes[:, TOP]
 
 
-def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast: Gray) -> Mask:
-    """Return which components may be of letters, unlike edges of something else."""
+def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
+    """Return which components may be of letters, unlike edges of something else, and which may be one large letter alone."""
     places = numpy.flatnonzero(labels)
     numbers = labels.ravel()[places] - 1
     width, height = sides(boxes)
@@ -148,10 +145,11 @@ def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast
         shifts = inner[:, [TOP, BOTTOM]].sum(axis=1) - top - bottom
         wide = len(inner) and (large[number] or numpy.ptp(inner[:, [LEFT, RIGHT]]) > TEXT * width[number])
         edges[number] = wide and (len(inner) > 1 or (numpy.abs(shifts) < height[number] / 4).any())
-    # a picture has no letter of about its height beside it
+    # a picture has no letter of about its height beside it, and more ink than a letter
     first, second, _ = beside(boxes, numpy.where(edges, -1, IN_ROW * height))
     alike = ~edges[first] & ~edges[second] & (height[second] >= ALIKE * height[first])
-    return ~edges & (~large | numpy.isin(numpy.arange(len(height)), [first[alike], second[alike]]))
+    alone = ~edges & large & ~numpy.isin(numpy.arange(len(height)), [first[alike], second[alike]])
+    return ~edges & ~alone, alone & (areas < FULL * width * height)
 
 
 def between_grays(places: Numbers, numbers: Numbers, chosen: Mask, framed: Gray, aside: float) -> Mask:
@@ -228,10 +226,9 @@ def lines_of(letters: Boxes, size: int) -> Boxes:
     numbers = joined(numbers.max(initial=-1) + 1, *above(around(letters, numbers)))[numbers]
     order = numpy.lexsort((letters[:, LEFT], numbers))
     apart = numpy.split(letters[order], numpy.flatnonzero(numpy.diff(numbers[order])) + 1)[: len(order)]
-    wider = [gaps_of(row, size) for row in apart]
-    spaces = numpy.concatenate([*wider, [SPACE]])
-    widest = max(IN_LINE, WIDER * numpy.median(spaces[spaces >= SPACE]))
-    starts = [first for each in wider for first in (True, *(each > widest))]
+    found = [gaps_of(row, size) for row in apart]
+    usual = numpy.median(numpy.concatenate([*(own for _, own in found), [IN_LINE / WIDER]]))
+    starts = [first for wider, _ in found for first in (True, *(wider > max(IN_LINE, WIDER * usual)))]
     letters, numbers = letters[order], numpy.cumsum(starts, dtype=int) - 1
     lines, unit = around(letters, numbers), units(letters, numbers, size)
     kept = numpy.maximum(*sides(lines)) >= DASH * size
@@ -252,13 +249,16 @@ def units(letters: Boxes, numbers: Numbers, size: int) -> Numbers:
     return numpy.maximum(height, numpy.minimum(pitch, numpy.maximum(2 * height, size)))
 
 
-def gaps_of(row: Boxes, size: int) -> Numbers:
-    """Return how much wider than usual the gaps between letters of a row are, as shares of their height or pitch."""
-    unit = units(row, numpy.zeros(len(row), int), size).max(initial=1)
-    dots = numpy.maximum(*sides(row)) < DOT * unit  # a space behind one is wider
-    gaps = (row[1:, LEFT] - numpy.maximum.accumulate(row[:, RIGHT] + dots * SPACE * unit)[:-1]).clip(0)
+def gaps_of(row: Boxes, size: int) -> tuple[Numbers, Numbers]:
+    """Return the gaps between letters of a row, as shares of their height or pitch: how much wider than usual, and how wide."""
+    height, ends = numpy.ptp(row[:, [TOP, BOTTOM]]), numpy.maximum.accumulate(row[:, RIGHT])
+    first = numpy.flatnonzero(numpy.append(True, row[1:, LEFT] >= ends[:-1]))
+    wide = ends[numpy.append(first[1:], len(row)) - 1] - row[first, LEFT]
+    letters = numpy.rint(wide / max(height, size / 2)).clip(1).sum()  # some touch
+    unit = max(height, (ends[-1] - row[0, LEFT]) / letters)
+    gaps, thin = (row[1:, LEFT] - ends[:-1]).clip(0), sides(row[1:])[0] < THIN * height
     usual = numpy.sort(numpy.append(gaps, 0))[len(gaps) // 2]
-    return (gaps - min(usual, unit / 2)) / unit
+    return (gaps - min(usual, unit / 2)) / unit - THINNER * thin, gaps[gaps > 0] / unit
 
 
 def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int]:

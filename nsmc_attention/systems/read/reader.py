@@ -29,8 +29,8 @@ from .strips import EDGE_SPACE, Box, Gray, cut_out, padded, strips
 LINES_A_BATCH, HIGHEST = 16, 200
 # Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
-# Score below which a line is read again, and the edges that its picture then has
-READ_AGAIN, TALLER = 0.75, (EDGE_SPACE, 0.25, EDGE_SPACE, 0.25)
+# Score below which a line is read again; edges for low letters, and for digits in a badge, shorter than BADGE of its height
+READ_AGAIN, TALLER, LOWER, BADGE = 0.75, (EDGE_SPACE, 0.25) * 2, (EDGE_SPACE, -0.3, EDGE_SPACE, -0.15), 3
 # The search ends at so many letters for each that CTC reads, and more
 TIMES, WIDER_STRIPS = 1.3, 6
 
@@ -65,11 +65,12 @@ class PictureReader(Predictor):
         """Return the Reading of gray pixels (height, width)."""
         boxes = find_lines(gray)
         lines = self.read_boxes(gray, list(filter(is_readable, boxes)))
-        # low letters (ㅋㅋㅋ) fill a box that is too low: a doubtful line is read again with more above and below it
+        # low letters (ㅋㅋㅋ) fill a box that is too low, and digits in a badge leave one empty: more or less above and below may help
         doubtful = [line.box for line in lines if line.score < READ_AGAIN]
-        again = {line.box: line for line in self.read_boxes(gray, doubtful, TALLER)}
-        best = (max(line, again.get(line.box, line), key=lambda one: one.score) for line in lines)
-        legible = {line.box: line for line in best if line.legible}
+        short = [box for box in doubtful if box.right - box.left < BADGE * (box.bottom - box.top)]
+        again = self.read_boxes(gray, doubtful, TALLER) + self.read_boxes(gray, short, LOWER)
+        best = {line.box: line for line in sorted([*lines, *again], key=lambda one: one.score)}
+        legible = {line.box: best[line.box] for line in lines if best[line.box].legible}
         return Reading(tuple(legible.values()), gray, tuple(box for box in boxes if box not in legible))
 
     def read_boxes(self, gray: Gray, boxes: Sequence[Box], edges: Sequence[float] = (EDGE_SPACE,) * 4) -> list[Line]:

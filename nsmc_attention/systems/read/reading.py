@@ -21,8 +21,8 @@ from ...tables.writers import WRITERS, ScoredRows
 from .settings import STRIP
 from .strips import Box, Gray, cut_out
 
-# Letters of less probability are no letters, nor is one sign alone with less than SURE; a line below DOUBT is in doubt
-LEAST, SURE, DOUBT = 0.05, 0.8, 0.6
+# Least probabilities: of letters; of a syllable alone, of a repeated letter and of another one alone, as icons are read; of no doubt
+LEAST, SURE, SURER, SUREST, DOUBT = 0.05, 0.7, 0.8, 0.97, 0.6
 # A line that goes on below another one begins less than so many heights from its left, and so many below it, and is of
 # about the same height
 ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
@@ -72,8 +72,9 @@ class Line:
         """False if the line is hardly text: an icon, a picture beside it, handwriting, noise."""
         if len(set(self.text)) != 1 or self.text.isdigit():
             return bool(self.text) and self.score >= LEAST
-        # icons are read as one sign, and dashes and menus as ㅡ or ㅡㅡ
-        return self.score >= SURE and self.text != "ㅡ" and (len(self.text) > 1 or self.text.isalnum())
+        # dashes and menus are read as ㅡ or ㅡㅡ
+        sure = SURE if "가" <= self.text[0] <= "힣" else SURER if len(self.text) > 1 else SUREST
+        return self.score >= sure and self.text != "ㅡ" and (len(self.text) > 1 or self.text.isalnum())
 
     @property
     def places(self) -> NDArray[numpy.float32]:
@@ -154,8 +155,7 @@ def follows(above: Box, below: Box) -> bool:
 
 def edges_of(strips: int, left: float, scale: float) -> NDArray[numpy.float32]:
     """Return where strips of a line begin in a picture, which was made `scale` times as large."""
-    edges: NDArray[numpy.float32] = (left + numpy.arange(strips + 1) * STRIP / scale).astype("float32")
-    return edges
+    return numpy.asarray(left + numpy.arange(strips + 1) * STRIP / scale, "float32")
 
 
 def reading_html(reading: Reading) -> str:
@@ -238,8 +238,11 @@ def write_readings(
         if style != "jsonl":
             results = scorer.rows(texts) if scorer else [()] * len(texts)
         elif scorer:
-            scored = scorer.objects(texts)
-            results = [{**one, **without(text, other)} for text, one, other in zip(texts, objects, scored)]
+            scored = zip(texts, objects, scorer.objects(texts))
+            results = [
+                {**one, **{name: value for name, value in other.items() if (name, value) != ("text", text)}}
+                for text, one, other in scored
+            ]
         write(ScoredRows(columns, texts, results))
 
 
@@ -254,8 +257,3 @@ def details(group: Sequence[Line], weights: bool, paragraphs: bool) -> dict[str,
     """Return the values of jsonl beside the columns: the places of the letters, or the lines of a paragraph."""
     lines = [line.to_dict(weights) for line in group]
     return {"lines": lines} if paragraphs else {name: lines[0][name] for name in lines[0] if name not in IN_COLUMNS}
-
-
-def without(text: str, values: dict[str, Any]) -> dict[str, Any]:
-    """Return a scorer's values without the text that it was given, which is a column."""
-    return {name: value for name, value in values.items() if (name, value) != ("text", text)}

@@ -114,12 +114,13 @@ def test_the_left_column_is_read_before_the_right_one(colors, pitches):
     assert_at(find_lines(numpy.asarray(picture)), places)
 
 
-def test_wide_spaces_do_not_cut_a_line():
+def test_letters_that_are_set_apart_have_wide_spaces_between_their_words():
+    """As in Gulim: 6 pixels between letters of 20, and 20 between words, as many as there are to an icon."""
     picture, pen = page()
     left = 20
-    for word in ["글자", "사", "이", "가", "넓은", "줄"]:
-        written(pen, (left, 20), word)
-        left = pen.textbbox((left, 20), word, font=ImageFont.truetype(str(font_file()), 20))[2] + 22
+    for letter in "글자 사이가 넓은 줄":
+        written(pen, (left, 20), letter)
+        left += 14 if letter == " " else 24
     (box,) = find_lines(numpy.asarray(picture))
     assert box.left < 30 and box.right > left - 30
 

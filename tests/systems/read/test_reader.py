@@ -13,7 +13,7 @@ from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.read.drawing import Style, draw, korean_faces
 from nsmc_attention.systems.read.reader import PictureReader, is_readable
-from nsmc_attention.systems.read.reading import COLUMNS, LEAST, SURE, Line, Reading, write_readings
+from nsmc_attention.systems.read.reading import COLUMNS, LEAST, SURE, SURER, SUREST, Line, Reading, write_readings
 from nsmc_attention.systems.read.strips import Box
 from nsmc_attention.systems.sequences.characters import END, edit_distance
 from nsmc_attention.systems.sequences.search import Hypothesis
@@ -145,10 +145,11 @@ def test_a_paragraph_is_one_row(tmp_path, bundle_folder):
 
 
 def test_what_is_hardly_text_is_left_out_and_counted(page):
-    for score in (0.9, 2 * LEAST, LEAST / 2):
+    for score in (0.99, 0.9, 0.75, 2 * LEAST, LEAST / 2):
         assert line_at(0, 0, "재미있다", 20, score).legible == (score >= LEAST)
         # icons are read as one sign
-        assert [line_at(0, 0, text, 20, score).legible for text in ("네", "ㅋ", "ㅡㅡ")] == [score >= SURE] * 3
+        for text, least in (("네", SURE), ("ㅡㅡ", SURER), ("ㅋ", SUREST), ("D", SUREST)):
+            assert line_at(0, 0, text, 20, score).legible == (score >= least)
         assert not any(line_at(0, 0, text, 20, score).legible for text in ("", "<", "♡", "ㅡ"))
         assert line_at(0, 0, "3", 20, score).legible == (score >= LEAST)
     lines = tuple(line_at(0, 40 * row, "가", 20, score) for row, score in enumerate((0.9, 0.5, 0.4)))
@@ -260,6 +261,19 @@ def test_text_that_touches_a_frame_is_read_or_left_out(kind):
         box.top <= top + 2 and box.bottom >= bottom - 4 and box.left <= left + 4 and box.right >= right - 4
         for box in boxes
     )
+
+
+@pytest.mark.parametrize("text", ["A", "5", "굿", "가", "응", "헐", "★"])
+@pytest.mark.parametrize("size", [40, 60, 90])
+def test_a_large_letter_alone_is_read_or_left_out(text, size):
+    picture = Image.new("L", (640, 420), 255)
+    pen = ImageDraw.Draw(picture)
+    for row in range(4):
+        pen.text((30, 20 + 40 * row), "배우 연기가 정말 좋았어요", 20, ImageFont.truetype(str(font_file()), 24))
+    pen.text((300, 240), text, 20, ImageFont.truetype(str(font_file()), size))
+    reading = read(picture)
+    assert len(reading.lines) >= 4
+    assert any(box.top > 200 for box in [*(line.box for line in reading.lines), *reading.left_out])
 
 
 def test_icons_beside_text_are_left_out_and_counted():
