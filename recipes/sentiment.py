@@ -2,12 +2,13 @@
 
     python -m recipes.sentiment BUNDLE COPY [--comments val.tsv] [--held-out OTHER.csv] [--seed 0] [--keep-stars] [--judge]
 
-The raw star reviews teach the first head, without those of the official test file. The texts of `neither/` teach the second
-one, beside those of `reviews/`; a twentieth of their frames is held out. The texts are document, side (none: no opinion,
-negative, neutral, positive), kind, domain, frame (the pattern of the sentence) and pair. Those not about films teach it too,
-beside raw reviews, what a review of a film is. --comments adds the comments of KOTE that have an even id: clear opinions of
-other places, and others that are only no reviews of films. --keep-stars takes the first head from the bundle. --judge holds films out too, 5 % to judge by and 3 % to
-choose factors by, and prints figures in place of a bundle: for a classifier that has not read them.
+The raw star reviews teach the first head, without those of the official test file; --keep-stars takes it from the bundle
+instead. The texts of `neither/` teach the second one, beside those of `reviews/`; a twentieth of their frames is held out.
+The texts are document, side (none: no opinion, negative, neutral, positive), kind, domain, frame (the pattern of the
+sentence) and pair. Those not about films teach it too, beside raw reviews, what a review of a film is. --comments adds the
+comments of KOTE with an even id: clear opinions of other places, and comments without a clear side, which only teach what
+is not about films. --judge holds films out too, 5 % to judge by and 3 % to choose factors by, and prints figures in place
+of a bundle: for a classifier that has not read them.
 """
 
 import argparse
@@ -67,7 +68,7 @@ Features = tuple[Floats, sparse.csr_matrix]
 
 
 def sided(kote: Optional[Path]) -> pandas.DataFrame:
-    """Return document, side, weight, fold and other (what it weighs as no review of a film) of the texts that are trained on."""
+    """Return document, side, weight, fold and not_film (the weight as no review of a film) of the texts that are trained on."""
     own, reviews = texts(), written(["contrast"])
     by_label = reviews["label"].astype(float).map({0.0: "negative", 0.5: "neutral", 1.0: "positive"})
     reviews = reviews.assign(side=by_label, weight=WEIGHTS[1], domain="film")[~is_held_out(reviews) & by_label.notna()]
@@ -75,12 +76,12 @@ def sided(kote: Optional[Path]) -> pandas.DataFrame:
     parts = [own, reviews, *([*map(known_comments, [kote] * 2, (True, False))] if kote else [])]
     frame = pandas.concat(parts, ignore_index=True).drop_duplicates("document")
     fold = (frame["kind"] + frame["frame"]).map(lambda name: int(hashlib.sha256(name.encode()).hexdigest(), 16) % FOLDS)
-    other = numpy.where(frame["domain"].isin(FILMS), 0, numpy.where(frame["kind"] == "comment", FILM_COMMENT, 1))
-    return frame[["document", "side", "weight"]].assign(fold=fold, other=other)
+    not_film = numpy.where(frame["domain"].isin(FILMS), 0, numpy.where(frame["kind"] == "comment", FILM_COMMENT, 1))
+    return frame[["document", "side", "weight"]].assign(fold=fold, not_film=not_film)
 
 
 def known_comments(kote: Path, clear: bool) -> pandas.DataFrame:
-    """Return the comments with an even id that are clear opinions, or the others, which teach no side."""
+    """Return the comments with an even id that are clear opinions, or the others, whose weight of 0 teaches no side."""
     frame = comments(kote, clear).rename(columns={"review": "document"})
     side = frame["label"].map(SIDES[::2].__getitem__) if clear else ""
     frame = frame.assign(side=side, weight=COMMENT * clear, kind="comment", frame=frame["id"].astype(str))
@@ -140,7 +141,7 @@ def train(
     kinds = numpy.select([kinds == "none", kinds == "neutral"], [2, 1], 0)
     model = fitted(some, [*kinds], [*own["weight"], *numpy.full(len(some), WEIGHTS[0])])
     # as many films as other texts, by their weights
-    weights = [*own["other"], *numpy.full(len(many), own["other"].sum() / len(many))]
+    weights = [*own["not_film"], *numpy.full(len(many), own["not_film"].sum() / len(many))]
     films = fitted(many, [*numpy.repeat([0, 1], [len(own), len(many)])], weights)
     # neutral and no opinion beside those of a side
     coefficients = numpy.column_stack([(model.coef_[1:] - model.coef_[0]).T, films.coef_[0]])

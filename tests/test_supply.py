@@ -166,7 +166,7 @@ REFUSED = {
     "film reviews.csv --group-by film": "pip install 'onnxruntime<2,>=1.16'",
     "explain 좋다 -o page.png": "pip install 'matplotlib<4,>=3.7' 'koreanize-matplotlib==0.1.1'",
     "explain 좋다 --method gradient": "pip install ",
-    "report reviews.csv -o report.html": "report needs pandas: pip install 'pandas<3,>=1.5'",
+    "report reviews.csv -o report.html": "report needs pandas: pip install 'pandas<3,>=2.0'",
     "bulk reviews.csv -o scored": "bulk needs distributed: pip install 'distributed>=2023.5'",
     "serve": "'uvicorn[standard]<1,>=0.30'",
     "train --data sample --out run": "train needs pandas: pip install 'nsmc_attention[train]'",

@@ -1,12 +1,12 @@
 """Whether a classifier can judge a text: other languages, addresses, digits, damaged texts and notices get no label.
 
 A text is judged if it has Korean words, ratings or emoji of the vocabulary, or nothing but words and signs that it knows
-(good, ㅋㅋㅋ, ^^). The network has a probability of every text with a token; only its label is withheld.
+(good, ㅋㅋㅋ, ^^), but not against a verdict in English. The network has a probability of every text with a token; only its
+label is withheld.
 """
 
-import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Optional
@@ -14,9 +14,8 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..measure.metrics import log_odds
 from ..text.encoding import Encoded, ReviewEncoder
-from ..text.symbols import ENGLISH, ENTRIES, LONG_RUN
+from ..text.symbols import CONTENT, ENGLISH, ENTRIES, LONG_RUN
 from .windows import IS_SUSPECT, Reviews, Window
 
 NO_EVIDENCE = "no evidence: expected Korean words, a rating or emoji that the model knows"
@@ -55,8 +54,8 @@ COMMON = frozenset(
     "me movie my no not of oh on one or our out she so that the they this time to too under us was we what when where who "
     "why will with world yes you your very really art goodbye nothing rock well".split()
 )
-# English words are of a side if their odds are so many to one; a sentence with one of the turns may say the opposite
-VERDICT_ODDS = 2.4
+# English words that praise (True) or blame whatever is beside them; a sentence with one of the turns says the opposite
+VERDICTS = {word: side == "praise" for side in ("praise", "blame") for word in CONTENT["english"][side].split()}
 TURNS = re.compile(r"\b(?:no|not|never|but|than|if|without)\b|n['`’]?t\b", re.IGNORECASE)
 # First letters that stand for a verdict: 쓰레기, 씨발, 병신, 지랄, 미친, 꺼져, 별로, 감사, 추천, 괜찮다, 인정, 상타치, 하타치
 INITIALS = frozenset("ㅆㄹㄱ ㅅㄹㄱ ㅅㅂ ㅆㅂ ㅂㅅ ㅄ ㅈㄹ ㅁㅊ ㄲㅈ ㅂㄹ ㄱㅅ ㄳ ㅊㅊ ㄱㅊ ㅇㅈ ㅅㅌㅊ ㅎㅌㅊ".split())
@@ -71,10 +70,9 @@ def replaced(text: str) -> Optional[str]:
 
 @dataclass(frozen=True)
 class Abstention:
-    """The reviews of an encoder from which the classifier withholds a label; `score` gives probabilities of reviews, (N,)."""
+    """The reviews of an encoder from which the classifier withholds a label, because there is nothing to judge by."""
 
     encoder: ReviewEncoder
-    score: Callable[[Sequence[Encoded]], Any]
 
     def reasons(self, reviews: Reviews, probabilities: Any) -> dict[int, Optional[str]]:
         """Return {place: `reason`} of reviews; of those in arrays, without most of those that have none."""
@@ -123,34 +121,32 @@ class Abstention:
         known = self.encoder.token_to_idx
         return frozenset(known[entry] for entry in (*ENTRIES, *HEARTS) if entry in known and entry not in ENGLISH)
 
-    @cached_property
-    def verdicts(self) -> dict[str, bool]:
-        """The English words that are of a side by themselves, and whether that is praise."""
-        words = sorted(ENGLISH - COMMON)
-        odds = log_odds(self.score(self.encoder.encode_many(words)))
-        return {word: one > 0 for word, one in zip(words, odds.tolist()) if abs(one) > math.log(VERDICT_ODDS)}
+    def contradicts(self, text: str, probability: float) -> bool:
+        """Return whether a text has an English verdict that is not of the side of its probability of positive."""
+        known, opposite = map(self.known_forms, WORD.findall(text)), (probability < 0.5) != bool(TURNS.search(text))
+        return any(VERDICTS[word] == opposite for word in VERDICTS.keys() & set().union(*known))
 
     def has_evidence(self, review: Encoded, probability: Optional[float]) -> bool:
         """Return whether a review is mostly Korean, or has symbols, or nothing that the vocabulary lacks."""
+        text = ADDRESS.sub(" ", review.text[:LOOKED_AT])
+        syllables = len(SYLLABLE.findall(text))
+        if not syllables and probability is not None and self.contradicts(text, probability):
+            return False
         if not self.symbols.isdisjoint(review.ids):
             return True
-        text = ADDRESS.sub(" ", review.text[:LOOKED_AT])
-        if syllables := len(SYLLABLE.findall(text)):
+        if syllables:
             others = len(ANY_LETTER.findall(LONG_RUN.sub(r"\1", EXPRESSIVE.sub("", text)))) - syllables
             return others <= FOREIGN * syllables
         if not (words := WORD.findall(text)):
             return bool(text.strip()) and set(NUMBERS.findall(text)) <= {"10"}
         unclear = [word for word in words if word not in INITIALS and EXPRESSIVE.sub("", word)]
-        return not unclear or self.has_known_words(unclear, text, probability)
+        return not unclear or self.has_known_words(unclear, text)
 
-    def has_known_words(self, words: list[str], text: str, probability: Optional[float]) -> bool:
-        """Return whether some words of a text without Korean say something that the vocabulary knows, none the opposite."""
-        known, turned = [forms for forms in map(self.known_forms, words) if forms], bool(TURNS.search(text))
-        sides = {self.verdicts[word] for word in self.verdicts.keys() & set().union(*known)}
-        if probability is not None and (probability < 0.5) ^ turned in sides:
-            return False
+    def has_known_words(self, words: list[str], text: str) -> bool:
+        """Return whether some words of a text without Korean say something that the vocabulary knows."""
+        known = [forms for forms in map(self.known_forms, words) if forms]
         # not where far more words are unknown
-        if not turned and any(forms & ENGLISH - COMMON for forms in known):
+        if not TURNS.search(text) and any(forms & ENGLISH - COMMON for forms in known):
             return 3 * sum(bool(forms - COMMON) for forms in known) >= len(words) - len(known)
         return len(words) <= LATIN_WORDS and 2 * len(known) >= len(words) and any(forms - COMMON for forms in known)
 

@@ -232,8 +232,8 @@ class Classifier(Predictor):
         # long reviews are not cut off but read in pieces
         longest = ALL if bundle.config.fixed_length is None else bundle.codec.max_length
         self.encoder = replace(bundle.codec, max_length=longest)
+        self.abstention = Abstention(self.encoder)
         self.score = TokenScorer(self.encoder, engine, bundle.config)
-        self.abstention = Abstention(self.encoder, self.score)
 
     def __repr__(self) -> str:
         return f"Classifier(bundle={self.bundle.name!r}, engine={self.engine.name!r}, labels={LABELS})"

@@ -2,7 +2,7 @@
 
     contexts, log-odds, character n-grams -> hidden layer -> ten stars
     these, and the stars -> a side, neutral, no opinion; and whether the text is a review of a film
-    that, the label, the stars -> of a review of a film, the stars say whether it is neutral
+    films, label, stars -> neutral or not, in reviews of films
 
 The label, probability, attention and contributions stay what they are. The first head, a softmax of ten, is better than
 cumulative logits (McCullagh 1980); the second are logistic regressions (`python -m recipes.sentiment`).
@@ -21,13 +21,12 @@ from ..text.encoding import Encoded
 from ..text.ngrams import hash_ngrams
 
 Floats = NDArray[numpy.float32]
-# A sentiment and stars
 Opinion = tuple[Optional[str], Optional[float]]
 # The file of a bundle; figures of a review: the chances of a side, neutral, no opinion, and of 1 to 10 stars
 FILE, FIGURES = "sentiment.safetensors", 13
 # Rows of the table of n-grams, whose columns are of stars, neutral, no opinion and films
 BUCKETS = 2**17
-# Added to the log-odds of neutral by the stars, for a positive and a negative label, and the largest that they are
+# Added to the log-odds of neutral by the stars, for a positive and a negative label, and the largest log-odds after that
 LEANING, MOST = (0.8, 0.0), 0.8
 # Letters of the longest n-grams, characters of a text that are read, factors of contexts and of the logarithms of stars
 SIZES, LONGEST_TEXT, SCALES = 5, 1000, (0.1, 0.3)
@@ -76,13 +75,14 @@ class Heads:
         """Return (N, FIGURES) for what an engine's `read` returns of N reviews and their log-odds, (N, F), and `Grams` of `table`."""
         stars = ten_stars(self.arrays, dense, read[:, :-3])
         logits = beside(self.arrays, dense, stars) @ self.arrays["other"] + self.arrays["other_bias"] + read[:, -3:]
-        logits[:, 0] += (by_stars(dense[:, -1] > 0, stars) - logits[:, 0]) / (1 + numpy.exp(-logits[:, 2]))
+        film = 1 / (1 + numpy.exp(-logits[:, 2]))
+        logits[:, 0] += film * (by_stars(dense[:, -1] > 0, stars) - logits[:, 0])
         return numpy.column_stack([normalized(numpy.insert(logits[:, :2].astype("float64"), 0, 0, axis=1)), stars])
 
     def sentiments(self, labels: Sequence[Optional[str]], said: NDArray[numpy.float64]) -> list[Opinion]:
         """Return the sentiment and the stars of reviews by their labels and what the call says of them, (N, FIGURES).
 
-        A review has its label's side or is neutral, as with stars of the other side. Both are None without label or opinion.
+        A review has its label's side or is neutral, as a film's with stars of the other side. Both are None without an opinion.
         """
         kinds = said[:, :3].argmax(axis=1).tolist()
         return [

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 Columns = Mapping[str, Sequence[object]]
 # What the columns of a classifier and a restorer begin with
 OWN = ("label", "score", "probability", "restore", "share", "error")
-# What a program may take for the end of a cell, and cells that are neither split nor formulas
+# Characters of which a cell is in quotes, as some program takes them for its end; and cells with none, that are no formulas
 QUOTE, SPLITTING = '"', re.compile('[",;\t\r\n]')
-PLAIN_CELL = re.compile('(?:[가-힣0-9A-Za-z][^",;\t\r\n]*)?')
+PLAIN_CELL = re.compile(f"(?:[가-힣0-9A-Za-z][^{SPLITTING.pattern[1:]}*)?")
 # Letters before a formula that nobody sees, beside controls and spaces: an apostrophe, fillers, signs of variation
 UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0" + "".join(
     map(chr, range(0xFE00, 0xFE10))

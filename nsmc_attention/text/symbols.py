@@ -23,7 +23,7 @@ OTHER = "<emoji>"
 SCALE = "<scale>"
 RATINGS = tuple(f"<{number}/10>" for number in range(11))
 # English verdicts that Korean viewers write, in any case, their letters drawn out or not (Goooood)
-ENGLISH = frozenset(" ".join(CONTENT["english"]).split())
+ENGLISH = frozenset(" ".join(CONTENT["english"].values()).split())
 ENTRIES = (*RATINGS, SCALE, *EMOJI, OTHER, *sorted(ENGLISH))
 
 WORDS = {"반": 0.5, "한": 1, "하나": 1, "두": 2, "둘": 2, "세": 3, "셋": 3, "네": 4, "넷": 4, "다섯": 5}

@@ -97,7 +97,7 @@ def test_a_vocabulary_of_another_language_has_no_such_rule(packaged):
 
     english = replace(packaged.encoder, token_to_idx={"<unk>": 0, "<pad>": 1, "worst": 2, "movie": 3})
     review = english.encode("the plot was dull")
-    alone = Abstention(english, packaged.score)
+    alone = Abstention(english)
     assert not alone.is_korean and alone.reason(review, 0.9) is None
 
 
@@ -105,9 +105,9 @@ def test_a_vocabulary_of_another_language_has_no_such_rule(packaged):
 @pytest.mark.parametrize("word", ["bad", "worst", "boring", "great", "best", "wonderful"])
 def test_a_text_in_english_has_no_label_against_its_verdict(packaged, word, turned):
     reason, praise = packaged.abstention.reason, packaged.probabilities([word])[0] > 0.5
-    review = packaged.encoder.encode(f"{turned}{word} movie")
-    reasons = {label: reason(review, probability) for label, probability in ((True, 0.6), (False, 0.4))}
-    assert [label for label, why in reasons.items() if not why] == [praise != bool(turned)]
+    for text in (f"{turned}{word} movie", f"{turned}{word} ♥"):
+        reasons = {label: reason(packaged.encoder.encode(text), 0.6 if label else 0.4) for label in (True, False)}
+        assert [label for label, why in reasons.items() if not why] == [praise != bool(turned)], text
 
 
 @pytest.mark.parametrize(

@@ -161,16 +161,16 @@ def read_texts(
 
 def windows_read(reader: TextReader, table: WholeTable) -> Iterator[Row]:
     """Yield what the reader finds in each window of texts; say how far it is where no terminal shows a bar."""
-    total, done, said = len(table.written), 0, time.monotonic()
+    total, done, last_line = len(table.written), 0, time.monotonic()
     windows = cut(table.cells(table.text_column, last=True), WINDOW, sys.getsizeof, TEXT)
     with progress_bar(total=total, desc="scoring", unit=" reviews") as bar:
         for few, (found,) in row_stream(reader, windows, 1 if total <= WINDOW else None):
             yield found
             bar.update(len(few))
             done += len(few)
-            if not sys.stderr.isatty() and time.monotonic() - said > 10:
+            if not sys.stderr.isatty() and time.monotonic() - last_line > 10:
                 print(f"{table.path}: {done:,} of {total:,} reviews read", file=sys.stderr, flush=True)
-                said = time.monotonic()
+                last_line = time.monotonic()
 
 
 def check_folder(folder: Path) -> None:

@@ -47,7 +47,7 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     enough, known = decided.count() >= FEWEST_TEXTS, decided.obj[decided.transform("count") >= FEWEST_TEXTS].dropna()
     places = by(known).ngroup() * BINS + bins_of(known.to_numpy(), prior)
     found = iter(shrunk(numpy.bincount(places, numpy.ones(len(places)), BINS * enough.sum()).reshape(-1, BINS), table))
-    shares = [next(found) if known else UNKNOWN for known in enough]
+    shares = [next(found) if is_enough else UNKNOWN for is_enough in enough]
     estimated = pandas.DataFrame(shares, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
     # undecided ones may be on either side (Manski 1989)
     part, weak = by(undecided).mean(), by(probability.where(undecided)).mean().fillna(0)

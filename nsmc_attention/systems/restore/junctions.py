@@ -10,7 +10,7 @@ were chosen on the packaged editor's dev part and on comments that are no film r
 from base64 import b85decode, b85encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Optional, TypeVar
 from zlib import compress, crc32, decompress
 
@@ -62,7 +62,7 @@ class Junctions:
         if not decoder:
             return numpy.concatenate([self.in_python(text) for text in texts])
         found = numpy.full(sum(map(len, texts)), self.inside)
-        decoder.log_odds(list(texts), self.compiled, found)
+        decoder.log_odds(list(texts), compiled(self), found)
         return found
 
     def in_python(self, letters: str) -> NDArray[numpy.float64]:
@@ -78,13 +78,6 @@ class Junctions:
         """The weights by their hashes."""
         return dict(zip(numpy.frombuffer(self.hashes, HASH).tolist(), numpy.frombuffer(self.weights, WEIGHT).tolist()))
 
-    @cached_property
-    def compiled(self) -> "Compiled":
-        """The same in compiled form; a key that is added below is added to `Places` of native/text.cpp too."""
-        from ...native._text import Junctions as Compiled
-
-        return Compiled(self.hashes, self.weights, self.junction, self.inside)
-
     def to_dict(self) -> Record:
         """Return plain values for JSON: `keys` are base 85 of what `packed` makes."""
         keys = b85encode(packed(self.hashes, self.weights)).decode()
@@ -94,6 +87,14 @@ class Junctions:
     def from_dict(cls, values: Mapping[str, Any]) -> "Junctions":
         """Return the junctions from the values of `to_dict`."""
         return cls(*unpacked(b85decode(values["keys"])), values["junction"], values["inside"])
+
+
+@lru_cache(maxsize=1)
+def compiled(junctions: Junctions) -> "Compiled":
+    """Return junctions in compiled form; a key that is added below is added to `Places` of native/text.cpp too."""
+    from ...native._text import Junctions as Compiled
+
+    return Compiled(junctions.hashes, junctions.weights, junctions.junction, junctions.inside)
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,7 @@ class Restorer(Predictor):
 
     def __init__(self, bundle: RestorerBundle, engine: RestorerEngine, **options: Any):
         super().__init__(bundle, engine)
+        check_options(bundle.config.model.kind, dict(options.items() - self.options.items()))
         self.options = {**self.options, **options}
         self.characters: RestorerCharacters = bundle.codec
         self.longest = longest_read(bundle.config)
@@ -76,7 +77,6 @@ class Restorer(Predictor):
         """Load a restorer as `load_restorer` does, with `beam`, `alpha`, `min_probability` and `only`."""
         given = {name: value for name, value in options.items() if value is not None}
         verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability", "only"} else WRITER), LAYOUT)
-        check_options(verified.config.model.kind, given)
         return cls.from_bundle(verified, engine, device, **given)
 
     def __call__(self, text: str) -> Restoration:
@@ -122,14 +122,13 @@ class Restorer(Predictor):
         order = [number for number, piece in enumerate(pieces) if KOREAN.search(piece.text)]
         order.sort(key=lambda number: len(pieces[number].letters))
         size = self.engine.size_of_batches(len(order))
-        batches = [order[start : start + size] for start in range(0, len(order), size)]
-        parts = [[pieces[number] for number in batch] for batch in batches]
+        parts = [[pieces[number] for number in order[at : at + size]] for at in range(0, len(order), size)]
         restored = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.run, parts))))
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the Restorations of a batch of pieces by an editor."""
-        texts = [read_as(piece.text) for piece in pieces]
+        texts = [read_as(text) for text in (typed := [piece.text for piece in pieces])]
         ids, lengths = self.characters.batch(texts)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
         tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
@@ -141,7 +140,6 @@ class Restorer(Predictor):
         # the last of a character's rows marks the space that follows it
         had_space = ids[:, :, -1][inside] != PADDING
         decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.options["min_probability"])
-        typed = [piece.text for piece in pieces]
         decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
         for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right")).tolist():
             own = slice(ends[number] - lengths[number], ends[number])
@@ -172,8 +170,7 @@ class Restorer(Predictor):
     def hypotheses(self, pieces: Sequence[Piece]) -> list[list[Hypothesis]]:
         source, state = self.engine.begin(*self.characters.batch([piece.text for piece in pieces]))
         longest = [most_written(len(piece.text)) for piece in pieces]
-        beam, alpha = self.options["beam"], self.options["alpha"]
-        return search(self.engine.step, source, state, BEGIN, END, longest, beam, alpha)
+        return search(self.engine.step, source, state, BEGIN, END, longest, self.options["beam"], self.options["alpha"])
 
     def written(self, piece: Piece, hypothesis: Hypothesis) -> Restoration:
         """Return the Restoration of a hypothesis; the source itself where it did not end or went too far."""
@@ -209,6 +206,8 @@ class TableRestorer(Restorer):
 def check_options(kind: str, given: Record) -> None:
     """Raise ConfigError for an option that belongs to the other kind of bundle, or is out of range."""
     for name, value in given.items():
+        if name not in CHOICES:
+            raise ConfigError(f"{name}: expected one of {', '.join(CHOICES)}")
         wanted, expected, fits = CHOICES[name]
         if kind != wanted:
             advice = f"leave {name} out, or name another bundle"
