@@ -1,8 +1,7 @@
 """Whether a classifier can judge a text: other languages, addresses, digits, damaged texts and notices get no label.
 
 A text is judged if it has Korean words, ratings or emoji of the vocabulary, or nothing but words and signs that it knows
-(good, ㅋㅋㅋ, ^^), but not against a verdict in English. The network has a probability of every text with a token; only its
-label is withheld.
+(good, ㅋㅋㅋ, ^^), but not against an English verdict. Only the label is withheld: each text with a token has a probability.
 """
 
 import re

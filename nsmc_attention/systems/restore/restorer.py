@@ -128,7 +128,7 @@ class Restorer(Predictor):
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the Restorations of a batch of pieces by an editor."""
-        texts = [read_as(text) for text in (typed := [piece.text for piece in pieces])]
+        texts = [*map(read_as, typed := [piece.text for piece in pieces])]
         ids, lengths = self.characters.batch(texts)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
         tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
