@@ -77,6 +77,7 @@ class Restorer(Predictor):
         """Load a restorer as `load_restorer` does, with `beam`, `alpha`, `min_probability` and `only`."""
         given = {name: value for name, value in options.items() if value is not None}
         verified = load_bundle(bundle or (EDITOR if given.keys() <= {"min_probability", "only"} else WRITER), LAYOUT)
+        check_options(verified.config.model.kind, given)
         return cls.from_bundle(verified, engine, device, **given)
 
     def __call__(self, text: str) -> Restoration:
@@ -197,9 +198,8 @@ class TableRestorer(Restorer):
         """Return the values of `types` of each text."""
         rows = list[Row]()
         for restored in self.restore_stream(texts):
-            changes = restored.changes
-            least = min((each.probability for each in changes if each.probability is not None), default=None)
-            rows.append((restored.text, len(changes), least, restored.error))
+            least = min((each.probability for each in restored.changes if each.probability is not None), default=None)
+            rows.append((restored.text, len(restored.changes), least, restored.error))
         return rows
 
 
