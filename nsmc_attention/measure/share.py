@@ -227,7 +227,7 @@ def posteriors(counts: NDArray[Any], middle: float = 0.0, pooled: bool = False) 
     for weight, shift in zip(weights / weights.sum(), middle + nodes * SHARE_SHIFT):
         logs = likelihood(counts, shift)
         logs += group_prior(logs) if pooled else 0.0
-        total += weight * normalized(logs)
+        total += numpy.multiply(normalized(logs), weight, out=logs)
     return total
 
 
@@ -239,9 +239,9 @@ def likelihood(counts: NDArray[Any], shift: float) -> Floats:
 
 
 def normalized(logs: NDArray[Any]) -> NDArray[Any]:
-    """Return the numbers of rows of logarithms, which sum to 1."""
-    shares = logs - numpy.logaddexp.reduce(logs, axis=-1, keepdims=True)
-    return numpy.asarray(numpy.exp(shares, out=shares))
+    """Turn rows of logarithms into their numbers, which sum to 1, in place: there may be 10,000 groups."""
+    logs -= numpy.logaddexp.reduce(logs, axis=-1, keepdims=True)
+    return numpy.asarray(numpy.exp(logs, out=logs))
 
 
 def group_prior(logs: Floats) -> Floats:
