@@ -28,8 +28,7 @@ def save_reading(reading: Reading, path: Union[str, Path], language: str = "en")
         raise DataError(f"{path}: expected lines of text to draw, found none in the picture")
     if path.suffix.lower() != PAGE_SUFFIX:
         return save_figure(draw_reading(reading), path)
-    title, about = PAGE[language]
-    write_page(path, reading_html(reading), title, about, language)
+    write_page(path, reading_html(reading), *PAGE[language], language)
 
 
 def draw_reading(reading: Reading) -> Any:

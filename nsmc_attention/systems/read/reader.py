@@ -19,7 +19,7 @@ from ...scoring.reference import Predictor
 from ..sequences.characters import BEGIN, END
 from ..sequences.search import Hypothesis, State, search
 from .decoding import MOST_STRIPS, Letters, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
-from .layout import find_lines
+from .layout import around, find_lines
 from .opening import Picture, open_gray
 from .reading import Line, Reading, edges_of
 from .settings import HEIGHT, LAYOUT, STRIP, ReaderBundle
@@ -31,6 +31,8 @@ LINES_A_BATCH, HIGHEST = 16, 200
 CTC_WEIGHT = 0.3
 # Score below which a line is read again; edges for low letters, and for digits in a badge, shorter than BADGE of its height
 READ_AGAIN, TALLER, LOWER, BADGE = 0.75, (EDGE_SPACE, 0.25) * 2, (EDGE_SPACE, -0.3, EDGE_SPACE, -0.15), 3
+# Parts, at most, into which a picture of a letter or two may have been cut
+FEW_PARTS = 6
 # The search ends at so many letters for each that CTC reads, and more
 TIMES, WIDER_STRIPS = 1.3, 6
 
@@ -70,8 +72,20 @@ class PictureReader(Predictor):
         short = [box for box in doubtful if box.right - box.left < BADGE * (box.bottom - box.top)]
         again = self.read_boxes(gray, doubtful, TALLER) + self.read_boxes(gray, short, LOWER)
         best = {line.box: line for line in sorted([*lines, *again], key=lambda one: one.score)}
+        if whole := self.whole(gray, [best[box] for box in boxes if box in best]):
+            return Reading((whole,), gray)
         legible = {line.box: best[line.box] for line in lines if best[line.box].legible}
         return Reading(tuple(legible.values()), gray, tuple(box for box in boxes if box not in legible))
+
+    def whole(self, gray: Gray, parts: Sequence[Line]) -> Optional[Line]:
+        """Return the line of a picture of a letter or two that the layout took apart (ㅇ, ㅡ and ㅇ of 응), else None."""
+        if not 1 < len(parts) <= FEW_PARTS:
+            return None
+        box = Box(*around(numpy.array([part.box for part in parts]), numpy.zeros(len(parts), int))[0].tolist())
+        if not is_readable(box) or box.right - box.left >= BADGE * (box.bottom - box.top):
+            return None
+        best = max([*self.read_boxes(gray, [box]), *self.read_boxes(gray, [box], TALLER)], key=lambda one: one.score)
+        return best if best.legible and best.score > max(READ_AGAIN, *(part.score for part in parts)) else None
 
     def read_boxes(self, gray: Gray, boxes: Sequence[Box], edges: Sequence[float] = (EDGE_SPACE,) * 4) -> list[Line]:
         """Return the line in each box of a picture; lines of similar length are read together."""
@@ -80,8 +94,7 @@ class PictureReader(Predictor):
         order = sorted(range(len(boxes)), key=lambda number: len(pictures[number]))
         batches = [order[start : start + LINES_A_BATCH] for start in range(0, len(order), LINES_A_BATCH)]
         parts = [[pictures[i] for i in batch] for batch in batches]
-        found = chain.from_iterable(in_threads(self.engine.threads, self.spell, parts))
-        spelt = dict(zip(order, found))
+        spelt = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.spell, parts))))
         return [self.line(spelt[i], boxes[i], own.shape[0], left) for i, (own, left) in enumerate(cut)]
 
     def line(self, best: Hypothesis, box: Box, height: int, left: int) -> Line:
@@ -101,15 +114,11 @@ class PictureReader(Predictor):
         for number, ((first,), ids, picture) in enumerate(zip(found, by_ctc, pictures)):
             one = slice(number, number + 1)
             own = [array[one] for array in source], [array[one] for array in state]
-            chosen = self.choose(first, ids, parts[number, : len(picture)], own)
-            best.append(cropped(chosen, len(picture)))
+            best.append(cropped(self.choose(first, ids, parts[number, : len(picture)], own), len(picture)))
         return best
 
     def choose(self, first: Hypothesis, ids: list[int], parts: Numbers, own: tuple[State, State]) -> Hypothesis:
-        """Return the likelier reading by decoder and CTC together: the decoder's (`first`) or CTC's (`ids`).
-
-        Where they read otherwise, its score is that of both.
-        """
+        """Return the likelier reading by decoder and CTC: the decoder's (`first`) or CTC's (`ids`), with the score of both."""
         if not self.ctc or list(first.ids) == ids:
             return first
         hypotheses = first, forced(self.engine.step, *own, ids)
@@ -121,26 +130,20 @@ class PictureReader(Predictor):
 
 def is_readable(box: Box) -> bool:
     """Return whether a line is short enough to be read at once, and no higher than letters on a screen."""
-    return box.bottom - box.top <= HIGHEST and (
-        box.right - box.left + box.bottom - box.top
-    ) * HEIGHT < MOST_STRIPS * STRIP * (box.bottom - box.top)
+    height = box.bottom - box.top
+    return height <= HIGHEST and (box.right - box.left + height) * HEIGHT < MOST_STRIPS * STRIP * height
 
 
 def cropped(hypothesis: Hypothesis, length: int) -> Hypothesis:
     """Return a hypothesis with weights (T, S) of the strips of its line alone."""
-    weights = numpy.zeros((len(hypothesis.ids), length), "float32")
-    for row, own in zip(weights, hypothesis.weights):
-        row[:] = own[:length]
-    return replace(hypothesis, weights=weights)
+    weights = numpy.array([own[:length] for own in hypothesis.weights], "float32")
+    return replace(hypothesis, weights=weights.reshape(-1, length))
 
 
 def load_reader(
     bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> PictureReader:
-    """Load a reader from a bundle folder; None is the packaged one.
-
-    Engine, device and errors are those of `load_classifier`.
-    """
+    """Load a reader from a bundle folder, None is the packaged one; other arguments and errors are `load_classifier`'s."""
     return PictureReader.load(bundle, engine, device)
 
 

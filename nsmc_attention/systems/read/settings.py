@@ -90,10 +90,8 @@ class ReaderConfig(Settings):
 
     def describe(self) -> str:
         """Return the network in words, for model cards."""
-        return (
-            f"Five convolutions and a bidirectional GRU of {self.hidden_size} with CTC, and a GRU decoder of "
-            f"{self.decoder_size} with location attention"
-        )
+        encoder = f"Five convolutions and a bidirectional GRU of {self.hidden_size} with CTC"
+        return f"{encoder}, and a GRU decoder of {self.decoder_size} with location attention"
 
     @property
     def graphs(self) -> Graphs:

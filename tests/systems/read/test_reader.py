@@ -276,6 +276,14 @@ def test_a_large_letter_alone_is_read_or_left_out(text, size):
     assert any(box.top > 200 for box in [*(line.box for line in reading.lines), *reading.left_out])
 
 
+@pytest.mark.parametrize("size", [24, 36, 60])
+@pytest.mark.parametrize("text", ["응", "넵", "ㅎㅎ"])
+def test_a_letter_or_two_alone_stay_together(text, size):
+    picture = Image.new("L", (400, 160), 255)
+    ImageDraw.Draw(picture).text((40, 40), text, 20, ImageFont.truetype(str(font_file()), size))
+    assert read(picture).text == text
+
+
 def test_icons_beside_text_are_left_out_and_counted():
     picture = Image.new("L", (640, 260), 255)
     pen = ImageDraw.Draw(picture)
