@@ -47,7 +47,7 @@ def as_csv(table: pandas.DataFrame) -> str:
         return as_cell(value.replace("\0", "") if isinstance(value, str) else value)
 
     shown = table.rename(index=shown_as, columns=shown_as)
-    shown = shown.apply(lambda column: column.map(shown_as) if column.dtype == object else column)
+    shown = shown.apply(lambda column: column.astype(object).map(shown_as) if column.dtype.kind == "O" else column)
     lines, named = ShortLineEnds(), any(table.index.names)
     shown.to_csv(lines, index=named, float_format="%.6g", lineterminator=lines.terminator)
     return "\ufeff" + lines.text("\r\n")

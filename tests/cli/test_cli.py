@@ -189,8 +189,8 @@ def test_a_closed_pipe_is_quiet_and_known_by_the_exit_code(bundle_folder, tmp_pa
 
 
 def test_lone_surrogates_from_the_shell_are_answered(bundle_folder):
-    done = child("predict", b"\xff\xfe good", "--bundle", bundle_folder)
-    assert done.returncode == 0 and done.stdout.endswith(b"good\n")
+    done = child("predict", b"\xff\xfe " + "좋다".encode(), "--bundle", bundle_folder)
+    assert done.returncode == 0 and done.stdout.endswith("좋다\n".encode())
 
 
 def test_stdin_in_the_encoding_of_korean_windows_is_read(bundle_folder):

@@ -31,6 +31,7 @@ from ...scoring.reference import Row
 from ...systems.film.rater import FilmRater, Pools, ReviewReader, rater_of
 from ...tables.columns import require_column
 from ...tables.parts import cut
+from ...tables.writers import as_texts
 from ...views.page import OWN_CHARACTERS, entry, file, filled, font_of, in_base64, in_script, panel, with_words
 from ..aspects.aspects import Aspect, AspectReader, by_name
 from ..aspects.clauses import placed_morphemes, read_words
@@ -77,7 +78,7 @@ def report(
     words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     table, frame, stars = read(source, group_by, date_column, stars_column)
     # from all parts of the table, which may be sorted
-    path, sample = table.path, [*islice(table.cells(table.text_column), 0, None, -(-len(frame) // MOST_TEXTS))]
+    path, sample = table.path, [*islice(table.cells(table.text_column), 0, None, 1 + len(frame) // MOST_TEXTS)]
     if warning := domain_warning(classifier, sample):
         print(f"{path}: {warning}", file=sys.stderr)
     # the stars and the words of films say nothing of other texts
@@ -195,12 +196,11 @@ def read(source: File, *columns: Optional[str]) -> tuple[WholeTable, pandas.Data
     """Return a table, the group, date and month of each of its rows, by their columns, and its stars."""
     table, (group_by, date_column, stars_column) = WholeTable(open_file(source)), columns
     path, frame = table.path, pandas.DataFrame(index=range(len(table.written)))
-    if not len(frame):
-        raise DataError(f"{path}: expected reviews, found no row")
     for name in filter(None, columns):
         require_column(table.names, name, path, hint="")
     if group_by:
-        frame["group"] = pandas.Categorical([sys.intern(cell.strip()) or None for cell in table.cells(group_by)])
+        names = as_texts(map(str.strip, table.cells(group_by)))
+        frame["group"] = pandas.Categorical([sys.intern(name or "") or None for name in names])
     if date_column:
         frame["date"] = dates_of(map(sys.intern, table.cells(date_column)))
         frame["month"] = frame["date"].str[:7].astype("category")
