@@ -25,7 +25,7 @@ ORDER = """
 """
 # Lines of Python; what a folder needs beyond them makes room there first
 BOUNDS = {
-    "machine": 701,
+    "machine": 698,
     "native": 187,
     "text": 985,
     "network": 1080,
@@ -48,7 +48,7 @@ BOUNDS = {
     "apps/report": 795,
     "apps/serve": 1434,
     "cli": 1388,
-    "": 24971,
+    "": 24968,
 }
 FLOOR = {folder: number for number, folders in enumerate(ORDER.split(",")) for folder in folders.split()}
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -9,7 +9,6 @@ import sys
 import traceback
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
-from ctypes import CDLL
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
@@ -25,8 +24,6 @@ class Workers(ThreadPoolExecutor):
     """A pool of `count` processes, for a `with` block, whose end ends them at once. BrokenExecutor if one was killed."""
 
     def __init__(self, count: int):
-        # M_MMAP_THRESHOLD: glibc gives large results back when they are freed, which it keeps between small objects in use
-        getattr(CDLL(None), "mallopt", max)(-3, 2**20)
         # each thread waits for the result of a process
         super().__init__(count)
         self.processes: list[Popen[bytes]] = []

@@ -30,8 +30,8 @@ Columns = Mapping[str, Sequence[object]]
 # What the columns of a classifier and a restorer begin with
 OWN = ("label", "score", "probability", "restore", "share", "error")
 # Characters of which a cell is in quotes, as some program takes them for its end; and cells with none, that are no formulas
-QUOTE, SPLITTING = '"', re.compile('[",;\t\r\n]')
-PLAIN_CELL = re.compile(f"(?:[가-힣0-9A-Za-z][^{SPLITTING.pattern[1:]}*)?")
+QUOTE, ENDS = '"', '",;\t\r\n'
+SPLITTING, PLAIN_CELL = re.compile(f"[{ENDS}]"), re.compile(f"(?:[가-힣0-9A-Za-z][^{ENDS}]*)?")
 # Letters before a formula that nobody sees, beside controls and spaces: an apostrophe, fillers, signs of variation
 UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0" + "".join(
     map(chr, range(0xFE00, 0xFE10))

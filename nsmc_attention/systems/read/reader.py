@@ -73,7 +73,7 @@ class PictureReader(Predictor):
         again = self.read_boxes(gray, doubtful, TALLER) + self.read_boxes(gray, short, LOWER)
         best = {line.box: line for line in sorted([*lines, *again], key=lambda one: one.score)}
         if whole := self.whole(gray, [best[box] for box in boxes if box in best]):
-            return Reading((whole,), gray)
+            return Reading((whole,), gray, tuple(box for box in boxes if box not in best))
         legible = {line.box: best[line.box] for line in lines if best[line.box].legible}
         return Reading(tuple(legible.values()), gray, tuple(box for box in boxes if box not in legible))
 
