@@ -152,46 +152,44 @@ class NativeEngine:
     """Runs a network that `_network.load` returned; safe to call from several threads.
 
     A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
-    and however many threads there are. `name` is one of PRECISIONS; `units` are those of what networks above read: of the
-    states in both directions, before them of values near the token.
+    and however many threads there are. `name` is one of PRECISIONS; networks above `read` columns of contexts.
     """
 
     axes: tuple[str, ...] = AXES
 
-    def __init__(
-        self, network: Network, name: str = "native", threads: Optional[int] = None, units: Sequence[int] = ()
-    ):
-        self.name, self.threads, self.units = name, threads or cores(), units
+    def __init__(self, network: Network, name: str = "native", threads: Optional[int] = None, read: Any = ((), 0)):
+        self.name, self.threads, (self.columns, self.width) = name, threads or cores(), read
         self.batch_size = kernels.REVIEWS_A_PIECE * self.threads
         self.run = partial(kernels.import_network().run, network)
 
-    def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = ()) -> tuple[Floats, Floats]:
-        """Return the probability (N,) and the weights (N, T, T); fill what is wanted beside them, None is not."""
-        reviews, length = arrays[0].shape
-        probability = numpy.empty(reviews, dtype="float32")
+    def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = (None, None)) -> tuple[Floats, Floats]:
+        """Return the probability (N,) and the weights (N, T, T); fill contexts and contributions, None is not wanted."""
+        (reviews, length), (ids, lengths, *ngrams) = arrays[0].shape, arrays
         weights = numpy.empty((reviews, length, length), dtype="float32")
-        parts = min(self.threads, reviews // WORTH_A_THREAD)
-        whole = (*arrays, probability, weights, *beside)
+        tokens = ids.ravel(), ngrams[0].reshape(reviews * length, -1) if ngrams else None
+        return self.among(*tokens, numpy.arange(0, ids.size, length, "int32"), lengths, weights, *beside), weights
+
+    def among(self, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids, *wanted: Optional[Floats]) -> Floats:
+        """Return the probability (N,) of reviews among tokens (U,); fill weights, contexts, contributions, None is not wanted."""
+        probability = numpy.empty(len(starts), dtype="float32")
+        parts, whole = min(self.threads, len(starts) // WORTH_A_THREAD), (starts, lengths, probability, *wanted)
         if parts < 2:
-            self.run(*whole)
+            self.run(ids, ngrams, *whole)
         else:
             split = (repeat(None) if array is None else numpy.array_split(array, parts) for array in whole)
-            list(thread_pool(self.threads).map(self.run, *split))
-        return probability, weights
+            list(thread_pool(self.threads).map(partial(self.run, ids, ngrams), *split))
+        return probability
+
+    def in_window(self, read: bool, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids) -> tuple[Any, ...]:
+        """Return the probability (N,) of reviews among tokens, None for the weights, and what networks above `read` (N, F)."""
+        contexts = numpy.empty((len(starts), self.width), dtype="float32") if read else None
+        found = self.among(ids, ngrams, starts, lengths, None, contexts, None), None
+        return found if contexts is None else (*found, contexts[:, self.columns])
 
     def read(self, *arrays: Ids) -> tuple[Floats, Floats, Floats]:
-        """Return the probability (N,), the weights (N, T, T), and what networks above read (N, F).
-
-        Of values near the token it is the means of these and of the states by the weights, else what the last layer reads:
-        the mean of the states, and the n-grams' log-odds.
-        """
-        starts = numpy.cumsum([0, *map(kernels.in_blocks, self.units)]).tolist()
-        columns = [start + unit for start, units in zip(starts, self.units) for unit in range(units)]
-        near = len(self.units) > len(kernels.DIRECTIONS)
-        # the n-grams' ids come third
-        columns += [starts[-1]] * (not near and len(arrays) == 3)
-        contexts = numpy.empty((len(arrays[0]), starts[-1] + (not near)), dtype="float32")
-        return (*self(*arrays, beside=[contexts]), contexts[:, columns])
+        """Return the probability (N,), the weights (N, T, T), and what networks above read (N, F)."""
+        contexts = numpy.empty((len(arrays[0]), self.width), dtype="float32")
+        return (*self(*arrays, beside=[contexts, None]), contexts[:, self.columns])
 
     def contributions(self, *arrays: Ids) -> tuple[Floats, Floats]:
         """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
@@ -208,12 +206,19 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     network, kernel = kernels.import_network(), kernels.kernel_name(PRECISIONS[name])
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
-    model: Any = bundle.config.model
-    hidden = model.encoder.hidden_size
-    values = [model.values.width(model.embedding_size, hidden)] if model.values.near else []
-    read = [*values, *[hidden] * len(kernels.DIRECTIONS)]
-    loaded_network = network.load(kernel=kernel, **kernel_arrays(bundle.parameters(), hidden))
-    return NativeEngine(loaded_network, name, threads, read)
+    config: Any = bundle.config
+    arrays = kernel_arrays(bundle.parameters(), config.model.encoder.hidden_size)
+    return NativeEngine(network.load(kernel=kernel, **arrays), name, threads, columns_read(config))
+
+
+def columns_read(config: Any) -> tuple[list[int], int]:
+    """Return which contexts networks above read, and the number of all: of values near the token the means of these and of the
+    states by the weights, else what the last layer reads, the mean of the states, and the n-grams' log-odds."""
+    near, hidden = config.model.values.near, config.model.encoder.hidden_size
+    units = [config.model.values.width(config.model.embedding_size, hidden)] * near + [hidden] * len(kernels.DIRECTIONS)
+    starts = numpy.cumsum([0, *map(kernels.in_blocks, units)]).tolist()
+    columns = [start + unit for start, some in zip(starts, units) for unit in range(some)]
+    return columns + [starts[-1]] * (not near and config.text.ngram_buckets > 0), starts[-1] + (not near)
 
 
 def kernel_arrays(stored: Arrays, hidden: int) -> Record:
@@ -226,13 +231,12 @@ def kernel_arrays(stored: Arrays, hidden: int) -> Record:
     ngrams, embedding = rest.pop(NGRAM_TABLE, None), rest.pop(EMBEDDING)
     scale = as_floats(embedding_scale=rest.pop(EMBEDDING + SCALE)[:, 0])
     arrays = loaded(rest)
+    gates = zip(("input_weights", "input_bias", "recurrent", "hidden_bias"), kernels.gates_of(arrays, GRU))
     return {
         "ngrams": ngrams,
         "embedding": embedding,
         **scale,
-        **as_floats(
-            **dict(zip(("input_weights", "input_bias", "recurrent", "hidden_bias"), kernels.gates_of(arrays, GRU)))
-        ),
+        **as_floats(**dict(gates)),
         **attention_arrays(arrays, hidden),
         **last_layer(arrays, ngrams is not None, embedding.shape[1]),
         "sign": arrays["gate.weight"].reshape(2, hidden) if "gate.weight" in arrays else None,

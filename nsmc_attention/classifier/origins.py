@@ -92,8 +92,7 @@ class Origins:
         if self.teachers:
             data["teacher"] = {by: self.named(by)["teacher"] for by in ("name", "fingerprint")}
         if self.sentences:
-            positive = int((self.sentences.labels > 0.5).sum())
-            data["sentences"] = {**self.sentences.describe(), "positive": positive}
+            data["sentences"] = {**self.sentences.describe(), "positive": int((self.sentences.labels > 0.5).sum())}
         return data
 
     def taught(self, reviews: Tokenized) -> Tokenized:
@@ -159,8 +158,7 @@ def read_sentences(path: Path) -> Reviews:
     frame = pandas.DataFrame({"document": documents, "signs": signs})
     frame["label"] = pandas.to_numeric(pandas.Series(labels), errors="coerce").astype("float64")
     for place in numpy.flatnonzero(~frame["label"].between(0, 1))[:1]:
-        expected = f"expected a label from 0 to 1, found {labels[place][:30]!r}"
-        raise DataError(f"{path} row {rows[place]}: {expected}")
+        raise DataError(f"{path} row {rows[place]}: expected a label from 0 to 1, found {labels[place][:30]!r}")
     return Reviews(frame, path.name, sha256(read_bytes(path)))
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..engines.graphs import DeviceName, EngineName
 from ..errors import BundleError, ConfigError
-from ..machine.aliases import Numbers, Record
+from ..machine.aliases import Record
 from ..measure.metrics import log_odds
 from ..measure.share import NOTHING, Evidence, bins_of
 from ..network.graphs import AXES
@@ -30,7 +30,7 @@ from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
 from .domain_shift import domain_shift
-from .engines import Engine, load_engine
+from .engines import Engine, NativeEngine, load_engine
 from .prediction import IN_WORDS, TYPES, WITH_SENTIMENT, Prediction, opinion_in_words, output_rows
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
 from .windows import Reviews, Window, read_window
@@ -164,8 +164,11 @@ class TokenScorer:
         probabilities = numpy.full(len(pieces.reviews), numpy.nan)
         weights: list[Any] = [None] * len(pieces.reviews)
         said = numpy.zeros((len(pieces.reviews), FIGURES))
-        for members, probability, arrays, figures in self.run(pieces.reviews, heads):
-            probabilities[members], said[members] = probability, figures
+        for members, probability, arrays, dense in self.computed(pieces.reviews, heads is not None):
+            probabilities[members] = probability
+            if heads:
+                grams = Grams.of([pieces.reviews[member] for member in members])
+                said[members] = heads(dense, grams.read(heads.table))
             for member, array in zip(members, arrays if weighted else ()):
                 inside = slice(len(pieces.reviews[member]))
                 # a copy: a view would keep the whole batch in memory
@@ -176,39 +179,34 @@ class TokenScorer:
                 weights[member] = array
         return pieces.probabilities(probabilities), pieces.joined(weights, axes) if weighted else [], pieces.means(said)
 
-    def run(self, reviews: Reviews, heads: Optional[Heads] = None) -> Iterator[tuple[Members, Floats, Floats, Any]]:
-        """Yield (members, probability, weights, what the heads say) of the reviews that have tokens, batched by length."""
-        for members, batch in self.batches(reviews):
-            if heads:
-                probability, weights, dense = self.read_batch(batch)
-                said = heads(dense, Grams.of([reviews[member] for member in members]).read(heads.table))
-            else:
-                (probability, weights), said = self.engine(*batch), numpy.zeros(FIGURES)
-            if not numpy.isfinite(probability).all():
-                raise BundleError(
-                    "expected a probability from the network, found none that is finite: its parameters are too "
-                    "large; train again, or use another bundle"
-                )
-            yield members, probability, weights, said
-
-    def read_batch(self, batch: Sequence[Numbers]) -> tuple[Numbers, Numbers, Floats]:
-        """Return the probability (N,), weights, and contexts beside log-odds (N, F), by an engine that has `read`."""
+    def computed(self, reviews: Reviews, read: bool) -> Iterator[tuple[Members, Floats, Any, Any]]:
+        """Yield (members, probability (N,), weights, contexts beside log-odds (N, F) if they are `read`) of the reviews that have
+        tokens, batched by length; of a Window without weights."""
         engine: Any = self.engine
-        probability, weights, contexts = engine.read(*batch)
-        return probability, weights, numpy.column_stack([contexts, log_odds(probability, EPSILON)]).astype("float32")
+        if isinstance(reviews, Window):
+            parts = self.by_length(reviews.lengths)
+            found: Any = ((members, engine.in_window(read, *reviews.tokens(members))) for members in parts)
+        else:
+            compute = engine.read if read else engine
+            found = ((members, compute(*batch)) for members, batch in self.batches(reviews))
+        for members, (probability, weights, *contexts) in found:
+            if not numpy.isfinite(probability).all():
+                raise BundleError("expected a probability from the network, found none; use another bundle")
+            dense = numpy.column_stack([*contexts, log_odds(probability, EPSILON)]).astype("float32") if read else None
+            yield members, probability, weights, dense
 
-    def batches(self, reviews: Reviews) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
+    def batches(self, reviews: Sequence[Encoded]) -> Iterator[tuple[Members, tuple[NDArray[numpy.int32], ...]]]:
         """Yield (members, their `ReviewEncoder.batch`) over the reviews that have tokens, batched by length."""
-        lengths = reviews.lengths if isinstance(reviews, Window) else numpy.array([*map(len, reviews)])
+        for members in self.by_length(numpy.array([*map(len, reviews)])):
+            yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
+
+    def by_length(self, lengths: NDArray[numpy.int32]) -> Iterator[Members]:
         order = numpy.argsort(lengths, kind="stable")
         order = order[lengths[order] > 0]
         while len(order):
             members = order[-self.max_batch_size(self.fixed_length or lengths[order[-1]]) :]
             order = order[: -len(members)]
-            if isinstance(reviews, Window):
-                yield members, reviews.batch(members, self.fixed_length)
-            else:
-                yield members, self.encoder.batch([reviews[member] for member in members], self.fixed_length)
+            yield members
 
     def max_batch_size(self, length: int) -> int:
         return max(1, min(self.engine.batch_size, self.pairs // int(length) ** 2))
@@ -317,7 +315,9 @@ class Classifier(Predictor):
         return [row for some in self.windows(texts, list) for row in self.rows_in(some)]
 
     def rows_in(self, texts: list[str]) -> list[Row]:
-        """Return `rows` of a window: most reviews are read as arrays, the others as objects."""
+        """Return `rows` of a window: the compiled kernels read most reviews as arrays."""
+        if not isinstance(self.engine, NativeEngine):
+            return self.rows_of(self.encoder.encode_many(texts))
         window, others = read_window(self.encoder, texts, min(WHOLE_TOKENS, self.score.longest))
         rows = self.rows_of(window)
         for place, row in zip(others, self.rows_of([*others.values()]) if others else ()):

@@ -14,6 +14,7 @@ from ..text.ngrams import NGRAMS
 from ..text.symbols import LONGEST_NUMBER, READERS, symbols
 from ..text.tokenizers import LONGEST_TEXT
 
+Ids = NDArray[numpy.int32]
 # One of these is in each text of which letters were lost, or that a site's notice replaced (`abstention.replaced`)
 SUSPECT, IS_SUSPECT, UNCLEAN = "[?\ufffd삭블공단숨신려규없dD]", 0x40, 0x80
 
@@ -43,13 +44,9 @@ class Window:
         sums = numpy.append(0, numpy.cumsum(wanted[self.ids]))
         return numpy.asarray(sums[self.starts + self.lengths] - sums[self.starts])
 
-    def batch(self, members: NDArray[numpy.int64], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:
-        """Return `ReviewEncoder.batch` of some reviews."""
-        lengths = self.lengths[members]
-        columns = numpy.arange(width or lengths.max())
-        places = numpy.where(columns < lengths[:, None], self.starts[members][:, None] + columns, 0)
-        batch = self.ids[places], lengths
-        return (*batch, self.ngrams.take(places, axis=0)) if len(self.ngrams) else batch
+    def tokens(self, members: NDArray[numpy.int64]) -> tuple[Ids, Optional[Ids], Ids, Ids]:
+        """Return the ids and n-grams of all tokens, None without, and where those of some reviews start, and how many."""
+        return self.ids, self.ngrams if len(self.ngrams) else None, self.starts[members], self.lengths[members]
 
 
 # What a network reads
@@ -76,7 +73,8 @@ def read_window(encoder: ReviewEncoder, reviews: list[str], longest: int) -> tup
     how = symbols if encoder.symbols else None, classes_of_characters(), LONGEST_TEXT, LONGEST_NUMBER
     texts, kinds, *arrays = decoder.window(reviews, encoder.native_vocabulary, clean, *how, encoder.ngram_buckets)
     lengths, ids, ngrams = (numpy.frombuffer(array, dtype="int32") for array in arrays)
-    ids[0], classes, starts = encoder.padding, numpy.frombuffer(kinds, dtype="uint8"), 1 + lengths.cumsum() - lengths
+    ids[0], classes = encoder.padding, numpy.frombuffer(kinds, dtype="uint8")
+    starts = 1 + lengths.cumsum(dtype="int32") - lengths
     window = Window(texts, classes, lengths, starts, ids, ngrams.reshape(-1, NGRAMS))
     apart = numpy.flatnonzero((lengths > longest) | (window.count(encoder.in_english) > 0)).tolist()
     lengths[apart] = 0

@@ -45,12 +45,24 @@ def load(
     states what it adds is multiplied, None where it is not.
     """
 
-def run(network: Any, token_ids: NDArray[int32], valid_length: NDArray[int32], *rest: Optional[NDArray[Any]]) -> None:
-    """Fill probability (N,) and weights (N, T, T) float32, the last two of the rest; before them ngram_ids, if any.
+def run(
+    network: Any,
+    token_ids: NDArray[int32],
+    ngram_ids: Optional[NDArray[int32]],
+    starts: NDArray[int32],
+    valid_length: NDArray[int32],
+    probability: NDArray[float32],
+    weights: Optional[NDArray[float32]],
+    contexts: Optional[NDArray[float32]],
+    contributions: Optional[NDArray[float32]],
+    /,
+) -> None:
+    """Fill the last four, None of which but the first is needed, for N reviews among the tokens (U,) and n-grams (U, 8).
 
-    After them contexts (N, 2 H + 1) float32 if wanted, H rounded up to a multiple of 16: what the last layer reads of each
-    review, the pooled states of both directions and the n-grams' log-odds or 0. Where values are near the token, it is
-    (N, U + 2 H), U rounded up, the pooled values and states; and then, if wanted, contributions (N, T), to whose padding nothing is written.
+    A review is as many of these as its length from its start on. Filled are probability (N,), weights (N, T, T), and contexts
+    (N, 2 H + 1), H rounded up to a multiple of 16: what the last layer reads of each review, the pooled states of both
+    directions and the n-grams' log-odds or 0. Where values are near the token, contexts are (N, U + 2 H), U rounded up, the
+    pooled values and states, and contributions (N, T) are what each token adds; nothing is written to their padding.
     """
 
 Layer = tuple[NDArray[float32], NDArray[float32], NDArray[float32], NDArray[float32]]

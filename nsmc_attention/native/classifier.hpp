@@ -171,7 +171,7 @@ void weigh(const Network& network, const Review& review, const Review& next, con
       store(scratch.row + j, scores<FACTORIZED>(query, scratch.keys + j, rounded, network.score, units));
     softmax(scratch.row, scratch.inside, length);
     for (size_t j = 0; j < length; j += W) store(scratch.mean + j, load(scratch.mean + j) + load(scratch.row + j));
-    std::memcpy(review.weights + i * review.stride, scratch.row, length * sizeof(float));
+    if (review.weights) std::memcpy(review.weights + i * review.stride, scratch.row, length * sizeof(float));
   }
 }
 

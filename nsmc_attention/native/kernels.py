@@ -11,7 +11,7 @@ from ..machine.aliases import Numbers
 from . import SWITCH, switched_on
 
 # Of the compiled part, whose arguments these are: a checkout that was updated may have an older one
-VERSION = 9
+VERSION = 10
 # Set to the name of a kernel, it is used instead of the fastest one that the processor runs
 VARIABLE = "NSMC_ATTENTION_SIMD"
 # Texts of a batch for each thread at most: enough that few of the eight that are computed side by side are missing

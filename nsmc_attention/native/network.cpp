@@ -2,7 +2,7 @@
 //
 //   kernels() -> names of the kernels that this processor runs, the fastest last, then perhaps "bf16"
 //   load(kernel, ...) -> a network (parameters as `inference.native` lists them)
-//   run(network, token_ids, valid_length, [ngram_ids,] probability, weights)   fills the last two
+//   run(network, token_ids, ngram_ids, starts, valid_length, probability, weights, contexts, contributions)   fills the last
 //   load_editor, edit: the same of an editor (editor.cpp)
 //
 // Written on Python's C API: a build needs a compiler and nothing else, and there are few functions to bind. Every
@@ -38,6 +38,11 @@ struct Loaded : Store {
   Table table;
   std::unique_ptr<Array> ngrams;
 };
+
+std::unique_ptr<Array> array_or_none(PyObject* object, const char* name, char type,
+                                     std::initializer_list<Py_ssize_t> shape, bool written = false) {
+  return object == Py_None ? nullptr : std::make_unique<Array>(object, name, type, shape, written);
+}
 
 // projection (2, A, 2, H) -> (2 A, 2 H), doubled and with the units that are added
 std::vector<float> padded_projection(const Network& network, const float* weights, size_t units, size_t hidden) {
@@ -145,8 +150,8 @@ PyObject* kernels(PyObject*, PyObject*) {
 void release(PyObject* capsule) { delete static_cast<Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE)); }
 
 void set_ngrams(Loaded& loaded, PyObject* table) {
-  if (table == Py_None) return;
-  loaded.ngrams = std::make_unique<Array>(table, "ngrams", 'e', std::initializer_list<Py_ssize_t>{-1, 2});
+  loaded.ngrams = array_or_none(table, "ngrams", 'e', {-1, 2});
+  if (!loaded.ngrams) return;
   loaded.network.ngrams = loaded.ngrams->as<std::uint16_t>();
   loaded.network.buckets = size_t(loaded.ngrams->size(0));
 }
@@ -180,14 +185,9 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   const Array projections(projection, "projection", 'f', {2, units, 2, hidden}),
       biases(bias, "projection_bias", 'f', {2, units});
   const Array evidences(evidence, "evidence", 'f', {2, 2, units});
-  std::unique_ptr<Array> near, near_bias, signs;
-  if (values != Py_None)
-    near = std::make_unique<Array>(values, "values", 'f', std::initializer_list<Py_ssize_t>{-1, -1, depth});
-  if (near && value_bias != Py_None)
-    near_bias =
-        std::make_unique<Array>(value_bias, "value_bias", 'f', std::initializer_list<Py_ssize_t>{near->size(0)});
-  if (near && sign != Py_None)
-    signs = std::make_unique<Array>(sign, "sign", 'f', std::initializer_list<Py_ssize_t>{2, hidden});
+  const auto near = array_or_none(values, "values", 'f', {-1, -1, depth});
+  const auto near_bias = array_or_none(near ? value_bias : Py_None, "value_bias", 'f', {near ? near->size(0) : 0});
+  const auto signs = array_or_none(near ? sign : Py_None, "sign", 'f', {2, hidden});
   const Py_ssize_t read = near ? near->size(0) : 2 * hidden;
   const Array outputs(output, "output", 'f', {read});
 
@@ -232,8 +232,8 @@ std::unique_ptr<Loaded> load_network(PyObject* arguments, PyObject* keywords) {
   return loaded;
 }
 
-// Compute the reviews, those of similar lengths beside each other, and fill the padding of the weights with 0.
-void compute(const Loaded& loaded, std::vector<Review>& reviews, size_t length) {
+// Compute the reviews, those of similar lengths beside each other, and fill the padding of their weights with 0.
+void compute(const Loaded& loaded, std::vector<Review>& reviews) {
   static thread_local Memory scratch;
   std::stable_sort(reviews.begin(), reviews.end(),
                    [](const Review& one, const Review& other) { return one.length > other.length; });
@@ -242,63 +242,55 @@ void compute(const Loaded& loaded, std::vector<Review>& reviews, size_t length) 
   for (size_t first = 0; first < reviews.size(); first += LANES)
     loaded.kernel->run(loaded.network, &reviews[first], std::min(LANES, reviews.size() - first), scratch.as<void>());
   for (const Review& review : reviews)
-    for (size_t i = 0; i < length; ++i) {
+    for (size_t i = 0; review.weights && i < review.stride; ++i) {
       const size_t inside = i < review.length ? review.length : 0;
-      std::fill(review.weights + i * length + inside, review.weights + (i + 1) * length, 0.0f);
+      std::fill(review.weights + i * review.stride + inside, review.weights + (i + 1) * review.stride, 0.0f);
     }
 }
 
 void run_batch(PyObject* arguments) {
-  PyObject *capsule, *given[7] = {};
-  if (!PyArg_ParseTuple(arguments, "OOOOO|OOO:run", &capsule, given, given + 1, given + 2, given + 3, given + 4,
-                        given + 5, given + 6))
+  PyObject *capsule, *ids, *ngram_ids, *first, *valid, *found, *pairs, *pooled, *added;
+  if (!PyArg_ParseTuple(arguments, "OOOOOOOOO:run", &capsule, &ids, &ngram_ids, &first, &valid, &found, &pairs, &pooled,
+                        &added))
     throw Raised();
   auto* loaded = static_cast<Loaded*>(PyCapsule_GetPointer(capsule, CAPSULE));
   if (!loaded) throw Raised();
   const Network& network = loaded->network;
-  const size_t inputs = network.ngrams ? 3 : 2;
-  const Py_ssize_t wanted = PyTuple_GET_SIZE(arguments) - Py_ssize_t(inputs + 3);
-  if (wanted < 0 || wanted > (network.window ? 2 : 1))
-    raise(PyExc_TypeError, "run: expected ngram_ids if and only if there is a table of n-grams");
-  const Array token_ids(given[0], "token_ids", 'i', {-1, -1});
-  const Py_ssize_t count = token_ids.size(0), length = token_ids.size(1);
-  const Array valid_length(given[1], "valid_length", 'i', {count});
-  const Array probability(given[inputs], "probability", 'f', {count}, true),
-      weights(given[inputs + 1], "weights", 'f', {count, length, length}, true);
-  std::unique_ptr<Array> ngrams;
-  if (loaded->network.ngrams)
-    ngrams = std::make_unique<Array>(given[2], "ngram_ids", 'i',
-                                     std::initializer_list<Py_ssize_t>{count, length, Py_ssize_t(NGRAMS)});
-
+  const Array token_ids(ids, "token_ids", 'i', {-1}), starts(first, "starts", 'i', {-1});
+  const Py_ssize_t tokens = token_ids.size(0), count = starts.size(0);
   const Py_ssize_t width = Py_ssize_t(DIRECTIONS * network.hidden + (network.window ? network.value_units : 1));
-  std::unique_ptr<Array> contexts, contributions;
-  if (wanted && given[inputs + 2] != Py_None)
-    contexts = std::make_unique<Array>(given[inputs + 2], "contexts", 'f',
-                                       std::initializer_list<Py_ssize_t>{count, width}, true);
-  if (wanted > 1)
-    contributions = std::make_unique<Array>(given[inputs + 3], "contributions", 'f',
-                                            std::initializer_list<Py_ssize_t>{count, length}, true);
+  const Array lengths(valid, "valid_length", 'i', {count}), probability(found, "probability", 'f', {count}, true);
+  const auto ngrams = array_or_none(ngram_ids, "ngram_ids", 'i', {tokens, Py_ssize_t(NGRAMS)});
+  const auto weights = array_or_none(pairs, "weights", 'f', {count, -1, -1}, true);
+  const auto contexts = array_or_none(pooled, "contexts", 'f', {count, width}, true);
+  const auto contributions = array_or_none(added, "contributions", 'f', {count, -1}, true);
+  if (!ngrams != !network.ngrams || (contributions && !network.window))
+    raise(PyExc_TypeError,
+          "run: expected ngram_ids if and only if there is a table of n-grams, and contributions of "
+          "values near the token alone");
 
-  const auto* valid = valid_length.as<std::int32_t>();
-  check_range("valid_length", valid, size_t(count), 1, length);
+  if (weights && weights->size(1) != weights->size(2))
+    raise(PyExc_ValueError, "weights: expected as many keys as queries, found " + std::to_string(weights->size(2)));
+  const Py_ssize_t stride = weights ? weights->size(1) : tokens;
+  const Py_ssize_t longest = contributions ? std::min(stride, contributions->size(1)) : stride;
+  const auto *own = token_ids.as<std::int32_t>(), *start = starts.as<std::int32_t>(),
+             *length = lengths.as<std::int32_t>();
+  check_range("valid_length", length, size_t(count), 1, longest);
   std::vector<Review> reviews;
   for (size_t i = 0; i < size_t(count); ++i) {
-    const size_t row = i * size_t(length), own = size_t(valid[i]);
-    Review review = {token_ids.as<std::int32_t>() + row,
-                     ngrams ? ngrams->as<std::int32_t>() + row * NGRAMS : nullptr,
-                     own,
-                     probability.as<float>() + i,
-                     weights.as<float>() + row * size_t(length),
-                     size_t(length),
-                     contexts ? contexts->as<float>() + i * size_t(width) : nullptr,
-                     contributions ? contributions->as<float>() + row : nullptr};
-    check_range("token_ids", review.tokens, own, 0, std::int64_t(loaded->network.vocabulary) - 1);
-    if (ngrams) check_range("ngram_ids", review.ngrams, own * NGRAMS, 0, std::int64_t(loaded->network.buckets) - 1);
-    reviews.push_back(review);
+    check_range("starts", start + i, 1, 0, tokens - length[i]);
+    const size_t at = size_t(start[i]), some = size_t(length[i]);
+    const std::int32_t* own_ngrams = ngrams ? ngrams->as<std::int32_t>() + at * NGRAMS : nullptr;
+    check_range("token_ids", own + at, some, 0, std::int64_t(network.vocabulary) - 1);
+    if (ngrams) check_range("ngram_ids", own_ngrams, some * NGRAMS, 0, std::int64_t(network.buckets) - 1);
+    reviews.push_back({own + at, own_ngrams, some, probability.as<float>() + i,
+                       weights ? weights->as<float>() + i * size_t(stride * stride) : nullptr, size_t(stride),
+                       contexts ? contexts->as<float>() + i * size_t(width) : nullptr,
+                       contributions ? contributions->as<float>() + i * size_t(contributions->size(1)) : nullptr});
   }
   const WithoutLock unlocked;
   complete_table(*loaded, reviews);
-  compute(*loaded, reviews, size_t(length));
+  compute(*loaded, reviews);
 }
 
 PyObject* load(PyObject*, PyObject* arguments, PyObject* keywords) {
@@ -321,7 +313,7 @@ PyMethodDef methods[] = {
     {"kernels", kernels, METH_NOARGS, "Return the names of the kernels that this processor runs."},
     {"load", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(load)), METH_VARARGS | METH_KEYWORDS,
      "Return a network for `run`."},
-    {"run", run, METH_VARARGS, "Fill probability (N,) and weights (N, T, T) of a batch."},
+    {"run", run, METH_VARARGS, "Fill probability (N,) of reviews, and what else is wanted."},
     {"load_editor", load_editor, METH_VARARGS, "Return an editor for `edit`."},
     {"edit", edit, METH_VARARGS, "Fill tags, certainty and spaces (N, S) of a batch."},
     {nullptr, nullptr, 0, nullptr},
@@ -334,6 +326,6 @@ PyModuleDef module = {PyModuleDef_HEAD_INIT, "_network", nullptr, -1, methods, n
 // Raised with every change of the functions' arguments: Python refuses a compiled part of another version
 PyMODINIT_FUNC PyInit__network() {
   PyObject* self = PyModule_Create(&module);
-  if (self && PyModule_AddIntConstant(self, "VERSION", 9)) Py_CLEAR(self);
+  if (self && PyModule_AddIntConstant(self, "VERSION", 10)) Py_CLEAR(self);
   return self;
 }

@@ -59,7 +59,7 @@ struct Review {
   const std::int32_t *tokens, *ngrams;  // (T), (T, NGRAMS) or null
   size_t length;                        // T, at least 1
   float* probability;
-  float* weights;  // (T, T) in rows of `stride`
+  float* weights;  // (T, T) in rows of `stride`, or null
   size_t stride;
   float* contexts;       // (2 H + 1): pooled states, n-grams' log-odds; of values (U + 2 H): these, states; or null
   float* contributions;  // (T): of values, what each token adds to the log-odds; or null

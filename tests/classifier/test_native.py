@@ -178,6 +178,8 @@ def test_a_review_has_the_same_bits_in_any_batch_and_on_any_number_of_threads(ke
     batch = batch_of(30, 50, lengths, width)
     probability, weights = NativeEngine(loaded, threads=1)(*batch)
     order = random.sample(range(len(lengths)), len(lengths))
+    tokens = batch[0].ravel(), batch[2].reshape(-1, NGRAMS), width * numpy.array(order, dtype="int32"), batch[1][order]
+    assert (NativeEngine(loaded, threads=2).in_window(False, *tokens)[0] == probability[order]).all()
     others = [numpy.pad(array[order], [(0, 0), (0, wider), (0, 0)][: array.ndim]) for array in batch]
     again = NativeEngine(loaded, threads=3)(*others)
     assert (again[0] == probability[order]).all() and (again[1][:, :width, :width] == weights[order]).all()

@@ -23,8 +23,8 @@ def said():
     classifier = load_classifier()
     reviews, arrays = classifier.encoder.encode_many(TEXTS), load(classifier.bundle.read(FILE))
     dense = numpy.zeros((len(TEXTS), len(arrays["mean"])), "float32")
-    for members, batch in classifier.score.batches(reviews):
-        dense[members] = classifier.score.read_batch(batch)[2]
+    for members, _, _, read in classifier.score.computed(reviews, read=True):
+        dense[members] = read
     found = {}
     for films in (True, False):
         bias = numpy.append(arrays["other_bias"][:2], 50.0 if films else -50.0).astype("float32")

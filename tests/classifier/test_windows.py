@@ -38,6 +38,8 @@ def test_a_window_has_what_each_review_is_encoded_to(texts):
         else:
             assert (window[place].text, window[place].ids) == (review.text, review.ids)
     members = numpy.flatnonzero(window.lengths)
-    if len(members):
-        for own, one in zip(window.batch(members), encoder.batch([expected[member] for member in members])):
-            numpy.testing.assert_array_equal(own, one)
+    ids, ngrams, starts, lengths = window.tokens(members)
+    for member, start, length in zip(members, starts, lengths):
+        (own,), _, (grams,) = encoder.batch([expected[member]])
+        numpy.testing.assert_array_equal(ids[start : start + length], own)
+        numpy.testing.assert_array_equal(ngrams[start : start + length], grams)
