@@ -111,9 +111,8 @@ def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior:
         tables["agreement"] = agreement(frame)
     if len(mentions):
         tables["aspects"] = shares_by(mentions["aspect"], mentions, prior).sort_values("count", ascending=False)
-    if len(mentions) and "group" in frame:
-        groups = mentions["row"].map(frame["group"]).rename("group")
-        tables["aspects_by_group"] = shares_by([groups, mentions["aspect"]], mentions, prior)
+    if len(mentions) and "group" in mentions:
+        tables["aspects_by_group"] = shares_by([mentions["group"], mentions["aspect"]], mentions, prior)
     tables["words_by_log_odds"] = distinctive_words(words["reviews"])
     tables["words_by_attention"] = attended_words(words)
     return {**tables, "reviews": pandas.concat(extreme_reviews(shown), names=["kind", "row"])}
@@ -173,6 +172,6 @@ def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas
     sides, texts = frame.get("sentiment", frame["label"]), frame["text"]
     evidence, middle = abs(frame["probability"] - 0.5), abs(frame.get("expected_stars", MIDDLE) - MIDDLE)
     distance = -evidence.where(sides != "neutral", -middle)
-    ordered = sides.iloc[numpy.lexsort((distance, texts.str.len() < READABLE))]
+    ordered = sides.iloc[numpy.lexsort((distance, texts.map(len) < READABLE))]
     kinds = {kind: texts[ordered.index[ordered == kind]] for kind in ("positive", "negative", "neutral")}
     return {kind: frame.loc[own.drop_duplicates().index[:count]] for kind, own in kinds.items()}
