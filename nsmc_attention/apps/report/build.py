@@ -201,8 +201,9 @@ def read(source: File, *columns: Optional[str]) -> tuple[WholeTable, pandas.Data
         frame["date"] = dates_of(map(sys.intern, table.cells(date_column)))
         frame["month"] = frame["date"].str[:7].astype("category")
         if undated := [*compress(table.cells(date_column), frame["date"].isna() & table.written)]:
+            example = next(filter(str.strip, undated), "")[:20]
             found = f"{len(undated):,} of {sum(table.written):,} rows have no date that can be read"
-            found += f", as {next(filter(str.strip, undated), '')[:20]!r}; they are not in the figure over time"
+            found += f", as {example!r}" * bool(example) + "; they are not in the figure over time"
             print(f"{path}: column {date_column}: {found}", file=sys.stderr)
     if stars := own_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
