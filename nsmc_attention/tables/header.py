@@ -75,18 +75,19 @@ def names_columns(row: Sequence[str]) -> bool:
 
 
 def below_titles(rows: Rows, filled: Sequence[int]) -> int:
-    """Return the row of the header below a title or a date: the first row of names that has more cells than those."""
+    """Return the row of the header below a title or a date: the first of more names, or of one column a name of texts."""
     first, most = [cell for cell in rows[filled[0] - 1] if cell], 0
     named = any(known_in(cell, NAMED) for cell in first)
     if len(first) > 1 and (named or names_columns(first) and len(first) > 2):
         return filled[0]
+    alone = all(sum(map(bool, row)) < 2 for row in rows)
     for number in filled[:SEARCHED]:
         cells = [cell for cell in rows[number - 1] if cell]
-        wider, most = len(cells) > most, max(most, len(cells))
+        wider, most = len(cells) > most or alone and known_in(cells[0], NAMED), max(most, len(cells))
         if number == filled[0] or not wider or not all(map(is_name, cells)):
             continue
         # one known name may be a title, too, where two are below it
-        if names_columns(cells) and (not named or sum(known_in(cell, KNOWN) for cell in cells) > 1):
+        if names_columns(cells) and (not named or alone or sum(known_in(cell, KNOWN) for cell in cells) > 1):
             return number
         if len(first) == 1 and not named and any(has_values_below(rows, number)):
             return number

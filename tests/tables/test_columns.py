@@ -159,9 +159,12 @@ def test_a_title_above_the_header_is_left_out_and_said(table, capsys, name, kind
     assert given == read and "the header" not in capsys.readouterr().err
 
 
-def test_a_header_that_is_no_row_or_not_there_is_refused_and_one_that_comes_again_left_out(table, capsys):
-    assert len(table(csv_of(["review", "stars"], TEXTS, [5, 1, 4]) * 3)[1]) == 9
-    assert "a.csv: left out 2 rows that repeat the header\n" in capsys.readouterr().err
+def test_a_title_above_a_single_column_is_left_out(table):
+    opened, read = table([["2024년 고객 리뷰 모음"], ["리뷰"], *([text] for text in TEXTS)], "a.xlsx")
+    assert opened.text_column == "리뷰" and len(read) == len(TEXTS)
+
+
+def test_a_header_that_is_no_row_or_not_there_is_refused(table):
     for header in ("0", "-1", "x", "1.5", ""):
         with pytest.raises(ConfigError, match="--header: expected a row from 1, or none, found"):
             table(csv_of(["review"], TEXTS), header=header)
