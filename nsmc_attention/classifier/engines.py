@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import repeat
 from typing import Any, Optional, Protocol
+from weakref import WeakValueDictionary
 
 import numpy
 from numpy.typing import NDArray
@@ -32,6 +33,8 @@ Ids = NDArray[numpy.int32]
 Floats = NDArray[numpy.float32]
 EMBEDDING = "embedding.weight"
 GRU = "encoder.{direction}_gru._unfused.0.{part}"
+# Native engines by fingerprint, kernel and threads, as long as someone has them: whoever reads a bundle shares one
+ENGINES: "WeakValueDictionary[tuple[object, ...], NativeEngine]" = WeakValueDictionary()
 
 
 class Engine(Protocol):
@@ -198,7 +201,7 @@ class NativeEngine:
 
 
 def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:
-    """Load the bundle's parameters into the kernel of one of PRECISIONS.
+    """Load the bundle's parameters into the kernel of one of PRECISIONS, or return the engine that has done so.
 
     ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
     was not built.
@@ -206,9 +209,12 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     network, kernel = kernels.import_network(), kernels.kernel_name(PRECISIONS[name])
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
+    if engine := ENGINES.get(key := (bundle.fingerprint, kernel, threads)):
+        return engine
     config: Any = bundle.config
     arrays = kernel_arrays(bundle.parameters(), config.model.encoder.hidden_size)
-    return NativeEngine(network.load(kernel=kernel, **arrays), name, threads, columns_read(config))
+    loaded_network = network.load(kernel=kernel, **arrays)
+    return ENGINES.setdefault(key, NativeEngine(loaded_network, name, threads, columns_read(config)))
 
 
 def columns_read(config: Any) -> tuple[list[int], int]:
@@ -274,8 +280,7 @@ def last_layer(arrays: Arrays, has_ngrams: bool, units: int) -> Record:
 
 def gluon_graph(bundle: ClassifierBundle, device: str) -> GluonGraph:
     """Return the classifier's network on an MXNet device."""
-    graph = load_graphs(bundle, "gluon", device)["model.onnx"]
-    assert isinstance(graph, GluonGraph)
+    graph: Any = load_graphs(bundle, "gluon", device)["model.onnx"]
     return graph
 
 

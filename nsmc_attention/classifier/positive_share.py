@@ -63,9 +63,8 @@ def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None
 def require_share(share: Optional[Share], where: object) -> float:
     """Return the number of an estimated share; DataError where it is unknown."""
     if share is None or share.share is None:
-        raise DataError(
-            f"{where}: expected a share that can be estimated, found {share}; give a number as share (--share)"
-        )
+        advice = "give a number as share (--share)"
+        raise DataError(f"{where}: expected a share that can be estimated, found {share}; {advice}")
     return share.share
 
 

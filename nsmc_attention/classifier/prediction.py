@@ -64,8 +64,6 @@ class Prediction:
         """(T,) float32, sums to 1: the weight of each token, the mean of `weights` over every axis but the keys."""
         if not self.tokens:
             return numpy.zeros(0, dtype="float32")
-        if self.weights.ndim == 1:
-            return self.weights
         return numpy.asarray(self.weights.mean(axis=tuple(range(self.weights.ndim - 1))))
 
     @property
@@ -113,8 +111,7 @@ class Prediction:
         values.update(tokens=list(self.tokens), offsets=[list(span) for span in self.offsets])
         if weights:
             values.update(weights=self.weights.tolist(), token_weights=self.token_weights.tolist())
-            if self.axes != AXES:
-                values["axes"] = list(self.axes)
+            values.update({"axes": list(self.axes)} if self.axes != AXES else {})
         return {**values, "error": self.error} if self.error else values
 
 

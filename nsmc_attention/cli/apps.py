@@ -29,7 +29,7 @@ def report(
     film_bundle: Optional[Path] = option(
         "film network for the groups' stars, trained with the same classifier  [default: the packaged one]"
     ),
-    date_column: Optional[str] = option("column of dates, the year first; the page then shows months"),
+    date_column: Optional[str] = option("column of dates (2026-03-12 or Mar 12, 2026); the page then shows months"),
     stars_column: Optional[str] = option("column of the table's own stars, whose share comes first"),
     source: Texts = table(argument(metavar="FILE")),
     title: Optional[str] = option("the page's heading"),

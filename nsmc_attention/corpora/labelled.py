@@ -36,7 +36,7 @@ EXPECTED = "expected a column of labels or stars, as label, sentiment, 라벨, s
 
 
 class WholeTable(Mapping[str, list[str]]):
-    """A table read whole and held packed: a column is unpacked, as text, whenever it is asked for.
+    """A table read whole and held packed: a column is unpacked, as text, whenever it is asked for, equal cells as one object.
 
     `written`: whether a row has a text; cells beside none may be blank (`stars.of_reviews`)."""
 
@@ -47,7 +47,7 @@ class WholeTable(Mapping[str, list[str]]):
             part.update((name, compress(text.encode(errors="surrogatepass"), 1)) for name, text in texts.items())
             self.parts.append(part)
         self.names = list(dict.fromkeys(chain.from_iterable(self.parts)))
-        self.numbers = pandas.Index(list(chain.from_iterable(part.numbers for part in self.parts)))
+        self.numbers = pandas.Index(list(chain.from_iterable(part.numbers for part in self.parts)), dtype="int32")
         self.written = pandas.Series([text.strip() != "" for text in self.cells(self.text_column)], dtype=bool)
 
     def cells(self, name: str, last: bool = False) -> Iterator[str]:
@@ -57,7 +57,8 @@ class WholeTable(Mapping[str, list[str]]):
             self.parts[place] = None if last else part
 
     def __getitem__(self, name: str) -> list[str]:
-        return stars.of_reviews(list(self.cells(name)), self.written)
+        alike = dict[str, str]()
+        return stars.of_reviews([alike.setdefault(cell, cell) for cell in self.cells(name)], self.written)
 
     def where(self, column: str) -> Callable[[int], str]:
         """Return a function that names the cell of a column at a place: "in.csv: column 별점 row 3"."""

@@ -107,9 +107,8 @@ def stream(path: Union[str, Path]) -> Iterator[Row]:
             yield row
 
 
-def row_of(review: Any) -> Row:
-    film, date = str(review["movie_id"]), str(review.get("date", ""))
-    return str(review["review_id"]), review["review"], int(review["rating"]), film, date
+def row_of(row: Any) -> Row:
+    return str(row["review_id"]), row["review"], int(row["rating"]), str(row["movie_id"]), str(row.get("date", ""))
 
 
 def files(path: Path) -> Iterator[tuple[str, bytes]]:

@@ -164,9 +164,8 @@ class Tally:
     @property
     def share(self) -> Share:
         """The estimated share of positive reviews; unknown where most texts have no Hangul."""
-        if 2 * self.korean < self.labels:
-            return UNKNOWN._replace(n=self.evidence.n)
-        return self.evidence.share
+        foreign = 2 * self.korean < self.labels
+        return UNKNOWN._replace(n=self.evidence.n) if foreign else self.evidence.share
 
     def in_words(self) -> str:
         """Return a line about the share, beside that of the labels, which is biased, and about repeated texts."""
@@ -176,7 +175,8 @@ class Tally:
             within = ", within the interval" if share is not None and low <= counted <= high else ""
             line += f"; {100 * counted:.0f} % of the labels{within}"
         if again := often(self.repeated, self.labels):
-            text, more = next(iter(again)), f" or {len(again) - 1} other texts" * (len(again) > 1)
+            text, *others = again
+            more = f" or {len(others)} other text{'s' * (len(others) > 1)}" * bool(others)
             line += f"; {sum(again.values()):,} rows are {text[:40]!r}{more}, which count once"
         return line
 

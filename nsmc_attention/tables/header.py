@@ -11,7 +11,7 @@ from ..errors import ConfigError, DataError
 from .columns import KNOWN, NAMED, ends_known, is_sentence, is_value, known_in, syllables_in
 
 # Rows in which a header is sought, and below which it is judged
-SEARCHED, FIRST_ROWS = 10, 20
+SEARCHED, FIRST_ROWS = 30, 50
 # The end of a survey's question, which is a name as well as a sentence
 QUESTIONS = ("주세요", "주십시오", "바랍니다", "니까", "나요", "까요", "인가요")
 ADVICE = "name its row by header (--header ROW), or say --header none and the texts' column by --text-column NUMBER"
@@ -33,11 +33,9 @@ def header_row(header: Optional[object]) -> Optional[int]:
     if header is None:
         return None
     text = str(header).strip().lower()
-    if text == "none":
-        return 0
-    if not text.isdecimal() or int(text) < 1:
+    if text != "none" and not (text.isdecimal() and int(text)):
         raise ConfigError(f"--header: expected a row from 1, or none, found {str(header)[:40]!r}")
-    return int(text)
+    return 0 if text == "none" else int(text)
 
 
 def header_of(rows: Rows, given: Optional[int], where: object) -> Header:
@@ -58,6 +56,9 @@ def header_of(rows: Rows, given: Optional[int], where: object) -> Header:
         row = 0
     if row:
         note = f"the header is row {row}" if given is None and row != filled[0] else ""
+        # of Qualtrics: the questions, and their numbers
+        if rows[row + 1 :] and all(cell.startswith('{"ImportId"') for cell in rows[row + 1] or [""]):
+            return Header(row, tuple(rows[row - 1]), row + 2, "left out two rows below the header, on the questions")
         return Header(row, tuple(rows[row - 1]), row, note)
     names = tuple(f"column {number}" for number in range(1, max(map(len, rows), default=0) + 1))
     note = f"no header, so its columns are called {', '.join(names[:3])}{', ...' * (len(names) > 3)}"
@@ -75,18 +76,19 @@ def names_columns(row: Sequence[str]) -> bool:
 
 
 def below_titles(rows: Rows, filled: Sequence[int]) -> int:
-    """Return the row of the header below a title or a date: the first row of names that has more cells than those."""
+    """Return the row of the header below a title or a date: the first of more names, or of one column a name of texts."""
     first, most = [cell for cell in rows[filled[0] - 1] if cell], 0
     named = any(known_in(cell, NAMED) for cell in first)
     if len(first) > 1 and (named or names_columns(first) and len(first) > 2):
         return filled[0]
+    alone = all(sum(map(bool, row)) < 2 for row in rows)
     for number in filled[:SEARCHED]:
         cells = [cell for cell in rows[number - 1] if cell]
-        wider, most = len(cells) > most, max(most, len(cells))
+        wider, most = len(cells) > most or alone and known_in(cells[0], NAMED), max(most, len(cells))
         if number == filled[0] or not wider or not all(map(is_name, cells)):
             continue
         # one known name may be a title, too, where two are below it
-        if names_columns(cells) and (not named or sum(known_in(cell, KNOWN) for cell in cells) > 1):
+        if names_columns(cells) and (not named or alone or sum(known_in(cell, KNOWN) for cell in cells) > 1):
             return number
         if len(first) == 1 and not named and any(has_values_below(rows, number)):
             return number
@@ -127,6 +129,5 @@ def names_are_certain(rows: Rows, number: int, where: object) -> bool:
 
 def may_be_review(cell: str) -> bool:
     """Return whether a cell above sentences may be a short review: Hangul of several words, or with the end of one."""
-    if not syllables_in(cell) or len(cell) < 2:
-        return False
-    return any(map(str.isspace, cell)) or len(cell) > 12 or cell[-1] in "다요네죠음임.!?~ㅋㅎㅠㅜ"
+    ends = cell.endswith(tuple("다요네죠음임.!?~ㅋㅎㅠㅜ"))
+    return syllables_in(cell) > 0 and len(cell) > 1 and (any(map(str.isspace, cell)) or len(cell) > 12 or ends)

@@ -70,10 +70,8 @@ def grid_parts(records: Iterator[Row], source: Source, rows: int) -> Iterator[Ta
     if header.note:
         say_once(f"{source.path}: {header.note}")
     check_columns(names, f"{source.path} row {header.row or 1}")
-    weight = sum(60 * len(row) + sum(len(cell) for cell in row if isinstance(cell, str)) for row in first) // (
-        len(first) or 1
-    )
-    most = min(rows, max(16, PART_BYTES // (weight + 1)))
+    weights = [60 * len(row) + sum(len(cell) for cell in row if isinstance(cell, str)) for row in first]
+    most = min(rows, max(16, PART_BYTES // (sum(weights) // (len(first) or 1) + 1)))
     records, grid, empty = chain(first, records), Grid(names, source, header.before), True
     while chunk := list(islice(records, most)):
         for part in grid.parts(chunk):

@@ -41,11 +41,11 @@ def page(reviews: Sequence[Sequence[Attribution]], title: str = "nsmc_attention"
 
 def filled(template: str, **fillings: str) -> str:
     """Replace the placeholders @@NAME@@ of a template, in this order, without reading the fillings again."""
-    done = ""
+    done = list[str]()
     for name, text in fillings.items():
         before, _, template = template.partition(f"@@{name}@@")
-        done += before + text
-    return done + template
+        done += before, text
+    return "".join([*done, template])
 
 
 def in_script(data: Any) -> str:

@@ -141,6 +141,7 @@ TITLES = {
     "title that ends as a name": [["3월의 고객 리뷰"]],
     "title, blank and date": [["2024년 고객 의견 조사"], [], ["작성일", "2024-01-01"]],
     "title and department": [["고객 의견"], ["작성: 마케팅팀"]],
+    "lines on the figures": [["주간 리포트"], *[["지표를 확인하세요"], []] * 10],
 }
 
 
@@ -159,9 +160,21 @@ def test_a_title_above_the_header_is_left_out_and_said(table, capsys, name, kind
     assert given == read and "the header" not in capsys.readouterr().err
 
 
-def test_a_header_that_is_no_row_or_not_there_is_refused_and_one_that_comes_again_left_out(table, capsys):
-    assert len(table(csv_of(["review", "stars"], TEXTS, [5, 1, 4]) * 3)[1]) == 9
-    assert "a.csv: left out 2 rows that repeat the header\n" in capsys.readouterr().err
+def test_a_title_above_a_single_column_is_left_out(table):
+    opened, read = table([["2024년 고객 리뷰 모음"], ["리뷰"], *([text] for text in TEXTS)], "a.xlsx")
+    assert opened.text_column == "리뷰" and len(read) == len(TEXTS)
+
+
+def test_rows_on_the_questions_of_a_survey_are_left_out(table, capsys):
+    numbers = ['{"ImportId":"QID1"}', '{"ImportId":"QID2"}', '{"ImportId":"QID2_4"}']
+    questions = ["만족도는 몇 점인가요?", "느낀 점을 적어 주세요.", "기타 - Text"]
+    rows = [["Q1", "Q2", "Q2_4_TEXT"], questions, numbers, *(["5", text, ""] for text in TEXTS)]
+    opened, read = table(rows, "a.xlsx")
+    assert opened.text_column == "Q2" and [row["Q2"] for row in read] == TEXTS
+    assert "a.xlsx: left out two rows below the header, on the questions\n" in capsys.readouterr().err
+
+
+def test_a_header_that_is_no_row_or_not_there_is_refused(table):
     for header in ("0", "-1", "x", "1.5", ""):
         with pytest.raises(ConfigError, match="--header: expected a row from 1, or none, found"):
             table(csv_of(["review"], TEXTS), header=header)

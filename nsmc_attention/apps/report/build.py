@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import compress, islice
 from pathlib import Path
 from typing import Any, Optional
@@ -31,7 +30,7 @@ from ...scoring.reference import Row
 from ...systems.film.rater import FilmRater, Pools, ReviewReader, rater_of
 from ...tables.columns import require_column
 from ...tables.parts import cut
-from ...tables.writers import as_texts
+from ...tables.writers import encodable
 from ...views.page import OWN_CHARACTERS, entry, file, filled, font_of, in_base64, in_script, panel, with_words
 from ..aspects.aspects import Aspect, AspectReader, by_name
 from ..aspects.clauses import placed_morphemes, read_words
@@ -104,10 +103,6 @@ class TextReader(AspectReader):
 
     films: bool = False
 
-    @cached_property
-    def review_reader(self) -> ReviewReader:
-        return ReviewReader(self.scorer.bundle, threads=1)
-
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return one row of all texts: the clean ones, frames of PREDICTED and MENTION, their `count_words`, their vectors."""
         scorer, reviews = self.scorer, self.scorer.encoder.encode_many([*texts])
@@ -123,7 +118,7 @@ class TextReader(AspectReader):
         judged = self.read(reviews, placed) if Explainer(scorer).has_contributions else []
         mentions = [(row, *each) for row, found in enumerate(judged) for each in mentions_of(found)]
         types = {**MENTION, "aspect": pandas.CategoricalDtype(sorted(self.added))}
-        vectors = self.review_reader.read(reviews) if self.films else None
+        vectors = ReviewReader(scorer.bundle, threads=1).read(reviews) if self.films else None
         said = pandas.DataFrame(predicted, columns=[*PREDICTED]).astype(PREDICTED).iloc[:, : 4 if scorer.heads else 2]
         said.insert(0, "text", [review.text for review in reviews])
         return [(said, pandas.DataFrame(mentions, columns=[*types]).astype(types), words, vectors)]
@@ -139,14 +134,15 @@ def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
 def read_texts(
     reader: TextReader, table: WholeTable, frame: pandas.DataFrame, rater: Optional[FilmRater] = None
 ) -> tuple[pandas.DataFrame, Tally, pandas.DataFrame, pandas.DataFrame, Pools, pandas.DataFrame]:
-    """Return the rows with a label, with PREDICTED, what is counted of all texts, and rows that may be examples with theirs."""
-    tally, words, pools = Tally(), pandas.DataFrame(), Pools()
-    labelled, mentions, shown = (list[pandas.DataFrame]() for _ in range(3))
+    """Fill a frame with PREDICTED; return its rows with a label, what is counted of all texts, and those that may be shown."""
+    tally, words, pools, kept = Tally(), pandas.DataFrame(), Pools(), [*PREDICTED][: 3 if reader.scorer.heads else 2]
+    mentions, shown = list[pandas.DataFrame](), list[pandas.DataFrame]()
+    frame[kept] = pandas.DataFrame(index=frame.index, columns=kept).astype({name: PREDICTED[name] for name in kept})
     for said, judged, counts, vectors in windows_read(reader, table):
         said.index, judged["row"] = said.index + tally.rows, judged["row"] + tally.rows
-        rows = pandas.concat([said[["text"]], frame.loc[said.index], said.drop(columns="text")], axis="columns")
-        labelled.append(said.filter([*PREDICTED][:3]).dropna(subset=["label"]))
-        mentions.append(judged)
+        frame.loc[said.index, kept] = said[kept]
+        rows = said[["text"]].join([frame.loc[said.index], said.filter(["expected_stars"])])
+        mentions.append(judged.join(rows.dropna(subset=["label"]).filter(["group"]), on="row"))
         extreme = pandas.concat(extreme_reviews(rows)).index.levels[1]
         shown.append(rows.loc[extreme.union(clearest(judged)["row"].unique())])
         tally += tally_of(reader.scorer, [*said["text"]], [*said["probability"]], before=tally.rows)
@@ -156,7 +152,7 @@ def read_texts(
             rater.add(pools, [*named["group"]], [*named["text"]], vectors[named.index - rows.index[0]], SHOWN)
     if not tally.labels:
         raise DataError(f"{table.path}: expected reviews, found none with a word")
-    frame = frame.join(pandas.concat(labelled), how="inner")
+    frame = frame.dropna(subset=["label"], ignore_index=True)
     return frame, tally, words, pandas.concat(mentions, ignore_index=True), pools, pandas.concat(shown)
 
 
@@ -199,14 +195,15 @@ def read(source: File, *columns: Optional[str]) -> tuple[WholeTable, pandas.Data
     for name in filter(None, columns):
         require_column(table.names, name, path, hint="")
     if group_by:
-        names = as_texts(map(str.strip, table.cells(group_by)))
-        frame["group"] = pandas.Categorical([sys.intern(name or "") or None for name in names])
+        names = map(encodable, map(str.strip, table.cells(group_by)))
+        frame["group"] = pandas.Categorical([sys.intern(name) or None for name in names])
     if date_column:
         frame["date"] = dates_of(map(sys.intern, table.cells(date_column)))
         frame["month"] = frame["date"].str[:7].astype("category")
         if undated := [*compress(table.cells(date_column), frame["date"].isna() & table.written)]:
+            example = next(filter(str.strip, undated), "")[:20]
             found = f"{len(undated):,} of {sum(table.written):,} rows have no date that can be read"
-            found += f", as {next(filter(str.strip, undated), '')[:20]!r}; they are not in the figure over time"
+            found += f", as {example!r}" * bool(example) + "; they are not in the figure over time"
             print(f"{path}: column {date_column}: {found}", file=sys.stderr)
     if stars := own_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
@@ -252,14 +249,14 @@ def report_page(content: Content, title: str, source: str, bundle: ClassifierBun
             *(section_html(section, say) for section in sections),
             f"<section><h2>{say['method']}</h2><ul>",
             *(f"<li>{html.escape(remark)}</li>" for remark in content.remarks(bundle)),
-            f'</ul></section><section class="tables"><h2>{say["tables"]}</h2><p>{links}</p></section></main>',
+            f'</ul></section><section class="tables"><h2>{say["tables"]}</h2><p>',
         ]
     )
     lists = [examples for section in sections for examples in section.reviews.values()]
     data = in_script([[in_language(example, say) for example in examples] for examples in lists])
     font = in_base64(font_of(OWN_CHARACTERS + body + data))
-    fillings = {"LANGUAGE": language, "TITLE": html.escape(title), "FONT_AS_BASE64": font}
-    return filled(with_words(file("report.html", __package__)), **fillings, REVIEWS_AS_JSON=data, BODY=body)
+    fillings = {"LANGUAGE": language, "TITLE": html.escape(title), "FONT_AS_BASE64": font, "REVIEWS_AS_JSON": data}
+    return filled(with_words(file("report.html", __package__)), **fillings, BODY=body, LINKS=links)
 
 
 def section_html(section: Section, say: dict[str, str]) -> str:

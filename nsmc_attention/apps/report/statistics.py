@@ -1,6 +1,5 @@
 """Statistics of scored reviews: estimated shares of positive reviews, content words and distinctive ones, extreme reviews."""
 
-import re
 from collections import Counter, defaultdict
 from functools import partial, reduce
 from typing import Any, Iterable, Sequence
@@ -13,20 +12,23 @@ from ...measure.share import BINS, FEWEST_TEXTS, NOTHING, UNKNOWN, WIDEST_INTERV
 Tables = dict[str, pandas.DataFrame]
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
 Z95, Z998 = 1.96, 3.09
-# Dates with the year first, whatever follows: digits alone; a whole year, a month and perhaps a day; three numbers
+MONTHS = dict(zip("jan feb mar apr may jun jul aug sep oct nov dec".split(), map(str, range(1, 13))))
+MONTH, DAY = f"(?P<month>{'|'.join(MONTHS)})[a-z]*", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+# Dates with the year first, whatever follows: digits alone; a whole year, a month and perhaps a day; three numbers; and
+# those with the name of a month: 1 Oct 2025 or 01-Oct-25, October 1, 2025
 DATES = (
-    re.compile(r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"),
-    re.compile(r"^(?P<year>\d{4})\s*[./년-]\s*(?P<month>\d{1,2})(?:\s*[./월-]\s*(?P<day>\d{1,2}))?(?![\d:])"),
-    re.compile(r"^(?P<year>\d\d)\s*[./-]\s*(?P<month>\d{1,2})\s*[./-]\s*(?P<day>\d{1,2})(?![\d:])"),
+    r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)",
+    r"^(?P<year>\d{4})\s*[./년-]\s*(?P<month>\d{1,2})(?:\s*[./월-]\s*(?P<day>\d{1,2}))?(?![\d:])",
+    r"^(?P<year>\d\d)\s*[./-]\s*(?P<month>\d{1,2})\s*[./-]\s*(?P<day>\d{1,2})(?![\d:])",
+    rf"(?i)\b{DAY}[\s.-]*{MONTH}[\s.,-]*(?P<year>\d{{4}}|\d\d)(?![\d:])",
+    rf"(?i)\b{MONTH}[\s.-]+(?:{DAY}[\s,]+)?(?P<year>\d{{4}})(?![\d:])",
 )
 # {number: its unit, beginning} of 1954 to 2091: days as Excel counts them; seconds and milliseconds, in Korea
 SEOUL = "1970-01-01 09:00"
 COUNTED = {r"[2-6]\d{4}": ("D", "1899-12-30"), r"1\d{9}": ("s", SEOUL), r"1\d{12}": ("ms", SEOUL)}
 # A date with the day of the week in place of the year, as sites write those of this year: 3.12.목
 WEEKDAYS = dict(zip("월화수목금토일", range(7)))
-THIS_YEAR = re.compile(
-    r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>[월화수목금토일])(?:요일)?\)?$"
-)
+THIS_YEAR = r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>[월화수목금토일])(?:요일)?\)?$"
 # What a review may be by the heads of a classifier
 SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]
 # The middle of the stars, and the characters of a review that is long enough to read
@@ -76,14 +78,16 @@ def agreement(frame: pandas.DataFrame) -> pandas.DataFrame:
 def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     """Return each date as "2019-04-01", or "2019-04" where it has no day; NaN where it is none, or relative (3일 전).
 
-    Years come first, as in Korea ("19. 4. 1.", "2019년 4월 1일", "190401", "2019-04-01 12:30"). Time zones are ignored: the day
-    is the writer's. A date without a year has the newest of the others or the next one, whichever has its day of the week.
+    Years come first, as in Korea ("19. 4. 1.", "2019년 4월 1일", "190401", "2019-04-01 12:30"), or the month has its English
+    name (Oct 1, 2025). Time zones are ignored: the day is the writer's. A date without a year has the newest of the others
+    or the next one, whichever has its day of the week.
     """
     written = pandas.Series([str(cell).strip() for cell in cells], dtype="category").cat
     texts = pandas.Series(written.categories, dtype=object).str
     parts = reduce(pandas.DataFrame.fillna, map(texts.extract, DATES))
     years = parts["year"].str.replace(r"^(..)$", r"20\1", regex=True)
-    dates = pandas.to_datetime(parts.assign(year=years).fillna({"day": "1"}).astype("float64"), errors="coerce")
+    parts = parts.assign(year=years, month=parts["month"].str.lower().map(lambda name: MONTHS.get(name, name)))
+    dates = pandas.to_datetime(parts.fillna({"day": "1"}).astype("float64"), errors="coerce")
     for number, (unit, beginning) in COUNTED.items():
         # without NaN, for which pandas rounds whatever is in memory
         numbers = pandas.to_numeric(texts.extract(rf"^({number}(?:\.\d+)?)$")[0].dropna())
@@ -111,9 +115,8 @@ def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior:
         tables["agreement"] = agreement(frame)
     if len(mentions):
         tables["aspects"] = shares_by(mentions["aspect"], mentions, prior).sort_values("count", ascending=False)
-    if len(mentions) and "group" in frame:
-        groups = mentions["row"].map(frame["group"]).rename("group")
-        tables["aspects_by_group"] = shares_by([groups, mentions["aspect"]], mentions, prior)
+    if len(mentions) and "group" in mentions:
+        tables["aspects_by_group"] = shares_by([mentions["group"], mentions["aspect"]], mentions, prior)
     tables["words_by_log_odds"] = distinctive_words(words["reviews"])
     tables["words_by_attention"] = attended_words(words)
     return {**tables, "reviews": pandas.concat(extreme_reviews(shown), names=["kind", "row"])}
@@ -173,6 +176,6 @@ def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas
     sides, texts = frame.get("sentiment", frame["label"]), frame["text"]
     evidence, middle = abs(frame["probability"] - 0.5), abs(frame.get("expected_stars", MIDDLE) - MIDDLE)
     distance = -evidence.where(sides != "neutral", -middle)
-    ordered = sides.iloc[numpy.lexsort((distance, texts.str.len() < READABLE))]
+    ordered = sides.iloc[numpy.lexsort((distance, texts.map(len) < READABLE))]
     kinds = {kind: texts[ordered.index[ordered == kind]] for kind in ("positive", "negative", "neutral")}
     return {kind: frame.loc[own.drop_duplicates().index[:count]] for kind, own in kinds.items()}

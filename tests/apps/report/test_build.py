@@ -195,7 +195,7 @@ def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_p
     )
     found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", "film", "date")
     assert found["groups"].loc["A", "count"] == count and found["months"].empty
-    said = f"{count} of {count} rows have no date that can be read, as ''; they are not in the figure over time"
+    said = f"{count} of {count} rows have no date that can be read; they are not in the figure over time"
     assert f"a.csv: column date: {said}\n" in capsys.readouterr().err
     assert f"{count}개는 날짜를 읽지 못해" in (tmp_path / "r.html").read_text(encoding="utf-8")
 
