@@ -212,9 +212,8 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     if engine := ENGINES.get(key := (bundle.fingerprint, kernel, threads)):
         return engine
     config: Any = bundle.config
-    arrays = kernel_arrays(bundle.parameters(), config.model.encoder.hidden_size)
-    loaded_network = network.load(kernel=kernel, **arrays)
-    return ENGINES.setdefault(key, NativeEngine(loaded_network, name, threads, columns_read(config)))
+    own = network.load(kernel=kernel, **kernel_arrays(bundle.parameters(), config.model.encoder.hidden_size))
+    return ENGINES.setdefault(key, NativeEngine(own, name, threads, columns_read(config)))
 
 
 def columns_read(config: Any) -> tuple[list[int], int]:
