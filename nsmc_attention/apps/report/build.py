@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress, islice
 from pathlib import Path
 from typing import Any, Optional
@@ -102,6 +103,7 @@ class TextReader(AspectReader):
     """Reads of texts what a report counts, small enough to come from a worker process; for `films` their vectors too."""
 
     films: bool = False
+    review_reader = cached_property(lambda self: ReviewReader(self.scorer.bundle, threads=1))
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return one row of all texts: the clean ones, frames of PREDICTED and MENTION, their `count_words`, their vectors."""
@@ -118,7 +120,7 @@ class TextReader(AspectReader):
         judged = self.read(reviews, placed) if Explainer(scorer).has_contributions else []
         mentions = [(row, *each) for row, found in enumerate(judged) for each in mentions_of(found)]
         types = {**MENTION, "aspect": pandas.CategoricalDtype(sorted(self.added))}
-        vectors = ReviewReader(scorer.bundle, threads=1).read(reviews) if self.films else None
+        vectors = self.review_reader.read(reviews) if self.films else None
         said = pandas.DataFrame(predicted, columns=[*PREDICTED]).astype(PREDICTED).iloc[:, : 4 if scorer.heads else 2]
         said.insert(0, "text", [review.text for review in reviews])
         return [(said, pandas.DataFrame(mentions, columns=[*types]).astype(types), words, vectors)]
@@ -201,10 +203,9 @@ def read(source: File, *columns: Optional[str]) -> tuple[WholeTable, pandas.Data
         frame["date"] = dates_of(map(sys.intern, table.cells(date_column)))
         frame["month"] = frame["date"].str[:7].astype("category")
         if undated := [*compress(table.cells(date_column), frame["date"].isna() & table.written)]:
-            example = next(filter(str.strip, undated), "")[:20]
             found = f"{len(undated):,} of {sum(table.written):,} rows have no date that can be read"
-            found += f", as {example!r}" * bool(example) + "; they are not in the figure over time"
-            print(f"{path}: column {date_column}: {found}", file=sys.stderr)
+            found += "".join(f", as {cell[:20]!r}" for cell in islice(filter(str.strip, undated), 1))
+            print(f"{path}: column {date_column}: {found}; they are not in the figure over time", file=sys.stderr)
     if stars := own_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return table, frame, stars

@@ -14,8 +14,7 @@ Tables = dict[str, pandas.DataFrame]
 Z95, Z998 = 1.96, 3.09
 MONTHS = dict(zip("jan feb mar apr may jun jul aug sep oct nov dec".split(), map(str, range(1, 13))))
 MONTH, DAY = f"(?P<month>{'|'.join(MONTHS)})[a-z]*", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-# Dates with the year first, whatever follows: digits alone; a whole year, a month and perhaps a day; three numbers; and
-# those with the name of a month: 1 Oct 2025 or 01-Oct-25, October 1, 2025
+# Dates, whatever follows: digits; a whole year, a month and perhaps a day; three numbers; 01-Oct-25; October 1, 2025
 DATES = (
     r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)",
     r"^(?P<year>\d{4})\s*[./년-]\s*(?P<month>\d{1,2})(?:\s*[./월-]\s*(?P<day>\d{1,2}))?(?![\d:])",
