@@ -155,7 +155,8 @@ def listed_mistakes(draft: Draft) -> Draft:
 def mistaken() -> tuple[list["re.Pattern[str]"], dict[str, str]]:
     """Return the patterns of all mistakes, with their spaces and without, and {wrong: right} letters.
 
-    Each form begins with a letter, so that the search skips all places with other letters. Those of ends.tsv are no noise.
+    Each form begins with a letter, so that the search skips all places with other letters. Those of ends.tsv are no noise of
+    training, and some are wrong before some letters alone.
     """
     patterns, rights = list["re.Pattern[str]"](), dict[str, str]()
     rows = sorted([*known_mistakes(), *read_rows(HERE / "ends.tsv")], key=lambda row: -len(row["wrong"]))
