@@ -79,7 +79,7 @@ RULES = [
     )
 ]
 
-RIGHT = {mistake.wrong: mistake.right for mistake in known_mistakes()}
+RIGHT = {row["wrong"]: row["right"] for row in known_mistakes()}
 MISTAKEN = re.compile("|".join(sorted(RIGHT, key=len, reverse=True)))
 
 

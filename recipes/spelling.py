@@ -56,7 +56,9 @@ def known_misspellings() -> list[Misspelling]:
 @lru_cache(maxsize=1)
 def wrong() -> "re.Pattern[str]":
     """Return the pattern of all that is never right."""
-    return re.compile("|".join([row.pattern for row in known_misspellings()] + [row.wrong for row in known_mistakes()]))
+    return re.compile(
+        "|".join([row.pattern for row in known_misspellings()] + [row["wrong"] for row in known_mistakes()])
+    )
 
 
 def sentences(text: str) -> list[str]:

@@ -43,7 +43,7 @@ BOUNDS = {
     "systems/film": 1219,
     "systems/language": 594,
     "systems/read": 2020,
-    "systems/restore": 2500,
+    "systems/restore": 2496,
     "apps/aspects": 320,
     "apps/report": 795,
     "apps/serve": 1434,

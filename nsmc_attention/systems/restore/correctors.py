@@ -5,8 +5,10 @@ The editor -> words of the dictionary -> listed mistakes -> spaces at junctions 
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import mul, ne
 from typing import NamedTuple
 
@@ -138,8 +140,8 @@ def listed_mistakes(draft: Draft) -> Draft:
     mistake that are right are kept; one that the characters lack is left to the editor.
     """
     text, tags, certainty = LINE.join(draft.texts), draft.tags.copy(), draft.certainty.copy()
-    ids, numbers, (pattern, rights) = draft.characters.ids, letter_numbers(text), mistaken()
-    for match in pattern.finditer(text):
+    ids, numbers, (patterns, rights) = draft.characters.ids, letter_numbers(text), mistaken()
+    for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
         wrong = match[0].replace(SPACE, "")
         right = [KEEP if one == other else ids.get(other) for one, other in zip(wrong, rights[wrong])]
         own = slice(numbers[match.start()], numbers[match.start()] + len(wrong))
@@ -150,20 +152,23 @@ def listed_mistakes(draft: Draft) -> Draft:
 
 
 @lru_cache(maxsize=1)
-def mistaken() -> tuple["re.Pattern[str]", dict[str, str]]:
-    """Return the pattern of all mistakes, with their spaces and without, and {wrong: right} letters.
+def mistaken() -> tuple[list["re.Pattern[str]"], dict[str, str]]:
+    """Return the patterns of all mistakes, with their spaces and without, and {wrong: right} letters.
 
-    Each form begins with a letter, so that the search skips all places with other letters.
+    Each form begins with a letter, so that the search skips all places with other letters. Those of ends.tsv are no noise of
+    training, and some are wrong before some letters alone.
     """
-    # mistakes before some letters alone: what stands there, is right, and is behind it
-    ends = list(read_rows(HERE / "ends.tsv"))
-    anywhere, start = ([each for each in known_mistakes() if each.righted == place] for place in ("anywhere", "start"))
-    forms = [each.wrong.replace(SPACE, f"{SPACE}?") for each in anywhere]
-    forms += [rf"{each.wrong}(?<!\w{each.wrong})" for each in start]
-    forms += [rf"{row['wrong'][:-1]}{SPACE}?{row['wrong'][-1]}(?={row['behind']})" for row in ends]
-    listed = [(each.wrong, each.right) for each in anywhere + start] + [(row["wrong"], row["right"]) for row in ends]
-    rights = {wrong.replace(SPACE, ""): right.replace(SPACE, "") for wrong, right in listed}
-    return re.compile("|".join(forms), re.MULTILINE), rights
+    patterns, rights = list["re.Pattern[str]"](), dict[str, str]()
+    rows = sorted([*known_mistakes(), *read_rows(HERE / "ends.tsv")], key=lambda row: -len(row["wrong"]))
+    for place, begin in ("anywhere", ""), ("start", r"(?<!\w)(?=[%s])"):
+        forms = defaultdict[str, list[str]](list)
+        for row in (row for row in rows if row["righted"] == place):
+            form, behind = row["wrong"].replace(SPACE, f"{SPACE}?"), row.get("behind")
+            forms[form[0]].append(form[1:] + (f"(?={behind})" if behind else ""))
+            rights[row["wrong"].replace(SPACE, "")] = row["right"].replace(SPACE, "")
+        pattern = "|".join(f"{first}(?:{'|'.join(own)})" for first, own in forms.items())
+        patterns.append(re.compile(begin.replace("%s", "".join(forms)) + f"(?:{pattern})", re.MULTILINE))
+    return patterns, rights
 
 
 def dictionary_words(draft: Draft) -> Draft:

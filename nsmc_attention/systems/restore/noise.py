@@ -52,23 +52,14 @@ class Edit(NamedTuple):
     replacement: str
 
 
-class Mistake(NamedTuple):
-    """A word that many write in a way that is never right (오랫만에, 몇일, 할께요, 되서), and why they do.
+@lru_cache(maxsize=1)
+def known_mistakes() -> list[dict[str, str]]:
+    """Return the words that many write in a way that is never right (오랫만에, 몇일, 할께요, 되서): mistakes.tsv.
 
-    No wrong form may be right elsewhere, as 건들이 is in 사건들이. `righted` says where `mistakes` decides it without the editor:
+    No wrong form may be right elsewhere, as 건들이 is in 사건들이. `righted` says where `correctors` decides it without the editor:
     "anywhere", at the "start" of a word, or "nowhere", as it may also be of two words, or has another length.
     """
-
-    right: str
-    wrong: str
-    righted: str
-    reason: str
-
-
-@lru_cache(maxsize=1)
-def known_mistakes() -> list[Mistake]:
-    """Return the rows of mistakes.tsv."""
-    return [Mistake(**row) for row in read_rows(MISTAKES)]
+    return list(read_rows(MISTAKES))
 
 
 Kind = Callable[[str, int], list[Edit]]
@@ -130,16 +121,16 @@ def confused_words(text: str, position: int) -> list[Edit]:
 def mistakes(text: str, position: int) -> list[Edit]:
     """오랫만에, 몇일, 할께요, 되서."""
     return [
-        Edit(position, position + len(mistake.right), mistake.wrong)
-        for mistake in mistakes_from(text[position])
-        if text.startswith(mistake.right, position)
+        Edit(position, position + len(row["right"]), row["wrong"])
+        for row in mistakes_from(text[position])
+        if text.startswith(row["right"], position)
     ]
 
 
 @lru_cache(maxsize=None)
-def mistakes_from(character: str) -> list[Mistake]:
+def mistakes_from(character: str) -> list[dict[str, str]]:
     """Return the known mistakes whose right form begins with a character."""
-    return [mistake for mistake in known_mistakes() if mistake.right.startswith(character)]
+    return [row for row in known_mistakes() if row["right"].startswith(character)]
 
 
 def exchanged_syllables(text: str, position: int) -> list[Edit]:

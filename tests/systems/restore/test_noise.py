@@ -73,8 +73,8 @@ def test_each_kind_makes_what_people_type(kind, text, found):
 
 
 def test_what_is_right_has_no_mistake_in_it():
-    pairs = [(mistake.right, mistake.wrong) for mistake in known_mistakes()]
-    assert len(set(pairs)) == len(pairs) and all(mistake.reason for mistake in known_mistakes())
+    pairs = [(row["right"], row["wrong"]) for row in known_mistakes()]
+    assert len(set(pairs)) == len(pairs) and all(row["reason"] for row in known_mistakes())
     for right, _ in pairs:
         assert not any(wrong in right for _, wrong in pairs), right
 
