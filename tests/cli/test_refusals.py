@@ -39,6 +39,8 @@ REFUSED = [
     ("explain 가 --output a.jpg", "a.jpg: unknown suffix '.jpg'"),
     ("explain 가 --output a.png --method erazure", "unknown method 'erazure'; did you mean 'erasure'"),
     ("explain 가 --output a.html --picture words", "leave --picture words out"),
+    ("explain 가 --output a.htm", "unknown suffix '.htm'; did you mean '.html'"),
+    ("explain 가 --output a.png --picture matrix --method erasure", "only attention has one, found erasure"),
     ("explain 가 ' ' --output a.html", "explain: blank: no word to score"),
     ("explain 가 --picture words", "--picture words: expected --output too, as --output words.png"),
     ("report films.csv -o a.html --film-bundle b", "--film-bundle: expected --group-by too, found none"),

@@ -2,7 +2,6 @@ import numpy
 import pytest
 import scipy.stats
 
-from nsmc_attention.errors import DataError
 from nsmc_attention.measure.faithfulness import agreement, aopc, correlation, faithfulness, gap, leave_one_out, shares
 from nsmc_attention.text.encoding import Encoded
 
@@ -157,12 +156,6 @@ def test_nothing_left_says_nothing():
         whole,
     )
     assert found["comprehensiveness"]["mean"] == pytest.approx((0.4 + 0.3) / 2)
-
-
-@pytest.mark.parametrize("reviews", [[], [["t1", "t2", "t3"]], [["t1", "t2", "t3"], ["t1", "t2"]]])
-def test_fewer_than_two_reviews_with_an_order_are_refused(reviews):
-    with pytest.raises(DataError, match="at least 2 reviews of 3 tokens"):
-        measure(encoded(*reviews), [numpy.arange(len(tokens)) for tokens in reviews])
 
 
 def test_the_random_order_is_that_of_its_seed():

@@ -22,11 +22,6 @@ from nsmc_attention.tables.parts import PART_ROWS, TablePart
 from nsmc_attention.tables.table import Table, open_table
 
 
-@pytest.fixture(scope="module")
-def classifier(bundle_folder):
-    return load_classifier(bundle_folder)
-
-
 @pytest.fixture
 def score_rows(classifier, tmp_path):
     """A function that scores rows, of a jsonl file or as its text; returns the path of the output."""
@@ -82,20 +77,6 @@ def test_no_more_windows_are_read_than_the_workers_need(classifier):
     stream = row_stream(classifier, windows(), processes=2)
     assert next(stream)[0] == ["영화 0"] and len(read_so_far) <= 6
     stream.close()
-
-
-def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
-    texts = ["정말 재미있다", "별로", ""] * 3000
-    given = pandas.DataFrame({"number": range(9000), "label": [1.5, None] * 4500, "document": texts})
-    given.to_parquet(tmp_path / "in.parquet")
-    for processes in (1, 2):
-        score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet", processes=processes)
-        found = pandas.read_parquet(tmp_path / "out.parquet")
-        pandas.testing.assert_frame_equal(found[list(given.columns)], given)
-        outputs = ("label", "score", "probability", "error")
-        assert list(found.columns[3:]) == [f"predicted_{name}" for name in outputs]
-        assert found["predicted_error"].notna().tolist() == [text == "" for text in texts]
-        assert found["predicted_probability"].dropna().between(0, 1).all()
 
 
 def test_parquet_has_the_types_of_the_whole_table(score_rows, tmp_path):

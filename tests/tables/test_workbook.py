@@ -10,7 +10,6 @@ from openpyxl.comments import Comment
 from openpyxl.styles import PatternFill
 from openpyxl.worksheet.table import Table
 
-from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.errors import ConfigError, DataError
@@ -21,11 +20,6 @@ from nsmc_attention.tables.workbook import kept_workbook, new_workbook
 from nsmc_attention.tables.writers import as_cell
 
 YELLOW = PatternFill("solid", fgColor="FFFF00")
-
-
-@pytest.fixture(scope="module")
-def classifier(bundle_folder):
-    return load_classifier(bundle_folder)
 
 
 def changed(path, change):

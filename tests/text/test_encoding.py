@@ -30,6 +30,8 @@ VOCABULARY = json.dumps(
         ("\ufeff", ""),
         ("\u200b \u3164", ""),
         ("\u1112\u0000\u1161", "하"),
+        *((f"{filler} {filler}", "") for filler in "\u115f\u1160\u3164\uffa0\u200d\xad"),
+        *((f"가{filler}", "가") for filler in "\u115f\u1160\u3164\uffa0\u200d\xad"),
         ("&#51221;&#47568; &lt;br&gt;", "정말 <br>"),
         ("&#xC815;말&nbsp;&amp;quot;최고&amp;quot;", '정말 "최고"'),
         ("Q&A, R&B; &없음; &notanentity; a & b;", "Q&A, R&B; &없음; &notanentity; a & b;"),
@@ -101,12 +103,6 @@ def test_a_vocabulary_may_be_bytes_and_has_a_length():
     assert ReviewEncoder.from_json(turned, TextConfig()).unknown == 1
     assert encoder.cut_rare and encoder.ngram_buckets == 9 and encoder.tokenizer_name == "mecab"
     assert not ReviewEncoder.from_json(VOCABULARY, TextConfig()).cut_rare
-
-
-@pytest.mark.parametrize("filler", ["\u115f", "\u1160", "\u3164", "\uffa0", "\u200d", "\xad"])
-def test_what_is_not_seen_is_no_text_of_its_own(filler):
-    assert clean(filler * 3) == clean(f"{filler} {filler}") == ""
-    assert clean(f"가{filler}") == "가"
 
 
 def test_what_is_beyond_is_not_read():

@@ -76,14 +76,6 @@ def test_queries_and_keys_may_be_two_sequences_with_a_matrix_for_each_head(tmp_p
     assert (tmp_path / "a.png").stat().st_size > 5000
 
 
-def test_matrices_beside_each_other_share_one_colour_scale():
-    weights = numpy.stack([numpy.eye(3), numpy.full((3, 3), 1 / 3)])
-    figure = draw_heatmap(weights, list("가나다"), axes=("heads", "queries", "keys"))
-    first, second, *others = figure.axes
-    assert first.images[0].get_clim() == second.images[0].get_clim() == (0, 1)
-    assert len(others) == 1, "one legend for both"
-
-
 def test_a_matrix_of_two_sequences_is_as_wide_as_its_keys_and_as_high_as_its_queries():
     width, height = draw_heatmap(numpy.full((2, 30), 1 / 30), ["긴"] * 30, queries=["가", "나"]).get_size_inches()
     assert width > 4 * height
