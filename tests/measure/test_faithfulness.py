@@ -20,12 +20,8 @@ REVIEWS = encoded(
 
 def linear(reviews):
     """Log-odds are a sum over the tokens, so the perfect order is known."""
-    return numpy.array(
-        [
-            1 / (1 + numpy.exp(-sum(WORTH[token] for token in each.tokens))) if len(each) else numpy.nan
-            for each in reviews
-        ]
-    )
+    odds = numpy.array([sum(WORTH[token] for token in each.tokens) if len(each) else numpy.nan for each in reviews])
+    return 1 / (1 + numpy.exp(-odds))
 
 
 def measure(reviews, weights, **options):
@@ -51,9 +47,8 @@ def test_shares_sum_to_one_and_are_equal_where_nothing_matters():
 def test_a_perfect_order_on_a_linear_scorer_agrees_wholly(perfect):
     assert perfect["reviews"] == 120
     assert perfect["tau"]["attention"]["erasure"]["mean"] == pytest.approx(1)
-    assert perfect["orders"]["attention"]["comprehensiveness"] == pytest.approx(
-        perfect["orders"]["erasure"]["comprehensiveness"]
-    )
+    attention, erasure = (perfect["orders"][name]["comprehensiveness"] for name in ("attention", "erasure"))
+    assert attention == pytest.approx(erasure)
     assert set(perfect) == {"reviews", "tau", "orders"}, "nothing is made up for what was not given"
 
 
@@ -149,12 +144,11 @@ def test_aopc_averages_over_the_shares_of_eraser():
 def test_nothing_left_says_nothing():
     """Of one token all is taken away: half and half, and the answer falls to that."""
     whole = numpy.array([0.9, 0.8])
-    found = aopc(
-        lambda reviews: numpy.array([1.0 if len(each) else numpy.nan for each in reviews]),
-        encoded(["a"], ["b"]),
-        [[1], [1]],
-        whole,
-    )
+
+    def certain(reviews):
+        return numpy.array([1.0 if len(each) else numpy.nan for each in reviews])
+
+    found = aopc(certain, encoded(["a"], ["b"]), [[1], [1]], whole)
     assert found["comprehensiveness"]["mean"] == pytest.approx((0.4 + 0.3) / 2)
 
 

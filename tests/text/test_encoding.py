@@ -9,13 +9,8 @@ from nsmc_attention.text.encoding import ReviewEncoder, clean, longest_pieces
 from nsmc_attention.text.tokenizers import TextConfig
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
-VOCABULARY = json.dumps(
-    {
-        "token_to_idx": {"<unk>": 0, "<pad>": 1, "영화": 2},
-        "unknown_token": "<unk>",
-        "identifiers_to_tokens": {"padding_token": "<pad>"},
-    }
-)
+SPECIAL = {"unknown_token": "<unk>", "identifiers_to_tokens": {"padding_token": "<pad>"}}
+VOCABULARY = json.dumps({"token_to_idx": {"<unk>": 0, "<pad>": 1, "영화": 2}, **SPECIAL})
 
 
 @pytest.mark.parametrize(
@@ -93,9 +88,8 @@ def test_padding_a_batch_keeps_ids_in_their_rows():
 
 
 def test_a_vocabulary_may_be_bytes_and_has_a_length():
-    assert ReviewEncoder.from_json(VOCABULARY.encode(), TextConfig()) == ReviewEncoder.from_json(
-        VOCABULARY, TextConfig()
-    )
+    one, other = (ReviewEncoder.from_json(content, TextConfig()) for content in (VOCABULARY.encode(), VOCABULARY))
+    assert one == other
     encoder = ReviewEncoder.from_json(VOCABULARY, TextConfig(max_length=7, rare_words="pieces", ngram_buckets=9))
     assert (len(encoder), encoder.unknown, encoder.padding, encoder.max_length) == (3, 0, 1, 7)
     assert list(encoder.encode_words(["영화", "없"]).ids) == [2, encoder.unknown]

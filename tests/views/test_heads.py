@@ -33,9 +33,8 @@ def test_a_grid_has_one_scale_and_names_on_its_outer_axes_alone():
     figure = draw_matrices(panels, 2)
     plots = [plot for plot in figure.axes if plot.get_title()]
     assert len(figure.axes) == len(plots) + 1, "one legend for all"
-    assert [plot.get_title() for plot in plots] == [
-        f"layer {layer}, head {head}" for layer in (1, 2, 3) for head in (1, 2)
-    ]
+    titles = [f"layer {layer}, head {head}" for layer in (1, 2, 3) for head in (1, 2)]
+    assert [plot.get_title() for plot in plots] == titles
     for place, plot in enumerate(plots):
         (image,) = plot.images
         assert numpy.array_equal(image.get_array(), heads[place // 2, place % 2])
