@@ -16,8 +16,8 @@ from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
-from nsmc_attention.scoring.files import line_parts, row_stream, score_lines, score_table, table_parts
+from nsmc_attention.errors import BundleError, DataError, NsmcError
+from nsmc_attention.scoring.files import line_parts, row_stream, score_table, table_parts
 from nsmc_attention.tables.parts import PART_ROWS, TablePart
 from nsmc_attention.tables.table import Table, open_table
 
@@ -154,13 +154,6 @@ def test_parquet_keeps_the_types_of_parquet(classifier, tmp_path, rows):
     assert found.select(given.column_names).to_pylist() == given.to_pylist()
     assert [found.schema.field(name).type for name in given.column_names] == [field.type for field in given.schema]
     assert [(field.name, str(field.type)) for field in found.schema][-4:] == [*classifier.types.items()]
-
-
-@pytest.mark.parametrize("name", ["out.parquet", "out.xlsx"])
-def test_lines_are_no_table(classifier, tmp_path, name):
-    with pytest.raises(ConfigError, match="expected a table, found lines"):
-        score_lines(classifier, ["좋다"], tmp_path / name)
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_number_that_json_has_not_is_null(score_rows):
