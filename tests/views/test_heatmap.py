@@ -15,17 +15,6 @@ def prediction(tokens):
     return Prediction(" ".join(tokens), "positive", 0.9, 0.9, tuple(tokens), tuple((0, 0) for _ in tokens), weights)
 
 
-STRANGE = ["이야기", "에", "비해", "👍", "$x$", "<b>", "\u202e", "%"]
-
-
-@pytest.mark.parametrize("suffix, tokens", [(".png", STRANGE), (".PNG", ["영화"]), (".png", ["긴"] * 40)])
-def test_a_picture_is_written_whole(tmp_path, suffix, tokens):
-    """Other formats: test_pictures.py."""
-    path = tmp_path / f"heatmap{suffix}"
-    save_heatmap(prediction(tokens), path)
-    assert path.read_bytes().startswith(b"\x89PNG") and [path] == list(tmp_path.iterdir())
-
-
 def test_hangul_is_drawn_with_a_font_that_has_it(recwarn):
     figure = draw_heatmap(numpy.eye(3), ["가지고", "있는", "ㅋㅋ"], "수준떨어지는")
     figure.canvas.draw()

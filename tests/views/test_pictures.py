@@ -47,7 +47,7 @@ def attribution(text="배우는 좋은데 영화는 별로", method="attention",
 
 
 @pytest.mark.parametrize(
-    "suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".html", b"<!DOCTYPE html>")]
+    "suffix, magic", [(".PNG", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".html", b"<!DOCTYPE html>")]
 )
 def test_every_format_is_written_whole(tmp_path, suffix, magic):
     path = tmp_path / f"picture{suffix}"
