@@ -23,6 +23,7 @@ import numpy
 import pytest
 from hypothesis import HealthCheck, settings
 
+from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import preset
 from nsmc_attention.corpora.data import Labelled
 from nsmc_attention.drawing.figure import font_file
@@ -252,6 +253,18 @@ def tiny_film(tmp_path_factory, films_table):
 @pytest.fixture(scope="session")
 def bundle_folder(run_folder):
     return run_folder / "bundle"
+
+
+@pytest.fixture(scope="session")
+def packaged():
+    """The classifier that ships with the package."""
+    return load_classifier()
+
+
+@pytest.fixture(scope="session")
+def classifier(bundle_folder):
+    """The tiny one."""
+    return load_classifier(bundle_folder)
 
 
 @pytest.fixture(scope="session")

@@ -50,9 +50,8 @@ def test_each_concept_of_the_articles_is_in_the_cell_that_the_page_names():
 
 @pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
 def test_a_chapter_is_short_and_has_a_drawing_and_three_exercises_with_answers(path):
-    lines = [
-        line for cell in cells(path) if cell["cell_type"] == "code" for line in "".join(cell["source"]).split("\n")
-    ]
+    code = "\n".join("".join(cell["source"]) for cell in cells(path) if cell["cell_type"] == "code")
+    lines = code.split("\n")
     assert len([line for line in lines if line.strip()]) <= 260 and max(map(len, lines)) <= 100
     (drawing,) = [cell for cell in cells(path) if "from schematic import" in "".join(cell["source"])]
     assert "image/png" in drawing["outputs"][0]["data"]

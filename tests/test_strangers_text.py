@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 
 from nsmc_attention.apps.report.build import report
 from nsmc_attention.classifier.attribution import Attribution
-from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.drawing.figure import save_figure
 from nsmc_attention.scoring.columns import as_csv
 from nsmc_attention.scoring.files import score_table
@@ -48,11 +47,6 @@ PIECES = st.lists(st.sampled_from(HOSTILE) | st.text(CHARACTERS, max_size=4), ma
 ANYTHING = st.text(CHARACTERS, max_size=20) | st.sampled_from(HOSTILE) | PIECES.map("".join)
 
 
-@pytest.fixture(scope="module")
-def classifier():
-    return load_classifier()
-
-
 def check_text(encoder, text):
     """What `clean` and `encode` promise of any str; answers what is encoded."""
     cleaned = clean(text)
@@ -68,8 +62,8 @@ def check_text(encoder, text):
     return encoded
 
 
-def check_predictions(classifier, texts):
-    predictions = classifier.predict_many(texts)
+def check_predictions(packaged, texts):
+    predictions = packaged.predict_many(texts)
     for text, each in zip(texts, predictions):
         assert each.text == clean(text)
         if each.tokens:
@@ -80,7 +74,7 @@ def check_predictions(classifier, texts):
     return predictions
 
 
-def check_tables(classifier, texts, folder):
+def check_tables(packaged, texts, folder):
     """Texts as cells: csv and tsv neutralised, verbatim and jsonl as they were."""
     # without what is refused in csv; of JSON, two halves of a character are one
     texts = [json.loads(json.dumps(text.replace("\0", ""))) for text in texts]
@@ -90,14 +84,14 @@ def check_tables(classifier, texts, folder):
     for suffix, delimiter in (("csv", ","), ("tsv", "\t")):
         for verbatim in (False, True):
             output = folder / f"out.{suffix}"
-            score_table(classifier, source, output, processes=1, verbatim=verbatim)
+            score_table(packaged, source, output, processes=1, verbatim=verbatim)
             found = list(csv.DictReader(io.StringIO(output.read_bytes().decode(), newline=""), delimiter=delimiter))
             cells = [row["film"] for row in found]
             expected = [text.encode("utf-8", "replace").decode() for text in texts]
             assert [row["document"] for row in found] == cells
             assert cells == [text if verbatim else as_cell(text) for text in expected]
             assert verbatim or not any(map(computed, cells))
-    score_table(classifier, source, folder / "out.jsonl")
+    score_table(packaged, source, folder / "out.jsonl")
     with open(folder / "out.jsonl", encoding="utf-8") as file:
         assert [json.loads(line)["film"].encode("utf-8", "replace").decode() for line in file] == expected
 
@@ -149,11 +143,11 @@ def attribution(each):
     return Attribution(each, each.token_weights.astype("float64"), "attention", "pretrained")
 
 
-def check_all(classifier, texts, folder):
+def check_all(packaged, texts, folder):
     for text in texts:
-        check_text(classifier.bundle.codec, text)
-    predictions = [each for each in check_predictions(classifier, texts) if each.tokens]
-    check_tables(classifier, texts, folder)
+        check_text(packaged.bundle.codec, text)
+    predictions = [each for each in check_predictions(packaged, texts) if each.tokens]
+    check_tables(packaged, texts, folder)
     if predictions:
         data = check_page(page([[attribution(each)] for each in predictions], texts[0]))
         assert [panel["text"] for (panel,) in data["reviews"]] == [each.text for each in predictions]
@@ -170,29 +164,29 @@ def check_drawings(predictions, folder):
 
 
 @given(texts=st.lists(ANYTHING, min_size=1, max_size=12))
-def test_any_text_goes_through_every_entry(classifier, tmp_path_factory, texts):
-    check_all(classifier, texts, tmp_path_factory.getbasetemp())
+def test_any_text_goes_through_every_entry(packaged, tmp_path_factory, texts):
+    check_all(packaged, texts, tmp_path_factory.getbasetemp())
 
 
-def test_hostile_texts_go_through_every_entry_and_every_drawing(classifier, tmp_path):
-    predictions = check_all(classifier, HOSTILE, tmp_path)
+def test_hostile_texts_go_through_every_entry_and_every_drawing(packaged, tmp_path):
+    predictions = check_all(packaged, HOSTILE, tmp_path)
     assert len(predictions) > 30
     check_drawings(predictions, tmp_path)
 
 
 @pytest.mark.slow
-def test_every_code_point_goes_through_every_entry_and_some_are_drawn(classifier, tmp_path):
+def test_every_code_point_goes_through_every_entry_and_some_are_drawn(packaged, tmp_path):
     """139,264 texts of eight each; each 32nd is drawn."""
     points = [chr(number) for number in range(sys.maxunicode + 1)]
     texts = [f"영{''.join(points[start : start + 8])}화 {points[start]}" for start in range(0, len(points), 8)]
     for start in range(0, len(texts), 2048):
-        predictions = check_all(classifier, texts[start : start + 2048], tmp_path)
+        predictions = check_all(packaged, texts[start : start + 2048], tmp_path)
         check_drawings(predictions[::32], tmp_path)
 
 
-@pytest.mark.parametrize("text", ["a" * 300_000, "가" * 300_000, "!" * 300_000, "\u0301" * 300_000, "1" * 300_000])
-def test_of_a_long_text_the_beginning_is_read(classifier, text):
-    found = classifier.predict(text)
+@pytest.mark.parametrize("text", [letter * 300_000 for letter in "a가ㅋ!\u0301"], ids=lambda text: ascii(text[0]))
+def test_of_a_long_text_the_beginning_is_read(packaged, text):
+    found = packaged.predict(text)
     assert 0 <= found.probability <= 1
     assert "".join(tokenizer("mecab")(text)) == text[:LONGEST_TEXT]
 
@@ -210,10 +204,10 @@ def test_a_column_is_marked_as_its_cells_are():
 
 
 @pytest.mark.parametrize("suffix, delimiter", [("csv", ","), ("tsv", "\t")])
-def test_a_cell_stays_one_wherever_it_may_be_split(classifier, tmp_path, suffix, delimiter):
+def test_a_cell_stays_one_wherever_it_may_be_split(packaged, tmp_path, suffix, delimiter):
     cells = ["좋다;=1+1", "좋다\t=1+1", "좋다,=1+1", "좋다\r=1+1", "좋다 =1+1", 'a"b']
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"document": cell, "b;c": 1}) + "\n" for cell in cells))
-    score_table(classifier, tmp_path / "in.jsonl", tmp_path / f"out.{suffix}")
+    score_table(packaged, tmp_path / "in.jsonl", tmp_path / f"out.{suffix}")
     written = (tmp_path / f"out.{suffix}").read_bytes().decode()
     assert [f'\n"{cell}"' in written for cell in cells] == [True] * 4 + [False] * 2 and delimiter + '"b;c"' in written
     rows = list(csv.DictReader(io.StringIO(written, newline=""), delimiter=delimiter))
@@ -227,15 +221,12 @@ def test_tables_of_a_report_quote_what_may_be_split():
     assert as_csv(pandas.DataFrame({"n": [1 / 3]})) == "\ufeffn\r\n0.333333\r\n"
 
 
-def test_a_report_shows_hostile_films_and_texts_as_text(classifier, tmp_path):
-    rows = [
-        {"document": f"정말 재미있는 영화 {text}", "film": film, "date": "2019.04.01"}
-        for film in HOSTILE
-        for text in (*MARKUP, TEMPLATES[0])
-    ]
+def test_a_report_shows_hostile_films_and_texts_as_text(packaged, tmp_path):
+    pairs = [(film, f"정말 재미있는 영화 {text}") for film in HOSTILE for text in (*MARKUP, TEMPLATES[0])]
+    rows = [{"document": text, "film": film, "date": "2019.04.01"} for film, text in pairs]
     source = tmp_path / "=cmd'<script>alert(1)<!--.jsonl"
     source.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    found = report(classifier, source, tmp_path / "report.html", "film", "date", tables_to=tmp_path / "tables")
+    found = report(packaged, source, tmp_path / "report.html", "film", "date", tables_to=tmp_path / "tables")
     content = (tmp_path / "report.html").read_text(encoding="utf-8")
     check_page(content)
     assert len(found["groups"]) > 30 and "<img src=x" not in content and "=cmd&#x27;&lt;script&gt;" in content

@@ -129,17 +129,13 @@ def test_actions_of_the_workflow_are_pinned_by_their_digest():
 def test_every_folder_of_modules_is_packaged():
     packages = set(setup_cfg()["options"]["packages"].split())
     folders = {path.parent.relative_to(ROOT) for path in (ROOT / "nsmc_attention").rglob("*.py")}
-    data = {
-        "nsmc_attention.sample",
-        *(f"nsmc_attention.{each.name}" for task in SYSTEMS.values() for each in task.layout.packaged),
-    }
-    assert packages - data == {".".join(each.parts) for each in folders}
+    data = {f"nsmc_attention.{each.name}" for task in SYSTEMS.values() for each in task.layout.packaged}
+    assert packages - data - {"nsmc_attention.sample"} == {".".join(each.parts) for each in folders}
 
 
 def test_pre_commit_formats_as_the_extra_dev_does():
-    (revision,) = re.findall(
-        r"ruff-pre-commit\s+rev: v(.*)", (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
-    )
+    hooks = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    (revision,) = re.findall(r"ruff-pre-commit\s+rev: v(.*)", hooks)
     (ruff,) = (each for each in declared("dev") if each.name == "ruff")
     assert ruff.specifier.contains(revision)
 

@@ -1,12 +1,13 @@
 """Texts that get no label: `classifier.abstention`."""
 
 import re
+from dataclasses import replace
 
 import numpy
 import pytest
 
-from nsmc_attention import load_classifier, predict
-from nsmc_attention.classifier.abstention import LOST, NO_EVIDENCE, NOTICE
+from nsmc_attention import predict
+from nsmc_attention.classifier.abstention import LOST, NO_EVIDENCE, NOTICE, Abstention
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.positive_share import positive_share
 from nsmc_attention.classifier.windows import SUSPECT
@@ -57,11 +58,6 @@ def test_the_case_of_an_english_verdict_changes_nothing():
         assert len(found) == 1 and predict(word).label == ("negative" if word[:2] in ("ba", "bo") else "positive")
 
 
-@pytest.fixture(scope="module")
-def packaged():
-    return load_classifier()
-
-
 @pytest.mark.parametrize("text", UNKNOWN)
 def test_of_what_nothing_is_known_there_is_a_reason_and_no_label(text):
     found = predict(text)
@@ -91,10 +87,6 @@ def test_the_share_of_positive_ones_counts_those_with_a_label(packaged):
 
 
 def test_a_vocabulary_of_another_language_has_no_such_rule(packaged):
-    from dataclasses import replace
-
-    from nsmc_attention.classifier.abstention import Abstention
-
     english = replace(packaged.encoder, token_to_idx={"<unk>": 0, "<pad>": 1, "worst": 2, "movie": 3})
     review = english.encode("the plot was dull")
     alone = Abstention(english)
@@ -124,11 +116,8 @@ def test_a_text_in_english_has_no_label_against_its_verdict(packaged, word, turn
 def test_ratings_emoji_and_verdicts_are_judged_and_explained(packaged, positive, negative):
     assert (predict(positive).label, predict(negative).label) == ("positive", "negative")
     review = packaged.encoder.encode(positive)
-    assert (
-        [review.text[start:end] for start, end in review.offsets]
-        == list(review.tokens)
-        == list(predict(positive).tokens)
-    )
+    assert [review.text[start:end] for start, end in review.offsets] == list(review.tokens)
+    assert review.tokens == predict(positive).tokens
     found = Explainer(packaged)(negative)
     assert found.values.min() <= -abs(found.values).mean() and len(found.values) == len(found.tokens)
     assert review.without(0).tokens == review.tokens[1:]

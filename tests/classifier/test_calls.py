@@ -7,28 +7,13 @@ import numpy
 import pandas
 import pytest
 
-from nsmc_attention import (
-    draw_heatmap,
-    explain,
-    load_classifier,
-    load_restorer,
-    positive_share,
-    predict,
-    restore,
-    restore_column,
-    score_column,
-)
+from nsmc_attention import draw_heatmap, explain, load_classifier, load_restorer, predict, restore, score_column
 from nsmc_attention.apps.columns import SPARK_SCHEMA
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.film.rater import pairs_of
 from nsmc_attention.tables.source import say_once
 
 TEXTS = ["정말 재미있다", "별로"]
-
-
-@pytest.fixture(scope="module")
-def classifier(bundle_folder):
-    return load_classifier(bundle_folder)
 
 
 @pytest.mark.parametrize(
@@ -145,48 +130,6 @@ def test_columns_that_are_called_otherwise_are_said(classifier, capsys):
     score_column(frame, classifier)
     said = "DataFrame: the table already has score; the results are in predicted_label, predicted_score, "
     assert capsys.readouterr().err.startswith(said)
-
-
-@pytest.mark.parametrize(
-    "call, message",
-    [
-        (lambda frame: score_column(frame, "reviw"), "expected a column 'reviw', found review; did you mean 'review'"),
-        (
-            lambda frame: score_column("review", frame),
-            "classifier: expected Classifier or None, found DataFrame; load one",
-        ),
-        (
-            lambda frame: score_column(frame["review"], "review"),
-            "text_column 'review': expected a DataFrame, found Series",
-        ),
-        (
-            lambda frame: score_column(frame, "review", load_classifier()),
-            "restore: expected bool or Restorer, found Class",
-        ),
-        (
-            lambda frame: restore_column(frame, "reviw"),
-            "expected a column 'reviw', found review; did you mean 'review'",
-        ),
-        (
-            lambda frame: restore_column(frame, load_classifier()),
-            "restorer: expected Restorer or None, found Classifier",
-        ),
-        (
-            lambda frame: predict("좋다", "runs/mine"),
-            r"classifier: expected .*, found str; load one by load_classifier\(\)",
-        ),
-        (lambda frame: predict(load_classifier(), "좋다"), "classifier: expected Classifier or None, found str"),
-        (lambda frame: explain("좋다", "erasure"), "classifier: expected Classifier or None, found str"),
-        (lambda frame: explain(frame), "expected a review as str, found DataFrame"),
-        (lambda frame: restore("좋다", load_classifier()), "restorer: expected Restorer or None, found Classifier"),
-        (lambda frame: restore(TEXTS), r"expected a review as str, found list.*; use restore_many\(\) for several"),
-        (lambda frame: positive_share(frame, "review"), "classifier: expected Classifier or None, found str"),
-    ],
-)
-def test_a_wrong_call_is_refused_in_one_line(call, message):
-    with pytest.raises(DataError, match=message) as refused:
-        call(pandas.DataFrame({"review": TEXTS}))
-    assert "\n" not in str(refused.value)
 
 
 def test_the_text_comes_first_and_the_packaged_model_is_taken(classifier):

@@ -22,12 +22,6 @@ def test_predictions_have_a_row_of_weights_for_each_hop(command, tiny_structured
     assert blank["weights"] == [] and "blank" in blank["error"]
 
 
-@pytest.mark.parametrize("method", ["attention", "erasure", "gradient"])
-def test_reviews_are_explained_by_every_method(command, tiny_structured, method):
-    done = command("explain", TEXT, "--bundle", tiny_structured, "--method", method)
-    assert done.returncode == 0 and f" - {method} - " in done.stdout
-
-
 def test_a_review_is_explained_with_a_picture_of_its_heads(command, tiny_transformer, tmp_path):
     done = command("explain", TEXT, "--bundle", tiny_transformer, "--heads", tmp_path / "a.png")
     found = explain(TEXT, load_classifier(tiny_transformer))

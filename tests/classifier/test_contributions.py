@@ -17,8 +17,8 @@ from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.errors import ConfigError
 from nsmc_attention.machine.gluon import mxnet
+from nsmc_attention.measure.metrics import log_odds
 from nsmc_attention.text.ngrams import SHARED
-from nsmc_attention.views.page import save_attributions
 from nsmc_attention.views.terminal import faithfulness_table
 
 TEXT = "배우는 좋은데 영화는 정말 별로"
@@ -36,10 +36,6 @@ def folder(request):
 @pytest.fixture(scope="module")
 def classifier(tiny_convolution):
     return load_classifier(tiny_convolution, engine="onnx")
-
-
-def log_odds(probability):
-    return numpy.log(probability / (1 - probability))
 
 
 def bias_of(explainer):
@@ -109,17 +105,10 @@ def test_another_classifier_is_explained_by_attention_and_has_none(bundle_folder
             explain(TEXT, other, "contribution")
 
 
-def test_the_matrix_of_the_weights_is_beside_them(classifier, tmp_path):
+def test_the_matrix_of_the_weights_is_beside_them(classifier):
     found, attention = explain(TEXT, classifier), explain(TEXT, classifier, "attention")
     assert numpy.array_equal(found.matrix, attention.matrix)
     assert "contribution" in found._repr_html_() and "<details" in found._repr_html_()
-    save_attributions([[found]], tmp_path / "own.svg")
-    save_attributions([[found]], tmp_path / "words.svg", "words")
-    save_attributions([[attention]], tmp_path / "matrix.svg")
-    own, words, matrix = (size_of(tmp_path / f"{name}.svg") for name in ("own", "words", "matrix"))
-    assert own == words != matrix
-    with pytest.raises(ConfigError, match="only attention has one, found contribution"):
-        save_attributions([[found]], tmp_path / "a.png", "matrix")
 
 
 def test_explain_shows_contributions_and_on_demand_the_matrix(command, classifier, tiny_convolution, tmp_path):
@@ -128,10 +117,11 @@ def test_explain_shows_contributions_and_on_demand_the_matrix(command, classifie
     assert named.returncode == 0 and first.stdout == named.stdout and " - contribution - " in named.stdout
     assert f"별로({explain(TEXT, classifier).values[-1]:+.2f})" in named.stdout and "+ for positive" in named.stdout
     assert " - attention - " in command(*options, "--method", "attention").stdout
-    for name, more in (("a.svg", ["--method", "attention"]), ("b.svg", ["--picture", "matrix"]), ("c.svg", [])):
+    named = ("a.svg", ["--method", "attention"]), ("b.svg", ["--picture", "matrix"]), ("c.svg", [])
+    for name, more in (*named, ("d.svg", ["--picture", "words"])):
         assert command(*options, *more, "--output", tmp_path / name).returncode == 0
-    matrix, same, words = (size_of(tmp_path / name) for name in ("a.svg", "b.svg", "c.svg"))
-    assert matrix == same != words
+    matrix, same, own, words = (size_of(tmp_path / f"{name}.svg") for name in "abcd")
+    assert matrix == same != words == own
 
 
 @pytest.mark.parametrize("fixture", FIXTURES)

@@ -16,7 +16,6 @@ from nsmc_attention.classifier.domain_shift import (
     domain_warning,
     word_ranks,
 )
-from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.text.symbols import ENTRIES
 
@@ -26,11 +25,6 @@ WORDS = ("great", "boring", "too slow", "worth the money", "not what I had expec
 ENGLISH = [f"I think the {thing} was {word}." for thing in THINGS for word in WORDS]
 JUNK = [f"{number * 7919 % 100_003} qzx{number}#" for number in range(30)]
 SAID = "unlike the film reviews of the training"
-
-
-@pytest.fixture(scope="module")
-def classifier():
-    return load_classifier()
 
 
 @pytest.fixture
@@ -45,43 +39,37 @@ def table(tmp_path):
     return write
 
 
-def test_film_reviews_are_like_film_reviews(classifier):
-    assert [domain_shift(classifier, texts) for texts in (FILMS, FILMS[:100], FILMS[-FEWEST_TEXTS:])] == [None] * 3
+def test_film_reviews_are_like_film_reviews(packaged):
+    assert [domain_shift(packaged, texts) for texts in (FILMS, FILMS[:100], FILMS[-FEWEST_TEXTS:])] == [None] * 3
 
 
 @pytest.mark.parametrize("texts", [ENGLISH, JUNK, ["漢字だけの文章です"] * 20])
-def test_other_texts_are_not(classifier, texts):
-    found = domain_shift(classifier, texts)
+def test_other_texts_are_not(packaged, texts):
+    found = domain_shift(packaged, texts)
     assert found.texts == len(texts) and found.rank > USUAL_RANK and found.certainty < USUAL_CERTAINTY
     assert SAID in str(found) and "label 100 rows" in str(found) and "nsmc-attention adapt FILE --out RUN" in str(found)
     assert "\n" not in str(found)
 
 
-def test_fewer_than_twenty_texts_with_a_word_say_nothing(classifier):
-    assert domain_shift(classifier, ENGLISH[: FEWEST_TEXTS - 1]) is None and domain_shift(
-        classifier, ENGLISH[:FEWEST_TEXTS]
-    )
-    assert (
-        domain_shift(classifier, [*ENGLISH[: FEWEST_TEXTS - 1], *10 * ["", " "]]) is None
-        and domain_shift(classifier, 100 * [""]) is None
-    )
+def test_fewer_than_twenty_texts_with_a_word_say_nothing(packaged):
+    few = ENGLISH[: FEWEST_TEXTS - 1]
+    assert domain_shift(packaged, ENGLISH[:FEWEST_TEXTS])
+    assert [domain_shift(packaged, texts) for texts in (few, [*few, *10 * ["", " "]], 100 * [""])] == [None] * 3
 
 
-def test_the_first_rows_are_looked_at(classifier):
+def test_the_first_rows_are_looked_at(packaged):
     films = [FILMS[number % len(FILMS)] for number in range(MOST_TEXTS)]
-    assert (
-        domain_shift(classifier, [*films, *40 * ENGLISH]) is None
-        and domain_shift(classifier, [*40 * ENGLISH, *films]).texts == MOST_TEXTS
-    )
+    assert domain_shift(packaged, [*films, *40 * ENGLISH]) is None
+    assert domain_shift(packaged, [*40 * ENGLISH, *films]).texts == MOST_TEXTS
 
 
-def test_rank_and_certainty_are_means_over_words_and_over_texts(classifier):
-    encoder, texts = classifier.bundle.codec, ["영화", "漢"]
-    found = domain_shift(classifier, [*texts * 10, ""])
+def test_rank_and_certainty_are_means_over_words_and_over_texts(packaged):
+    encoder, texts = packaged.bundle.codec, ["영화", "漢"]
+    found = domain_shift(packaged, [*texts * 10, ""])
     # before the words are the two special tokens and the symbols, which are no words
     ranks = [encoder.token_to_idx["영화"] + 1 - len(ENTRIES), len(encoder)]
     assert found.texts == 20 and found.rank == round(numpy.exp(numpy.log(ranks).mean()))
-    probability = classifier.probabilities(texts)
+    probability = packaged.probabilities(texts)
     odds = abs(numpy.log(probability / (1 - probability))).mean()
     assert found.certainty == round(100 / (1 + numpy.exp(-odds)))
     assert word_ranks(encoder)[[encoder.token_to_idx[entry] for entry in ENTRIES]].tolist() == [0] * len(ENTRIES)
@@ -89,10 +77,7 @@ def test_rank_and_certainty_are_means_over_words_and_over_texts(classifier):
 
 def test_predict_says_it_on_stderr_and_changes_nothing_else(command, table):
     path = table(ENGLISH)
-    done, lines = (
-        command("predict", "--input", path, "--format", "csv"),
-        command("predict", "--format", "csv", *ENGLISH),
-    )
+    done, lines = (command("predict", "-f", "csv", *given) for given in (["--input", path], ENGLISH))
     assert done.returncode == 0 and done.stderr.count(SAID) == 1 and done.stderr.startswith(f"{path}: ")
     assert done.stdout.splitlines()[1:] == lines.stdout.splitlines()[1:] and lines.stderr.startswith("TEXT: ")
     assert not command("predict", FILMS[0]).stderr
@@ -124,9 +109,9 @@ def test_few_texts_with_hangul_or_without_letters_are_not(command, table, texts)
     assert not remarks(command("predict", "--input", table(texts))) and not command("predict", *texts).stderr
 
 
-def test_texts_without_a_letter_do_not_hide_foreign_ones(classifier):
-    assert (domain_warning(classifier, ["good", "", "10/10"]) or "").startswith("1 of 3 ")
-    assert not domain_warning(classifier, ["", "10/10", "좋다"])
+def test_texts_without_a_letter_do_not_hide_foreign_ones(packaged):
+    assert (domain_warning(packaged, ["good", "", "10/10"]) or "").startswith("1 of 3 ")
+    assert not domain_warning(packaged, ["", "10/10", "좋다"])
 
 
 def test_lines_of_standard_input_are_spoken_of_after_the_last(command):
@@ -147,13 +132,13 @@ def test_other_bundles_are_not_spoken_of(command, table, bundle_folder):
     "language, said",
     [("ko", "모델이 학습한 영화 리뷰와 다른 텍스트입니다"), ("en", "unlike the film reviews that the model")],
 )
-def test_a_report_says_it_at_the_top_and_in_its_language(classifier, table, tmp_path, language, said, capsys):
+def test_a_report_says_it_at_the_top_and_in_its_language(packaged, table, tmp_path, language, said, capsys):
     page = tmp_path / "report.html"
     # a table of English alone has no label to report
-    report(classifier, table([f"{text} 배송 포장 사이즈 환불" for text in ENGLISH]), page, language=language)
+    report(packaged, table([f"{text} 배송 포장 사이즈 환불" for text in ENGLISH]), page, language=language)
     assert SAID in capsys.readouterr().err
     top = page.read_text(encoding="utf-8").partition('<dl class="figures">')[0]
     (line,) = [each for each in re.findall('<p class="warning">(.*?)</p>', top) if said in each]
     assert "100" in line and "nsmc-attention adapt FILE --out RUN" in line and f"{USUAL_CERTAINTY}\u00a0%" in line
-    report(classifier, table(FILMS), page, language=language)
+    report(packaged, table(FILMS), page, language=language)
     assert said not in page.read_text(encoding="utf-8")

@@ -7,13 +7,9 @@ from nsmc_attention.classifier.explain import Explainer, explain, explain_many
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.measure.metrics import log_odds
 
 TEXT = "배우는 좋은데 영화는 정말 별로"
-
-
-@pytest.fixture(scope="module")
-def classifier(bundle_folder):
-    return load_classifier(bundle_folder)
 
 
 @pytest.fixture(scope="module")
@@ -25,10 +21,6 @@ def explainer(classifier):
 def encoded(classifier):
     texts = nsmc.load("sample", "test").documents[:40]
     return [each for each in map(classifier.bundle.codec.encode, texts) if len(each)]
-
-
-def log_odds(probability):
-    return numpy.log(probability / (1 - probability))
 
 
 def test_attention_is_the_prediction_s_own(classifier):
@@ -52,12 +44,9 @@ def test_the_gradient_is_that_of_a_small_step(explainer, encoded):
         batch = encoder.batch([review])
         rows = network.embed_tokens(nd, nd.array(batch[0], dtype="int32"), nd.array(batch[2], dtype="int32"))
         mask, lengths = nd.ones((1, len(review), 1)), nd.array(batch[1], dtype="float32")
-        odds = [
-            float((logits[0, 1] - logits[0, 0]).asscalar())
-            for logits, _ in (
-                network.forward_embedded(nd, [factor * row for row in rows], mask, lengths) for factor in (0.99, 1.01)
-            )
-        ]
+        scaled = ([factor * row for row in rows] for factor in (0.99, 1.01))
+        logits = [network.forward_embedded(nd, each, mask, lengths)[0] for each in scaled]
+        odds = [float((each[0, 1] - each[0, 0]).asscalar()) for each in logits]
         assert explainer.gradients([review])[0].sum() == pytest.approx((odds[1] - odds[0]) / 0.02, abs=0.01)
 
 
@@ -75,13 +64,8 @@ def test_gradients_of_the_article_s_model_are_taken_too(post_run_folder):
 def test_reviews_of_several_models_and_methods_stay_together(classifier, post_run_folder):
     other = load_classifier(post_run_folder / "bundle")
     found = explain_many([classifier, other], [TEXT, "최고"], ["attention", "erasure"], by_word=True)
-    assert [[(each.source, each.method) for each in beside] for beside in found] == 2 * [
-        [
-            (source, method)
-            for source in (classifier.bundle.name, other.bundle.name)
-            for method in ("attention", "erasure")
-        ]
-    ]
+    names = [(each.bundle.name, method) for each in (classifier, other) for method in ("attention", "erasure")]
+    assert [[(each.source, each.method) for each in beside] for beside in found] == [names] * 2
     assert found[0][0].tokens == tuple(TEXT.split())
 
 

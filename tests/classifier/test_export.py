@@ -9,7 +9,7 @@ from nsmc_attention.classifier.export import disagreement, export_bundle, parity
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.engines.graphs import OnnxGraph
 from nsmc_attention.engines.onnx.graph import lower
-from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.errors import BundleError
 from nsmc_attention.network.parameters import loaded, set_parameters, snapshot
 
 
@@ -49,56 +49,12 @@ def test_gluon_reads_exported_parameters(run_folder, tmp_path):
     assert all((array == loaded(bundle.parameters())[name]).all() for name, array in snapshot(network).items())
 
 
-@pytest.mark.parametrize(
-    "output, error, message",
-    [
-        ("-", ConfigError, "expected a file, found stdout"),
-        ("{bundle}", DataError, "is a folder"),
-        ("{bundle}/../none/model.onnx", DataError, "no such folder"),
-    ],
-)
-def test_a_place_where_no_model_can_be_written_is_reported_before_any_work(
-    output, error, message, run_folder, tmp_path, monkeypatch
-):
-    """The work itself would be an error, because these are no parameters."""
-    monkeypatch.chdir(tmp_path)
+def test_another_function_is_a_disagreement(run_folder):
     bundle = load_bundle(run_folder / "bundle", LAYOUT)
-    write_bundle(tmp_path / "bundle", bundle.manifest, {**read_contents(bundle), "model.safetensors": b"none"})
-    with pytest.raises(error, match=message):
-        export_bundle(tmp_path / "bundle", output.format(bundle=tmp_path / "bundle"))
-    assert load_bundle(tmp_path / "bundle", LAYOUT) and len(list(tmp_path.iterdir())) == 1
-
-
-@pytest.fixture(scope="module")
-def large_scores(tmp_path_factory, tiny):
-    """An engine on MXNet whose dot products are in the hundreds, and its bundle."""
-    from nsmc_attention.classifier.train import train
-
-    out = tmp_path_factory.mktemp("runs") / "dot"
-    sizes = {"hidden_size": 128, "ngram_buckets": 0, "erasure_reviews": 0}
-    # states of larger steps are so steep that the engines' rounding grows within a review
-    train("sample", tiny.with_fields(attention="dot", epochs=1, learning_rate=1e-3, **sizes), out, quiet=True)
-    bundle = load_bundle(out / "bundle", LAYOUT)
     gluon = load_engine(bundle, "gluon", "cpu")
     arrays = snapshot(gluon.graph.block)
-    larger = {name: array * (200 if "i2h_weight" in name else 1) for name, array in arrays.items()}
-    set_parameters(gluon.graph.block, larger)
-    return bundle, gluon
-
-
-def test_rounding_of_large_scores_is_no_disagreement(large_scores):
-    bundle, gluon = large_scores
-    content = lower(gluon.graph.block, bundle.config.graphs)["model.onnx"]
-    found = parity(gluon, content, bundle.codec, bundle.config, parity_texts())
-    assert found["weights_difference"] > 1e-5 and not disagreement(found), found
-
-
-def test_another_function_is_a_disagreement(large_scores):
-    bundle, gluon = large_scores
-    arrays = snapshot(gluon.graph.block)
-    set_parameters(
-        gluon.graph.block, {**arrays, "output.bias": arrays["output.bias"] + numpy.array([0, 0.01], "float32")}
-    )
+    bias = arrays["output.bias"] + numpy.array([0, 0.01], "float32")
+    set_parameters(gluon.graph.block, {**arrays, "output.bias": bias})
     content = lower(gluon.graph.block, bundle.config.graphs)["model.onnx"]
     set_parameters(gluon.graph.block, arrays)
     found = parity(gluon, content, bundle.codec, bundle.config, parity_texts()[:100])
@@ -107,7 +63,8 @@ def test_another_function_is_a_disagreement(large_scores):
 
 @pytest.mark.parametrize("wrong", [2e-4, numpy.nan, numpy.inf])
 def test_differences_that_are_large_or_no_numbers_are_disagreements(wrong):
-    assert not disagreement({"probability_difference": 1e-6, "weights_difference": 1e-5})
+    # rounding, of large scores of the attention too
+    assert not disagreement({"probability_difference": 9e-5, "weights_difference": 9e-5})
     assert disagreement({"probability_difference": wrong, "weights_difference": 0.0})
     assert disagreement({"probability_difference": 0.0, "weights_difference": wrong})
 

@@ -20,7 +20,7 @@ from nsmc_attention.errors import BundleError, ConfigError
 from nsmc_attention.network.parameters import snapshot
 from nsmc_attention.systems.language.settings import LAYOUT as LANGUAGE_LAYOUT
 from nsmc_attention.systems.restore.settings import LAYOUT as RESTORATION_LAYOUT
-from nsmc_attention.systems.restore.settings import RESTORE_PRESETS, RestoreConfig
+from nsmc_attention.systems.restore.settings import RESTORE_PRESETS
 from nsmc_attention.systems.restore.train import train_restorer
 from nsmc_attention.training.runs import Run
 from nsmc_attention.training.task import first_bundle
@@ -31,9 +31,8 @@ STILL = {"epochs": 1, "learning_rate": 0.0}
 
 def test_a_restorer_begins_with_all_that_another_has_learnt(tiny_editor, tmp_path):
     first = load_bundle(tiny_editor, RESTORATION_LAYOUT)
-    second = train_restorer(
-        Texts("sample"), first.config.with_fields(**STILL, seed=1), Run(tmp_path / "run", quiet=True), tiny_editor
-    )
+    config = first.config.with_fields(**STILL, seed=1)
+    second = train_restorer(Texts("sample"), config, Run(tmp_path / "run", quiet=True), tiny_editor)
     assert second.codec.known == first.codec.known
     one, other = (parameters_of(bundle)[1] for bundle in (first, second))
     assert all(numpy.allclose(one[name], other[name], atol=1e-6) for name in one)
@@ -46,9 +45,8 @@ def test_a_classifier_begins_with_the_encoder_and_the_embeddings_of_a_language_m
     first = load_bundle(tiny_language, LANGUAGE_LAYOUT)
     model = first.config.model
     sizes = {f"model.encoder.{name}": getattr(model.encoder, name) for name in ("units", "heads", "feed_forward")}
-    small = preset("default").with_fields(
-        encoder="transformer", embedding_size=8, ngram_buckets=0, erasure_reviews=0, attention_units=4, **STILL
-    )
+    small = {"embedding_size": 8, "ngram_buckets": 0, "erasure_reviews": 0, "attention_units": 4}
+    small = preset("default").with_fields(encoder="transformer", **small, **STILL)
     bundle = train("sample", small.with_fields(**sizes), tmp_path / "run", quiet=True, init_from=tiny_language)
     arrays, (_, known) = snapshot(gluon_graph(bundle, "cpu").block), parameters_of(first)
     encoder = [name for name in known if name.startswith("encoder.")]
@@ -126,10 +124,3 @@ def test_a_packaged_bundle_is_known_by_its_name():
     assert first_bundle("pretrained_language", LAYOUT, LANGUAGE_LAYOUT).layout is LANGUAGE_LAYOUT
     with pytest.raises(BundleError, match="pretraind: no such bundle folder"):
         first_bundle("pretraind", LAYOUT)
-
-
-def test_a_training_begins_with_no_bundle_of_another_task(tiny_reader, tmp_path):
-    with pytest.raises(BundleError, match="expected a bundle of the task classify or language, found 'read'"):
-        train("sample", preset("default"), tmp_path / "run", quiet=True, init_from=tiny_reader)
-    with pytest.raises(BundleError, match="expected a bundle of the task restore, found 'classify'"):
-        train_restorer(Texts("sample"), RestoreConfig(), Run(tmp_path / "other", quiet=True), LAYOUT.packaged[0])

@@ -6,16 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.classifier.explain import Explainer
-from nsmc_attention.classifier.predictor import END, PAIRED, PIECE_TOKENS, WHOLE_TOKENS, Pieces, load_classifier, spans
+from nsmc_attention.classifier.predictor import END, PAIRED, PIECE_TOKENS, WHOLE_TOKENS, Pieces, spans
 from nsmc_attention.measure.metrics import log_odds
 
 TOKENS = st.lists(st.sampled_from(["영화", "좋", "다", ".", "ㅋㅋ", "요", "!"]), min_size=1, max_size=700)
 GOOD, BAD = "정말 재미있고 감동적인 영화였다. ", "지루하고 최악이었다. 돈 아깝다 진짜. "
-
-
-@pytest.fixture(scope="module")
-def packaged():
-    return load_classifier()
 
 
 @given(TOKENS)
@@ -57,7 +52,3 @@ def test_weights_of_a_long_review_stay_within_its_pieces_and_one_of_one_piece_is
     assert long.weights.shape == (len(long.tokens),) * 2
     numpy.testing.assert_allclose(long.weights.sum(axis=1), 1, atol=1e-5)
     assert long.weights[0, -1] == 0 and packaged.predict_many([GOOD, BAD * 90])[0] == short
-
-
-def test_a_text_of_many_characters_is_read_in_linear_time(packaged):
-    assert packaged.predict("ㅋ" * 20_000).tokens

@@ -311,12 +311,8 @@ def test_a_batch_that_would_be_read_beyond_a_table_is_refused(changed, message):
 )
 def test_a_parameter_of_another_shape_or_type_is_refused(name):
     given = parameters(30, 4, 5, 6, 50, window=3, value_units=7, signed=True)
-    for wrong in (
-        given[name][..., :1].repeat(9, -1),
-        given[name].astype("float64"),
-        given[name][None],
-        given[name][:0],
-    ):
+    own = given[name]
+    for wrong in (own[..., :1].repeat(9, -1), own.astype("float64"), own[None], own[:0]):
         if name in ("embedding", "score", "hidden_bias", "values") and wrong.dtype != "float64" and wrong.size:
             # these say what the sizes are, which others do not fit
             name = "[a-z_]+"

@@ -185,16 +185,6 @@ def test_a_network_that_says_what_tokens_add_has_the_same_logits_as_one_that_doe
     numpy.testing.assert_array_equal(weights.asnumpy(), same.asnumpy())
 
 
-def test_values_near_the_token_need_one_weight_a_token():
-    with pytest.raises(ConfigError, match="expected one weight a token, found the heads of multihead"):
-        network("multihead", values="convolution")
-
-
-def test_a_window_has_a_token_in_the_middle():
-    with pytest.raises(ConfigError, match="model.values.window: expected an odd number.*found 4"):
-        network(values="convolution", window=4)
-
-
 def test_the_evidence_of_a_token_is_its_log_odds_and_those_of_the_one_before():
     table, (_, _, ngrams) = network().ngram_table, inputs()
     by_token = ngram_log_odds(nd, table(ngrams))

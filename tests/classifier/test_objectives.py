@@ -16,8 +16,6 @@ from nsmc_attention.classifier.stages import (
     redundancy,
 )
 from nsmc_attention.machine.mxnet_shim import import_mxnet
-from nsmc_attention.measure.metrics import overlap
-from nsmc_attention.network.parameters import snapshot
 
 mxnet = import_mxnet()
 
@@ -133,20 +131,3 @@ def test_taught_contributions_are_nearer_to_erasure_than_untaught_ones():
         loss.backward()
         trainer.step(1)
     assert errors() < before / 4
-
-
-def test_hops_trained_with_a_penalty_overlap_less_than_half_as_much():
-    found = {}
-    for penalty in (0.0, 1.0):
-        built = network()
-        objective = LabelsObjective(None, mxnet.cpu(), penalty=penalty)
-        trainer = gluon.Trainer(built.collect_params(), "adam", {"learning_rate": 0.02}, kvstore=None)
-        for _ in range(60):
-            with autograd.record():
-                loss = objective.loss(built, batch())
-            loss.backward()
-            trainer.step(1)
-        weights = built(nd.array(batch().token_ids, dtype="int32"), nd.array(LENGTHS))[1].asnumpy()
-        found[penalty] = overlap(weights)
-        assert numpy.isfinite(sum(each.sum() for each in snapshot(built).values()))
-    assert found[1.0] < found[0.0] / 2, found

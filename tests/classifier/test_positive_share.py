@@ -1,13 +1,11 @@
-import io
 import json
 import math
 from dataclasses import replace
 
-import numpy
 import pandas
 import pytest
 
-from nsmc_attention import load_classifier, positive_share, score_column
+from nsmc_attention import positive_share, score_column
 from nsmc_attention.classifier.positive_share import LEANING, MOST_ODDS, LabelsByShare, share_given
 from nsmc_attention.classifier.predictor import Classifier
 from nsmc_attention.errors import ConfigError, DataError
@@ -17,39 +15,30 @@ from nsmc_attention.scoring.reference import worker_scorer
 TEXTS = "최고의 영화|지루하고 돈이 아까워요|정말 재미있는 영화였어요| |별로|감동적이에요|또 보고 싶다".split("|")
 
 
-@pytest.fixture(scope="module")
-def classifier():
-    return load_classifier()
-
-
-def test_texts_have_the_same_share_whatever_holds_them(classifier):
-    found = positive_share(TEXTS, classifier)
-    assert found == positive_share(pandas.Series(TEXTS), classifier) == positive_share(iter(TEXTS))
+def test_texts_have_the_same_share_whatever_holds_them(packaged):
+    found = positive_share(TEXTS, packaged)
+    assert found == positive_share(pandas.Series(TEXTS), packaged) == positive_share(iter(TEXTS))
     assert found == positive_share([None, math.nan, *TEXTS]) == positive_share(pandas.DataFrame({"review": TEXTS}))
-    evidence = Evidence.of(classifier.probabilities(TEXTS)) + classifier.sample(TEXTS)
+    evidence = Evidence.of(packaged.probabilities(TEXTS)) + packaged.sample(TEXTS)
     assert found == evidence.share and found.n == 6
 
 
-def test_neutral_reviews_hardly_change_the_share(classifier):
+def test_neutral_reviews_hardly_change_the_share(packaged):
     table = ["정말 재미있는 영화였어요", "최고의 영화", "감동적이에요", "또 보고 싶다", "지루하고 돈이 아까워요"]
     table, neutral = [f"{text} {n}" for n in range(10) for text in table], ["그냥 그래요 무난한 영화", "쏘쏘 평범하다"]
-    alone, beside = (
-        positive_share([*table, *more]) for more in ([], [f"{text} {n}" for n in range(20) for text in neutral])
-    )
-    counted = Evidence.of(classifier.probabilities(table)).share
-    without = Evidence.of(
-        classifier.probabilities([*table, *(f"{text} {n}" for n in range(20) for text in neutral)])
-    ).share
+    more = [f"{text} {n}" for n in range(20) for text in neutral]
+    alone, beside = positive_share(table), positive_share([*table, *more])
+    counted, without = (Evidence.of(packaged.probabilities(texts)).share for texts in (table, [*table, *more]))
     assert abs(beside.share - alone.share) < abs(without.share - counted.share)
 
 
-def test_stars_of_films_say_nothing_of_what_a_classifier_was_adapted_to(classifier):
-    bundle = replace(classifier.bundle, manifest={**classifier.bundle.manifest, "adapted": {}})
-    adapted, texts = Classifier(bundle, classifier.engine), [text for text in TEXTS if text.strip()]
-    assert len(classifier.sample(texts).sample) == len(texts) and not len(adapted.sample(texts).sample)
+def test_stars_of_films_say_nothing_of_what_a_classifier_was_adapted_to(packaged):
+    bundle = replace(packaged.bundle, manifest={**packaged.bundle.manifest, "adapted": {}})
+    adapted, texts = Classifier(bundle, packaged.engine), [text for text in TEXTS if text.strip()]
+    assert len(packaged.sample(texts).sample) == len(texts) and not len(adapted.sample(texts).sample)
 
 
-def test_a_text_that_many_rows_are_counts_once_and_is_said(classifier, tmp_path, command):
+def test_a_text_that_many_rows_are_counts_once_and_is_said(packaged, tmp_path, command):
     own = [f"{text} {n}" for n in range(5) for text in TEXTS if text.strip()]
     again = [*own, *["배송 빠르고 좋아요"] * 30]
     assert positive_share(again) == positive_share([*own, "배송 빠르고 좋아요"])
@@ -69,10 +58,6 @@ def test_texts_without_hangul_have_no_share(texts):
     "reviews, message",
     [
         ("최고", "found one string; give a list or a column of them"),
-        (pandas.DataFrame({"x": TEXTS, "y": TEXTS}), r'df\["review"\]'),
-        ({"review": "최고"}, "found dict"),
-        (7, "found int"),
-        (io.StringIO("review\n최고\n"), "found StringIO"),
         ([0.5, 1.5], r"texts\[0\]: expected a review as str, found float"),
         (["최고", 3], r"texts\[1\]: expected a review as str, found int"),
     ],
@@ -82,9 +67,9 @@ def test_other_values_are_refused(reviews, message):
         positive_share(reviews)
 
 
-def test_a_label_by_the_share_stands_beside_the_review_s_own(classifier):
-    scorer, limit = LabelsByShare(classifier, 0.9), MOST_ODDS / math.exp(classifier.prior)
-    own, rows = classifier.rows(TEXTS), scorer.rows(TEXTS)
+def test_a_label_by_the_share_stands_beside_the_review_s_own(packaged):
+    scorer, limit = LabelsByShare(packaged, 0.9), MOST_ODDS / math.exp(packaged.prior)
+    own, rows = packaged.rows(TEXTS), scorer.rows(TEXTS)
     names = [*scorer.types]
     assert names == ["label", "score", "probability", *LEANING, "error"]
     for plain, row in zip(own, rows):
@@ -107,20 +92,6 @@ def test_share_table_reads_the_table_twice(tmp_path, command):
     assert plain.stdout.splitlines()[0] == "review,n,label,score,probability,error"
 
 
-@pytest.mark.parametrize("share", ["2", "0", "1", "half", "nan"])
-def test_a_share_that_is_none_is_refused(share, command):
-    done = command("predict", "최고", "--share", share)
-    assert done.returncode == 2 and "--share: expected table, or a number between 0 and 1" in done.stderr
-
-
-def test_what_has_no_table_has_no_share_of_it(tmp_path, command):
-    assert "expected --input FILE" in command("predict", "최고", "--share", "table").stderr
-    (tmp_path / "a.csv").write_text("review\n최고\n별로\n", encoding="utf-8")
-    done = command("predict", "--input", tmp_path / "a.csv", "--share", "table", "-o", tmp_path / "b.csv")
-    assert done.returncode == 2 and "expected a share that can be estimated, found unknown" in done.stderr
-    assert not (tmp_path / "b.csv").exists()
-
-
 def test_a_number_is_given_as_such_or_in_percent():
     assert (share_given("0.85"), share_given("85%"), share_given("table")) == (0.85, 0.85, None)
     with pytest.raises(ConfigError, match="found '1.2'"):
@@ -133,9 +104,7 @@ def test_tallies_of_parts_add_up_to_that_of_the_whole():
     whole = Tally.of(texts, probabilities, 2)
     parts = Tally.of(texts[:2], probabilities[:2], 1) + Tally.of(texts[2:], probabilities[2:], 1)
     assert (whole.rows, whole.errors, whole.positive, whole.korean) == (5, 2, 2, 2)
-    assert all(
-        numpy.all(getattr(whole, name) == getattr(parts, name)) for name in ("rows", "errors", "positive", "korean")
-    )
+    assert (parts.rows, parts.errors, parts.positive, parts.korean) == (5, 2, 2, 2)
     assert (whole.evidence.bins == parts.evidence.bins).all()
 
 

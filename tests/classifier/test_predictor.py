@@ -7,9 +7,10 @@ from itertools import count, islice
 import numpy
 import pytest
 
+from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classifier.engines import runs_natively
-from nsmc_attention.classifier.predictor import Classifier, TokenScorer, load_classifier, renormalize_rows
-from nsmc_attention.classifier.settings import preset
+from nsmc_attention.classifier.predictor import TokenScorer, load_classifier, renormalize_rows
+from nsmc_attention.classifier.settings import LAYOUT, preset
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.errors import BundleError
 
@@ -30,13 +31,17 @@ def test_a_review_is_answered_alone_as_in_a_batch(classifier, texts):
     assert classifier.predict_many(texts[::-1])[::-1] == together
 
 
-def test_a_prediction_holds_together(classifier, post_run_folder, texts):
-    """Also of a fixed length, whose weights are shared among the review's own tokens."""
-    fixed = load_classifier(post_run_folder / "bundle", classifier.engine.name)
-    for each in [*classifier.predict_many(texts), *fixed.predict_many(texts)]:
+def test_a_prediction_holds_together(classifier, post_run_folder, tiny_structured, texts):
+    """Also of a fixed length, whose weights are shared among the review's own tokens, and of three hops."""
+    others = [
+        load_classifier(folder, classifier.engine.name) for folder in (post_run_folder / "bundle", tiny_structured)
+    ]
+    assert others[1].predict(texts[0]).axes == ("hops", "keys")
+    for each in [found for one in (classifier, *others) for found in one.predict_many(texts)]:
         size = len(each.tokens)
         assert [each.text[start:end] for start, end in each.offsets] == list(each.tokens)
-        assert each.weights.shape == (size, size) and each.token_weights.shape == (size,)
+        assert each.weights.shape == (3 if each.axes[0] == "hops" else size, size)
+        assert each.token_weights.shape == (size,)
         numpy.testing.assert_allclose(each.weights.sum(axis=1), 1, atol=1e-5)
         assert math.isclose(each.token_weights.sum(), 1, abs_tol=1e-5)
         assert each.label == (None if each.error else "positive" if each.probability >= 0.5 else "negative")
@@ -75,22 +80,6 @@ def test_a_batch_of_a_fixed_length_is_bounded_by_that_length(post_run_folder):
     assert engine.shapes == [(2, 192)] * 5
 
 
-def test_weights_of_an_engine_with_hops_keep_them_and_lose_the_padding(bundle_folder):
-    bundle = load_classifier(bundle_folder).bundle
-
-    def hops(token_ids, *_):
-        size = token_ids.shape[1]
-        return numpy.full(len(token_ids), 0.9), numpy.ones((len(token_ids), 3, size), dtype="float32")
-
-    hops.name, hops.batch_size, hops.axes = "hops", 8, ("hops", "keys")
-    found = Classifier(bundle, hops).predict_many(["정말 좋다", "정말 재미있는 영화였어요", ""])
-    for each in found:
-        size = len(each.tokens)
-        assert each.axes == hops.axes and each.token_weights.shape == (size,)
-        assert each.weights.shape == ((3, size) if size else (0, 0))
-    assert found[0].to_dict(weights=True)["axes"] == list(hops.axes)
-
-
 class Recorded:
     """An engine that computes nothing."""
 
@@ -124,11 +113,6 @@ def test_a_text_without_a_word_is_answered_with_the_reason(classifier, text):
 
 
 def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
-    import shutil
-
-    from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
-    from nsmc_attention.classifier.settings import LAYOUT
-
     bundle = load_bundle(bundle_folder, LAYOUT)
     write_bundle(tmp_path / "b", bundle.manifest, {**read_contents(bundle), "model.onnx": b"no onnx"})
     with pytest.raises(BundleError, match="model.onnx: ONNX Runtime cannot load it"):
@@ -140,7 +124,6 @@ def test_an_onnx_file_of_another_kind_is_refused(bundle_folder, tmp_path):
         load_classifier(tmp_path / "b", "onnx")
     expected = "native" if runs_natively(bundle) else "gluon"
     assert load_classifier(tmp_path / "b").engine.name == expected
-    shutil.rmtree(tmp_path / "b")
 
 
 @pytest.mark.parametrize("packaged", [True, pytest.param(False, marks=pytest.mark.slow)])

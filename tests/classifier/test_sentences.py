@@ -1,6 +1,5 @@
 """Signed values: what a sign of 1 leaves as it is, what sentences teach it, and what is no such sentence."""
 
-import json
 from dataclasses import replace
 
 import numpy
@@ -84,11 +83,8 @@ def test_with_a_gate_of_1_a_network_is_the_unsigned_one(tiny, attention, buckets
     for network in (signed, plain):
         initialize_from(network, {name: arrays[name] for name in network._collect_params_with_prefix()}, mxnet.cpu())
     lengths, inside = numpy.array([5, 2], dtype="float32"), numpy.arange(5) < [[5], [2]]
-    batch = (
-        draw.randint(30, size=(2, 5)),
-        lengths,
-        *([draw.randint(buckets, size=(2, 5, 8)) * inside[:, :, None]] if buckets else []),
-    )
+    grams = [draw.randint(buckets, size=(2, 5, 8)) * inside[:, :, None]] if buckets else []
+    batch = (draw.randint(30, size=(2, 5)), lengths, *grams)
     for one, other in zip(outputs(signed, batch), outputs(plain, batch)):
         numpy.testing.assert_array_equal(one, other)
 
@@ -158,14 +154,16 @@ def test_sentences_teach_the_gate_of_words_that_they_lack(taught):
             assert float(wanted) * signs[at] > (0.8 if verbs is TAUGHT else 0), (document, signs)
 
 
-def test_the_bundle_names_the_sentences_none_of_which_are_in_the_dev_part(taught, small, table, tmp_path):
+def test_the_bundle_names_the_sentences_none_of_which_are_in_the_dev_part(
+    taught, small, table, bundle_folder, tmp_path
+):
     bundle, out = taught
-    data, alone = bundle.manifest["data"], small.with_fields(epochs=1)
+    data = bundle.manifest["data"]
     assert data["sentences"].items() >= {"name": "negations.csv", "rows": len(read_sentences(table))}.items()
     assert bundle.manifest["command"].endswith("--sentences negations.csv")
     assert data["sentences"]["sha256"] == read_settings(out)["sentences"]
     assert "sentences of negations.csv" in bundle.read("README.md").decode()
-    without = train("sample", alone, tmp_path / "alone", quiet=True).manifest["data"]
+    without = load_bundle(bundle_folder, LAYOUT).manifest["data"]
     assert "sentences" not in without and all(without[name] == data[name] for name in ("train", "dev"))
     other = write(tmp_path / "negations.csv", [*rows_of(TAUGHT)])
     for given, message in ((other, "another sentences: .*, found '"), (None, "another sentences: .*, found None")):
@@ -193,15 +191,3 @@ def test_what_is_no_table_of_sentences_is_one_line(rows, message, tmp_path):
     with pytest.raises(DataError, match=message) as error:
         read_sentences(write(tmp_path / "n.csv", rows, header))
     assert "\n" not in str(error.value) and str(error.value).startswith(str(tmp_path / "n.csv"))
-
-
-def test_only_signed_values_learn_from_them(tiny, table, tmp_path):
-    with pytest.raises(ConfigError, match="--sentences: expected signed values; give --values convolution --signed 1"):
-        train("sample", tiny, tmp_path / "run", quiet=True, sentences=table)
-
-
-def test_a_bundle_of_earlier_settings_has_no_sign(tiny_convolution):
-    bundle = load_bundle(tiny_convolution, LAYOUT)
-    config = json.loads(json.dumps(bundle.manifest["config"]))
-    del config["model"]["values"]["signed"]
-    assert type(bundle.config).from_dict(config) == bundle.config and not bundle.config.model.values.signed

@@ -7,14 +7,8 @@ from safetensors.numpy import load
 from nsmc_attention import load_classifier
 from nsmc_attention.sentiment.heads import FILE, MOST, Grams, Heads
 
-TEXTS = [
-    "그냥 그래요",
-    "배우는 좋은데 영화는 별로",
-    "최고의 영화",
-    "배송이 보통이에요",
-    "재미는 있는데 길다",
-    "돈이 아깝다",
-]
+TEXTS = ["그냥 그래요", "배우는 좋은데 영화는 별로", "최고의 영화", "배송이 보통이에요", "재미는 있는데 길다"]
+TEXTS += ["돈이 아깝다"]
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +44,12 @@ def test_a_review_of_a_film_is_neutral_where_its_stars_are_not_on_the_side_of_it
     assert (odds[away] > 0).all() and (odds[~away & ~positive] <= 0).all()
 
 
-def test_goods_are_less_like_films_than_films():
-    heads = load_classifier().heads
-    films, goods = (
-        Grams.of(load_classifier().encoder.encode_many(texts)).read(heads.table)[:, -1]
-        for texts in (
-            ["배우 연기가 좋은 영화", "결말이 아쉬운 작품"],
-            ["배송이 빠르고 포장이 꼼꼼해요", "사이즈가 작아서 교환했어요"],
-        )
-    )
-    assert films.min() > goods.max()
+def test_goods_are_less_like_films_than_films(packaged):
+    texts = [
+        "배우 연기가 좋은 영화",
+        "결말이 아쉬운 작품",
+        "배송이 빠르고 포장이 꼼꼼해요",
+        "사이즈가 작아서 교환했어요",
+    ]
+    odds = Grams.of(packaged.encoder.encode_many(texts)).read(packaged.heads.table)[:, -1]
+    assert odds[:2].min() > odds[2:].max()

@@ -12,7 +12,7 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.classifier.settings import LAYOUT, TrainingConfig
 from nsmc_attention.classifier.train import train
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.errors import BundleError, ConfigError, DataError
+from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.training import loop as fit_module
 from nsmc_attention.training.checkpoint import read_arrays
 from nsmc_attention.training.runs import Run, read_settings
@@ -45,22 +45,6 @@ def test_a_run_folder_ends_with_a_bundle_curves_and_history(run_folder, tiny):
     assert bundle.manifest["data"]["train"]["used"] == 486 and bundle.manifest["data"]["dev"]["used"] == 54
 
 
-def test_a_damaged_checkpoint_is_told_and_without_it_the_stage_starts_again(run_folder, tiny, tmp_path):
-    copy = tmp_path / "run"
-    shutil.copytree(run_folder, copy)
-    shutil.rmtree(copy / "bundle")
-    path = copy / "attention" / "checkpoint.safetensors"
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(
-        BundleError, match="checkpoint.safetensors: the checkpoint is damaged .*; restore it from a copy"
-    ):
-        train("sample", tiny, copy, quiet=True, resume=True)
-    path.unlink()
-    train("sample", tiny, copy, quiet=True, resume=True)
-    assert parameters(copy) == parameters(run_folder)
-    assert history(copy / "attention") == history(run_folder / "attention")
-
-
 def test_the_best_epoch_is_the_one_that_is_kept(run_folder):
     from nsmc_attention.classifier.engines import load_engine
     from nsmc_attention.network.parameters import loaded, snapshot, stored
@@ -77,12 +61,7 @@ def test_a_run_folder_is_left_as_it_is_by_another_run(run_folder, tiny, tmp_path
     before, other = sorted(path.stat().st_mtime_ns for path in run_folder.iterdir()), tiny.with_fields(hidden_size=9)
     for config, folder, resume, message in (
         (tiny, run_folder, False, "the run folder exists; continue with --resume"),
-        (
-            other,
-            run_folder,
-            True,
-            "cannot resume with another config.model.encoder.hidden_size: the run has 8, found 9",
-        ),
+        (other, run_folder, True, "cannot resume with another config.model.encoder.hidden_size: .* has 8, found 9"),
         (tiny, tmp_path / "none", True, "no run to resume"),
     ):
         with pytest.raises(ConfigError, match=message):

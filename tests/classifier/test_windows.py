@@ -9,19 +9,7 @@ from nsmc_attention.classifier.windows import read_window
 
 LONGEST = 12
 PIECES = st.sampled_from(
-    [
-        *"★☆⭐1259/.- 점별만영?\u200b\n",
-        "10점",
-        "만점에",
-        "별점",
-        "👍🏻",
-        "❤️",
-        "good",
-        "goodmovie",
-        "Sooo",
-        "재밌다",
-        "&amp;",
-    ]
+    [*"★☆⭐1259/.- 점별만영?\u200b\n", *"10점 만점에 별점 👍🏻 ❤️ good goodmovie Sooo 재밌다 &amp;".split()]
 )
 TEXTS = st.one_of(st.lists(PIECES, max_size=14).map("".join), st.text(max_size=6))
 

@@ -17,26 +17,17 @@ def write(folder, text, encoding="utf-8"):
     return path
 
 
-def test_quotes_and_missing_words_are_read_as_they_are(tmp_path):
-    path = write(tmp_path, HEAD + '1\t"최고\t1\n2\tNA\t0\n3\tnull\t0\n4\t\t1\n5\t \t0\n')
-    assert nsmc.read(path, "reviews").documents == ['"최고', "NA", "null", "", " "]
+def test_quotes_and_missing_words_are_read_as_they_are_and_only_line_feed_ends_a_row(tmp_path):
+    ends = "가\u2028나\x85다\x0b라"
+    path = write(tmp_path, HEAD + f'1\t"최고\t1\n2\tNA\t0\n3\tnull\t0\n4\t\t1\n5\t \t0\n6\t{ends}\t1\n')
+    assert nsmc.read(path, "reviews").documents == ['"최고', "NA", "null", "", " ", ends]
 
 
-def test_only_line_feed_ends_a_row(tmp_path):
-    assert nsmc.read(write(tmp_path, HEAD + "1\t가\u2028나\x85다\x0b라\t1\n"), "reviews").documents == [
-        "가\u2028나\x85다\x0b라"
-    ]
-
-
-def test_counts_tell_blank_duplicate_and_conflicting_rows(tmp_path):
-    path = write(tmp_path, HEAD + "1\t가\t1\n2\t가\t0\n3\t가\t1\n4\t나\t1\n5\t나\t1\n6\t\t0\n")
-    assert nsmc.read(path, "reviews").counts() == {
-        "rows": 6,
-        "positive": 4,
-        "blank": 1,
-        "duplicate": 3,
-        "conflicting": 3,
-    }
+def test_a_file_is_described_by_its_name_hash_and_blank_duplicate_and_conflicting_rows(tmp_path):
+    path = write(tmp_path, HEAD + "1\t가\t1\n2\t가\t0\n3\t가\t1\n4\t나\t1\n5\t나\t1\n6\t\t0")
+    counts, found = {"rows": 6, "positive": 4, "blank": 1, "duplicate": 3, "conflicting": 3}, nsmc.read(path, "mine")
+    assert found.describe() == {"name": "mine", "sha256": sha256(path.read_bytes()).hexdigest(), **counts}
+    assert found.counts() == counts and len(found) == 6
 
 
 def test_a_file_that_is_not_the_official_one_is_refused(tmp_path):
@@ -124,10 +115,3 @@ def test_a_corpus_is_looked_for_where_it_is_said_to_be(tmp_path, monkeypatch, ad
     monkeypatch.delenv("NSMC_ATTENTION_DATA")
     monkeypatch.delenv("NSMC_ATTENTION_CACHE")
     assert [folder.name for folder in nsmc.folders(None)] == ["nsmc_attention"]
-
-
-def test_a_file_has_the_name_that_was_asked_for_and_the_hash_of_its_bytes(tmp_path):
-    path = write(tmp_path, HEAD + "1\t가\t1")
-    counts = {"rows": 1, "positive": 1, "blank": 0, "duplicate": 0, "conflicting": 0}
-    found = {"name": "reviews", "sha256": sha256(path.read_bytes()).hexdigest(), **counts}
-    assert nsmc.read(path, "reviews").describe() == found and len(nsmc.read(path, "reviews")) == 1

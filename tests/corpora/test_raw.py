@@ -79,9 +79,7 @@ def test_no_raw_review_of_the_archive_is_in_the_official_test_file(nsmc_folder):
 
 
 def test_only_films_of_an_archive_are_read(tmp_path):
-    others = dict.fromkeys(
-        ("1.json", "draw/1.json", "raw/1.txt", "raw/deep/1.json", "raw/json", "README.md"), "no film"
-    )
+    others = dict.fromkeys("1.json draw/1.json raw/1.txt raw/deep/1.json raw/json README.md".split(), "no film")
     films = {name: json.dumps([review(name, "좋다")]) for name in ("raw/1.json", "x/raw/2.json")}
     found = raw.load(zipped(tmp_path / "a.zip", {**films, **others}), [])
     assert found.frame["id"].tolist() == ["raw/1.json", "x/raw/2.json"]

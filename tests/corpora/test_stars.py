@@ -28,12 +28,8 @@ def test_every_spelling_is_the_same_number(number):
 @given(st.integers(0, 20), st.sampled_from([5, 10]))
 def test_however_a_scale_is_written_the_label_is_the_same(halves, scale):
     number = min(halves / 2, scale)
-    cells = [
-        f"{number}/{scale}",
-        f"{number}점/{scale}점",
-        f"{scale}점 만점에 {number:g}점",
-        f"{number:g} out of {scale}",
-    ]
+    cells = [f"{number}/{scale}", f"{number}점/{scale}점", f"{scale}점 만점에 {number:g}점"]
+    cells += [f"{number:g} out of {scale}"]
     found = [stars_of([cell, f"1/{scale}"]) for cell in cells]
     assert {each.scale for each in found} == {scale} and len({each.labels[0] for each in found}) == 1
     assert found[0].labels[0] == (1 if number >= 0.8 * scale else 0 if number <= 0.4 * scale else None)
@@ -46,9 +42,8 @@ def test_a_written_scale_decides_over_the_largest_number():
     assert stars_of(["80%", "30%", "없음"]).labels == [1, 0, None]
     assert stars_of(["1", "3", "6"], "만족도 (1-7)").labels == [0, None, 1]
     assert stars_of(["80", "30"], "만족도 (100점 만점)").labels == [1, 0]
-    assert (
-        stars_of(["4", "5"]).in_words().startswith("of 5 (no number is above 5), up to 2 negative, from 4 on positive")
-    )
+    in_words = stars_of(["4", "5"]).in_words()
+    assert in_words.startswith("of 5 (no number is above 5), up to 2 negative, from 4 on positive")
     assert stars_of(["4", "8"]).in_words().startswith("of 10, up to 4 negative, from 8 on positive")
 
 
@@ -110,11 +105,8 @@ def test_a_scale_is_what_the_column_shows(numbers, scale):
 
 
 RATED = ["5", "1", "4", "3", "5", "2", "5"]
-NAMES = (
-    "star,Total_Star,star-rating,user_rating,별점수,구매자 평점,만족도,Overall,평점(5점),SCORE,reviews.rating".split(
-        ","
-    )
-)
+NAMES = "star Total_Star star-rating user_rating 별점수 만족도 Overall 평점(5점) SCORE reviews.rating".split()
+NAMES += ["구매자 평점"]
 NO_STARS = ["1 2 3 4 5", "10 9 8 7 6 5", "1 5 1 5 5 1", "0 0 0 1 5 0 2", "5 4 1", "12 1 5 7 10 3", "3.27 4.11 5 1 2"]
 NO_STARS += ["좋다 5 4 3 2", " " * 5, "3/4 5/6 7/8 9/10 3/5", "10% 20% 90% 10% 20%"]
 OTHERS = "avg_rating 요일 age 좋아요 추천수 조회수 year id helpful_votes n cluster".split()

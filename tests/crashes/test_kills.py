@@ -54,12 +54,11 @@ def test_an_adapting_that_is_killed_is_simply_started_again(die, command, bundle
     assert contents(run / "bundle") == contents(tmp_path / "whole/bundle")
 
 
-@pytest.mark.parametrize(
-    "line, name", [("restore --input {films} --output", "a.csv"), ("film {films} --group-by 영화 --output", "a.xlsx")]
-)
-def test_killed_before_its_file_is_in_its_place_a_command_leaves_the_old_one(
-    die, command, films_table, tmp_path, line, name
-):
+LINES = [("restore --input {films} --output", "a.csv"), ("film {films} --group-by 영화 --output", "a.xlsx")]
+
+
+@pytest.mark.parametrize("line, name", LINES)
+def test_killed_before_its_file_is_there_a_command_leaves_the_old_one(die, command, films_table, tmp_path, line, name):
     output = tmp_path / "disk" / name
     output.parent.mkdir()
     output.write_bytes(b"old")

@@ -113,9 +113,8 @@ def encoders():
 def test_ids_are_those_of_the_tokens_of_mecab(mecab, texts):
     texts = [*texts, "이보영의 영화ㅋㅋㅋ 뷁쒧쀍 abcabcabcabcabc"]
     for encoder in encoders():
-        assert encoder.encode_many(texts) == [
-            encoder.encode_words(mecab.morphs(text), text) for text in map(clean, texts)
-        ]
+        expected = [encoder.encode_words(mecab.morphs(text), text) for text in map(clean, texts)]
+        assert encoder.encode_many(texts) == expected
 
 
 @given(
@@ -200,9 +199,10 @@ def test_a_truncated_file_is_refused(copied, name, left):
         dictionary.open_decoder(copied)
 
 
-@pytest.mark.parametrize(
-    "setting", ["unk-feature = X", "node-format = %m", "left-space-penalty-factor = 120,x", "max-grouping-size = many"]
-)
+SETTINGS = ["unk-feature = X", "node-format = %m", "left-space-penalty-factor = 120,x", "max-grouping-size = many"]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_that_is_not_understood_leaves_the_work_to_mecab(copied, setting):
     with open(copied / "dicrc", "a", encoding="utf-8") as file:
         file.write(f"\n{setting}\n")

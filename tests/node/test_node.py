@@ -13,9 +13,8 @@ from nsmc_attention.corpora import nsmc
 # npm fetches the packages
 pytestmark = pytest.mark.system
 HERE = Path(__file__).parent
-STRANGE = "😀😀 최고 😀|★★☆☆☆ 별로|4/5|10점 만점에 3점|a|ㅋㅋㅋㅋㅋㅋ|가가가 가가가|constructor toString|뷁뷁 쀍".split(
-    "|"
-)
+STRANGE = "😀😀 최고 😀|★★☆☆☆ 별로|4/5|10점 만점에 3점|a|ㅋㅋㅋㅋㅋㅋ|가가가 가가가|뷁뷁 쀍".split("|")
+STRANGE += ["constructor toString"]
 
 
 @pytest.fixture(scope="module")
@@ -25,9 +24,8 @@ def program(tmp_path_factory):
     folder = tmp_path_factory.mktemp("node")
     for name in ("predict.mjs", "package.json"):
         shutil.copy(HERE / name, folder)
-    done = subprocess.run(
-        ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=folder, capture_output=True, text=True
-    )
+    command = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     if done.returncode:
         pytest.skip(f"npm could not install onnxruntime-web: {done.stderr.splitlines()[-1:]}")
     return folder / "predict.mjs"

@@ -16,15 +16,10 @@ from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.errors import BundleError, ConfigError, DataError, NsmcError
-from nsmc_attention.scoring.files import line_parts, row_stream, score_lines, score_table, table_parts
+from nsmc_attention.errors import BundleError, DataError, NsmcError
+from nsmc_attention.scoring.files import line_parts, row_stream, score_table, table_parts
 from nsmc_attention.tables.parts import PART_ROWS, TablePart
 from nsmc_attention.tables.table import Table, open_table
-
-
-@pytest.fixture(scope="module")
-def classifier(bundle_folder):
-    return load_classifier(bundle_folder)
 
 
 @pytest.fixture
@@ -82,20 +77,6 @@ def test_no_more_windows_are_read_than_the_workers_need(classifier):
     stream = row_stream(classifier, windows(), processes=2)
     assert next(stream)[0] == ["영화 0"] and len(read_so_far) <= 6
     stream.close()
-
-
-def test_parquet_keeps_columns_types_and_places(classifier, tmp_path):
-    texts = ["정말 재미있다", "별로", ""] * 3000
-    given = pandas.DataFrame({"number": range(9000), "label": [1.5, None] * 4500, "document": texts})
-    given.to_parquet(tmp_path / "in.parquet")
-    for processes in (1, 2):
-        score_table(classifier, tmp_path / "in.parquet", tmp_path / "out.parquet", processes=processes)
-        found = pandas.read_parquet(tmp_path / "out.parquet")
-        pandas.testing.assert_frame_equal(found[list(given.columns)], given)
-        outputs = ("label", "score", "probability", "error")
-        assert list(found.columns[3:]) == [f"predicted_{name}" for name in outputs]
-        assert found["predicted_error"].notna().tolist() == [text == "" for text in texts]
-        assert found["predicted_probability"].dropna().between(0, 1).all()
 
 
 def test_parquet_has_the_types_of_the_whole_table(score_rows, tmp_path):
@@ -173,13 +154,6 @@ def test_parquet_keeps_the_types_of_parquet(classifier, tmp_path, rows):
     assert found.select(given.column_names).to_pylist() == given.to_pylist()
     assert [found.schema.field(name).type for name in given.column_names] == [field.type for field in given.schema]
     assert [(field.name, str(field.type)) for field in found.schema][-4:] == [*classifier.types.items()]
-
-
-@pytest.mark.parametrize("name", ["out.parquet", "out.xlsx"])
-def test_lines_are_no_table(classifier, tmp_path, name):
-    with pytest.raises(ConfigError, match="expected a table, found lines"):
-        score_lines(classifier, ["좋다"], tmp_path / name)
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_number_that_json_has_not_is_null(score_rows):

@@ -162,21 +162,16 @@ def network(case):
     shapes = parameter_shapes(built)
     # those of the standard deviation of a film's numbers, and of squared weights of n-grams, are positive
     # sums over a window and many channels stay as small as others
-    arrays = {
-        name: draw.normal(
-            0, 0.5 / (math.prod(shape[1:]) ** 0.5 if name.startswith("source.") and len(shape) > 2 else 1), shape
-        )
-        for name, shape in shapes.items()
-    }
-    positive = {
-        name: abs(array) + 0.1
-        for name, array in arrays.items()
-        if name.endswith(("unit", "running_var", "ngram_table.weight"))
-    }
-    for array in (array for name, array in positive.items() if name.endswith("ngram_table.weight")):
-        # where there is no n-gram
-        array[0] = 0
-    initialize_from(built, {**arrays, **positive}, mxnet.cpu())
+    arrays = {}
+    for name, shape in shapes.items():
+        wide = name.startswith("source.") and len(shape) > 2
+        arrays[name] = draw.normal(0, 0.5 / (math.prod(shape[1:]) ** 0.5 if wide else 1), shape)
+        if name.endswith(("unit", "running_var", NGRAM_TABLE)):
+            arrays[name] = abs(arrays[name]) + 0.1
+        if name.endswith(NGRAM_TABLE):
+            # where there is no n-gram
+            arrays[name][0] = 0
+    initialize_from(built, arrays, mxnet.cpu())
     round_tables(built)
     return built
 

@@ -6,7 +6,6 @@ import pytest
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.columns import LESSER_COLUMNS, TEXT_COLUMNS, require_column
 from nsmc_attention.tables.table import open_table
-from nsmc_attention.text.encoding import clean
 
 TEXTS = ["배우 연기가 참 좋았어요", "지루해서 중간에 나왔다", "음악이 정말 마음에 듭니다"]
 
@@ -182,20 +181,3 @@ def test_a_header_that_is_no_row_or_not_there_is_refused(table):
         table(csv_of(["review"], TEXTS), header="9")
     with pytest.raises(ConfigError, match="header .*expected csv, tsv or xlsx, found jsonl"):
         table('{"review": "좋다"}', "a.jsonl", header="1")
-
-
-def test_rows_that_repeat_the_header_are_left_out_and_counted(table, capsys):
-    assert len(table(csv_of(["review", "stars"], TEXTS, [5, 1, 4]) * 3)[1]) == 9
-    assert "a.csv: left out 2 rows that repeat the header\n" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "text, meant",
-    [
-        ("&#51221;&#47568; &lt;br&gt;", "정말 <br>"),
-        ("&#xC815;말&nbsp;&amp;quot;최고&amp;quot;", '정말 "최고"'),
-        ("Q&A, R&B; &없음; &notanentity; a & b;", "Q&A, R&B; &없음; &notanentity; a & b;"),
-    ],
-)
-def test_entities_are_read_as_what_they_stand_for(text, meant):
-    assert clean(text) == meant == clean(meant)

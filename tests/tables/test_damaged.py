@@ -43,10 +43,7 @@ DAMAGED = [
     *((folder, "[{}]", "a.json: .*KeyError"), (folder, "[1]", "a.json: .*TypeError")),
     *((folder, film(stars="viel"), "a.json: .*ValueError"), (folder, film(None, 3), "a.json: expected a text")),
     *((folder, film(stars=stars), rf"a.json: {STARS} \('좋다', {stars}\)$") for stars in (0, 11, -1)),
-    *(
-        (film_reviews, f"film,stars,review\n가,9,좋다\n나,{stars},별로", "column stars row 3: .*; mend it")
-        for stars in ("x", "inf", "-1")
-    ),
+    *((film_reviews, f"film,stars,review\n가,9,좋다\n나,{it},별로", "row 3: .*; mend it") for it in ("x", "inf", "-1")),
     (film_reviews, "a,b,review\n1,2,좋다\n", "expected one column called film, .*; found a, b, review; name the one"),
     (film_reviews, "film,b,review\n1,2,좋다\n", "expected one column called stars, .*name the one of the stars by"),
     (load_reviews, "document,label\n", "a.csv: the file has no reviews"),

@@ -94,16 +94,6 @@ def test_a_kind_is_told_by_name_and_first_line_also_of_a_packed_file(written, na
     assert find_source(written(f"{name}.gz", gzip.compress(content.encode()))).kind == kind
 
 
-@pytest.mark.parametrize("name", ["crawl.txt", "a.csv", "a.jsonl", "a.json"])
-def test_a_packed_table_has_its_rows(written, rows_of, name):
-    content = CONTENTS["," if name in ("crawl.txt", "a.csv") else "lines of JSON"].encode()
-    packed = gzip.compress(content)
-    assert rows_of(written(f"{name}.gz", packed)) == ROWS
-    for damaged in (content, packed[:-9], packed[:20] + b"\xff\xff" + packed[22:]):
-        with pytest.raises(DataError, match=f"{name}.gz: "):
-            rows_of(written(f"{name}.gz", damaged))
-
-
 @pytest.mark.parametrize(
     "lines",
     [

@@ -240,6 +240,7 @@ def test_row_groups_of_parquet_are_read_in_order(tmp_path, rows_of):
     assert rows_of(tmp_path / "a.parquet") == table.to_pylist()
 
 
+PACKED = gzip.compress(IN_PARTS["a.csv"].encode())
 WIDE = ",".join(["document", *(f"c{number}" for number in range(2000))])
 DAMAGED = [
     ("a.csv", "document,label\n가,1\n나\n", "row 3: expected 2 cells as in the header, found 1"),
@@ -260,10 +261,10 @@ DAMAGED = [
     ("a.xlsx", b"PK\x03\x04 no workbook", "a.xlsx: not a readable xlsx file: .*; save it again in Excel"),
     *(("a.xls", "x", "unknown kind of file '.xls'; expected one of .*xlsx"), ("a.gz", "x", "unknown kind of file")),
     *(("a.csv.gz", gzip.compress(b""), "a.csv.gz: .*empty"), ("a.xlsx.gz", gzip.compress(b"x"), "a.xlsx.gz: ")),
-    *(
-        (f"a.{kind}", b"", "the file is empty; expected reviews")
-        for kind in "csv tsv txt jsonl json parquet xlsx".split()
-    ),
+    *((f"a.{kind}.gz", b"review\n", f"a.{kind}.gz: ") for kind in ("csv", "jsonl", "json")),
+    *(("a.csv.gz", PACKED[:-9], "a.csv.gz: "), ("a.csv.gz", PACKED[:20] + b"\xff\xff" + PACKED[22:], "a.csv.gz: ")),
+    *((f"a.{kind}", b"", "the file is empty; expected reviews") for kind in "csv tsv txt jsonl json parquet".split()),
+    ("a.xlsx", b"", "the file is empty; expected reviews"),
 ]
 
 

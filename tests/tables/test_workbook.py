@@ -10,7 +10,6 @@ from openpyxl.comments import Comment
 from openpyxl.styles import PatternFill
 from openpyxl.worksheet.table import Table
 
-from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.corpora.labelled import load_reviews
 from nsmc_attention.errors import ConfigError, DataError
@@ -21,11 +20,6 @@ from nsmc_attention.tables.workbook import kept_workbook, new_workbook
 from nsmc_attention.tables.writers import as_cell
 
 YELLOW = PatternFill("solid", fgColor="FFFF00")
-
-
-@pytest.fixture(scope="module")
-def classifier(bundle_folder):
-    return load_classifier(bundle_folder)
 
 
 def changed(path, change):
@@ -85,9 +79,7 @@ def test_which_sheet_is_read_is_said_and_another_can_be_named(two_sheets, rows_o
 
 def test_a_sheet_that_is_not_there_is_refused_with_those_that_are(two_sheets, written, rows_of):
     for sheet in ("4웓", "차트"):
-        with pytest.raises(
-            DataError, match=f"expected a sheet '{sheet}', found '3월', '4월'.*name one by sheet .--sheet"
-        ):
+        with pytest.raises(DataError, match=f"expected a sheet '{sheet}', found '3월', '4월'.*by sheet .--sheet"):
             rows_of(two_sheets, sheet=sheet)
     for source in (written("a.csv", "리뷰\n좋다\n"), "nsmc"):
         with pytest.raises(ConfigError, match="leave (--sheet|it) out"):
@@ -131,9 +123,7 @@ def test_a_damaged_or_protected_workbook_is_refused(written, rows_of):
     rows = [["리뷰"], ["좋다"]]
     for part in ("xl/workbook.xml", "xl/worksheets/sheet1.xml", "xl/_rels/workbook.xml.rels"):
         for change in (lambda content: content[: len(content) // 2], lambda _: b"", lambda _: b"<a>&b;</a>"):
-            with pytest.raises(
-                DataError, match="a.xlsx: (not a readable xlsx file|expected a sheet|the file is empty)"
-            ):
+            with pytest.raises(DataError, match="a.xlsx: (not a readable xlsx|expected a sheet|the file is empty)"):
                 rows_of(with_part(written("a.xlsx", rows), part, change))
     with pytest.raises(DataError, match="a.xlsx: .*(save it|password)"):
         rows_of(written("a.xlsx", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(2000)))
@@ -194,10 +184,8 @@ def test_another_sheet_of_the_workbook_may_be_scored(classifier, written):
 
 
 def test_results_are_text_and_keep_their_rows(written):
-    path, out = (
-        written("a.xlsx", [["3월", None, "내부용"], [], ["리뷰"], ["정말 재미있다"], [], ["별로"]]),
-        io.BytesIO(),
-    )
+    path = written("a.xlsx", [["3월", None, "내부용"], [], ["리뷰"], ["정말 재미있다"], [], ["별로"]])
+    out = io.BytesIO()
     with kept_workbook(find_source(path), out, ["label", "score"]) as write:
         write([4, 5], [("=1+1\r\0<&>", 1 / 3), ("x", 0.5)])
         write([6], [("나", None)])
@@ -210,10 +198,7 @@ def test_results_are_text_and_keep_their_rows(written):
 
 def test_a_workbook_that_cannot_be_kept_is_not_replaced(classifier, styled, tmp_path, capsys):
     before = with_part(styled, "xl/charts/chart1.xml", lambda _: b"<c:chartSpace/>").read_bytes()
-    for style, message in (
-        (None, "has charts, which would be lost; name"),
-        ("csv", "would lose its formats, written as"),
-    ):
+    for style, message in ((None, "has charts, which would be lost; name"), ("csv", "would lose its formats, writ")):
         with pytest.raises(DataError, match=f"in.xlsx: the workbook {message}"):
             score_table(classifier, styled, styled, style=style)
     assert styled.read_bytes() == before

@@ -9,13 +9,8 @@ from nsmc_attention.text.encoding import ReviewEncoder, clean, longest_pieces
 from nsmc_attention.text.tokenizers import TextConfig
 
 ANY = st.text(st.characters(min_codepoint=0, max_codepoint=0x10FFFF, exclude_categories=()))
-VOCABULARY = json.dumps(
-    {
-        "token_to_idx": {"<unk>": 0, "<pad>": 1, "영화": 2},
-        "unknown_token": "<unk>",
-        "identifiers_to_tokens": {"padding_token": "<pad>"},
-    }
-)
+SPECIAL = {"unknown_token": "<unk>", "identifiers_to_tokens": {"padding_token": "<pad>"}}
+VOCABULARY = json.dumps({"token_to_idx": {"<unk>": 0, "<pad>": 1, "영화": 2}, **SPECIAL})
 
 
 @pytest.mark.parametrize(
@@ -30,6 +25,8 @@ VOCABULARY = json.dumps(
         ("\ufeff", ""),
         ("\u200b \u3164", ""),
         ("\u1112\u0000\u1161", "하"),
+        *((f"{filler} {filler}", "") for filler in "\u115f\u1160\u3164\uffa0\u200d\xad"),
+        *((f"가{filler}", "가") for filler in "\u115f\u1160\u3164\uffa0\u200d\xad"),
         ("&#51221;&#47568; &lt;br&gt;", "정말 <br>"),
         ("&#xC815;말&nbsp;&amp;quot;최고&amp;quot;", '정말 "최고"'),
         ("Q&A, R&B; &없음; &notanentity; a & b;", "Q&A, R&B; &없음; &notanentity; a & b;"),
@@ -91,9 +88,8 @@ def test_padding_a_batch_keeps_ids_in_their_rows():
 
 
 def test_a_vocabulary_may_be_bytes_and_has_a_length():
-    assert ReviewEncoder.from_json(VOCABULARY.encode(), TextConfig()) == ReviewEncoder.from_json(
-        VOCABULARY, TextConfig()
-    )
+    one, other = (ReviewEncoder.from_json(content, TextConfig()) for content in (VOCABULARY.encode(), VOCABULARY))
+    assert one == other
     encoder = ReviewEncoder.from_json(VOCABULARY, TextConfig(max_length=7, rare_words="pieces", ngram_buckets=9))
     assert (len(encoder), encoder.unknown, encoder.padding, encoder.max_length) == (3, 0, 1, 7)
     assert list(encoder.encode_words(["영화", "없"]).ids) == [2, encoder.unknown]
@@ -101,12 +97,6 @@ def test_a_vocabulary_may_be_bytes_and_has_a_length():
     assert ReviewEncoder.from_json(turned, TextConfig()).unknown == 1
     assert encoder.cut_rare and encoder.ngram_buckets == 9 and encoder.tokenizer_name == "mecab"
     assert not ReviewEncoder.from_json(VOCABULARY, TextConfig()).cut_rare
-
-
-@pytest.mark.parametrize("filler", ["\u115f", "\u1160", "\u3164", "\uffa0", "\u200d", "\xad"])
-def test_what_is_not_seen_is_no_text_of_its_own(filler):
-    assert clean(filler * 3) == clean(f"{filler} {filler}") == ""
-    assert clean(f"가{filler}") == "가"
 
 
 def test_what_is_beyond_is_not_read():

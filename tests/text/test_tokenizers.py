@@ -25,10 +25,6 @@ def test_mecab_keeps_nothing_of_long_texts():
     assert memory().rss - before < 1_000_000
 
 
-def test_mecab_gives_the_tokens_of_mecab_ko():
-    assert tokenizer("mecab")(SENTENCE) == ["정말", "재미있", "는", "영화", "였", "어요", "ㅋㅋ", "했", "다", "!", "!"]
-
-
 @pytest.mark.parametrize("name", WITHOUT_JAVA)
 @given(review=st.text())
 def test_offsets_give_back_the_tokens_of_any_text(name, review):
@@ -48,11 +44,6 @@ def test_java_taggers_give_tokens_with_ordered_spans(name):
     assert all(0 <= start <= end <= len(SENTENCE) for start, end in spans)
     assert [start for start, _ in spans] == sorted(start for start, _ in spans)
     assert tokenizer(name)("") == []
-
-
-def test_letters_that_are_frequent_in_a_long_text_are_found_too():
-    spans = align("해" + "하" * 250, ["하", "아"] + ["하"] * 250)
-    assert spans == [(0, 1), (0, 0)] + [(at, at + 1) for at in range(1, 251)]
 
 
 def test_an_unknown_tokenizer_names_the_nearest():
@@ -107,6 +98,8 @@ def test_tags_stand_where_their_morphemes_do():
         ("했", ["하", "았"], [(0, 1), (0, 1)]),
         # not in order: the longest run is found
         ("가나다", ["나다"], [(1, 3)]),
+        # letters that are frequent in a long text
+        ("해" + "하" * 250, ["하", "아", *"하" * 250], [(0, 1), (0, 0), *((at, at + 1) for at in range(1, 251))]),
     ],
 )
 def test_where_tokens_stand(text, tokens, spans):

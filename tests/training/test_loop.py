@@ -78,19 +78,6 @@ def test_without_patience_all_epochs_are_trained_and_the_last_is_kept(tmp_path):
     assert (progress.best_epoch, progress.epoch) == (5, 6)
 
 
-def test_an_interrupted_stage_ends_with_the_same_parameters(tmp_path):
-    whole, _ = train(tmp_path / "whole")
-
-    def interrupt(progress, record=None):
-        if progress.step == 13:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(tmp_path / "resumed", report=interrupt)
-    resumed, _ = train(tmp_path / "resumed")
-    assert resumed.weight.data().asscalar() == whole.weight.data().asscalar()
-
-
 @pytest.mark.parametrize(
     "rate, batches, message",
     [

@@ -15,17 +15,6 @@ def prediction(tokens):
     return Prediction(" ".join(tokens), "positive", 0.9, 0.9, tuple(tokens), tuple((0, 0) for _ in tokens), weights)
 
 
-STRANGE = ["이야기", "에", "비해", "👍", "$x$", "<b>", "\u202e", "%"]
-
-
-@pytest.mark.parametrize("suffix, tokens", [(".png", STRANGE), (".PNG", ["영화"]), (".png", ["긴"] * 40)])
-def test_a_picture_is_written_whole(tmp_path, suffix, tokens):
-    """Other formats: test_pictures.py."""
-    path = tmp_path / f"heatmap{suffix}"
-    save_heatmap(prediction(tokens), path)
-    assert path.read_bytes().startswith(b"\x89PNG") and [path] == list(tmp_path.iterdir())
-
-
 def test_hangul_is_drawn_with_a_font_that_has_it(recwarn):
     figure = draw_heatmap(numpy.eye(3), ["가지고", "있는", "ㅋㅋ"], "수준떨어지는")
     figure.canvas.draw()
@@ -74,14 +63,6 @@ def test_queries_and_keys_may_be_two_sequences_with_a_matrix_for_each_head(tmp_p
         numpy.testing.assert_array_equal(plot.images[0].get_array(), matrix)
     save_figure(figure, tmp_path / "a.png")
     assert (tmp_path / "a.png").stat().st_size > 5000
-
-
-def test_matrices_beside_each_other_share_one_colour_scale():
-    weights = numpy.stack([numpy.eye(3), numpy.full((3, 3), 1 / 3)])
-    figure = draw_heatmap(weights, list("가나다"), axes=("heads", "queries", "keys"))
-    first, second, *others = figure.axes
-    assert first.images[0].get_clim() == second.images[0].get_clim() == (0, 1)
-    assert len(others) == 1, "one legend for both"
 
 
 def test_a_matrix_of_two_sequences_is_as_wide_as_its_keys_and_as_high_as_its_queries():

@@ -31,7 +31,7 @@ from nsmc_attention.views.heatmap import (
     draw_words,
     layout,
 )
-from nsmc_attention.views.page import check_picture, page, panel, save_attributions
+from nsmc_attention.views.page import page, panel, save_attributions
 
 STRANGE = '</script><script>alert("1")</script> &amp; \u2028 👍 영화 $x$ REVIEWS_AS_JSON'
 
@@ -47,7 +47,7 @@ def attribution(text="배우는 좋은데 영화는 별로", method="attention",
 
 
 @pytest.mark.parametrize(
-    "suffix, magic", [(".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".html", b"<!DOCTYPE html>")]
+    "suffix, magic", [(".PNG", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF"), (".html", b"<!DOCTYPE html>")]
 )
 def test_every_format_is_written_whole(tmp_path, suffix, magic):
     path = tmp_path / f"picture{suffix}"
@@ -146,21 +146,6 @@ def test_a_page_brings_every_letter_that_it_shows():
     shown = "꿻뷁영화" + "".join(re.findall("[가-힣]", html))
     assert {ord(character) for character in shown} <= set(known)
     assert len(encoded) < 200_000
-
-
-@pytest.mark.parametrize(
-    "path, picture, methods, message",
-    [
-        ("a.jpg", None, ["attention"], "unknown suffix '.jpg'"),
-        ("a.htm", None, ["attention"], r"unknown suffix '.htm'; did you mean '.html'"),
-        ("a.html", "words", ["attention"], "leave --picture words out"),
-        ("a.png", "matrix", ["erasure"], "only attention has one, found erasure"),
-        ("a.png", "matrix", ["attention", "erasure"] * 2, "only attention has one, found erasure;"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_before_any_work(path, picture, methods, message):
-    with pytest.raises(ConfigError, match=message):
-        check_picture(path, picture, methods)
 
 
 def with_hops(count):

@@ -21,7 +21,7 @@ from nsmc_attention.apps.serve import fence
 from nsmc_attention.apps.serve.fence import MEMORY, Fence
 from nsmc_attention.errors import DataError
 
-XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+XLSX, JSONL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", "application/x-ndjson"
 REVIEW = "정말 재미있는 영화였어요"
 
 
@@ -112,11 +112,7 @@ def shared_strings(count):
 
 
 HOSTILE = {
-    "objects in a cell": (
-        "/predict/batch",
-        "application/x-ndjson",
-        b'{"document": "a", "b": [' + b"{}," * 4_000_000 + b"{}]}",
-    ),
+    "objects in a cell": ("/predict/batch", JSONL, b'{"document": "a", "b": [' + b"{}," * 4_000_000 + b"{}]}"),
     "dots": ("/read", "image/png", dots(6000)),
     "shared strings": ("/predict/batch", XLSX, shared_strings(1_000_000)),
     "letters": ("/predict/batch", "text/csv", ("document\n" + "ㅋ" * 60_000 + "\n" + "(" * 60_000 + "\n").encode()),
@@ -140,7 +136,7 @@ def test_five_large_uploads_take_bounded_memory_and_the_others_are_answered(serv
     assert server.takes_tables()
 
     def upload():
-        statuses.append(server.ask("POST", "/predict/batch", body, "application/x-ndjson")[0])
+        statuses.append(server.ask("POST", "/predict/batch", body, JSONL)[0])
 
     uploads = [threading.Thread(target=upload) for _ in range(5)]
     with neighbour(server) as seconds:

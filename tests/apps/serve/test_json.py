@@ -28,19 +28,14 @@ TEXT, BLANK, SENTENCE = "배우는 좋은데 영화는 별로", "주인공의 [M
 
 
 @pytest.fixture(scope="module")
-def classifier():
-    return load_classifier()
-
-
-@pytest.fixture(scope="module")
 def transformer(ready, tiny_transformer):
     """A client of a classifier whose encoder has heads."""
     with ready(create_app(Bundles(tiny_transformer))) as client:
         yield client
 
 
-def test_one_review_and_many_get_the_predictions_of_the_pipeline(client, ask, classifier):
-    expected = classifier([TEXT, "최고"])
+def test_one_review_and_many_get_the_predictions_of_the_pipeline(client, ask, packaged):
+    expected = packaged([TEXT, "최고"])
     for inputs, predictions in ((TEXT, expected[:1]), ([TEXT, "최고"], expected)):
         answers = ask(client, "/predict", {"inputs": inputs}).json()
         assert [answer["label"] for answer in answers] == [prediction["label"] for prediction in predictions]
@@ -49,17 +44,17 @@ def test_one_review_and_many_get_the_predictions_of_the_pipeline(client, ask, cl
 
 
 @pytest.mark.parametrize("parameters", [{}, {"weights": True}])
-def test_a_label_has_the_sentiment_and_the_stars_which_are_null_without_an_opinion(client, ask, classifier, parameters):
+def test_a_label_has_the_sentiment_and_the_stars_which_are_null_without_an_opinion(client, ask, packaged, parameters):
     answers = ask(client, "/predict", {"inputs": [*SAID], "parameters": parameters}).json()
     assert [answer["sentiment"] for answer in answers] == [*SAID.values()]
-    for first, prediction in zip(answers, classifier.predict_many([*SAID])):
+    for first, prediction in zip(answers, packaged.predict_many([*SAID])):
         assert first["label"] == prediction.label and (first["stars"] is None) == (first["sentiment"] is None)
         assert first["stars"] == (prediction.stars and pytest.approx(prediction.stars, abs=1e-4))
 
 
 @pytest.mark.parametrize("text", SAID)
-def test_an_explanation_has_the_sentiment_the_stars_and_both_in_words(client, ask, classifier, text):
-    answer, expected = ask(client, "/explain", {"inputs": text}).json(), classifier.predict(text)
+def test_an_explanation_has_the_sentiment_the_stars_and_both_in_words(client, ask, packaged, text):
+    answer, expected = ask(client, "/explain", {"inputs": text}).json(), packaged.predict(text)
     assert (answer["sentiment"], answer["opinion"]) == (SAID[text], expected.opinion)
     assert answer["stars"] == (expected.stars and pytest.approx(expected.stars, abs=1e-4))
 
@@ -75,9 +70,9 @@ def test_without_heads_for_it_the_sentiment_is_the_label_and_there_are_no_stars(
     assert found["sentiment"] == found["label"] == answer["label"] and found["stars"] == ""
 
 
-def test_weights_come_on_demand(client, ask, classifier):
+def test_weights_come_on_demand(client, ask, packaged):
     (answer,) = ask(client, "/predict", {"inputs": TEXT, "parameters": {"weights": True}}).json()
-    expected = classifier.predict(TEXT).to_dict(weights=True)
+    expected = packaged.predict(TEXT).to_dict(weights=True)
     assert answer["tokens"] == expected["tokens"] and answer["offsets"] == expected["offsets"]
     assert answer["token_weights"] == pytest.approx(expected["token_weights"], abs=1e-5)
     assert "weights" not in ask(client, "/predict", {"inputs": TEXT}).json()[0]
@@ -204,12 +199,6 @@ def test_a_blank_gets_what_the_language_model_says_of_it(client, ask, tiny_langu
     assert len(done.json()["candidates"]) == options.get("top", 5)
     heads = ask(client, "/fill", {"inputs": text, **options, "heads": True}).json().pop("heads")
     assert numpy.array(heads) == pytest.approx(filling.heads, abs=1e-4)
-
-
-def test_of_a_long_text_what_is_around_the_mask_is_read(client, ask):
-    answer = ask(client, "/fill", {"inputs": "가 " * 4000 + "[MASK]"}).json()
-    assert answer["tokens"][answer["places"][0]] == "[MASK]" and sum(answer["attended"]) == pytest.approx(1, abs=1e-4)
-    assert len(answer["tokens"]) == len(answer["attended"]) < 4000
 
 
 REQUESTS = {

@@ -22,10 +22,8 @@ from nsmc_attention.apps.serve.read import MOST_BYTES
 
 CONFIGURATION = Path(__file__).parents[3] / "docs/serving/nginx.conf"
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin:/usr/local/bin:/opt/homebrew/bin")
-pytestmark = [
-    pytest.mark.system,
-    pytest.mark.skipif(not NGINX, reason="no nginx; as root: apt-get install nginx-light"),
-]
+WITHOUT = pytest.mark.skipif(not NGINX, reason="no nginx; as root: apt-get install nginx-light")
+pytestmark = [pytest.mark.system, WITHOUT]
 QUESTION = {"inputs": "최고의 영화"}
 
 
@@ -151,10 +149,10 @@ def test_too_many_requests_of_one_address_are_refused(proxied):
     assert proxied.predict("최고")
 
 
-@pytest.mark.parametrize(
-    "path, limit",
-    [("/predict", Limits.body), ("/read", MOST_BYTES), ("/predict/batch", Limits.table), ("/film", Limits.table)],
-)
+LARGEST = {"/predict": Limits.body, "/read": MOST_BYTES, "/predict/batch": Limits.table, "/film": Limits.table}
+
+
+@pytest.mark.parametrize("path, limit", LARGEST.items())
 def test_a_body_that_is_too_large_is_refused_before_it_is_sent(proxied, path, limit):
     with proxied.connect() as client:
         client.sendall(proxied.head(limit + 1, path))
@@ -169,7 +167,6 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_sent(proxied, path, li
         (b"GET /?text=a b HTTP/1.1\r\nHost: a\r\n\r\n", 400, "spaces in the address escaped"),
         (b"POST /predict HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", 400, "HTTP"),
         (b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"a" * 70_000, 431, "at most 65536 bytes"),
-        (b"GET / HTTP/1.1\r\nHost: a\r\n" + b"A: aaaaaaaaaaaaaaaa\r\n" * 4000, 431, "at most 65536 bytes"),
         (b"GET /" + b"a" * 70_000, 431, "at most 65536 bytes"),
         (b"TRACE / HTTP/1.1\r\nHost: a\r\n\r\n", 405, "Method Not Allowed"),
     ],

@@ -69,15 +69,14 @@ def test_the_sheet_of_a_workbook_is_chosen(page):
     assert page.is_hidden("#sheets")
 
 
+NONE = "빈 리뷰: 분류할 단어가 없습니다"
+
+
 @pytest.mark.parametrize(
     "name, content, labels",
     [
         ("a.csv", "document,label,predicted_label\n최고,1,negative\n별로,0,positive\n", ["긍정", "부정"]),
-        (
-            "a.jsonl",
-            "".join('{"document": "%s", "label": "positive", "score": "9"}\n' % text for text in ("", "별로")),
-            ["빈 리뷰: 분류할 단어가 없습니다", "부정"],
-        ),
+        ("a.jsonl", '{"document": "", "label": "1"}\n{"document": "별로", "label": "positive"}\n', [NONE, "부정"]),
         ("a.jsonl", '{"document": "최고"}\n{"document": "별로", "predicted_label": "positive"}\n', ["긍정", "부정"]),
     ],
 )
@@ -193,18 +192,15 @@ def test_results_are_paged_filtered_and_searched(page):
 
 
 TEXTS = ["최고의 영화", "그냥 그렇다", "어제 개봉했다", "", "정말 별로"]
-KINDS = ["긍정", "중립", "의견 없음", "빈 리뷰: 분류할 단어가 없습니다", "부정"]
+KINDS = ["긍정", "중립", "의견 없음", NONE, "부정"]
 
 
-@pytest.mark.layout
 @pytest.mark.parametrize("kind", ["csv", "jsonl"])
 def test_a_row_shows_the_sentiment_and_of_four_kinds_there_are_counts_and_filters(page, kind):
-    lines = [json.dumps({"document": text, "sentiment": "mine"}) for text in TEXTS]
-    put(
-        page,
-        f"a.{kind}",
-        "\n".join(["document,sentiment", *(f"{text},mine" for text in TEXTS)] if kind == "csv" else lines),
-    )
+    lines = ["document,sentiment", *(f"{text},mine" for text in TEXTS)]
+    if kind == "jsonl":
+        lines = [json.dumps({"document": text, "sentiment": "mine"}) for text in TEXTS]
+    put(page, f"a.{kind}", "\n".join(lines))
     assert [row[0] for row in rows_of(page)] == KINDS
     counts = "5개 · 긍정 1 (25.0 %) · 중립 1 (25.0 %) · 부정 1 (25.0 %) · 의견 없음 1 (25.0 %) · 분류 안 됨 1"
     assert page.inner_text("#count") == counts
@@ -235,7 +231,7 @@ def test_a_classifier_without_stars_has_two_kinds_and_no_column_of_films(tiny_pa
     page.wait_for_selector("#answer .word")
     assert not page.locator("#answer .opinion").count() and "의견과 별점" not in page.locator("#numbers").text_content()
     put(page, "a.csv", "document,film\n" + "\n".join(f"{text},a" for text in TEXTS))
-    assert {row[0] for row in rows_of(page)} <= {"긍정", "부정", "빈 리뷰: 분류할 단어가 없습니다"}
+    assert {row[0] for row in rows_of(page)} <= {"긍정", "부정", NONE}
     assert page.locator("#only option").all_inner_texts() == ["전체", "긍정", "부정", "분류 안 됨"]
     assert page.is_hidden("#by-film")
 

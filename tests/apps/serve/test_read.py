@@ -1,11 +1,9 @@
 """Screenshots sent to /read: what is answered, and what is refused in one line."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-from nsmc_attention.apps.serve import read as service
 from nsmc_attention.apps.serve.read import MEDIA_TYPES, MOST_BYTES
 from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.systems.read.reader import load_reader
@@ -65,11 +63,6 @@ def test_what_cannot_be_read_is_one_line_that_says_so(client, ask, draw, body, k
     done = ask(client, "/read", body(draw) if callable(body) else body, kind, weights=True)
     assert done.status_code == status and set(done.json()) == {"error"}
     assert message in done.json()["error"] and not re.search(r"Traceback|/tmp|BytesIO", done.text)
-
-
-def test_the_page_refuses_what_the_server_would():
-    page = Path(service.__file__).with_name("pages").joinpath("read/page.js").read_text(encoding="utf-8")
-    assert f"LARGEST = {MOST_BYTES:_};" in page
 
 
 def test_the_reference_lists_the_types(client):

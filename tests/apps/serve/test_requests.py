@@ -26,10 +26,7 @@ WRONG = {
         (b'{"inputs": [' + b"1," * 490_000 + b"1]}", f"body.inputs.0: {STRING}"),
         ({"inputs": "a", **{f"k{number}": 1 for number in range(60_000)}}, "body: unknown key 'k0'"),
         ({"inputs": "a", "top_k": 2}, "body: unknown key 'top_k'; known: inputs, parameters"),
-        (
-            {"inputs": "a", "parameters": {"weight": True}},
-            "body.parameters: unknown key 'weight'; did you mean 'weights'?",
-        ),
+        ({"inputs": "a", "parameters": {"weight": 1}}, "body.parameters: unknown key 'weight'; did you mean 'weig"),
         ({"inputs": "a", "parameters": {"weights": float("nan")}}, "body.parameters.weights"),
         ({"inputs": "a", "parameters": None}, "parameters"),
         ({"inputs": MANY}, f"expected at most {Limits.reviews} reviews"),
@@ -119,7 +116,7 @@ def test_an_unknown_path_or_method_is_one_line(client):
 
 HEAD = b"POST /predict HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n"
 BATCH = HEAD.replace(b"predict", b"predict/batch")
-GOOD = b'{"inputs": "a"}'
+GOOD, JSONL = b'{"inputs": "a"}', b"application/jsonl"
 
 
 def with_body(body, *headers, head=HEAD):
@@ -134,7 +131,7 @@ def bare(line, *headers):
     return b"\r\n".join([line + b" HTTP/1.1", b"Host: a", *headers, b"Connection: close", b"", b""])
 
 
-CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+CHUNKS = b"Transfer-Encoding: chunked\r\n\r\n"
 # Broken HTTP is uvicorn's to refuse, but for the limit on headers, which is a setting
 GARBAGE = {
     "UTF-16": ((200, 400, 422), with_body(GOOD.decode().encode("utf-16"))),
@@ -143,28 +140,15 @@ GARBAGE = {
     "broken type": (422, of_type(b"/;;==\xff")),
     "form": (422, of_type(b"application/x-www-form-urlencoded", b"inputs=a")),
     "multipart": (422, of_type(b"multipart/form-data; boundary=x", b"--x\r\n")),
-    "chunked": (200, CHUNKED + b"5\r\n" + GOOD[:5] + b"\r\n%x\r\n" % len(GOOD[5:]) + GOOD[5:] + b"\r\n0\r\n\r\n"),
+    "chunked": (200, HEAD + CHUNKS + b"5\r\n" + GOOD[:5] + b"\r\n%x\r\n" % len(GOOD[5:]) + GOOD[5:] + b"\r\n0\r\n\r\n"),
     "a header without an end": (400, b"GET / HTTP/1.1\r\nHost: a\r\nA: " + b"a" * 70_000),
-    "headers without an end": (400, b"GET / HTTP/1.1\r\nHost: a\r\n" + b"ab: cd\r\n" * 9_000),
-    "headers behind chunks": (400, CHUNKED + b"0\r\n" + b"ab: cd\r\n" * 9_000),
-    "two lengths": (
-        413,
-        HEAD
-        + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n"
-        + b" " * 0x200000
-        + b"\r\n0\r\n\r\n",
-    ),
+    "two lengths": (413, HEAD + b"Content-Length: 5\r\n" + CHUNKS + b"200000\r\n" + b" " * 0x200000 + b"\r\n0\r\n\r\n"),
     "huge length": (413, HEAD + b"Content-Length: 9999999999\r\n\r\nabc"),
-    "TLS": (400, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
-    "unknown method": ((400, 405), bare(b"BREW /")),
     "escaped raw path": (404, bare(b"GET /%ff%00%ed%a0%80")),
     "out of the folder": (404, bare(b"GET /../../etc/passwd")),
     "raw column": (422, of_type(b"text/csv", b"a\n1\n", BATCH.replace(b"/batch", b"/batch?text_column=%ff%00"))),
-    "surrogate in a table": (
-        200,
-        of_type(b"application/jsonl", b'{"document": "\\ud800"}\n{"document": "a", "\\ud800": 1}\n', BATCH),
-    ),
-    "nested table": ((413, 422), of_type(b"application/jsonl", b'{"document": ' + b"[" * 100_000, BATCH)),
+    "surrogate in a table": (200, of_type(JSONL, b'{"document": "\\ud800"}\n{"document": "a", "\\ud800": 1}\n', BATCH)),
+    "nested table": ((413, 422), of_type(JSONL, b'{"document": ' + b"[" * 100_000, BATCH)),
 }
 
 

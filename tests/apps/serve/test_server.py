@@ -83,12 +83,14 @@ def test_an_engine_that_cannot_be_loaded_ends_the_server(tmp_path, monkeypatch):
     assert not list(tmp_path.glob("nsmc_attention-*"))
 
 
-def test_nginx_takes_bodies_as_large_as_the_server_does():
+def test_nginx_and_the_page_take_bodies_as_large_as_the_server_does():
     folder = Path(__file__).parents[3]
     text = (folder / "docs/serving/nginx.conf").read_text(encoding="utf-8")
     sizes = re.findall(r"client_max_body_size (\d+);", text)
     assert [*map(int, sizes)] == [Limits.body, Limits.table, MOST_BYTES]
     assert "./docs/serving/nginx.conf:" in (folder / "compose.yaml").read_text(encoding="utf-8")
+    page = folder / "nsmc_attention/apps/serve/pages/read/page.js"
+    assert f"LARGEST = {MOST_BYTES:_};" in page.read_text(encoding="utf-8")
 
 
 def test_a_full_disk_is_one_line_without_a_path(start, disk, monkeypatch):
@@ -210,10 +212,8 @@ def test_a_prediction_does_not_wait_for_explanations(server):
 
 # of the servers that tests above have started
 ENDINGS = [(SMALL, signal.SIGHUP), ({"workers": 2}, signal.SIGTERM), ({"workers": 2}, signal.SIGKILL)]
-OTHERS = [
-    *((SMALL, number) for number in (signal.SIGINT, signal.SIGTERM)),
-    *(({"workers": 2}, number) for number in (signal.SIGINT, signal.SIGHUP)),
-]
+OTHERS = [(SMALL, signal.SIGINT), (SMALL, signal.SIGTERM), ({"workers": 2}, signal.SIGINT)]
+OTHERS += [({"workers": 2}, signal.SIGHUP)]
 ENDINGS += [pytest.param(*ending, marks=pytest.mark.slow) for ending in OTHERS]
 
 

@@ -69,8 +69,7 @@ def test_the_loss_is_the_weighted_pinball_loss():
 
 
 def test_a_training_lowers_its_error(tmp_path):
-    network, progress, _ = train_network(
-        FilmConfig().with_settings(SMALL), Run(tmp_path, device="cpu", quiet=True), FILMS, FILMS
-    )
+    config = FilmConfig().with_settings(SMALL)
+    network, progress, _ = train_network(config, Run(tmp_path, device="cpu", quiet=True), FILMS, FILMS)
     objective = FilmObjective(FilmBatches(FILMS, 16, 16), mxnet.cpu(), 0)
     assert objective.evaluate(network)["absolute_error"] < 0.7 * progress.before["dev_absolute_error"]

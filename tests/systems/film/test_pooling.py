@@ -36,6 +36,8 @@ def test_what_is_pooled_is_the_weighted_and_the_plain_mean():
     numpy.testing.assert_allclose(found.pooled, numpy.concatenate([weights @ VALUES, VALUES.mean(axis=0)]), atol=1e-6)
     best = numpy.argsort(-weights)[:3]
     assert found.weights == [(TEXTS[place], pytest.approx(weights[place])) for place in best]
+    # memory does not grow with the reviews
+    assert found.weighted.shape == found.summed.shape == (6,) and len(found.best) == 3 and found.count == COUNT
 
 
 def test_scores_far_apart_do_not_overflow():
@@ -46,15 +48,8 @@ def test_scores_far_apart_do_not_overflow():
     assert found.weights[0] == (TEXTS[500], pytest.approx(1))
 
 
-def test_memory_does_not_grow_with_the_reviews():
-    pool = pooled(numpy.arange(COUNT), 100)
-    assert pool.weighted.shape == pool.summed.shape == (6,) and len(pool.best) == 3 and pool.count == COUNT
-
-
 def test_a_text_that_is_there_again_is_kept_once():
     pool = Pool(3)
     for scores in ([3, 3, 1], [3, 2, 3]):
-        pool.add(
-            numpy.array(scores, dtype="float32"), VALUES[:3], ["최고" if score == 3 else f"{score}" for score in scores]
-        )
+        pool.add(numpy.float32(scores), VALUES[:3], ["최고" if score == 3 else f"{score}" for score in scores])
     assert [text for text, _ in pool.weights] == ["최고", "2", "1"] and pool.count == 6

@@ -75,11 +75,6 @@ def test_a_notebook_shows_reviews_and_words(rater):
     assert "stars" in shown and "reviews" in shown and "<b>좋다" not in shown
 
 
-def test_another_classifier_is_refused_in_one_line(tiny_film, bundle_folder):
-    with pytest.raises(BundleError, match=r"the classifier pretrained \(.*…\).*, found tiny/bundle .*--classifier"):
-        load_film(tiny_film, classifier=bundle_folder)
-
-
 def test_a_scale_that_is_not_the_network_s_is_refused(tiny_film, tmp_path):
     bundle = load_bundle(tiny_film, FILMS_LAYOUT)
     contents = read_contents(bundle)

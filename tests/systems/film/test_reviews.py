@@ -4,7 +4,7 @@ import pytest
 
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.corpora.data import Labelled
-from nsmc_attention.errors import ConfigError, DataError
+from nsmc_attention.errors import DataError
 from nsmc_attention.systems.film.train import reviews_by_film
 
 ROWS = ["가,9,정말 좋다", "나,2,별로다", "가,8.5,최고", ",7,이름 없는 영화", "나,1, ", " 가 ,10,다시 봤다"]
@@ -44,13 +44,6 @@ def test_columns_may_be_named(table):
 )
 def test_other_reviews_have_another_hash(table, rows):
     assert reviews_by_film(Labelled(table(rows))).sha256 != reviews_by_film(Labelled(table())).sha256
-
-
-def test_corpora_have_films_of_their_own_or_none(tmp_path):
-    with pytest.raises(ConfigError, match="expected nsmc or a table .*, found sample"):
-        reviews_by_film(Labelled("sample"))
-    with pytest.raises(ConfigError, match="nsmc: has films of its own; leave --group-by out, found 'film'"):
-        reviews_by_film(Labelled("nsmc", tmp_path), group_by="film")
 
 
 @pytest.mark.slow

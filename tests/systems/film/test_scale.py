@@ -24,11 +24,6 @@ def test_another_content_is_refused(content):
         Scale.from_json(content, "scale.json")
 
 
-def test_quantiles_become_stars_within_its_bounds():
-    found = SCALE.intervals(numpy.array([[0.0, 9.0, 12.0], [4.0, 5.0, 6.0]]), numpy.array([1, 64]))
-    assert found.tolist() == [[1, 9, 10], [3.5, 5, 6.5]]
-
-
 def widened(quantiles, counts, margins, bounds=(1.0, 10.0)):
     return Scale("", "", 0, *bounds, margins).intervals(quantiles, counts)
 

@@ -4,7 +4,6 @@ import numpy
 import pytest
 
 from nsmc_attention import load_language_model
-from nsmc_attention.errors import DataError
 from nsmc_attention.systems.language.model import MASK
 
 TEXT = f"주인공의 {MASK}에 소름이 돋았다"
@@ -65,12 +64,6 @@ def test_of_several_masks_the_most_certain_is_filled_first_then_the_next(model, 
             chances.append(probability[mask, words[place]])
         assert each.probability == pytest.approx(numpy.prod(chances, dtype="float64"), rel=1e-5)
         assert each.text == text.replace(MASK, "{}").format(*each.token.split(" "))
-
-
-@pytest.mark.parametrize("text, found", [("정말 재미있다", 0), ("", 0), (MASK * 50, 50)])
-def test_another_number_of_masks_is_refused(model, text, found):
-    with pytest.raises(DataError, match=rf"expected 1 to 5 \[MASK\] in the text, found {found}"):
-        model(text)
 
 
 def test_values_for_json_are_plain(model):

@@ -58,9 +58,8 @@ def test_a_review_is_searched_as_if_alone(beam):
     together = run(decoder, [0, 1, 2, 1], 9, beam=beam)
     for table, found in zip([0, 1, 2, 1], together):
         (alone,) = run(decoder, [table], 9, beam=beam)
-        assert [(each.ids, each.score, each.truncated) for each in alone] == [
-            (each.ids, each.score, each.truncated) for each in found
-        ]
+        one, other = ([(each.ids, each.score, each.truncated) for each in many] for many in (alone, found))
+        assert one == other
 
 
 def test_a_beam_of_one_takes_the_likeliest_character_at_each_step():
@@ -74,12 +73,6 @@ def test_a_beam_of_one_takes_the_likeliest_character_at_each_step():
             ids.append(following)
             before, last = last, following
         assert found.ids == tuple(ids) and found.truncated == (len(ids) == 20)
-
-
-def test_a_wider_beam_finds_nothing_worse():
-    decoder = Table(tables=40, seed=11)
-    best = [[found[0].score for found in run(decoder, range(40), 12, beam=beam, alpha=0.0)] for beam in (1, 4, 64)]
-    assert numpy.mean(best[0]) <= numpy.mean(best[1]) <= numpy.mean(best[2])
 
 
 @pytest.mark.parametrize("beam", [1, 3])
