@@ -1,5 +1,6 @@
 """Statistics of scored reviews: estimated shares of positive reviews, content words and distinctive ones, extreme reviews."""
 
+import re
 from collections import Counter, defaultdict
 from functools import partial, reduce
 from typing import Any, Iterable, Sequence
@@ -16,18 +17,17 @@ MONTHS = dict(zip("jan feb mar apr may jun jul aug sep oct nov dec".split(), map
 MONTH, DAY = f"(?P<month>{'|'.join(MONTHS)})[a-z]*", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 # Dates, whatever follows: digits; a whole year, a month and perhaps a day; three numbers; 01-Oct-25; October 1, 2025
 DATES = (
-    r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)",
-    r"^(?P<year>\d{4})\s*[./년-]\s*(?P<month>\d{1,2})(?:\s*[./월-]\s*(?P<day>\d{1,2}))?(?![\d:])",
-    r"^(?P<year>\d\d)\s*[./-]\s*(?P<month>\d{1,2})\s*[./-]\s*(?P<day>\d{1,2})(?![\d:])",
-    rf"(?i)\b{DAY}[\s.-]*{MONTH}[\s.,-]*(?P<year>\d{{4}}|\d\d)(?![\d:])",
-    rf"(?i)\b{MONTH}[\s.-]+(?:{DAY}[\s,]+)?(?P<year>\d{{4}})(?![\d:])",
+    re.compile(r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"),
+    re.compile(r"^(?P<year>\d{4})\s*[./년-]\s*(?P<month>\d{1,2})(?:\s*[./월-]\s*(?P<day>\d{1,2}))?(?![\d:])"),
+    re.compile(r"^(?P<year>\d\d)\s*[./-]\s*(?P<month>\d{1,2})\s*[./-]\s*(?P<day>\d{1,2})(?![\d:])"),
+    re.compile(rf"(?i)\b{DAY}[\s.-]*{MONTH}[\s.,-]*(?P<year>\d{{4}}|\d\d)(?![\d:])"),
+    re.compile(rf"(?i)\b{MONTH}[\s.-]+(?:{DAY}[\s,]+)?(?P<year>\d{{4}})(?![\d:])"),
 )
 # {number: its unit, beginning} of 1954 to 2091: days as Excel counts them; seconds and milliseconds, in Korea
-SEOUL = "1970-01-01 09:00"
-COUNTED = {r"[2-6]\d{4}": ("D", "1899-12-30"), r"1\d{9}": ("s", SEOUL), r"1\d{12}": ("ms", SEOUL)}
+COUNTED = {r"[2-6]\d{4}": ("D", "1899-12-30"), r"1\d{9}": ("s", "1970-01-01T09"), r"1\d{12}": ("ms", "1970-01-01T09")}
 # A date with the day of the week in place of the year, as sites write those of this year: 3.12.목
 WEEKDAYS = dict(zip("월화수목금토일", range(7)))
-THIS_YEAR = r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>[월화수목금토일])(?:요일)?\)?$"
+THIS_YEAR = re.compile(r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>\w)(?:요일)?\)?$")
 # What a review may be by the heads of a classifier
 SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]
 # The middle of the stars, and the characters of a review that is long enough to read
