@@ -33,10 +33,9 @@ CTC_WEIGHT = 0.3
 # How doubtful lines are read again: below a score and shorter than so many heights, with edges, taken from a score on if the text
 # is of these letters. Low letters (ㅋㅋ) have a box that is too low, digits in a badge one that is too high
 LOW, LOWER, HIGH = (EDGE_SPACE, 0.25) * 2, (0.3, 0.4, 0.3, 0.3), (EDGE_SPACE, -0.3, EDGE_SPACE, -0.15)
-FEW, ANY = 3, 10**6
-AGAIN = (0.75, ANY, LOW, 0, ".*"), (0.75, FEW, HIGH, 0, ".*"), (0.85, 6, LOWER, SURER, "[ㄱ-ㅣ ]+")
-# Parts, at most, into which a picture of a letter or two may have been cut; from where on gray is ink between words
-FEW_PARTS, INK = 6, 100
+AGAIN = (0.75, 1e9, LOW, 0, ".*"), (0.75, 3, HIGH, 0, ".*"), (0.85, 6, LOWER, SURER, "[ㄱ-ㅣ ]+")
+# A letter or two are shorter than FEW heights, and may have been cut into FEW_PARTS; from INK on gray is ink between words
+FEW, FEW_PARTS, INK = 3, 6, 100
 # A letter or sign alone between spaces, which may be an icon; a space between two consonants or vowels alone
 ALONE = re.compile(r"(?<!\S)(?:[^\W\d_가-힣]|[☆★♡♥○↓^])(?!\S)")
 SPACE = re.compile(r"(?<![^ ][ㄱ-ㅣ])(?<=[ㄱ-ㅣ]) (?=[ㄱ-ㅣ](?!\S))")
