@@ -20,12 +20,9 @@ from .strips import Gray, cut_out, differences
 
 # Of a collection, faces of other languages draw the same Korean letters
 OTHER_LANGUAGES = (" JP", " SC", " TC", " HK")
-# Sizes of letters in pixels, and the least difference between ink and background
-SIZES, CONTRAST = (11, 44), 70
-# The least height of what is cut out, as a share of the size of letters
-LOW_CONTRAST = (0.4, 1.0)
-# Most space before, above, behind and below the ink, as shares of its height
-WIDEST_SPACE = (0.4, 0.18, 0.4, 0.18)
+# Sizes of letters in pixels, the least difference between ink and background, and the least height of what is cut out, as a share
+# of the size of letters; most space before, above, behind and below the ink, as shares of its height
+SIZES, CONTRAST, LEAST_HEIGHT, WIDEST_SPACE = (11, 44), 70, (0.4, 1.0), (0.4, 0.18, 0.4, 0.18)
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +33,10 @@ class Face:
     index: int
     characters: frozenset[int]
 
+    @lru_cache(maxsize=4096)  # noqa: B019, faces stay as long as a training
     def at(self, size: int) -> Any:
         """Return it in a size in pixels, for PIL."""
-        return sized(str(self.path), self.index, size)
-
-
-@lru_cache(maxsize=4096)
-def sized(path: str, index: int, size: int) -> Any:
-    return ImageFont.truetype(path, size, index, layout_engine=ImageFont.Layout.BASIC)
+        return ImageFont.truetype(str(self.path), size, self.index, layout_engine=ImageFont.Layout.BASIC)
 
 
 def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
@@ -60,10 +53,8 @@ def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
     used = [path for path in paths if not any(name in path.name.lower() for name in names)]
     faces = [face for path in used for face in faces_of(path)]
     if not faces:
-        place = folder or "the fonts of this system"
-        raise DataError(
-            f"{place}: expected fonts with Korean letters, found none; install some, as fonts-nanum of Debian"
-        )
+        found = "expected fonts with Korean letters, found none; install some, as fonts-nanum of Debian"
+        raise DataError(f"{folder or 'the fonts of this system'}: {found}")
     return faces
 
 
@@ -118,11 +109,8 @@ def draw(text: str, style: Style) -> tuple[Gray, Numbers]:
     ends = [font.getlength(text[:count]) + spacing * count for count in range(len(text) + 1)]
     picture = Image.new("L", (int(ends[-1]) + 3 * space, 3 * space), style.background)
     pen = ImageDraw.Draw(picture)
-    if spacing:
-        for letter, start in zip(text, ends):
-            pen.text((space + start, space), letter, fill=style.ink, font=font)
-    else:
-        pen.text((space, space), text, fill=style.ink, font=font)
+    for part, start in zip(text, ends) if spacing else [(text, 0)]:
+        pen.text((space + start, space), part, fill=style.ink, font=font)
     if style.subpixels:
         wide = numpy.pad(numpy.asarray(picture, "float32"), ((0, 0), (1, 1)), mode="edge")
         picture = Image.fromarray(((wide[:, :-2] + wide[:, 1:-1] + wide[:, 2:]) / 3).astype("uint8"))
@@ -178,16 +166,10 @@ def random_degradation(size: int, random: RandomState) -> Degradation:
     if random.random_sample() < 0.4:
         return Degradation()
     happens = random.random_sample(5) < (0.5, 0.3, 0.2, 0.2, 0.3)
-    least = max(0.5, 11 / size)
-    drawn = (
-        random.randint(35, 95),
-        random.uniform(0.2, 0.045 * size + 0.3),
-        random.uniform(-1.5, 1.5),
-        random.uniform(1, 8),
-        random.uniform(least, 1.4),
-    )
-    jpeg, blur, angle, noise, scale = (value if own else 0 for value, own in zip(drawn, happens))
-    return Degradation(int(jpeg), float(blur), float(angle), float(noise), float(scale) or 1.0)
+    ranges = (0.2, 0.045 * size + 0.3), (-1.5, 1.5), (1, 8), (max(0.5, 11 / size), 1.4)
+    drawn = [float(random.randint(35, 95)), *(random.uniform(*limits) for limits in ranges)]
+    jpeg, blur, angle, noise, scale = (value if own else 0.0 for value, own in zip(drawn, happens))
+    return Degradation(int(jpeg), blur, angle, noise, scale or 1.0)
 
 
 def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gray, Numbers]]:
@@ -204,7 +186,7 @@ def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gr
         return None
     left, top, right, bottom = box
     # few letters, such as dots, may have the height that others of the line would have, or be cut out tightly
-    least = style.size * random.uniform(*LOW_CONTRAST)
+    least = style.size * random.uniform(*LEAST_HEIGHT)
     missing = max(0, round(least - (bottom - top)))
     if missing:
         above = random.randint(missing + 1)

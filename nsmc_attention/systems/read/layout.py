@@ -175,13 +175,14 @@ def beside(boxes: Boxes, reach: Numbers, axis: int = LEFT) -> tuple[Numbers, Num
     """Return pairs of boxes beside each other, or with the axis TOP above: the second in reach of the first; and their gaps."""
     across = TOP - axis
     middles = boxes[:, across] + boxes[:, across + 2]
-    order = middles.argsort(kind="stable")
+    order = middles.argsort(kind="stable").astype("int32")  # there may be millions of pairs
     starts = numpy.searchsorted(middles[order], 2 * boxes[:, across])
     counts = numpy.searchsorted(middles[order], 2 * boxes[:, across + 2], "right") - starts
     at_most(PAIRS, counts.sum(), "marks beside each other")
-    first = numpy.arange(len(boxes)).repeat(counts)
+    first = numpy.arange(len(boxes), dtype="int32").repeat(counts)
     second = order[numpy.arange(len(first)) + (starts - counts.cumsum() + counts).repeat(counts)]
-    gaps = numpy.maximum(boxes[second, axis] - boxes[first, axis + 2], boxes[first, axis] - boxes[second, axis + 2])
+    start, end = boxes[:, [axis, axis + 2]].T.astype("int32")
+    gaps = numpy.maximum(start[second] - end[first], start[first] - end[second])
     near = (gaps <= reach[first]) & (first != second)
     return first[near], second[near], gaps[near]
 

@@ -36,10 +36,8 @@ EARLY_CTC, EARLY = 0.7, 0.2
 READ_AS = str.maketrans("“”‘’", "\"\"''")
 # Share of the letters that the decoder reads which are drawn at random, so that it looks at the picture
 RANDOM_LETTERS = 0.1
-# Letters that the decoder may write of a line of the dev part
-MOST_WRITTEN = 80
-# Most lines that an epoch is judged by
-DEV_LINES = 400
+# Letters that the decoder may write of a line of the dev part, and most of these lines that an epoch is judged by
+MOST_WRITTEN, DEV_LINES = 80, 400
 
 
 @dataclass(frozen=True)
@@ -147,11 +145,9 @@ class ReadingObjective(Objective):
         """Return the decoder's loss, nats for each letter, of logits of parts (N, T, P)."""
         nd = mxnet.nd
         rights = self.letters.table[wanted] - self.letters.starts
-        picked = [
-            nd.pick(nd.log_softmax(part), nd.array(rights[..., kind], ctx=self.device))
-            for kind, part in enumerate(divided(nd, logits))
-        ]
-        return -(nd.add_n(*picked) * nd.array(inside / inside.sum(), ctx=self.device)).sum()
+        wanted, inside = (nd.array(each, ctx=self.device) for each in (rights, inside / inside.sum()))
+        picked = [nd.pick(nd.log_softmax(part), wanted[..., kind]) for kind, part in enumerate(divided(nd, logits))]
+        return -(nd.add_n(*picked) * inside).sum()
 
     def astray(self, weights: Array, lines: Sequence[DrawnLine]) -> Any:
         """Return -log of the weights (N, T, S) that are in the middle of a letter, the mean over letters.
@@ -196,15 +192,8 @@ class ReadingObjective(Objective):
         for row, ids in enumerate(targets):
             labels[row, : len(ids)] = [places[letter] for letter in ids]
         counts = nd.array([len(ids) for ids in targets], ctx=self.device)
-        losses = nd.ctc_loss(
-            scores,
-            nd.array(labels, ctx=self.device),
-            lengths,
-            counts,
-            use_data_lengths=True,
-            use_label_lengths=True,
-            blank_label="first",
-        )
+        options = {"use_data_lengths": True, "use_label_lengths": True, "blank_label": "first"}
+        losses = nd.ctc_loss(scores, nd.array(labels, ctx=self.device), lengths, counts, **options)
         return (losses / counts).mean()
 
     def evaluate(self, network: Network) -> dict[str, float]:

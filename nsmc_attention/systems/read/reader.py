@@ -1,9 +1,10 @@
 """`read`: pictures in, the lines of text on them out, with where each letter was read."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, groupby
 from math import exp
 from pathlib import Path
 from typing import Optional, Union
@@ -21,18 +22,23 @@ from ..sequences.search import Hypothesis, State, search
 from .decoding import MOST_STRIPS, Letters, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
 from .layout import around, find_lines
 from .opening import Picture, open_gray
-from .reading import Line, Reading, edges_of
+from .reading import SURE, SURER, Line, Reading, edges_of
 from .settings import HEIGHT, LAYOUT, STRIP, ReaderBundle
-from .strips import EDGE_SPACE, Box, Gray, cut_out, padded, strips
+from .strips import EDGE_SPACE, Box, Gray, cut_out, ink, padded, strips
 
 # Lines that are read together, and pixels of the highest line
 LINES_A_BATCH, HIGHEST = 16, 200
 # Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
-# Score below which a line is read again; edges for low letters, and for digits in a badge, shorter than BADGE of its height
-READ_AGAIN, TALLER, LOWER, BADGE = 0.75, (EDGE_SPACE, 0.25) * 2, (EDGE_SPACE, -0.3, EDGE_SPACE, -0.15), 3
-# Parts, at most, into which a picture of a letter or two may have been cut
-FEW_PARTS = 6
+# How doubtful lines are read again: below a score and shorter than so many heights, with edges, taken from a score on if the text
+# is of these letters. Low letters (ㅋㅋ) have a box that is too low, digits in a badge one that is too high
+LOW, LOWER, HIGH = (EDGE_SPACE, 0.25) * 2, (0.3, 0.4, 0.3, 0.3), (EDGE_SPACE, -0.3, EDGE_SPACE, -0.15)
+AGAIN = (0.75, 1e9, LOW, 0, ".*"), (0.75, 3, HIGH, 0, ".*"), (0.85, 6, LOWER, SURER, "[ㄱ-ㅣ ]+")
+# A letter or two are shorter than FEW heights, and may have been cut into FEW_PARTS; from INK on gray is ink between words
+FEW, FEW_PARTS, INK = 3, 6, 100
+# A letter or sign alone between spaces, which may be an icon; a space between two consonants or vowels alone
+ALONE = re.compile(r"(?<!\S)(?:[^\W\d_가-힣]|[☆★♡♥○↓^])(?!\S)")
+SPACE = re.compile(r"(?<![^ ][ㄱ-ㅣ])(?<=[ㄱ-ㅣ]) (?=[ㄱ-ㅣ](?!\S))")
 # The search ends at so many letters for each that CTC reads, and more
 TIMES, WIDER_STRIPS = 1.3, 6
 
@@ -67,25 +73,35 @@ class PictureReader(Predictor):
         """Return the Reading of gray pixels (height, width)."""
         boxes = find_lines(gray)
         lines = self.read_boxes(gray, list(filter(is_readable, boxes)))
-        # low letters (ㅋㅋㅋ) fill a box that is too low, and digits in a badge leave one empty: more or less above and below may help
-        doubtful = [line.box for line in lines if line.score < READ_AGAIN]
-        short = [box for box in doubtful if box.right - box.left < BADGE * (box.bottom - box.top)]
-        again = self.read_boxes(gray, doubtful, TALLER) + self.read_boxes(gray, short, LOWER)
-        best = {line.box: line for line in sorted([*lines, *again], key=lambda one: one.score)}
+        best = {line.box: line for line in lines}
+        for below, widest, edges, least, letters in AGAIN:
+            doubtful = [line.box for line in lines if line.score < below and breadth(line.box) < widest]
+            again = [line for line in self.read_boxes(gray, doubtful, edges) if re.fullmatch(letters, line.text)]
+            best.update({line.box: line for line in again if line.score >= max(least, best[line.box].score)})
         if whole := self.whole(gray, [best[box] for box in boxes if box in best]):
             return Reading((whole,), gray, tuple(box for box in boxes if box not in best))
-        legible = {line.box: best[line.box] for line in lines if best[line.box].legible}
-        return Reading(tuple(legible.values()), gray, tuple(box for box in boxes if box not in legible))
+        lines = [part for box in boxes if box in best for part in self.parts(gray, best[box])]
+        unread = [box for box in boxes if box not in best] + [line.box for line in lines if not line.legible]
+        return Reading(tuple(line for line in lines if line.legible), gray, tuple(unread))
+
+    def parts(self, gray: Gray, line: Line) -> list[Line]:
+        """Return a line, in parts if letters alone in it are icons, which are illegible by themselves."""
+        words = words_of(gray, line) if ALONE.search(line.text) and " " in line.text else []
+        alone = [box for box, word in zip(words, line.text.split(" ")) if ALONE.fullmatch(word)]
+        icons = {one.box for one in self.read_boxes(gray, alone) if one.score < SURE}
+        groups = [list(boxes) for _, boxes in groupby(words, icons.__contains__)]
+        parts = self.read_boxes(gray, [own[0]._replace(right=own[-1].right) for own in groups]) if icons else [line]
+        return [replace(part, text="") if own[0] in icons else part for own, part in zip(groups or [[line.box]], parts)]
 
     def whole(self, gray: Gray, parts: Sequence[Line]) -> Optional[Line]:
         """Return the line of a picture of a letter or two that the layout took apart (ㅇ, ㅡ and ㅇ of 응), else None."""
         if not 1 < len(parts) <= FEW_PARTS:
             return None
         box = Box(*around(numpy.array([part.box for part in parts]), numpy.zeros(len(parts), int))[0].tolist())
-        if not is_readable(box) or box.right - box.left >= BADGE * (box.bottom - box.top):
+        if not is_readable(box) or breadth(box) >= FEW:
             return None
-        best = max([*self.read_boxes(gray, [box]), *self.read_boxes(gray, [box], TALLER)], key=lambda one: one.score)
-        return best if best.legible and best.score > max(READ_AGAIN, *(part.score for part in parts)) else None
+        best = max([*self.read_boxes(gray, [box]), *self.read_boxes(gray, [box], LOW)], key=lambda one: one.score)
+        return best if best.legible and best.score > max(SURE, *(part.score for part in parts)) else None
 
     def read_boxes(self, gray: Gray, boxes: Sequence[Box], edges: Sequence[float] = (EDGE_SPACE,) * 4) -> list[Line]:
         """Return the line in each box of a picture; lines of similar length are read together."""
@@ -99,10 +115,12 @@ class PictureReader(Predictor):
 
     def line(self, best: Hypothesis, box: Box, height: int, left: int) -> Line:
         """Return the line of a hypothesis, whose picture was `height` pixels high and began at `left`."""
-        text = self.letters.text(best.ids)
+        text = SPACE.sub("\0", self.letters.text(best.ids))
         inside = slice(len(text) - len(text.lstrip()), len(text.rstrip()))
+        kept = [place for place in range(len(text))[inside] if text[place] != "\0"]
         edges = edges_of(best.weights.shape[1], left, HEIGHT / height)
-        return Line(text[inside], box, exp(best.score / (len(text) + 1)), best.weights[inside], edges)
+        score = exp(best.score / (len(text) + 1))
+        return Line("".join(text[place] for place in kept), box, score, best.weights[kept], edges)
 
     def spell(self, pictures: Sequence[NDArray[numpy.float32]]) -> list[Hypothesis]:
         """Return the text of each line's strips, with the decoder's log-probability as score."""
@@ -114,7 +132,9 @@ class PictureReader(Predictor):
         for number, ((first,), ids, picture) in enumerate(zip(found, by_ctc, pictures)):
             one = slice(number, number + 1)
             own = [array[one] for array in source], [array[one] for array in state]
-            best.append(cropped(self.choose(first, ids, parts[number, : len(picture)], own), len(picture)))
+            chosen = self.choose(first, ids, parts[number, : len(picture)], own)
+            weights = numpy.array([row[: len(picture)] for row in chosen.weights], "float32")
+            best.append(replace(chosen, weights=weights.reshape(-1, len(picture))))
         return best
 
     def choose(self, first: Hypothesis, ids: list[int], parts: Numbers, own: tuple[State, State]) -> Hypothesis:
@@ -128,16 +148,29 @@ class PictureReader(Predictor):
         return replace(hypotheses[best], score=both[best])
 
 
+def words_of(gray: Gray, line: Line) -> list[Box]:
+    """Return the boxes of the words of a line, cut where the gap between their letters is widest; none where these touch."""
+    left, top, right, bottom = line.box
+    marks = left + numpy.flatnonzero((ink(gray[top:bottom, left:right]) > INK).any(axis=0))
+    ends = [left]
+    for space in (place for place, letter in enumerate(line.text) if letter == " "):
+        between = marks[(marks >= line.places[space - 1]) & (marks <= line.places[space + 1])]
+        if len(between) < 2:
+            return []
+        widest = int(numpy.diff(between).argmax())
+        ends += [int(between[widest]) + 1, int(between[widest + 1])]
+    return [Box(start, top, end, bottom) for start, end in zip(ends[::2], [*ends[1::2], right])]
+
+
+def breadth(box: Box) -> float:
+    """Return the width of a box as a share of its height."""
+    return (box.right - box.left) / (box.bottom - box.top)
+
+
 def is_readable(box: Box) -> bool:
     """Return whether a line is short enough to be read at once, and no higher than letters on a screen."""
     height = box.bottom - box.top
     return height <= HIGHEST and (box.right - box.left + height) * HEIGHT < MOST_STRIPS * STRIP * height
-
-
-def cropped(hypothesis: Hypothesis, length: int) -> Hypothesis:
-    """Return a hypothesis with weights (T, S) of the strips of its line alone."""
-    weights = numpy.array([own[:length] for own in hypothesis.weights], "float32")
-    return replace(hypothesis, weights=weights.reshape(-1, length))
 
 
 def load_reader(

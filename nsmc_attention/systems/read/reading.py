@@ -26,10 +26,9 @@ LEAST, SURE, SURER, SUREST, DOUBT = 0.05, 0.7, 0.8, 0.97, 0.6
 # A line that goes on below another one begins less than so many heights from its left, and so many below it, and is of
 # about the same height
 ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
-# Height of a line on the page in pixels, and the most lines that are shown
-LINE_HEIGHT, MOST_LINES = 40, 60
-# Weights below this share of a letter's largest are not drawn
-FAINTEST = 0.02
+# Height of a line on the page in pixels, the most lines that are shown, and the share of a letter's largest weight from which
+# on weights are drawn
+LINE_HEIGHT, MOST_LINES, FAINTEST = 40, 60, 0.02
 PAGE = {
     "en": (
         "What was read, and where",
@@ -145,12 +144,9 @@ class Reading:
 
 def follows(above: Box, below: Box) -> bool:
     """Return whether a line goes on in another one, as wrapped text does."""
-    heights = sorted(box.bottom - box.top for box in (above, below))
-    return (
-        heights[0] >= ALIKE * heights[1]
-        and above.top < below.top <= above.bottom + BELOW * heights[1]
-        and abs(above.left - below.left) < ASIDE * heights[1]
-    )
+    low, high = sorted(box.bottom - box.top for box in (above, below))
+    near = above.top < below.top <= above.bottom + BELOW * high and abs(above.left - below.left) < ASIDE * high
+    return near and low >= ALIKE * high
 
 
 def edges_of(strips: int, left: float, scale: float) -> NDArray[numpy.float32]:

@@ -55,8 +55,7 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
 
     network, progress, figures = train_network(config, letters, run, train, dev, faces, training.begin())
     counts = {"train": {"name": name, "reviews": len(train), "fonts": len(files)}, "dev": {"reviews": len(dev)}}
-    codec = letters.to_json().encode()
-    bundle = training.write(network, progress, figures, counts, codec, vocabulary=len(letters))
+    bundle = training.write(network, progress, figures, counts, letters.to_json().encode(), vocabulary=len(letters))
     best = bundle.manifest["metrics"]["dev"]
     judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC"
     run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")

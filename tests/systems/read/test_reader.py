@@ -55,11 +55,11 @@ def test_nothing_is_read_of_an_empty_picture(reader, shade):
         save_reading(reading, "x.png")
 
 
-def test_spaces_at_the_ends_of_a_line_are_left_out(reader):
-    ids = [reader.letters.ids[letter] for letter in " 가 나 "]
-    weights = numpy.eye(5, 8, dtype="float32")
+def test_spaces_at_the_ends_of_a_line_and_between_consonants_alone_are_left_out(reader):
+    ids = [reader.letters.ids[letter] for letter in " 가 ㅋ ㅋ "]
+    weights = numpy.eye(7, 8, dtype="float32")
     line = reader.line(Hypothesis(tuple(ids), -3.0, weights, False), Box(0, 0, 9, 9), 32, 0)
-    assert line.text == "가 나" and numpy.array_equal(line.weights, weights[1:4])
+    assert line.text == "가 ㅋㅋ" and numpy.array_equal(line.weights, weights[[1, 2, 3, 5]])
 
 
 def test_the_text_is_taken_that_decoder_and_ctc_find_likeliest_together(reader):
@@ -277,7 +277,7 @@ def test_a_large_letter_alone_is_read_or_left_out(text, size):
 
 
 @pytest.mark.parametrize("size", [24, 36, 60])
-@pytest.mark.parametrize("text", ["응", "넵", "ㅎㅎ"])
+@pytest.mark.parametrize("text", ["응", "넵", "ㅎㅎ", "ㅋㅋ", "ㅇㅇ"])
 def test_a_letter_or_two_alone_stay_together(text, size):
     picture = Image.new("L", (400, 160), 255)
     ImageDraw.Draw(picture).text((40, 40), text, 20, ImageFont.truetype(str(font_file()), size))
@@ -290,6 +290,9 @@ def test_icons_beside_text_are_left_out_and_counted():
     for row in range(4):
         pen.line([(40, 26 + 60 * row), (28, 36 + 60 * row), (40, 46 + 60 * row)], 20, 3)
         pen.text((70, 20 + 60 * row), f"{row + 1}번째 줄입니다", 20, ImageFont.truetype(str(font_file()), 24))
+        # as near to its number as a space
+        pen.polygon([(236, 28 + 60 * row), (254, 28 + 60 * row), (245, 46 + 60 * row)], None, 20, 2)
+        pen.text((266, 20 + 60 * row), "67", 20, ImageFont.truetype(str(font_file()), 24))
     reading = read(picture)
-    assert reading.text.split("\n") == [f"{row + 1}번째 줄입니다" for row in range(4)]
-    assert len(reading.left_out) == 4 and reading.doubts == "4 places left out (icons or illegible text)"
+    assert reading.text.split("\n") == [text for row in range(4) for text in (f"{row + 1}번째 줄입니다", "67")]
+    assert len(reading.left_out) == 8 and reading.doubts == "8 places left out (icons or illegible text)"
