@@ -7,6 +7,7 @@ import numpy
 import pandas
 import pytest
 
+from benchmarks.classification import unseen
 from nsmc_attention import load_classifier
 from recipes.sentences import (
     FOLDER,
@@ -14,8 +15,10 @@ from recipes.sentences import (
     NEWER,
     is_held_out,
     judge,
+    letters,
     read,
     shared_with_suite,
+    texts,
     training_table,
     written,
 )
@@ -48,6 +51,11 @@ def test_labels_are_in_balance_and_minimal_pairs_differ_in_them(reviews):
 def test_no_review_shares_eight_letters_with_the_suite(reviews):
     assert shared_with_suite(reviews["document"]) == []
     assert shared_with_suite(pandas.Series(["배우들의 연기가 훌륭했다!"])), "a sentence of the suite itself is found"
+
+
+def test_no_unseen_text_is_written_for_training(reviews):
+    known = {*map(letters, [*reviews["document"], *texts()["document"]])}
+    assert not known & {*map(letters, unseen.texts()["document"])}
 
 
 def test_a_twentieth_of_the_frames_is_held_out_whole_and_with_its_pairs(reviews):
