@@ -34,7 +34,7 @@ from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.machine.aliases import Arrays
 from nsmc_attention.machine.progress import progress_bar
 from nsmc_attention.measure.share import normalized
-from nsmc_attention.sentiment.heads import BUCKETS, FILE, Grams, Heads, beside, ten_stars
+from nsmc_attention.sentiment.heads import FILE, Grams, Heads, beside, ten_stars
 from nsmc_attention.text.encoding import Encoded
 
 from .sentences import is_held_out, texts, written
@@ -44,6 +44,8 @@ SIDES = ("negative", "neutral", "positive")
 TARGETS = {"negative": 11, "neutral": 12, "positive": 13}
 OF_SIDES = numpy.repeat(numpy.eye(3, dtype="float32"), (4, 3, 3), axis=1)
 ALLOWED = numpy.vstack([numpy.ones(10), numpy.eye(10), OF_SIDES]).astype("float32")
+# Rows of the table of n-grams, whose columns are of stars, neutral, no opinion and films
+BUCKETS = 3 * 2**15
 # Units of the hidden layer, columns of the table for the stars; passes, reviews of a batch, largest step, dropout, decay of
 # layers and of the table
 HIDDEN, RANK = 64, 2
@@ -109,7 +111,7 @@ def features(classifier: Classifier, documents: "pandas.Series[str]") -> Feature
 
 def matrix(reviews: list[Encoded]) -> sparse.csr_matrix:
     """Return the matrix by which `Grams.read` multiplies a table, (N, BUCKETS)."""
-    grams = Grams.of(reviews)
+    grams = Grams.of(reviews, BUCKETS)
     values = numpy.repeat(1 / numpy.sqrt(grams.counts), grams.counts).astype("float32")
     ends = numpy.append(0, numpy.cumsum(grams.counts))
     return sparse.csr_matrix((values, grams.rows[grams.rows > 0].astype("int32"), ends), (len(reviews), BUCKETS))

@@ -209,7 +209,7 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     network, kernel = kernels.import_network(), kernels.kernel_name(PRECISIONS[name])
     if problem := misfit(bundle):
         raise ConfigError(f"the native engine does not compute {bundle.name}: {problem}; use --engine onnx or gluon")
-    if engine := ENGINES.get(key := (bundle.fingerprint, kernel, threads)):
+    if engine := ENGINES.get(key := (bundle.fingerprint, kernel, threads or cores())):
         return engine
     config: Any = bundle.config
     own = network.load(kernel=kernel, **kernel_arrays(bundle.parameters(), config.model.encoder.hidden_size))

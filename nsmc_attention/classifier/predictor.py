@@ -167,7 +167,7 @@ class TokenScorer:
         for members, probability, arrays, dense in self.computed(pieces.reviews, heads is not None):
             probabilities[members] = probability
             if heads:
-                grams = Grams.of([pieces.reviews[member] for member in members])
+                grams = Grams.of([pieces.reviews[member] for member in members], len(heads.table))
                 said[members] = heads(dense, grams.read(heads.table))
             for member, array in zip(members, arrays if weighted else ()):
                 inside = slice(len(pieces.reviews[member]))

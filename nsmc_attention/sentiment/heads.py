@@ -24,8 +24,6 @@ Floats = NDArray[numpy.float32]
 Opinion = tuple[Optional[str], Optional[float]]
 # The file of a bundle; figures of a review: the chances of a side, neutral, no opinion, and of 1 to 10 stars
 FILE, FIGURES = "sentiment.safetensors", 13
-# Rows of the table of n-grams, whose columns are of stars, neutral, no opinion and films
-BUCKETS = 3 * 2**15
 # Added to the log-odds of neutral by the stars, for a positive and a negative label, and the largest log-odds after that
 LEANING, MOST = (0.8, 0.0), 0.8
 # Letters of the longest n-grams, characters of a text that are read, factors of contexts and of the logarithms of stars
@@ -41,13 +39,13 @@ class Grams(NamedTuple):
     rows: NDArray[numpy.int64]
 
     @classmethod
-    def of(cls, reviews: Sequence[Encoded]) -> "Grams":
-        """Hash the n-grams of reviews, of 1 to SIZES letters, in small letters; white space before and after them counts."""
+    def of(cls, reviews: Sequence[Encoded], buckets: int) -> "Grams":
+        """Hash the n-grams of reviews, of 1 to SIZES small letters, to rows of a table; white space around a text counts."""
         texts = [f" {(one.text or ' '.join(one.tokens))[:LONGEST_TEXT].lower()} " for one in reviews]
         lengths = numpy.array([len(text) for text in texts])
         ends = numpy.cumsum(lengths)
         left = numpy.repeat(ends, lengths) - numpy.arange(ends[-1])
-        hashes = hash_ngrams("".join(texts), SIZES, BUCKETS)
+        hashes = hash_ngrams("".join(texts), SIZES, buckets)
         rows = numpy.stack([hashed * (left > size) for size, hashed in enumerate(hashes)], axis=1).astype("int64")
         return cls(numpy.add.reduceat((rows > 0).sum(axis=1), ends - lengths), ends - lengths, rows)
 

@@ -187,7 +187,8 @@ def choose_text(columns: Columns, column: object, where: object) -> tuple[str, s
     reply = [name for name in columns if any(word in normalized(name) for word in REPLIES)]
     plain = [name for name in columns if normalized(name) in TEXT_COLUMNS]
     named = plain + [name for name in columns if name not in plain and known_in(name, NAMED)]
-    ended = [name for name in columns if ends_known(name) and name not in reply and profiles[name].count]
+    empty = not any(profile.count for profile in profiles.values())
+    ended = [name for name in columns if ends_known(name) and name not in reply and (profiles[name].count or empty)]
     for names in (plain, named, ended):
         textual = [name for name in names if not profiles[name].count or profiles[name].may_be_text]
         textual = plainest([name for name in textual if name not in reply] or textual, profiles)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Optional
 
 from ..errors import ConfigError, DataError
-from .columns import KNOWN, NAMED, ends_known, is_sentence, is_value, known_in, syllables_in
+from .columns import KNOWN, NAMED, ends_known, is_sentence, is_value, known_in, normalized, syllables_in
 
 # Rows in which a header is sought, and below which it is judged
 SEARCHED, FIRST_ROWS = 30, 50
@@ -52,12 +52,11 @@ def header_of(rows: Rows, given: Optional[int], where: object) -> Header:
     # the lower one of two rows with merged cells
     if given is None and "" in rows[row - 1] and row < len(rows) and names_columns(rows[row]):
         row += 1
-    if given is None and not names_are_certain(rows, row, where):
-        row = 0
+    row = row if given is not None or names_are_certain(rows, row, where) else 0
     if row:
         note = f"the header is row {row}" if given is None and row != filled[0] else ""
         # of Qualtrics: the questions, and their numbers
-        if rows[row + 1 :] and all(cell.startswith('{"ImportId"') for cell in rows[row + 1] or [""]):
+        if {cell[:11] for below in rows[row + 1 : row + 2] for cell in below if cell} == {'{"ImportId"'}:
             return Header(row, tuple(rows[row - 1]), row + 2, "left out two rows below the header, on the questions")
         return Header(row, tuple(rows[row - 1]), row, note)
     names = tuple(f"column {number}" for number in range(1, max(map(len, rows), default=0) + 1))
@@ -81,14 +80,14 @@ def below_titles(rows: Rows, filled: Sequence[int]) -> int:
     named = any(known_in(cell, NAMED) for cell in first)
     if len(first) > 1 and (named or names_columns(first) and len(first) > 2):
         return filled[0]
-    alone = all(sum(map(bool, row)) < 2 for row in rows)
+    single = filled[1:2] if normalized(first[0]) not in NAMED and all(sum(map(bool, row)) < 2 for row in rows) else []
     for number in filled[:SEARCHED]:
         cells = [cell for cell in rows[number - 1] if cell]
-        wider, most = len(cells) > most or alone and known_in(cells[0], NAMED), max(most, len(cells))
+        wider, most = len(cells) > most or number in single and known_in(cells[0], NAMED), max(most, len(cells))
         if number == filled[0] or not wider or not all(map(is_name, cells)):
             continue
         # one known name may be a title, too, where two are below it
-        if names_columns(cells) and (not named or alone or sum(known_in(cell, KNOWN) for cell in cells) > 1):
+        if names_columns(cells) and (not named or number in single or sum(known_in(cell, KNOWN) for cell in cells) > 1):
             return number
         if len(first) == 1 and not named and any(has_values_below(rows, number)):
             return number

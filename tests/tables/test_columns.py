@@ -159,6 +159,16 @@ def test_a_title_above_the_header_is_left_out_and_said(table, capsys, name, kind
     assert given == read and "the header" not in capsys.readouterr().err
 
 
+def test_rows_that_repeat_the_header_are_left_out_and_counted(table, capsys):
+    assert len(table(csv_of(["review", "stars"], TEXTS, [5, 1, 4]) * 3)[1]) == 9
+    assert "a.csv: left out 2 rows that repeat the header\n" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["review", "document", "리뷰", "한줄평"])
+def test_a_review_that_is_a_name_is_no_header_of_a_single_column(table, name):
+    assert len(table("\n".join([name, *TEXTS, "내용", *TEXTS]))[1]) == 2 * len(TEXTS) + 1
+
+
 def test_a_title_above_a_single_column_is_left_out(table):
     opened, read = table([["2024년 고객 리뷰 모음"], ["리뷰"], *([text] for text in TEXTS)], "a.xlsx")
     assert opened.text_column == "리뷰" and len(read) == len(TEXTS)

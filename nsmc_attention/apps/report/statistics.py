@@ -14,7 +14,8 @@ Tables = dict[str, pandas.DataFrame]
 # Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
 Z95, Z998 = 1.96, 3.09
 MONTHS = dict(zip("jan feb mar apr may jun jul aug sep oct nov dec".split(), map(str, range(1, 13))))
-MONTH, DAY = f"(?P<month>{'|'.join(MONTHS)})[a-z]*", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+END = "(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?"
+MONTH, DAY = rf"(?P<month>{'|'.join(MONTHS)}){END}(?![a-z])", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
 # Dates, whatever follows: digits; a whole year, a month and perhaps a day; three numbers; 01-Oct-25; October 1, 2025
 DATES = (
     re.compile(r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"),
@@ -28,8 +29,7 @@ COUNTED = {r"[2-6]\d{4}": ("D", "1899-12-30"), r"1\d{9}": ("s", "1970-01-01T09")
 # A date with the day of the week in place of the year, as sites write those of this year: 3.12.목
 WEEKDAYS = dict(zip("월화수목금토일", range(7)))
 THIS_YEAR = re.compile(r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>\w)(?:요일)?\)?$")
-# What a review may be by the heads of a classifier
-SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]
+SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]  # what a review may be by the heads of a classifier
 # The middle of the stars, and the characters of a review that is long enough to read
 MIDDLE, READABLE = 6, 15
 

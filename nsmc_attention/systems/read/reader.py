@@ -149,13 +149,13 @@ class PictureReader(Predictor):
 
 
 def words_of(gray: Gray, line: Line) -> list[Box]:
-    """Return the boxes of the words of a line, cut where the gap between their letters is widest; none where these touch."""
+    """Return the boxes of the words of a line, cut where the gap between their letters is widest; none where these touch or are out of order."""
     left, top, right, bottom = line.box
     marks = left + numpy.flatnonzero((ink(gray[top:bottom, left:right]) > INK).any(axis=0))
     ends = [left]
     for space in (place for place, letter in enumerate(line.text) if letter == " "):
         between = marks[(marks >= line.places[space - 1]) & (marks <= line.places[space + 1])]
-        if len(between) < 2:
+        if len(between) < 2 or between[0] < ends[-1]:
             return []
         widest = int(numpy.diff(between).argmax())
         ends += [int(between[widest]) + 1, int(between[widest + 1])]
