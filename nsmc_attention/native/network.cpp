@@ -2,7 +2,8 @@
 //
 //   kernels() -> names of the kernels that this processor runs, the fastest last, then perhaps "bf16"
 //   load(kernel, ...) -> a network (parameters as `kernel_arrays` lists them)
-//   run(network, token_ids, ngram_ids, starts, valid_length, probability, weights, contexts, contributions)   fills four
+//   run(network, token_ids, ngram_ids, starts, valid_length, probability, weights, contexts, contributions)
+//      fills the last four
 //   load_editor, edit: the same of an editor (editor.cpp)
 //
 // Written on Python's C API: a build needs a compiler and nothing else, and there are few functions to bind. Every
