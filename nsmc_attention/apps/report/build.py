@@ -250,14 +250,14 @@ def report_page(content: Content, title: str, source: str, bundle: ClassifierBun
             *(section_html(section, say) for section in sections),
             f"<section><h2>{say['method']}</h2><ul>",
             *(f"<li>{html.escape(remark)}</li>" for remark in content.remarks(bundle)),
-            f'</ul></section><section class="tables"><h2>{say["tables"]}</h2><p>',
+            "</ul></section>",
         ]
     )
     lists = [examples for section in sections for examples in section.reviews.values()]
     data = in_script([[in_language(example, say) for example in examples] for examples in lists])
-    font = in_base64(font_of(OWN_CHARACTERS + body + data))
-    fillings = {"LANGUAGE": language, "TITLE": html.escape(title), "FONT_AS_BASE64": font, "REVIEWS_AS_JSON": data}
-    return filled(with_words(file("report.html", __package__)), **fillings, BODY=body, LINKS=links)
+    font = in_base64(font_of(OWN_CHARACTERS + body + data + say["tables"]))
+    head = {"LANGUAGE": language, "TITLE": html.escape(title), "FONT_AS_BASE64": font, "REVIEWS_AS_JSON": data}
+    return filled(with_words(file("report.html", __package__)), **head, BODY=body, TABLES=say["tables"], LINKS=links)
 
 
 def section_html(section: Section, say: dict[str, str]) -> str:

@@ -158,17 +158,17 @@ def mistaken() -> tuple[list["re.Pattern[str]"], dict[str, str]]:
     Each form begins with a letter, so that the search skips all places with other letters. Those of ends.tsv are no noise of
     training, and some are wrong before some letters alone.
     """
-    patterns, rights = list["re.Pattern[str]"](), dict[str, str]()
     rows = sorted([*known_mistakes(), *read_rows(HERE / "ends.tsv")], key=lambda row: -len(row["wrong"]))
-    for place, begin in ("anywhere", ""), ("start", r"(?<!\w)(?=[%s])"):
+    listed, patterns = [row for row in rows if row["righted"] != "nowhere"], list["re.Pattern[str]"]()
+    for place in ("anywhere", "start"):
         forms = defaultdict[str, list[str]](list)
-        for row in (row for row in rows if row["righted"] == place):
+        for row in (each for each in listed if each["righted"] == place):
             form, behind = row["wrong"].replace(SPACE, f"{SPACE}?"), row.get("behind")
             forms[form[0]].append(form[1:] + (f"(?={behind})" if behind else ""))
-            rights[row["wrong"].replace(SPACE, "")] = row["right"].replace(SPACE, "")
         pattern = "|".join(f"{first}(?:{'|'.join(own)})" for first, own in forms.items())
-        patterns.append(re.compile(begin.replace("%s", "".join(forms)) + f"(?:{pattern})", re.MULTILINE))
-    return patterns, rights
+        begin = rf"(?<!\w)(?=[{''.join(forms)}])" if place == "start" else ""
+        patterns.append(re.compile(f"{begin}(?:{pattern})", re.MULTILINE))
+    return patterns, {row["wrong"].replace(SPACE, ""): row["right"].replace(SPACE, "") for row in listed}
 
 
 def dictionary_words(draft: Draft) -> Draft:
