@@ -20,6 +20,8 @@ from .strips import Gray, cut_out, differences
 
 # Of a collection, faces of other languages draw the same Korean letters
 OTHER_LANGUAGES = (" JP", " SC", " TC", " HK")
+# Widths of spaces and what is added behind letters, as shares of their size: fonts and style sheets have these
+SPACES, SPACINGS = (0.18, 0.4), (-0.05, 0.08)
 # Sizes of letters in pixels, the least difference between ink and background, and the least height of what is cut out, as a share
 # of the size of letters; most space before, above, behind and below the ink, as shares of its height
 SIZES, CONTRAST, LEAST_HEIGHT, WIDEST_SPACE = (11, 44), 70, (0.4, 1.0), (0.4, 0.18, 0.4, 0.18)
@@ -86,30 +88,33 @@ class Degradation:
 
 @dataclass(frozen=True, eq=False)
 class Style:
-    """Style of a drawn line: a face, its size in pixels, ink and background (0 to 255), letter spacing in pixels.
+    """Style of a drawn line: a face, its size in pixels, ink and background (0 to 255).
 
-    Drawn `smooth` times as large and then made smaller, as screens without hinting show it; with `subpixels`, of 3, each
-    pixel's red, green and blue are beside each other, which in gray is a blur of their width.
+    `spacing` is what a browser adds behind each letter and `space` the width of a space, the font's where it is 0, both as
+    shares of the size. Drawn `smooth` times as large and then made smaller, as screens without hinting show it; with
+    `subpixels`, of 3, each pixel's red, green and blue are beside each other, which in gray is a blur of their width.
     """
 
     face: Face
     size: int = 20
     ink: int = 0
     background: int = 255
-    spacing: int = 0
+    spacing: float = 0.0
     smooth: int = 1
     subpixels: bool = False
+    space: float = 0.0
 
 
 def draw(text: str, style: Style) -> tuple[Gray, Numbers]:
     """Return the picture of a line with much background around it, and where each letter begins and the last ends (T + 1)."""
     font = style.face.at(style.size * style.smooth)
     space = style.size * style.smooth
-    spacing = style.spacing * style.smooth
-    ends = [font.getlength(text[:count]) + spacing * count for count in range(len(text) + 1)]
+    spacing, wider = style.spacing * space, style.space * space - font.getlength(" ") if style.space else 0.0
+    starts = [text[:count] for count in range(len(text) + 1)]
+    ends = [font.getlength(start) + spacing * len(start) + wider * start.count(" ") for start in starts]
     picture = Image.new("L", (int(ends[-1]) + 3 * space, 3 * space), style.background)
     pen = ImageDraw.Draw(picture)
-    for part, start in zip(text, ends) if spacing else [(text, 0)]:
+    for part, start in zip(text, ends) if spacing or wider else [(text, 0.0)]:
         pen.text((space + start, space), part, fill=style.ink, font=font)
     if style.subpixels:
         wide = numpy.pad(numpy.asarray(picture, "float32"), ((0, 0), (1, 1)), mode="edge")
@@ -156,9 +161,11 @@ def random_style(face: Face, random: RandomState) -> Style:
     contrast = random.randint(CONTRAST, 256)
     low = random.randint(0, 256 - contrast)
     colors = (low, low + contrast) if random.random_sample() < 0.65 else (low + contrast, low)
-    spacing = random.randint(-1, 3) if random.random_sample() < 0.2 else 0
+    spacing = random.uniform(*SPACINGS) if random.random_sample() < 0.3 else 0.0
     smooth = 3 if random.random_sample() < 0.5 else 1
-    return Style(face, size, *colors, spacing, smooth, smooth == 3 and random.random_sample() < 0.4)
+    subpixels = smooth == 3 and random.random_sample() < 0.4
+    space = random.uniform(*SPACES) if random.random_sample() < 0.5 else 0.0
+    return Style(face, size, *colors, spacing, smooth, subpixels, space)
 
 
 def random_degradation(size: int, random: RandomState) -> Degradation:
@@ -265,23 +272,86 @@ def lines_of(reviews: Sequence[str], count: int, invented: float, longest: int, 
             yield review_line(reviews[random.randint(len(reviews))], longest, random)
 
 
+# Signs that pages have before and behind words and numbers, and those that part what stands in a row
+SIGNS, DIVIDERS = "★☆♥♡▲▼△▽▶▷◀◁●○◎■□◆◇→←↑↓※♪×÷₩℃°①②③④⑤⑥⑦⑧⑨№ⓒ•—@#*+-<>:", ("·", "|", "/", "•", "-", "")
+BRACKETS = ("“”", "‘’", "……", "()", "[]", "「」", "『』", "《》", "<>", "♥♡", "**", "~~")
+# What stands beside reviews on their sites
+BESIDE_REVIEWS = (
+    *("{stars}", "별점 {stars}", "{word} {stars}", "{stars} {count}", "{stars} {date}", "{sign} {count}", "{word} {sign} {count}"),
+    *("{tags}", "{name} {divider} {date}", "{handle} {divider} {date}", "{handle}", "{name} {date}", "{date}", "{date} {clock}"),
+    *("{words} {runs}", "{runs}", "{bracketed}", "{word} {bracketed} {word}", "{words}… {words}", "{words}...", "{word} {count}"),
+    *("{sign} {words}", "{words} {sign}", "{words} {sign} {words}", "{sign}{count}", "{count}{sign} {count}", "{clock}"),
+    *("{word}: {words}", "{word}: {word} / {latin}", "{count} {divider} {count} {divider} {word}", "{word} {count} {divider} {date}"),
+)
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Parts of what stands beside reviews, drawn anew whenever one is asked for by its name."""
+
+    reviews: Sequence[str]
+    random: RandomState
+
+    def __getitem__(self, name: str) -> str:
+        return str(getattr(self, name)())
+
+    def one_of(self, values: Sequence[str]) -> str:
+        return values[self.random.randint(len(values))]
+
+    def word(self) -> str:
+        return self.one_of(self.one_of(self.reviews).split(" "))[:8]
+
+    def words(self) -> str:
+        return " ".join(self.one_of(self.reviews).split(" ")[: self.random.randint(1, 5)])[:20]
+
+    def latin(self) -> str:
+        return latin(self.random)
+
+    def sign(self) -> str:
+        return self.one_of(SIGNS)
+
+    def divider(self) -> str:
+        return self.one_of(DIVIDERS)
+
+    def stars(self) -> str:
+        stars = self.random.randint(6)
+        return "★" * stars + "☆" * (5 - stars)
+
+    def tags(self) -> str:
+        return " ".join("#" + self.word().strip("#") for _ in range(self.random.randint(1, 5)))
+
+    def name(self) -> str:
+        return self.word()[:4] + self.one_of(("", "", "***", "님", str(self.random.randint(100))))
+
+    def handle(self) -> str:
+        number = str(self.random.randint(10 ** self.random.randint(1, 4)))
+        ends = "", "***", "****", number, "_" + latin(self.random).lower(), "-" + latin(self.random).lower()
+        return self.one_of("@ ").strip() + latin(self.random).lower() + self.one_of(ends) + self.one_of(("", number, "***"))
+
+    def count(self) -> str:
+        number = self.random.randint(10 ** self.random.randint(1, 6))
+        forms = f"{number:,}", f"{number:,}", f"{number % 100 / 10}", f"{number % 10}/5", f"({number})", f"{number % 1000 / 10}만"
+        return self.one_of(forms) + self.one_of(("", "", "", *"점개명회%원위분"))
+
+    def clock(self) -> str:
+        return self.one_of(("오전 ", "오후 ", "")) + f"{self.random.randint(24)}:{self.random.randint(60):02}"
+
+    def date(self) -> str:
+        year, month, day = (self.random.randint(*limits) for limits in ((2004, 2030), (1, 13), (1, 32)))
+        numbers = f"{year}.{month:02}.{day:02}", f"{year}. {month}. {day}.", f"{year}-{month:02}-{day:02}", f"{month:02}.{day:02}"
+        ago = f"{day}{self.one_of(('일', '분', '시간', '개월', '년', '주'))} 전"
+        return self.one_of((*numbers, *numbers[:2], f"{year}년 {month}월 {day}일", f"{month}월 {day}일", ago, ago))
+
+    def runs(self) -> str:
+        runs = (self.one_of("ㅋㅎㅠㅜㅡㅇㄹㅈㄱ^;~") * self.random.randint(1, 10) for _ in range(self.random.randint(1, 4)))
+        return self.one_of((" ".join(runs), "ㅇㅈ", "ㄹㅇ"))
+
+    def bracketed(self) -> str:
+        start, end = self.one_of(BRACKETS)
+        return start + self.words() + end
+
+
 def sign_line(reviews: Sequence[str], random: RandomState) -> str:
-    """Return a text as it stands beside reviews on their sites: stars, tags, a name with a date, ㅋㅋ, quotes."""
-    words = reviews[random.randint(len(reviews))].split(" ")
-    word = words[random.randint(len(words))][:8]
-    kind = random.randint(6)
-    if kind < 2:
-        stars = random.randint(6)
-        before = ("", "별점 ", word + " ")[random.randint(3)]
-        behind = ("", f" {stars}점", f" {2 * stars}/10")[random.randint(3)]
-        return before + "★" * stars + "☆" * (5 - stars) + behind
-    if kind == 2:
-        return " ".join("#" + each.strip("#")[:8] for each in [word, *words[: random.randint(4)]])
-    if kind == 3:
-        day = ".".join(f"{n:02}" for n in (random.randint(2004, 2030), random.randint(1, 13), random.randint(1, 32)))
-        return f"{word}{('', '***', '님')[random.randint(3)]} {('', '| ', '· ')[random.randint(3)]}{day}"
-    if kind == 4:
-        runs = ["ㅋㅎㅠㅜㅡㅇㄹㅈㄱ^;~"[random.randint(12)] * random.randint(1, 9) for _ in range(random.randint(1, 4))]
-        return " ".join([*words[: random.randint(3)], *runs, *([], ["ㅇㅈ"], ["ㄹㅇ"])[random.randint(3)]])[:40]
-    start, end = (("“", "”"), ("…", "…"), ("", "..."), ("‘", "’"), ("♥ ", " ♡"), ("(", ")"))[random.randint(6)]
-    return start + " ".join(words[:4])[:30] + end
+    """Return a text as it stands beside reviews on their sites: stars, tags, names with dates, counts with signs, quotes."""
+    beside = Beside(reviews, random)
+    return " ".join(beside.one_of(BESIDE_REVIEWS).format_map(beside).split())[:40]

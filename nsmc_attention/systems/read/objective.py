@@ -32,8 +32,8 @@ WIDTH_STEP = 16
 EDGE_JITTER = 4
 # Weight of CTC in the first epochs, until the decoder has keys that are worth attending to, and the share that these are
 EARLY_CTC, EARLY = 0.7, 0.2
-# Quotes of either kind are one letter
-READ_AS = str.maketrans("“”‘’", "\"\"''")
+# Quotes of either kind are one letter, and so are dashes and dots between words
+READ_AS = str.maketrans("“”‘’—•", "\"\"''-·")
 # Share of the letters that the decoder reads which are drawn at random, so that it looks at the picture
 RANDOM_LETTERS = 0.1
 # Letters that the decoder may write of a line of the dev part, and most of these lines that an epoch is judged by
