@@ -1,14 +1,16 @@
-"""More characters that an editor can write: a copy of its bundle to go on training from, without junctions.
+"""More characters that an editor can write or a reader can read: a copy of its bundle to go on training from.
 
     python -m recipes.characters BUNDLE COPY 봬뵐녘…
 
-It answers as it did: a new character is read as one that the editor does not know, its letters besides, and is written
-with a small probability.
+It answers as it did: a new character is read as an unknown one, its letters besides, and is written with a small
+probability. An editor's copy has no junctions. A reader gets signs, no syllables.
 """
 
 import argparse
+import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy
 
@@ -16,8 +18,10 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.machine.mxnet_shim import choose_device
 from nsmc_attention.network.parameters import initialize_from
-from nsmc_attention.systems.restore.settings import LAYOUT
+from nsmc_attention.systems.read.settings import LAYOUT as READERS
+from nsmc_attention.systems.restore.settings import LAYOUT as EDITORS
 from nsmc_attention.systems.sequences.characters import END, UNKNOWN
+from nsmc_attention.text.hangul import INITIALS
 from nsmc_attention.training.runs import network_files
 
 from .junctions import write_copy
@@ -27,20 +31,32 @@ RARER = 3.0
 
 
 def main(bundle: Path, copy: Path, added: str) -> None:
-    first = load_bundle(bundle, LAYOUT)
+    is_reader = json.loads((bundle / "manifest.json").read_text("utf-8"))["task"] == "read"
+    layout: Any = READERS if is_reader else EDITORS
+    first = load_bundle(bundle, layout)
     new = [each for each in dict.fromkeys(added) if each not in first.codec.ids]
-    characters = replace(first.codec, known=(*first.codec.known, *new), junctions=None)
+    options = {} if is_reader else {"junctions": None}
+    characters = replace(first.codec, known=(*first.codec.known, *new), **options)
     _, arrays = parameters_of(first)
-    table, tags, bias = (arrays[name] for name in ("reader.embedding.weight", "tag.weight", "tag.bias"))
     # the rows of letters come after those of all characters; KEEP has no tag, so that of a character is one before its id
-    rows = numpy.repeat(table[[UNKNOWN]], len(new), axis=0)
-    arrays["reader.embedding.weight"] = numpy.concatenate([table[: len(first.codec)], rows, table[len(first.codec) :]])
-    arrays["tag.weight"] = numpy.concatenate([tags, numpy.repeat(tags[END:].mean(0, keepdims=True), len(new), axis=0)])
-    arrays["tag.bias"] = numpy.concatenate([bias, numpy.repeat(bias[END:].mean() - RARER, len(new))])
+    begin, end = (len(INITIALS) + END + 1, first.codec.firsts) if is_reader else (END, len(first.codec) - 1)
+    embedding, *outputs = ("step", "step.output", "source.spelling") if is_reader else ("reader", "tag")
+    unknown = slice(UNKNOWN, UNKNOWN + 1)
+    insert(arrays, f"{embedding}.embedding.weight", unknown, len(first.codec), len(new))
+    for name in outputs:
+        insert(arrays, f"{name}.weight", slice(begin, end), end, len(new))
+        insert(arrays, f"{name}.bias", slice(begin, end), end, len(new), RARER)
     network = first.config.network(*characters.sizes)
     initialize_from(network, arrays, choose_device("cpu"))
     contents = {"vocab.json": characters.to_json().encode(), **network_files(network, first.config)}
-    write_copy(bundle, copy, contents, vocabulary=len(characters))
+    write_copy(bundle, copy, contents, layout, vocabulary=len(characters))
+
+
+def insert(arrays: Any, name: str, like: slice, place: int, count: int, less: float = 0.0) -> None:
+    """Insert so many rows into a parameter at a place: the mean of the rows `like`, less a number."""
+    table = arrays[name]
+    rows = numpy.repeat(table[like].mean(0, keepdims=True) - less, count, axis=0).astype(table.dtype)
+    arrays[name] = numpy.concatenate([table[:place], rows, table[place:]])
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
-from typing import Optional
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -136,11 +136,11 @@ def with_junctions(bundle: Path, junctions: Junctions) -> bytes:
     return json.dumps(values, ensure_ascii=False).encode()
 
 
-def write_copy(bundle: Path, copy: Path, contents: dict[str, bytes], **values: int) -> None:
+def write_copy(bundle: Path, copy: Path, contents: dict[str, bytes], layout: Any = LAYOUT, **values: int) -> None:
     """Write a copy of a bundle with other files and values of its manifest; it and the card have this command."""
     manifest = json.loads((bundle / "manifest.json").read_text("utf-8")) | values
     manifest["command"] += f" && {this_command()}"
-    contents = {**contents, "README.md": model_card(LAYOUT, manifest).encode()}
+    contents = {**contents, "README.md": model_card(layout, manifest).encode()}
     shutil.copytree(bundle, copy)
     for name, content in contents.items():
         (copy / name).write_bytes(content)
