@@ -20,7 +20,7 @@ from ...training.stage import DEV_STREAM, SMALLEST_WEIGHT, Objective, Stage, sim
 from ...training.task import Beginning, initialize
 from ..sequences.characters import BEGIN, END, PADDING, edit_distance
 from .decoding import Letters, ctc_path
-from .drawing import Face, lines_of, random_line, sign_line
+from .drawing import Face, lines_of, random_line
 from .settings import HEIGHT, STRIP, ReadConfig, ReadTraining, divided, spelt
 from .strips import padded, strips
 
@@ -50,10 +50,10 @@ class Lines:
 
 
 class DrawnBatches:
-    """Lines of reviews and invented ones, in batches of similar length; they are drawn when the objective reads them."""
+    """Lines of reviews, invented and other ones, in batches of similar length; they are drawn when the objective reads them."""
 
-    def __init__(self, reviews: Sequence[str], config: ReadConfig):
-        self.reviews, self.config = reviews, config
+    def __init__(self, reviews: Sequence[str], others: Sequence[str], config: ReadConfig):
+        self.reviews, self.others, self.config = reviews, others, config
 
     def __len__(self) -> int:
         """Batches in an epoch."""
@@ -63,9 +63,8 @@ class DrawnBatches:
         """Yield the batches of one epoch, which (seed, epoch) alone decides."""
         random, settings = RandomState([seed, epoch]), self.config.training
         texts = list(lines_of(self.reviews, settings.lines, settings.invented, self.config.text.max_length, random))
-        if settings.signs:
-            for place in numpy.flatnonzero(random.random_sample(len(texts)) < settings.signs).tolist():
-                texts[place] = sign_line(self.reviews, random)
+        for place in numpy.flatnonzero(random.random_sample(len(texts)) < settings.signs * bool(self.others)).tolist():
+            texts[place] = self.others[random.randint(len(self.others))][: self.config.text.max_length]
         lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * EDGE_JITTER
         ctc = max(settings.ctc, EARLY_CTC) if epoch < EARLY * settings.epochs else settings.ctc
         for number, members in enumerate(similar_batches(lengths, settings.batch_size, random)):
@@ -228,11 +227,12 @@ def train_network(
     letters: Letters,
     run: Run,
     train: Sequence[str],
+    others: Sequence[str],
     dev: Sequence[str],
     faces: Sequence[Face],
     begin: Optional[Beginning] = None,
 ) -> tuple[Network, Progress, dict[str, float]]:
-    """Train on reviews drawn with these faces; return the network, the Progress and the figures of the dev part.
+    """Train on reviews and other lines drawn with these faces; return the network, the Progress and the figures of the dev part.
 
     `begin` changes the network's first parameters.
     """
@@ -241,7 +241,7 @@ def train_network(
     network = config.network(*letters.sizes)
     initialize(network, settings.seed, run.context, lambda: objective.loss(network, judged[0]), begin)
     network.hybridize()
-    batches = DrawnBatches(train, config)
+    batches = DrawnBatches(train, others, config)
     stage = Stage("read", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
     progress = run.fit(network, stage, settings)
     round_tables(network)

@@ -109,7 +109,7 @@ class ReadTraining(LoopConfig):
     """The training of `read`."""
 
     retired: ClassVar[tuple[str, ...]] = (*LoopConfig.retired, "coverage")
-    introduced: ClassVar[Mapping[str, object]] = {"signs": 0.0}
+    introduced: ClassVar[Mapping[str, object]] = {"signs": 0.0, "others": ""}
     batch_size: int = setting(32, "lines in a batch", low=1)
     lines: int = setting(20_000, "lines drawn per epoch, different each time", low=1)
     epochs: int = setting(12, "maximum number of epochs", low=1)
@@ -120,7 +120,8 @@ class ReadTraining(LoopConfig):
     invented: float = setting(
         0.4, "additional lines of random syllables, Latin words and numbers, as a share", low=0.0, high=10.0
     )
-    signs: float = setting(0.0, "share of lines of stars, tags, dates and single letters", low=0.0, high=1.0)
+    others: str = setting("", "a file of other texts to draw, as stars, dates and counts")
+    signs: float = setting(0.0, "share of lines of this file's texts", low=0.0, high=1.0)
     fonts: str = setting("", "a folder of fonts with Korean letters; empty: those of this system")
     unused_fonts: str = setting("", "parts of the names of font files to leave out, separated by commas")
 

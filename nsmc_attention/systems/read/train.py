@@ -40,10 +40,12 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     texts = [text for text in map(clean, reviews) if text]
     if len(texts) < FEWEST_REVIEWS:
         raise DataError(f"{name}: expected at least {FEWEST_REVIEWS} reviews with text, found {len(texts)}")
+    also = Texts(config.training.others).read()[1] if config.training.others else []
+    others = [text for text in map(clean, also) if text]
     faces = korean_faces(config.training.fonts, config.training.unused_fonts)
     training = TaskTraining(run, LAYOUT, config, init_from)
     files = sorted({face.path.name for face in faces})
-    training.check(name, {"reviews": digest(texts), "fonts": digest(files)})
+    training.check(name, {"reviews": digest([*texts, *others]), "fonts": digest(files)})
     train, dev = ([texts[i] for i in part] for part in hold_out(len(texts), config.training, MOST_DEV))
     everywhere = [*common_syllables(), *ASCII] * config.text.min_count
     first = training.first
@@ -53,7 +55,7 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     # imports MXNet
     from .objective import train_network
 
-    network, progress, figures = train_network(config, letters, run, train, dev, faces, training.begin())
+    network, progress, figures = train_network(config, letters, run, train, others, dev, faces, training.begin())
     counts = {"train": {"name": name, "reviews": len(train), "fonts": len(files)}, "dev": {"reviews": len(dev)}}
     bundle = training.write(network, progress, figures, counts, letters.to_json().encode(), vocabulary=len(letters))
     best = bundle.manifest["metrics"]["dev"]
