@@ -4,6 +4,9 @@ Ink begins where the gray of neighbouring pixels differs, whichever is darker. I
 parts, or edges of bubbles, rules and pictures. Parts are joined into words, and words into lines, by distance and overlap.
 """
 
+from functools import reduce
+from typing import Any
+
 import numpy
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -35,6 +38,7 @@ LOW, FLAT, ROW, BADGE, BESIDE = 0.56, 0.8, 1.1, 4, 0.2
 # The most components (1920 x 1080 pixels of small text have 15,776), pairs of them, and lines; pixels that tell the letters' height
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
 LEFT, TOP, RIGHT, BOTTOM = range(4)
+NONE = numpy.zeros(0)
 Boxes = NDArray[numpy.int64]
 Mask = NDArray[numpy.bool_]
 
@@ -43,10 +47,9 @@ def find_lines(gray: Gray) -> list[Box]:
     """Return where the lines of text of a picture (H, W) are, in reading order."""
     if not gray.size:
         return []
-    framed = numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
-    contrast = contrast_of(framed)
-    labels, boxes, size = ink_of(contrast)
-    letters, alone = are_letters(labels, boxes, size, framed, contrast)
+    contrast = contrast_of(framed(gray))
+    places, numbers, boxes, size = ink_of(contrast)
+    letters, alone = are_letters(places, numbers, boxes, size, framed(gray), contrast)
     lines = numpy.append(lines_of(boxes[letters], size), boxes[alone], axis=0)
     low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]  # rows may overlap a little
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
@@ -68,6 +71,11 @@ def within(gray: Gray, box: Box) -> Box:
     return box._replace(left=left + int(columns[0]), right=left + int(columns[-1]) + 1) if len(columns) else box
 
 
+def framed(gray: Gray) -> Gray:
+    """Return a picture with a pixel of its most frequent gray around it."""
+    return numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
+
+
 def contrast_of(gray: Gray) -> Gray:
     """Return how much gray differs within each 2 x 2 pixels."""
     rows = [extreme(gray[:-1], gray[1:]) for extreme in (numpy.maximum, numpy.minimum)]
@@ -79,9 +87,16 @@ def begins(contrast: Gray) -> Mask:
     """Return where ink begins or ends."""
     # a letter's edge is spread over its surroundings: by JPEG over the block of 8 x 8 pixels that it is in
     rows, columns = contrast.shape
-    blocks = numpy.pad(contrast, ((0, -rows % 8), (0, -columns % 8))).reshape(-(-rows // 8), 8, -1, 8).max(axis=(1, 3))
+    blocks = of_blocks(numpy.maximum, numpy.pad(contrast, ((0, -rows % 8), (0, -columns % 8))), 8)
     least = numpy.maximum(EDGE, numpy.ceil(RINGING * blocks)).astype("uint8")
     return contrast >= least.repeat(8, axis=0).repeat(8, axis=1)[:rows, :columns]
+
+
+def of_blocks(extreme: Any, values: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return the extreme, numpy.maximum or numpy.minimum, of each block of size x size pixels that a picture has whole."""
+    rows, columns = (side // size for side in values.shape)
+    of_rows = extreme.reduce(values[: rows * size].reshape(rows, size, -1), axis=1)[:, : columns * size]
+    return reduce(extreme, (of_rows[:, column::size] for column in range(size)))
 
 
 def components(mask: Mask) -> tuple[Numbers, Boxes]:
@@ -98,25 +113,28 @@ def at_most(most: int, count: int, what: str) -> None:
         raise DataError(f"picture: expected at most {most:,} {what}, found {count:,}; cut out the part with text")
 
 
-def ink_of(contrast: Gray) -> tuple[Numbers, Boxes, int]:
-    """Return the components of ink with the insides of strokes, as `components` does, and the height of letters."""
+def ink_of(contrast: Gray) -> tuple[Numbers, Numbers, Boxes, int]:
+    """Return the places of ink with the insides of strokes, their components' numbers and boxes, and the height of letters."""
     mask = begins(contrast)
     mask &= mask.mean() <= MOST
     # a part is enough to see how high letters are
     width, height = sides(components(mask[: SEEN // mask.shape[1] + 1])[1])
     heights = height[(height >= LOWEST) & (height <= HIGHEST) & (width < 4 * height)]
     size = int(numpy.percentile(heights, 85)) if len(heights) else USUAL
-    return *components(filled(mask, max(2, round(STROKE * size) - 1))), size
+    places = numpy.flatnonzero(filled(mask, max(2, round(STROKE * size) - 1))).astype("int32")
+    labels, boxes = components(mask)
+    return places, labels.ravel()[places] - 1, boxes, size
 
 
 def filled(mask: Mask, width: int) -> Mask:
-    """Return a mask of edges with the spaces between them that are nowhere `width` pixels wide and high: insides of strokes."""
-    spaces, count = ndimage.label(~mask)
-    rows, columns = (side // width * width for side in mask.shape)
-    edged = mask[:rows, :columns].reshape(rows // width, width, columns // width, width).any(axis=(1, 3))
+    """Fill in a mask of edges, and return it, the spaces between them that are nowhere `width` pixels wide and high: insides of strokes."""
+    spaces, count = ndimage.label(numpy.logical_not(mask, out=mask))
+    wide = of_blocks(numpy.minimum, mask, width)
     narrow = numpy.ones(count + 1, bool)
-    narrow[spaces[:rows:width, :columns:width][~edged]] = False
-    return narrow[spaces]
+    narrow[spaces[::width, ::width][: len(wide), : wide.shape[1]][wide]] = False
+    for row, numbers in zip(mask, spaces):
+        row[:] = narrow[numbers]
+    return mask
 
 
 def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
@@ -124,10 +142,10 @@ def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
     return boxes[:, RIGHT] - boxes[:, LEFT], boxes[:, BOTTOM] - boxes[:, TOP]
 
 
-def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast: Gray) -> tuple[Mask, Mask]:
+def are_letters(
+    places: Numbers, numbers: Numbers, boxes: Boxes, size: int, gray: Gray, contrast: Gray
+) -> tuple[Mask, Mask]:
     """Return which components may be of letters, unlike edges of something else, and which may be one large letter alone."""
-    places = numpy.flatnonzero(labels)
-    numbers = labels.ravel()[places] - 1
     width, height = sides(boxes)
     shorter, longer = numpy.minimum(width, height), numpy.maximum(width, height)
     areas = numpy.bincount(numbers, minlength=len(width))
@@ -138,7 +156,7 @@ def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast
     edges = rules | specks | (height > HIGHEST)
     large = ~edges & (height > PICTURE * size)
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
-    edges |= between_grays(places, numbers, large | outlines, framed, ASIDE * size)
+    edges |= between_grays(places, numbers, large | outlines, gray, ASIDE * size)
     for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
         left, top, right, bottom = boxes[number]
         inner = boxes[((boxes > [left, top, 0, 0]) & (boxes < [right, bottom, right, bottom])).all(axis=1) & ~specks]
@@ -152,18 +170,18 @@ def are_letters(labels: Numbers, boxes: Boxes, size: int, framed: Gray, contrast
     return ~edges & ~alone, alone & (areas < FULL * width * height)
 
 
-def between_grays(places: Numbers, numbers: Numbers, chosen: Mask, framed: Gray, aside: float) -> Mask:
+def between_grays(places: Numbers, numbers: Numbers, chosen: Mask, gray: Gray, aside: float) -> Mask:
     """Return which of the chosen components, at places with their numbers, have another gray on each side, unlike a stroke."""
     places, numbers = places[chosen[numbers]], numbers[chosen[numbers]]
     every = len(places) // 2**16 + 1
-    middle = numpy.array(numpy.divmod(places[::every], framed.shape[1] - 1))
-    corners = [framed[middle[0] + y, middle[1] + x].astype("float32") for y in (0, 1) for x in (0, 1)]
+    middle = numpy.array(numpy.divmod(places[::every], gray.shape[1] - 1))
+    corners = [gray[middle[0] + y, middle[1] + x].astype("float32") for y in (0, 1) for x in (0, 1)]
     first, second, third, last = corners
     slopes = numpy.array([third + last - first - second, second + last - first - third])
     slopes *= aside / numpy.maximum(1, numpy.hypot(*slopes))
-    limits = numpy.array(framed.shape)[:, None] - 1
+    limits = numpy.array(gray.shape)[:, None] - 1
     one, other = (
-        framed[tuple(numpy.rint(middle + 0.5 + slope).astype("int64").clip(0, limits))].astype("float32")
+        gray[tuple(numpy.rint(middle + 0.5 + slope).astype("int64").clip(0, limits))].astype("float32")
         for slope in (slopes, -slopes)
     )
     differ = numpy.abs(one - other) > (numpy.max(corners, axis=0) - numpy.min(corners, axis=0)) / 2
@@ -227,7 +245,7 @@ def lines_of(letters: Boxes, size: int) -> Boxes:
     numbers = joined(numbers.max(initial=-1) + 1, *above(around(letters, numbers)))[numbers]
     order = numpy.lexsort((letters[:, LEFT], numbers))
     apart = numpy.split(letters[order], numpy.flatnonzero(numpy.diff(numbers[order])) + 1)[: len(order)]
-    found = [gaps_of(row, size) for row in apart]
+    found = [gaps_of(row, size) if len(row) > 1 else (NONE, NONE) for row in apart]
     usual = numpy.median(numpy.concatenate([*(own for _, own in found), [IN_LINE / WIDER]]))
     starts = [first for wider, _ in found for first in (True, *(wider > max(IN_LINE, WIDER * usual)))]
     letters, numbers = letters[order], numpy.cumsum(starts, dtype=int) - 1
