@@ -23,6 +23,7 @@ from .decoding import MOST_STRIPS, Letters, ReaderEngine, ctc_log_probability, c
 from .layout import around, find_lines
 from .opening import Picture, open_gray
 from .reading import SURE, SURER, Line, Reading, edges_of
+from .rules import without_rules
 from .settings import HEIGHT, LAYOUT, STRIP, ReaderBundle
 from .strips import EDGE_SPACE, Box, Gray, cut_out, ink, padded, strips
 
@@ -71,16 +72,17 @@ class PictureReader(Predictor):
 
     def read_gray(self, gray: Gray) -> Reading:
         """Return the Reading of gray pixels (height, width)."""
-        boxes = find_lines(gray)
-        lines = self.read_boxes(gray, list(filter(is_readable, boxes)))
+        clear = without_rules(gray)
+        boxes = find_lines(clear)
+        lines = self.read_boxes(clear, list(filter(is_readable, boxes)))
         best = {line.box: line for line in lines}
         for below, widest, edges, least, letters in AGAIN:
             doubtful = [line.box for line in lines if line.score < below and breadth(line.box) < widest]
-            again = [line for line in self.read_boxes(gray, doubtful, edges) if re.fullmatch(letters, line.text)]
+            again = [line for line in self.read_boxes(clear, doubtful, edges) if re.fullmatch(letters, line.text)]
             best.update({line.box: line for line in again if line.score >= max(least, best[line.box].score)})
-        if whole := self.whole(gray, [best[box] for box in boxes if box in best]):
+        if whole := self.whole(clear, [best[box] for box in boxes if box in best]):
             return Reading((whole,), gray, tuple(box for box in boxes if box not in best))
-        lines = [part for box in boxes if box in best for part in self.parts(gray, best[box])]
+        lines = [part for box in boxes if box in best for part in self.parts(clear, best[box])]
         unread = [box for box in boxes if box not in best] + [line.box for line in lines if not line.legible]
         return Reading(tuple(line for line in lines if line.legible), gray, tuple(unread))
 

@@ -1,0 +1,49 @@
+"""Thin straight rules, as of tables and below links, which are painted over where letters touch them."""
+
+from collections.abc import Iterator
+
+import numpy
+
+from ...machine.aliases import Numbers
+from .layout import EDGE, Mask, contrast_of
+from .strips import Gray
+
+# In pixels: rules are longer than LONG and at most THICK, and their ends, which may be corners, have CORNER. Their sides have the
+# same gray, within ALIKE, along a share PLAIN
+LONG, THICK, CORNER, ALIKE, PLAIN = 64, 3, 24, 10, 0.25
+# Rows that are looked at together
+ROWS = 512
+
+
+def without_rules(gray: Gray) -> Gray:
+    """Return a picture (H, W) without the rules that something touches between their ends; a copy where there are any."""
+    edges, turns = contrast_of(gray) >= EDGE, (numpy.asarray, numpy.transpose)
+    rules = [(turn, rule) for turn in turns for rule in touched_rules(turn(gray), turn(edges))]
+    clear = gray.copy() if rules else gray
+    for turn, (first, last, left, right, paper) in rules:
+        rows = turn(clear)[first - 1 : last + 2, left:right]
+        crossed = (numpy.abs(rows[[0, -1]].astype("int16") - paper) > EDGE).all(axis=0)
+        rows[1:-1, ~crossed] = paper
+    return clear
+
+
+def touched_rules(gray: Gray, edges: Mask) -> Iterator[tuple[int, int, int, int, int]]:
+    """Yield the first and last row, first column, end and background of each touched rule from left to right."""
+    for row, left, right in long_runs(edges):
+        inner = slice(left + CORNER, right - CORNER)
+        for thick in range(1, THICK + 1):
+            for first, last in ((row - thick + 1, row), (row + 1, row + thick)):
+                if first >= 2 and last + 1 < len(edges) and edges[[first - 2, last + 1], inner].any():
+                    above, *own, below = gray[first - 1 : last + 2, left:right].astype("int16")
+                    plain = (abs(above - below) <= ALIKE) & (abs(own - above) >= EDGE).all(axis=0)
+                    if plain.mean() >= PLAIN:
+                        yield first, last, left, right, int(numpy.median(above[plain]))
+
+
+def long_runs(edges: Mask) -> Iterator[list[int]]:
+    """Yield the row, the first column and the end of long runs of edges."""
+    for top in range(0, len(edges), ROWS):
+        padded = numpy.pad(edges[top : top + ROWS], ((0, 0), (1, 1)))
+        ends: Numbers = numpy.flatnonzero(padded.ravel()[1:] != padded.ravel()[:-1]).reshape(-1, 2)
+        rows, columns = numpy.divmod(ends[ends[:, 1] - ends[:, 0] > LONG], padded.shape[1])
+        yield from numpy.column_stack([top + rows[:, 0], columns]).tolist()
