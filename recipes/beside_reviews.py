@@ -15,7 +15,6 @@ from pathlib import Path
 from numpy.random import RandomState
 
 from nsmc_attention.corpora.nsmc import load
-from nsmc_attention.systems.read.drawing import latin
 from nsmc_attention.text.encoding import clean
 
 # Signs that pages have before and behind words and numbers, and those that part what stands in a row
@@ -49,7 +48,10 @@ class Beside:
         return " ".join(self.one_of(self.reviews).split(" ")[: self.random.randint(1, 5)])[:20]
 
     def latin(self) -> str:
-        return latin(self.random)
+        """A word of letters, or of any characters of ASCII."""
+        first, last = ("!", "~") if self.random.random_sample() < 0.15 else ("a", "z")
+        word = "".join(map(chr, self.random.randint(ord(first), ord(last) + 1, size=self.random.randint(1, 9))))
+        return self.one_of((word.upper(), word.title(), word, word)) if first == "a" else word
 
     def sign(self) -> str:
         return self.one_of(SIGNS)
@@ -69,13 +71,8 @@ class Beside:
 
     def handle(self) -> str:
         number = str(self.random.randint(10 ** self.random.randint(1, 4)))
-        ends = "", "***", "****", number, "_" + latin(self.random).lower(), "-" + latin(self.random).lower()
-        return (
-            self.one_of("@ ").strip()
-            + latin(self.random).lower()
-            + self.one_of(ends)
-            + self.one_of(("", number, "***"))
-        )
+        ends = "", "***", "****", number, "_" + self.latin().lower(), "-" + self.latin().lower()
+        return self.one_of("@ ").strip() + self.latin().lower() + self.one_of(ends) + self.one_of(("", number, "***"))
 
     def count(self) -> str:
         number = self.random.randint(10 ** self.random.randint(1, 6))

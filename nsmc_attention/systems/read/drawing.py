@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any, Optional
 
 import numpy
@@ -205,8 +206,8 @@ def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gr
 
 # The printable ASCII
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
-# What is between the digits of dates, times and prices, and behind them
-SEPARATORS, UNITS = ("", ".", ":", "-", ",", "/"), ("", "", "", "%", "년", "점", "원", "번", "~")
+# Characters of words that are made up, beside Korean syllables
+ALPHABETS = (ASCII, digits, ascii_lowercase, ascii_lowercase, ascii_uppercase)
 
 
 @lru_cache(maxsize=1)
@@ -230,36 +231,15 @@ def review_line(review: str, longest: int, random: RandomState) -> str:
 
 
 def invented_line(longest: int, random: RandomState) -> str:
-    """Return words of random syllables, Latin ones, numbers and signs, at most `longest` letters."""
-    limit = random.randint(3, longest + 1)
-    share_korean = random.random_sample()
-    line = ""
-    while len(line) < limit:
-        make = syllables if random.random_sample() < share_korean else (latin, number)[random.randint(2)]
-        line += " " + make(random)
-    return line[1 : limit + 1].strip()
-
-
-def syllables(random: RandomState) -> str:
-    known = common_syllables()
-    word = "".join(known[i] for i in random.randint(len(known), size=random.randint(1, 6)))
-    return word + (ASCII[random.randint(len(ASCII))] if random.random_sample() < 0.15 else "")
-
-
-def latin(random: RandomState) -> str:
-    """A word of letters, or signs."""
-    kind, size = random.random_sample(), random.randint(1, 9)
-    if kind < 0.15:
-        return "".join(ASCII[i] for i in random.randint(len(ASCII), size=size))
-    word = "".join(chr(ord("a") + i) for i in random.randint(26, size=size))
-    return word.upper() if kind < 0.35 else word.title() if kind < 0.55 else word
-
-
-def number(random: RandomState) -> str:
-    """A number, a date, a time, a price: groups of digits with the same sign between."""
-    sign = SEPARATORS[random.randint(len(SEPARATORS))]
-    groups = ["".join(map(str, random.randint(10, size=random.randint(1, 5)))) for _ in range(random.randint(1, 4))]
-    return sign.join(groups) + UNITS[random.randint(len(UNITS))]
+    """Return words of random syllables, Latin letters, digits or signs, at most `longest` letters."""
+    limit, share_korean, words = random.randint(3, longest + 1), random.random_sample(), list[str]()
+    while sum(map(len, words)) < limit:
+        alphabet = (
+            common_syllables() if random.random_sample() < share_korean else ALPHABETS[random.randint(len(ALPHABETS))]
+        )
+        word = "".join(alphabet[i] for i in random.randint(len(alphabet), size=random.randint(1, 9)))
+        words.append(word.title() if random.random_sample() < 0.2 else word)
+    return " ".join(words)[:limit].strip()
 
 
 def lines_of(reviews: Sequence[str], count: int, invented: float, longest: int, random: RandomState) -> Iterator[str]:

@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 
 from ...errors import DataError
 from ...machine.aliases import Numbers
-from .strips import Box, Gray, differences
+from .strips import Box, Gray, within
 
 # Where ink begins, gray differs within 2 x 2 pixels by EDGE, and by the share RINGING of the largest difference nearby
 EDGE, RINGING = 20, 0.3
@@ -32,15 +32,17 @@ IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, WIDER, THINNER = 0.3, 0.65, 1.4, 0.63, 0.3
 # Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
 # no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
-# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high; a
-# badge is shorter than BADGE of its height. Columns have lines at the same height in a share BESIDE of rows, unlike bubbles
-LOW, FLAT, ROW, BADGE, BESIDE = 0.56, 0.8, 1.1, 4, 0.2
+# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high.
+# Columns have lines at the same height in a share BESIDE of rows, unlike bubbles
+LOW, FLAT, ROW, BESIDE = 0.56, 0.8, 1.1, 0.2
 # The most components (1920 x 1080 pixels of small text have 15,776), pairs of them, and lines; pixels that tell the letters' height
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
 LEFT, TOP, RIGHT, BOTTOM = range(4)
 NONE = numpy.zeros(0)
 Boxes = NDArray[numpy.int64]
 Mask = NDArray[numpy.bool_]
+# Places of ink, counted row by row, and the number of the component of each
+Ink = tuple[Numbers, Numbers]
 
 
 def find_lines(gray: Gray) -> list[Box]:
@@ -48,27 +50,12 @@ def find_lines(gray: Gray) -> list[Box]:
     if not gray.size:
         return []
     contrast = contrast_of(framed(gray))
-    places, numbers, boxes, size = ink_of(contrast)
-    letters, alone = are_letters(places, numbers, boxes, size, framed(gray), contrast)
+    ink, boxes, size = ink_of(contrast)
+    letters, alone = are_letters(ink, boxes, size, framed(gray), contrast)
     lines = numpy.append(lines_of(boxes[letters], size), boxes[alone], axis=0)
     low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]  # rows may overlap a little
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
     return [within(gray, Box(*lines[number].tolist())) for number in in_order(numpy.arange(len(lines)), low)]
-
-
-def within(gray: Gray, box: Box) -> Box:
-    """Return the box of a line; in a badge that is no higher than a line, as wide as its letters."""
-    left, top, right, bottom = box
-    if not 2 * LOWEST < bottom - top < right - left < BADGE * (bottom - top):
-        return box
-    own, row = gray[top:bottom, left:right], gray[(top + bottom) // 2]
-    ink, third = differences(own), (right - left) // 3
-    around = numpy.abs(row[[max(0, left - 3), min(len(row), right + 3) - 1]] - numpy.median(own))
-    if 2 * min(around.min(), ink.max() - ink[[1, -2], third:-third].max()) < ink.max():
-        return box
-    labels, _ = ndimage.label(2 * ink > ink.max())
-    columns = numpy.flatnonzero((labels * ~numpy.isin(labels, labels[:, [0, -1]])).any(axis=0))
-    return box._replace(left=left + int(columns[0]), right=left + int(columns[-1]) + 1) if len(columns) else box
 
 
 def framed(gray: Gray) -> Gray:
@@ -113,8 +100,8 @@ def at_most(most: int, count: int, what: str) -> None:
         raise DataError(f"picture: expected at most {most:,} {what}, found {count:,}; cut out the part with text")
 
 
-def ink_of(contrast: Gray) -> tuple[Numbers, Numbers, Boxes, int]:
-    """Return the places of ink with the insides of strokes, their components' numbers and boxes, and the height of letters."""
+def ink_of(contrast: Gray) -> tuple[Ink, Boxes, int]:
+    """Return the places of ink, insides of strokes too, with their components' numbers, these boxes, and the letters' height."""
     mask = begins(contrast)
     mask &= mask.mean() <= MOST
     # a part is enough to see how high letters are
@@ -123,7 +110,7 @@ def ink_of(contrast: Gray) -> tuple[Numbers, Numbers, Boxes, int]:
     size = int(numpy.percentile(heights, 85)) if len(heights) else USUAL
     places = numpy.flatnonzero(filled(mask, max(2, round(STROKE * size) - 1))).astype("int32")
     labels, boxes = components(mask)
-    return places, labels.ravel()[places] - 1, boxes, size
+    return (places, labels.ravel()[places] - 1), boxes, size
 
 
 def filled(mask: Mask, width: int) -> Mask:
@@ -142,11 +129,9 @@ def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
     return boxes[:, RIGHT] - boxes[:, LEFT], boxes[:, BOTTOM] - boxes[:, TOP]
 
 
-def are_letters(
-    places: Numbers, numbers: Numbers, boxes: Boxes, size: int, gray: Gray, contrast: Gray
-) -> tuple[Mask, Mask]:
+def are_letters(ink: Ink, boxes: Boxes, size: int, gray: Gray, contrast: Gray) -> tuple[Mask, Mask]:
     """Return which components may be of letters, unlike edges of something else, and which may be one large letter alone."""
-    width, height = sides(boxes)
+    (places, numbers), (width, height) = ink, sides(boxes)
     shorter, longer = numpy.minimum(width, height), numpy.maximum(width, height)
     areas = numpy.bincount(numbers, minlength=len(width))
     strongest = numpy.zeros(len(width), "uint8")
@@ -156,7 +141,7 @@ def are_letters(
     edges = rules | specks | (height > HIGHEST)
     large = ~edges & (height > PICTURE * size)
     outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
-    edges |= between_grays(places, numbers, large | outlines, gray, ASIDE * size)
+    edges |= between_grays(ink, large | outlines, gray, ASIDE * size)
     for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
         left, top, right, bottom = boxes[number]
         inner = boxes[((boxes > [left, top, 0, 0]) & (boxes < [right, bottom, right, bottom])).all(axis=1) & ~specks]
@@ -170,9 +155,9 @@ def are_letters(
     return ~edges & ~alone, alone & (areas < FULL * width * height)
 
 
-def between_grays(places: Numbers, numbers: Numbers, chosen: Mask, gray: Gray, aside: float) -> Mask:
-    """Return which of the chosen components, at places with their numbers, have another gray on each side, unlike a stroke."""
-    places, numbers = places[chosen[numbers]], numbers[chosen[numbers]]
+def between_grays(ink: Ink, chosen: Mask, gray: Gray, aside: float) -> Mask:
+    """Return which of the chosen components have another gray on each side, unlike a stroke."""
+    places, numbers = (each[chosen[ink[1]]] for each in ink)
     every = len(places) // 2**16 + 1
     middle = numpy.array(numpy.divmod(places[::every], gray.shape[1] - 1))
     corners = [gray[middle[0] + y, middle[1] + x].astype("float32") for y in (0, 1) for x in (0, 1)]

@@ -30,14 +30,8 @@ ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
 # on weights are drawn
 LINE_HEIGHT, MOST_LINES, FAINTEST = 40, 60, 0.02
 PAGE = {
-    "en": (
-        "What was read, and where",
-        "Below each line its letters, where the decoder looked while it wrote them; point at one.",
-    ),
-    "ko": (
-        "읽은 글자와 위치",
-        "줄마다 아래에 읽은 텍스트가 있습니다. 글자에 마우스를 올리면 이미지의 어디에서 읽었는지 표시됩니다.",
-    ),
+    "en": ("What was read, and where", "Point at a letter below its line to see where the decoder read it."),
+    "ko": ("읽은 글자와 위치", "줄 아래의 글자에 마우스를 올리면 그 글자를 읽은 위치가 표시됩니다."),
 }
 
 
@@ -122,11 +116,6 @@ class Reading:
             else:
                 groups.append([line])
         return groups
-
-    @property
-    def weights(self) -> list[NDArray[numpy.float32]]:
-        """Attention weights of each line, letters x strips; see `Line`."""
-        return [line.weights for line in self.lines]
 
     def __repr__(self) -> str:
         count = f"{len(self.lines)} line{'s' * (len(self.lines) != 1)}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Parts of a letter that are vowels, and finals, none among both; those before are initials and all else
 VOWEL_PARTS, FINAL_PARTS = len(VOWELS) + 1, len(FINALS) + 1
 # Of each strip, the decoder's last weight and the sum of all, which location features are of
-LOOKED_AT = ("last", "total")
+LOOKED_AT, LOOKED_AT_NEXT = ("last", "total"), ("next_last", "next_total")
 # A line is HEIGHT pixels high and is read in strips of STRIP columns
 HEIGHT, STRIP = 32, 4
 PICTURE: dict[str, Axes] = {"strips": ("N", "S", HEIGHT * STRIP), "source_length": ("N",)}
@@ -50,7 +50,7 @@ READER_GRAPHS = {
             "parts": ("N", "P"),
             "weights": ("N", "S"),
             "next_state0": ("N", "H"),
-            **dict.fromkeys([f"next_{name}" for name in LOOKED_AT], ("N", "S")),
+            **dict.fromkeys(LOOKED_AT_NEXT, ("N", "S")),
         },
         lambda F, logits, *others: (spelt(F, logits), *others),
     ),
@@ -117,9 +117,7 @@ class ReadTraining(LoopConfig):
     patience: int = setting(3, "epochs without a smaller error before stopping", low=1)
     ctc: float = setting(0.3, "weight of the CTC loss of the encoder beside the decoder's", low=0.0, high=1.0)
     guide: float = setting(0.1, "weight of the loss that pulls attention to the middle of its letter", low=0.0)
-    invented: float = setting(
-        0.4, "additional lines of random syllables, Latin words and numbers, as a share", low=0.0, high=10.0
-    )
+    invented: float = setting(0.4, "additional lines of random syllables and letters, as a share", low=0.0, high=10.0)
     others: str = setting("", "a file of other texts to draw, as stars, dates and counts")
     signs: float = setting(0.0, "share of lines of this file's texts", low=0.0, high=1.0)
     fonts: str = setting("", "a folder of fonts with Korean letters; empty: those of this system")

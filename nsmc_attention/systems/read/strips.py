@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy
 from numpy.typing import NDArray
+from scipy import ndimage
 
 from ...machine.aliases import Numbers
 from .settings import HEIGHT, STRIP
@@ -16,6 +17,8 @@ EDGE_SPACE = 0.08
 MARGIN = 4
 # A difference from the background, of 255, that is no ink
 FAINT_INK = 12
+# A badge is higher than so many pixels, and shorter than so many of its heights
+LOW, SHORT = 10, 4
 
 
 class Box(NamedTuple):
@@ -68,3 +71,18 @@ def padded(lines: Sequence[NDArray[numpy.float32]], step: int = 1) -> tuple[Numb
     batch = numpy.zeros((len(lines), width, HEIGHT * STRIP), dtype="float32")
     batch[numpy.arange(width) < lengths[:, None]] = numpy.concatenate(lines)
     return batch, lengths
+
+
+def within(gray: Gray, box: Box) -> Box:
+    """Return the box of a line; in a badge that is no higher than a line, as wide as its letters."""
+    left, top, right, bottom = box
+    if not LOW < bottom - top < right - left < SHORT * (bottom - top):
+        return box
+    own, row = gray[top:bottom, left:right], gray[(top + bottom) // 2]
+    ink, third = differences(own), (right - left) // 3
+    around = numpy.abs(row[[max(0, left - 3), min(len(row), right + 3) - 1]] - numpy.median(own))
+    if 2 * min(around.min(), ink.max() - ink[[1, -2], third:-third].max()) < ink.max():
+        return box
+    labels, _ = ndimage.label(2 * ink > ink.max())
+    columns = numpy.flatnonzero((labels * ~numpy.isin(labels, labels[:, [0, -1]])).any(axis=0))
+    return box._replace(left=left + int(columns[0]), right=left + int(columns[-1]) + 1) if len(columns) else box
