@@ -43,10 +43,7 @@ class Face:
 
 
 def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
-    """Return the faces with Korean letters of a folder, "" for this system's fonts, ordered by file.
-
-    `unused` are parts of the names of files that are left out, with commas between. DataError where there are none.
-    """
+    """Return the faces with Korean letters of a folder, "": of this system, without the files that have a part of `unused`."""
     from matplotlib.font_manager import findSystemFonts
 
     # it tells of each table that it finds odd
@@ -56,8 +53,8 @@ def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
     used = [path for path in paths if not any(name in path.name.lower() for name in names)]
     faces = [face for path in used for face in faces_of(path)]
     if not faces:
-        found = "expected fonts with Korean letters, found none; install some, as fonts-nanum of Debian"
-        raise DataError(f"{folder or 'the fonts of this system'}: {found}")
+        advice = "; install some, as fonts-nanum of Debian"
+        raise DataError(f"{folder or 'this system'}: expected fonts with Korean letters, found none{advice}")
     return faces
 
 
@@ -129,8 +126,7 @@ def degraded(gray: Gray, how: Degradation, random: RandomState) -> Gray:
     """Return a picture after its degradation; of another size where `scale` is not 1."""
     picture = Image.fromarray(gray)
     if how.angle:
-        fill = int(numpy.median(gray))
-        picture = picture.rotate(how.angle, Image.Resampling.BILINEAR, fillcolor=fill)
+        picture = picture.rotate(how.angle, Image.Resampling.BILINEAR, fillcolor=int(numpy.median(gray)))
     if how.scale != 1:
         size = max(1, round(picture.width * how.scale)), max(1, round(picture.height * how.scale))
         picture = picture.resize(size, Image.Resampling.BILINEAR)
@@ -204,9 +200,8 @@ def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gr
     return cut, ends * how.scale - start
 
 
-# The printable ASCII
+# The printable ASCII, and characters of words that are made up, beside Korean syllables
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
-# Characters of words that are made up, beside Korean syllables
 ALPHABETS = (ASCII, digits, ascii_lowercase, ascii_lowercase, ascii_uppercase)
 
 

@@ -38,11 +38,9 @@ LOW, FLAT, ROW, BESIDE = 0.56, 0.8, 1.1, 0.2
 # The most components (1920 x 1080 pixels of small text have 15,776), pairs of them, and lines; pixels that tell the letters' height
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
 LEFT, TOP, RIGHT, BOTTOM = range(4)
-NONE = numpy.zeros(0)
 Boxes = NDArray[numpy.int64]
 Mask = NDArray[numpy.bool_]
-# Places of ink, counted row by row, and the number of the component of each
-Ink = tuple[Numbers, Numbers]
+Ink = tuple[Numbers, Numbers]  # places, counted row by row, and the number of the component of each
 
 
 def find_lines(gray: Gray) -> list[Box]:
@@ -148,7 +146,7 @@ def are_letters(ink: Ink, boxes: Boxes, size: int, gray: Gray, contrast: Gray) -
         shifts = inner[:, [TOP, BOTTOM]].sum(axis=1) - top - bottom
         wide = len(inner) and (large[number] or numpy.ptp(inner[:, [LEFT, RIGHT]]) > TEXT * width[number])
         edges[number] = wide and (len(inner) > 1 or (numpy.abs(shifts) < height[number] / 4).any())
-    # a picture has no letter of about its height beside it, and more ink than a letter
+    # a picture has no letter of about its height beside it
     first, second, _ = beside(boxes, numpy.where(edges, -1, IN_ROW * height))
     alike = ~edges[first] & ~edges[second] & (height[second] >= ALIKE * height[first])
     alone = ~edges & large & ~numpy.isin(numpy.arange(len(height)), [first[alike], second[alike]])
@@ -161,8 +159,7 @@ def between_grays(ink: Ink, chosen: Mask, gray: Gray, aside: float) -> Mask:
     every = len(places) // 2**16 + 1
     middle = numpy.array(numpy.divmod(places[::every], gray.shape[1] - 1))
     corners = [gray[middle[0] + y, middle[1] + x].astype("float32") for y in (0, 1) for x in (0, 1)]
-    first, second, third, last = corners
-    slopes = numpy.array([third + last - first - second, second + last - first - third])
+    slopes = numpy.array([numpy.tensordot(signs, corners, 1) for signs in ((-1, -1, 1, 1), (-1, 1, -1, 1))])
     slopes *= aside / numpy.maximum(1, numpy.hypot(*slopes))
     limits = numpy.array(gray.shape)[:, None] - 1
     one, other = (
@@ -230,7 +227,7 @@ def lines_of(letters: Boxes, size: int) -> Boxes:
     numbers = joined(numbers.max(initial=-1) + 1, *above(around(letters, numbers)))[numbers]
     order = numpy.lexsort((letters[:, LEFT], numbers))
     apart = numpy.split(letters[order], numpy.flatnonzero(numpy.diff(numbers[order])) + 1)[: len(order)]
-    found = [gaps_of(row, size) if len(row) > 1 else (NONE, NONE) for row in apart]
+    found = [gaps_of(row, size) if len(row) > 1 else (row[:0, 0],) * 2 for row in apart]
     usual = numpy.median(numpy.concatenate([*(own for _, own in found), [IN_LINE / WIDER]]))
     starts = [first for wider, _ in found for first in (True, *(wider > max(IN_LINE, WIDER * usual)))]
     letters, numbers = letters[order], numpy.cumsum(starts, dtype=int) - 1

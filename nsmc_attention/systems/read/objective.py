@@ -5,7 +5,7 @@ arXiv:1609.06773); alone, the decoder learns many times slower.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Optional
 
 import numpy
@@ -26,10 +26,8 @@ from .strips import padded, strips
 
 # The middle of a letter: so much of its width on either side of its centre, and at least so many strips
 MIDDLE, NEAREST_INK = 0.25, 0.6
-# Strips are padded to a multiple of this: MXNet plans its memory anew for each size
-WIDTH_STEP = 16
-# How far lines of a batch may differ in letters
-EDGE_JITTER = 4
+# Strips are padded to a multiple of WIDTH_STEP, as MXNet plans its memory anew for each size. Lines of a batch differ by EDGE_JITTER
+WIDTH_STEP, EDGE_JITTER = 16, 4
 # Weight of CTC in the first epochs, until the decoder has keys that are worth attending to, and the share that these are
 EARLY_CTC, EARLY = 0.7, 0.2
 # Quotes of either kind are one letter, and so are dashes and dots between words
@@ -69,16 +67,6 @@ class DrawnBatches:
         ctc = max(settings.ctc, EARLY_CTC) if epoch < EARLY * settings.epochs else settings.ctc
         for number, members in enumerate(similar_batches(lengths, settings.batch_size, random)):
             yield Lines([texts[i] for i in members], (seed, epoch, number), ctc)
-
-
-def dev_lines(reviews: Sequence[str], config: ReadConfig) -> list[Lines]:
-    """Return lines of held-out reviews that are the same in every evaluation, in batches of similar length."""
-    seed, size = config.training.seed, config.training.batch_size
-    random = RandomState([seed, DEV_STREAM])
-    count = min(DEV_LINES, config.training.lines)
-    texts = sorted(lines_of(reviews, count, 0.0, config.text.max_length, random), key=lambda text: (len(text), text))
-    parts = [texts[start : start + size] for start in range(0, len(texts), size)]
-    return [Lines(part, (seed, DEV_STREAM, number), 0.0) for number, part in enumerate(parts)]
 
 
 class DrawnLine(NamedTuple):
@@ -236,7 +224,9 @@ def train_network(
 
     `begin` changes the network's first parameters.
     """
-    settings, judged = config.training, dev_lines(dev, config)
+    settings = config.training
+    of_dev = replace(config, training=replace(settings, lines=min(DEV_LINES, settings.lines), invented=0.0))
+    judged = list(DrawnBatches(dev, [], of_dev).epoch(settings.seed, DEV_STREAM))
     objective = ReadingObjective(judged, run.context, letters, faces, settings)
     network = config.network(*letters.sizes)
     initialize(network, settings.seed, run.context, lambda: objective.loss(network, judged[0]), begin)

@@ -81,9 +81,7 @@ def on_paper(picture: Any) -> Any:
 
 
 def image_of(array: Numbers) -> Image.Image:
-    if array.dtype != "uint8" or array.ndim not in (2, 3) or array.ndim == 3 and array.shape[2] not in (3, 4):
+    if array.dtype != "uint8" or not array.size or array.ndim != 2 and array.shape[2:] not in ((3,), (4,)):
         found = f"{array.dtype} {array.shape}"
         raise DataError(f"picture: expected uint8 (height, width), or (height, width, 3 or 4), found {found}")
-    if not array.size:
-        raise DataError(f"picture: expected pixels, found an array of shape {array.shape}")
     return Image.fromarray(array)

@@ -38,8 +38,10 @@ AGAIN = (0.75, 1e9, LOW, 0, ".*"), (0.75, 3, HIGH, 0, ".*"), (0.85, 6, LOWER, SU
 # A letter or two are shorter than FEW heights, and may have been cut into FEW_PARTS; from INK on gray is ink between words
 FEW, FEW_PARTS, INK = 3, 6, 100
 # A letter or sign alone between spaces, which may be an icon; a space between two consonants or vowels alone
-ALONE = re.compile(r"(?<!\S)(?:[^\W\d_가-힣]|[☆★♡♥○↓^])(?!\S)")
+ALONE = re.compile(r"(?<!\S)(?:[^\W\d_가-힣]|[ↀ-⛿×÷※^])(?!\S)")
 SPACE = re.compile(r"(?<![^ ][ㄱ-ㅣ])(?<=[ㄱ-ㅣ]) (?=[ㄱ-ㅣ](?!\S))")
+# Least probabilities of signs alone that icons are read as, and of others
+SIGNS, SIGN = {"□": SURER, **dict.fromkeys("☆★♡♥○↓^", SURE)}, 0.4
 # The search ends at so many letters for each that CTC reads, and more
 TIMES, WIDER_STRIPS = 1.3, 6
 
@@ -90,7 +92,11 @@ class PictureReader(Predictor):
         """Return a line, in parts if letters alone in it are icons, which are illegible by themselves."""
         words = words_of(gray, line) if ALONE.search(line.text) and " " in line.text else []
         alone = [box for box, word in zip(words, line.text.split(" ")) if ALONE.fullmatch(word)]
-        icons = {one.box for one in self.read_boxes(gray, alone) if one.score < SURE}
+        icons = {
+            one.box
+            for one in self.read_boxes(gray, alone)
+            if one.score < SIGNS.get(one.text, SURE if one.text.isalpha() else SIGN)
+        }
         groups = [list(boxes) for _, boxes in groupby(words, icons.__contains__)]
         parts = self.read_boxes(gray, [own[0]._replace(right=own[-1].right) for own in groups]) if icons else [line]
         return [replace(part, text="") if own[0] in icons else part for own, part in zip(groups or [[line.box]], parts)]

@@ -1,6 +1,5 @@
 """The result of reading a picture: its lines with the place of each letter, also as HTML. No script."""
 
-import base64
 import io
 import sys
 from collections.abc import Iterable, Sequence
@@ -18,6 +17,7 @@ from ...machine.aliases import Numbers, Record
 from ...scoring.files import open_output, style_of
 from ...scoring.reference import Scorer
 from ...tables.writers import WRITERS, ScoredRows
+from ...views.page import in_base64
 from .settings import STRIP
 from .strips import Box, Gray, cut_out
 
@@ -184,7 +184,7 @@ def in_png(pixels: Gray) -> str:
 
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG")
-    return base64.b64encode(file.getvalue()).decode()
+    return in_base64(file.getvalue())
 
 
 COLUMNS = ("picture", "line", "left", "top", "right", "bottom", "letter_probability", "text")

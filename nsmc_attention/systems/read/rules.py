@@ -11,8 +11,6 @@ from .strips import Gray
 # In pixels: rules are longer than LONG and at most THICK, and their ends, which may be corners, have CORNER. Their sides have the
 # same gray, within ALIKE, along a share PLAIN
 LONG, THICK, CORNER, ALIKE, PLAIN = 64, 3, 24, 10, 0.25
-# Rows that are looked at together
-ROWS = 512
 
 
 def without_rules(gray: Gray) -> Gray:
@@ -40,10 +38,9 @@ def touched_rules(gray: Gray, edges: Mask) -> Iterator[tuple[int, int, int, int,
                         yield first, last, left, right, int(numpy.median(above[plain]))
 
 
-def long_runs(edges: Mask) -> Iterator[list[int]]:
-    """Yield the row, the first column and the end of long runs of edges."""
-    for top in range(0, len(edges), ROWS):
-        padded = numpy.pad(edges[top : top + ROWS], ((0, 0), (1, 1)))
-        ends: Numbers = numpy.flatnonzero(padded.ravel()[1:] != padded.ravel()[:-1]).reshape(-1, 2)
-        rows, columns = numpy.divmod(ends[ends[:, 1] - ends[:, 0] > LONG], padded.shape[1])
-        yield from numpy.column_stack([top + rows[:, 0], columns]).tolist()
+def long_runs(edges: Mask) -> list[tuple[int, int, int]]:
+    """Return the row, the first column and the end of long runs of edges."""
+    padded = numpy.pad(edges, ((0, 0), (1, 1)))
+    ends: Numbers = numpy.flatnonzero(padded.ravel()[1:] != padded.ravel()[:-1]).reshape(-1, 2)
+    rows, columns = numpy.divmod(ends[ends[:, 1] - ends[:, 0] > LONG], padded.shape[1])
+    return list(zip(rows[:, 0].tolist(), *columns.T.tolist()))

@@ -6,7 +6,7 @@ from typing import Union
 from ...corpora.data import Texts
 from ...errors import DataError
 from ...text.encoding import clean
-from ...training.runs import Run, warn, warn_if_small
+from ...training.runs import Run, warn_if_small
 from ...training.stage import hold_out
 from ...training.task import TaskTraining, digest
 from .decoding import Letters
@@ -15,8 +15,6 @@ from .settings import LAYOUT, ReadConfig, ReaderBundle
 
 # Most reviews that the epoch is chosen by, and fewest to train on
 MOST_DEV, FEWEST_REVIEWS = 2000, 20
-# A reader of a larger character error is of no use
-USELESS = 0.3
 
 
 def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[str, Path, None] = None) -> ReaderBundle:
@@ -29,12 +27,8 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     init_from : path or None
         A reader's bundle of the same sizes, whose parameters and letters the training begins with.
 
-    Raises
-    ------
-    DataError
-        A file is missing or malformed, fewer than FEWEST_REVIEWS of its reviews have text, or there are no Korean fonts.
-    ConfigError
-        The run folder is taken or of another run; the loss is not finite; there is no such device.
+    DataError if a file is missing or malformed, fewer than FEWEST_REVIEWS of its reviews have text, or there are no Korean
+    fonts. ConfigError if the run folder is taken or of another run, the loss is not finite, or there is no such device.
     """
     name, reviews = source.read()
     texts = [text for text in map(clean, reviews) if text]
@@ -52,17 +46,13 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     letters = first.codec if first else Letters.of([*train, *everywhere], config.text.min_count)
     sizes = f"{len(train):,} reviews to draw lines of, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, {len(letters):,} letters, {len(faces)} faces of {len(files)} font files")
-    # imports MXNet
     from .objective import train_network
 
     network, progress, figures = train_network(config, letters, run, train, others, dev, faces, training.begin())
     counts = {"train": {"name": name, "reviews": len(train), "fonts": len(files)}, "dev": {"reviews": len(dev)}}
     bundle = training.write(network, progress, figures, counts, letters.to_json().encode(), vocabulary=len(letters))
     best = bundle.manifest["metrics"]["dev"]
-    judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC"
+    judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC (above 0.3 of no use)"
     run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
     warn_if_small(len(dev), "review")
-    if best["character_error"] > USELESS:
-        found = f"most lines are read wrong (character error {best['character_error']:.2f})"
-        warn(f"{found}; draw more lines (--epochs, training.lines), or begin with --init-from")
     return bundle
