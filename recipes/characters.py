@@ -30,10 +30,22 @@ from .junctions import write_copy
 RARER = 3.0
 
 
+def layout_of(bundle: Path) -> Any:
+    """Return the layout of an editor's or a reader's bundle."""
+    return READERS if json.loads((bundle / "manifest.json").read_text("utf-8"))["task"] == "read" else EDITORS
+
+
+def reader_rows(letters: Any) -> dict[str, int]:
+    """Return for each parameter of a reader with a row for each letter, or sign, the row behind the last of them."""
+    outputs = {
+        f"{name}.{kind}": letters.firsts for name in ("step.output", "source.spelling") for kind in ("weight", "bias")
+    }
+    return {"step.embedding.weight": len(letters), **outputs}
+
+
 def main(bundle: Path, copy: Path, added: str) -> None:
-    is_reader = json.loads((bundle / "manifest.json").read_text("utf-8"))["task"] == "read"
-    layout: Any = READERS if is_reader else EDITORS
-    first = load_bundle(bundle, layout)
+    layout = layout_of(bundle)
+    is_reader, first = layout is READERS, load_bundle(bundle, layout)
     new = [each for each in dict.fromkeys(added) if each not in first.codec.ids]
     options = {} if is_reader else {"junctions": None}
     characters = replace(first.codec, known=(*first.codec.known, *new), **options)

@@ -109,7 +109,11 @@ class PictureReader(Predictor):
         if not is_readable(box) or breadth(box) >= FEW:
             return None
         best = max([*self.read_boxes(gray, [box]), *self.read_boxes(gray, [box], LOW)], key=lambda one: one.score)
-        return best if best.legible and best.score > max(SURE, *(part.score for part in parts)) else None
+        return (
+            best
+            if best.legible and best.score > max(SURE, *(part.score for part in parts if set(part.text) != {"ㅡ"}))
+            else None
+        )
 
     def read_boxes(self, gray: Gray, boxes: Sequence[Box], edges: Sequence[float] = (EDGE_SPACE,) * 4) -> list[Line]:
         """Return the line in each box of a picture; lines of similar length are read together."""

@@ -8,15 +8,15 @@ from ...machine.aliases import Numbers
 from .layout import EDGE, Mask, contrast_of
 from .strips import Gray
 
-# In pixels: rules are longer than LONG and at most THICK, and their ends, which may be corners, have CORNER. Their sides have the
-# same gray, within ALIKE, along a share PLAIN
-LONG, THICK, CORNER, ALIKE, PLAIN = 64, 3, 24, 10, 0.25
+# In pixels: rules are longer than WIDE or HIGH (a line of ㅠㅠㅠ is wide) and at most THICK, and their ends, which may be
+# corners, have CORNER. Their sides have the same gray, within ALIKE, along a share PLAIN
+WIDE, HIGH, THICK, CORNER, ALIKE, PLAIN = 256, 64, 3, 24, 10, 0.25
 
 
 def without_rules(gray: Gray) -> Gray:
     """Return a picture (H, W) without the rules that something touches between their ends; a copy where there are any."""
-    edges, turns = contrast_of(gray) >= EDGE, (numpy.asarray, numpy.transpose)
-    rules = [(turn, rule) for turn in turns for rule in touched_rules(turn(gray), turn(edges))]
+    edges, turns = contrast_of(gray) >= EDGE, ((numpy.asarray, WIDE), (numpy.transpose, HIGH))
+    rules = [(turn, rule) for turn, long in turns for rule in touched_rules(turn(gray), turn(edges), long)]
     clear = gray.copy() if rules else gray
     for turn, (first, last, left, right, paper) in rules:
         rows = turn(clear)[first - 1 : last + 2, left:right]
@@ -25,9 +25,9 @@ def without_rules(gray: Gray) -> Gray:
     return clear
 
 
-def touched_rules(gray: Gray, edges: Mask) -> Iterator[tuple[int, int, int, int, int]]:
+def touched_rules(gray: Gray, edges: Mask, long: int) -> Iterator[tuple[int, int, int, int, int]]:
     """Yield the first and last row, first column, end and background of each touched rule from left to right."""
-    for row, left, right in long_runs(edges):
+    for row, left, right in long_runs(edges, long):
         inner = slice(left + CORNER, right - CORNER)
         for thick in range(1, THICK + 1):
             for first, last in ((row - thick + 1, row), (row + 1, row + thick)):
@@ -38,9 +38,9 @@ def touched_rules(gray: Gray, edges: Mask) -> Iterator[tuple[int, int, int, int,
                         yield first, last, left, right, int(numpy.median(above[plain]))
 
 
-def long_runs(edges: Mask) -> list[tuple[int, int, int]]:
+def long_runs(edges: Mask, long: int) -> list[tuple[int, int, int]]:
     """Return the row, the first column and the end of long runs of edges."""
     padded = numpy.pad(edges, ((0, 0), (1, 1)))
     ends: Numbers = numpy.flatnonzero(padded.ravel()[1:] != padded.ravel()[:-1]).reshape(-1, 2)
-    rows, columns = numpy.divmod(ends[ends[:, 1] - ends[:, 0] > LONG], padded.shape[1])
+    rows, columns = numpy.divmod(ends[ends[:, 1] - ends[:, 0] > long], padded.shape[1])
     return list(zip(rows[:, 0].tolist(), *columns.T.tolist()))

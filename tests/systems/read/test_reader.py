@@ -223,7 +223,7 @@ def test_every_line_of_a_card_is_read(size, paper, ink):
 @pytest.mark.parametrize("size", [11, 12, 13, 14])
 @pytest.mark.parametrize("color", ["#f5a623", "black"])
 def test_small_stars_are_counted(size, color):
-    stars = ["★" * count + "☆" * (5 - count) for count in range(6)]
+    stars = ["★" * count + "☆" * (5 - count) for count in range(1, 6)]
     picture = Image.new("RGB", (300, 420), "white")
     pen = ImageDraw.Draw(picture)
     for number, text in enumerate(stars):
@@ -291,7 +291,8 @@ def test_icons_beside_text_are_left_out_and_counted():
         pen.line([(40, 26 + 60 * row), (28, 36 + 60 * row), (40, 46 + 60 * row)], 20, 3)
         pen.text((70, 20 + 60 * row), f"{row + 1}번째 줄입니다", 20, ImageFont.truetype(str(font_file()), 24))
         # as near to its number as a space
-        pen.polygon([(236, 28 + 60 * row), (254, 28 + 60 * row), (245, 46 + 60 * row)], None, 20, 2)
+        pen.ellipse((236, 28 + 60 * row, 249, 41 + 60 * row), None, 20, 2)
+        pen.line((247, 39 + 60 * row, 254, 46 + 60 * row), 20, 3)
         pen.text((266, 20 + 60 * row), "67", 20, ImageFont.truetype(str(font_file()), 24))
     reading = read(picture)
     assert reading.text.split("\n") == [text for row in range(4) for text in (f"{row + 1}번째 줄입니다", "67")]
