@@ -82,6 +82,5 @@ def on_paper(picture: Any) -> Any:
 
 def image_of(array: Numbers) -> Image.Image:
     if array.dtype != "uint8" or not array.size or array.ndim != 2 and array.shape[2:] not in ((3,), (4,)):
-        found = f"{array.dtype} {array.shape}"
-        raise DataError(f"picture: expected uint8 (height, width), or (height, width, 3 or 4), found {found}")
+        raise DataError(f"picture: expected uint8 (height, width[, 3 or 4]), found {array.dtype} {array.shape}")
     return Image.fromarray(array)

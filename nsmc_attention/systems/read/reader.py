@@ -74,8 +74,7 @@ class PictureReader(Predictor):
 
     def read_gray(self, gray: Gray) -> Reading:
         """Return the Reading of gray pixels (height, width)."""
-        clear = without_rules(gray)
-        boxes = find_lines(clear)
+        boxes = find_lines(clear := without_rules(gray))
         lines = self.read_boxes(clear, list(filter(is_readable, boxes)))
         best = {line.box: line for line in lines}
         for below, widest, edges, least, letters in AGAIN:
@@ -109,11 +108,8 @@ class PictureReader(Predictor):
         if not is_readable(box) or breadth(box) >= FEW:
             return None
         best = max([*self.read_boxes(gray, [box]), *self.read_boxes(gray, [box], LOW)], key=lambda one: one.score)
-        return (
-            best
-            if best.legible and best.score > max(SURE, *(part.score for part in parts if set(part.text) != {"ㅡ"}))
-            else None
-        )
+        rivals = parts if len(best.text) > 1 else ()
+        return best if best.legible and best.score > max([SURE, *(one.score for one in rivals)]) else None
 
     def read_boxes(self, gray: Gray, boxes: Sequence[Box], edges: Sequence[float] = (EDGE_SPACE,) * 4) -> list[Line]:
         """Return the line in each box of a picture; lines of similar length are read together."""

@@ -1,11 +1,11 @@
 """Thin straight rules, as of tables and below links, which are painted over where letters touch them."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy
 
-from ...machine.aliases import Numbers
-from .layout import EDGE, Mask, contrast_of
+from .layout import EDGE, MOST, Mask, contrast_of
 from .strips import Gray
 
 # In pixels: rules are longer than WIDE or HIGH (a line of ㅠㅠㅠ is wide) and at most THICK, and their ends, which may be
@@ -15,7 +15,8 @@ WIDE, HIGH, THICK, CORNER, ALIKE, PLAIN = 256, 64, 3, 24, 10, 0.25
 
 def without_rules(gray: Gray) -> Gray:
     """Return a picture (H, W) without the rules that something touches between their ends; a copy where there are any."""
-    edges, turns = contrast_of(gray) >= EDGE, ((numpy.asarray, WIDE), (numpy.transpose, HIGH))
+    edges, turns = contrast_of(gray) >= EDGE, list[tuple[Any, int]]([(numpy.asarray, WIDE), (numpy.transpose, HIGH)])
+    edges &= edges.mean() <= MOST
     rules = [(turn, rule) for turn, long in turns for rule in touched_rules(turn(gray), turn(edges), long)]
     clear = gray.copy() if rules else gray
     for turn, (first, last, left, right, paper) in rules:
@@ -41,6 +42,6 @@ def touched_rules(gray: Gray, edges: Mask, long: int) -> Iterator[tuple[int, int
 def long_runs(edges: Mask, long: int) -> list[tuple[int, int, int]]:
     """Return the row, the first column and the end of long runs of edges."""
     padded = numpy.pad(edges, ((0, 0), (1, 1)))
-    ends: Numbers = numpy.flatnonzero(padded.ravel()[1:] != padded.ravel()[:-1]).reshape(-1, 2)
+    ends = numpy.flatnonzero(padded.ravel()[1:] != padded.ravel()[:-1]).reshape(-1, 2)
     rows, columns = numpy.divmod(ends[ends[:, 1] - ends[:, 0] > long], padded.shape[1])
     return list(zip(rows[:, 0].tolist(), *columns.T.tolist()))

@@ -13,6 +13,7 @@ from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.read.drawing import ink_box
 from nsmc_attention.systems.read.layout import find_lines
+from nsmc_attention.systems.read.rules import without_rules
 
 TEXTS = ("배우는 좋은데 영화는 별로", "시간이 아깝네요 ㅠㅠ", "으으음... 두 번 봤어요!")
 TEXTS += ("Good 영화 10점 (강추)", "오오 좋소 요요")
@@ -196,3 +197,13 @@ def test_a_picture_of_more_marks_than_dense_text_has_is_refused_at_once():
     gray[::12] = 255
     gray[:, ::12] = 255
     find_lines(gray)
+
+
+@pytest.mark.parametrize("gap", [1, 2])
+def test_text_one_pixel_above_a_rule_is_found(gap):
+    picture, pen = page()
+    tops = tops_of(pen, 20, 20, TEXTS[:3], 20, 0)
+    for top, text in zip(tops, TEXTS):
+        below = pen.textbbox((20, top), text, font=ImageFont.truetype(str(font_file()), 20))[3] + gap
+        pen.line((10, below, 600, below), 120, 1)
+    assert_at(find_lines(without_rules(numpy.asarray(picture))), [(20, top, 20) for top in tops])
