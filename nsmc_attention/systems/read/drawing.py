@@ -105,8 +105,7 @@ class Style:
 
 def draw(text: str, style: Style) -> tuple[Gray, Numbers]:
     """Return the picture of a line with much background around it, and where each letter begins and the last ends (T + 1)."""
-    font = style.face.at(style.size * style.smooth)
-    space = style.size * style.smooth
+    font = style.face.at(space := style.size * style.smooth)
     spacing, wider = style.spacing * space, style.space * space - font.getlength(" ") if style.space else 0.0
     starts = [text[:count] for count in range(len(text) + 1)]
     ends = [font.getlength(start) + spacing * len(start) + wider * start.count(" ") for start in starts]
@@ -191,12 +190,10 @@ def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gr
     left, top, right, bottom = box
     # few letters, such as dots, may have the height that others of the line would have, or be cut out tightly
     least = style.size * random.uniform(*LEAST_HEIGHT)
-    missing = max(0, round(least - (bottom - top)))
-    if missing:
+    if (missing := round(least - (bottom - top))) > 0:
         above = random.randint(missing + 1)
         top, bottom = top - above, bottom + missing - above
-    edges = (random.uniform(0, most) for most in WIDEST_SPACE)
-    cut, start = cut_out(gray, (left, top, right, bottom), tuple(edges))
+    cut, start = cut_out(gray, (left, top, right, bottom), [random.uniform(0, most) for most in WIDEST_SPACE])
     return cut, ends * how.scale - start
 
 
@@ -229,9 +226,8 @@ def invented_line(longest: int, random: RandomState) -> str:
     """Return words of random syllables, Latin letters, digits or signs, at most `longest` letters."""
     limit, share_korean, words = random.randint(3, longest + 1), random.random_sample(), list[str]()
     while sum(map(len, words)) < limit:
-        alphabet = (
-            common_syllables() if random.random_sample() < share_korean else ALPHABETS[random.randint(len(ALPHABETS))]
-        )
+        korean = random.random_sample() < share_korean
+        alphabet = common_syllables() if korean else ALPHABETS[random.randint(len(ALPHABETS))]
         word = "".join(alphabet[i] for i in random.randint(len(alphabet), size=random.randint(1, 9)))
         words.append(word.title() if random.random_sample() < 0.2 else word)
     return " ".join(words)[:limit].strip()

@@ -72,8 +72,7 @@ class Line:
     @property
     def places(self) -> NDArray[numpy.float32]:
         """Places of the letters, (T,), in pixels from the left: the mean place under the letter's weights."""
-        middles = (self.edges[:-1] + self.edges[1:]) / 2
-        return self.weights @ middles
+        return self.weights @ (self.edges[:-1] + self.edges[1:]) / 2
 
     def to_dict(self, weights: bool = False) -> Record:
         """Return plain values for JSON; with weights, `weights` (T x S) and the `edges` of the strips (S + 1) too."""
@@ -116,6 +115,11 @@ class Reading:
             else:
                 groups.append([line])
         return groups
+
+    @property
+    def weights(self) -> list[NDArray[numpy.float32]]:
+        """Attention weights of each line, letters x strips; see `Line`."""
+        return [line.weights for line in self.lines]
 
     def __repr__(self) -> str:
         count = f"{len(self.lines)} line{'s' * (len(self.lines) != 1)}"
