@@ -13,12 +13,10 @@ space and the counts of three letters in 576,833 raw reviews. recipes/usage.py w
 """
 
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
@@ -27,9 +25,10 @@ from numpy.typing import NDArray
 
 from ...machine.files import read_rows
 from ...text.hangul import FINALS, FIRST, parts
-from ...text.tokenizers import has_dictionary, mecab_tags
+from ...text.tokenizers import has_dictionary, mecab_tags, path_cost
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
 from .junctions import NEAREST_SHARE, Junctions, hash_of
+from .trees import packaged_trees
 
 HERE = Path(__file__).parent
 # A text says how its writer spaces words if it has one space for so many characters, but those of NO_WORD, or is short
@@ -61,13 +60,8 @@ TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
     "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
 }
-# For each kind of change: a constant, and the weight of the log-odds of its probability. For a space, then those of whether the
-# rules allow both forms, of the log-odds of this change in reviews, and (added spaces only) of whether the rules require it
-WEIGHTS: dict[str, tuple[float, ...]] = {
-    "letter": (0.0, 1.0),
-    "added": (-0.66, 0.74, -2.59, 0.29, 0.3),
-    "removed": (-1.13, 0.79, -5.0, 0.31),
-}
+# The tags of morphemes, as evidence; letters on each side of a space that MeCab reads with it and without
+TAGS, NEAR = "NNG NNP NNB NNBC NP NR XR XPN MM MAG MAJ IC UNKNOWN SL SN SF SY XSN JK JX JC VV VA VX VCP VCN XSV XSA E", 8
 # A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
 LIKELY, UNLIKELY = {"letter": 1.75, "added": 2.5, "removed": 1.75}, -2.5
 # The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
@@ -76,6 +70,7 @@ LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
 CERTAIN_TAG, CERTAIN_SPACE = 0.5, 0.6
 SMALLEST_SHARE = 1e-9
 Tags = NDArray[numpy.int32]
+Ends = NDArray[numpy.int64]
 Flags = NDArray[numpy.bool_]
 # float32 as the network computes them, float64 with log-odds added
 Probabilities = NDArray[numpy.floating[Any]]
@@ -224,51 +219,77 @@ def keeps_foreign(source: str, text: str) -> bool:
     return PROTECTED.findall(source) == PROTECTED.findall(text)
 
 
-def keep_right_text(text: str, decided: Decisions) -> Decisions:
-    """Return the decisions on a clean text without all changes if none is likely, and else without unlikely spaces.
+def keep_right_texts(texts: Sequence[str], decided: Decisions, read: Probabilities, ends: Ends) -> Decisions:
+    """Return the decisions on clean texts that `ends` (N,) divide, without all changes of a text of which none is likely, and
+    without unlikely spaces; `read` (S,) are the network's own probabilities of a space.
 
     A text with few spaces is not checked, because it does not show how its writer sets spaces. Without MeCab, none is.
     """
-    if not is_telling(text) or not has_dictionary():
-        return decided
-    weighed = [(place, kind, log_odds(kind, values)) for place, kind, values in evidence(text, decided)]
-    if all(odds < LIKELY[kind] for _, kind, odds in weighed):
-        return decided._replace(tags=numpy.full_like(decided.tags, KEEP), has_space=decided.had_space)
-    follows = decided.has_space.copy()
-    unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
-    follows[unlikely] = decided.had_space[unlikely]
-    return decided._replace(has_space=follows)
+    of_letters, of_spaces = odds_of_changes(texts, decided, read, ends)
+    least = numpy.where(decided.has_space, LIKELY["added"], LIKELY["removed"])
+    likely = (of_letters >= LIKELY["letter"]) | (of_spaces >= least)
+    follows, tags = numpy.where(of_spaces < UNLIKELY, decided.had_space, decided.has_space), decided.tags.copy()
+    for own in checked_texts(texts, decided, ends):
+        if not likely[own[1]].any():
+            tags[own[1]], follows[own[1]] = KEEP, decided.had_space[own[1]]
+    return decided._replace(tags=tags, has_space=follows)
 
 
-def evidence(text: str, decided: Decisions) -> Iterator[tuple[int, str, list[float]]]:
-    """Yield the number of the letter, the kind and the evidence (see WEIGHTS) of each change to a text."""
-    morphemes = [(-1, "")] * len(text)
-    for number, (start, end, tag) in enumerate(mecab_tags(text)):
-        morphemes[start:end] = [(number, tag)] * (end - start)
-    places = [place for place, character in enumerate(text) if character != SPACE]
-    for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
-        yield number, "letter", [of_probability(float(decided.of_tags[number]))]
+def checked_texts(texts: Sequence[str], decided: Decisions, ends: Ends) -> Iterator[tuple[str, slice]]:
+    """Yield the texts that change and tell how their writers set spaces, each with the place of its letters."""
+    changed = numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right"))
+    for number in changed.tolist() if has_dictionary() else ():
+        if is_telling(texts[number]):
+            yield texts[number], slice(int(ends[number - 1]) if number else 0, int(ends[number]))
+
+
+def odds_of_changes(
+    texts: Sequence[str], decided: Decisions, read: Probabilities, ends: Ends
+) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
+    """Return the log-odds (S,) that a letter that changes, and that a space that does, is right; NaN elsewhere."""
+    of_letters, of_spaces = numpy.full((2, len(decided.tags)), numpy.nan)
+    places, rows = list[int](), list[list[float]]()
+    for text, own in checked_texts(texts, decided, ends):
+        of_letters[own] = numpy.where(decided.tags[own] != KEEP, log_odds_of(decided.of_tags[own]), numpy.nan)
+        for place, values in evidence_of_spaces(text, decided.part(own), log_odds_of(read[own])):
+            places.append(own.start + place)
+            rows.append(values)
+    if rows:
+        of_spaces[places] = packaged_trees()["space"].log_odds(numpy.array(rows))
+    return of_letters, of_spaces
+
+
+def evidence_of_spaces(
+    text: str, decided: Decisions, read: NDArray[numpy.float64]
+) -> Iterator[tuple[int, list[float]]]:
+    """Yield the number of the letter before each space that changes, and the evidence for the change."""
     changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
-    spaces = usage().log_odds([text.replace(SPACE, "")]).tolist() if changed else []
+    if not changed:
+        return
+    morphemes, letters = [(-1, 0, "")] * len(text), text.replace(SPACE, "")
+    for number, (start, end, tag) in enumerate(mecab_tags(text)):
+        morphemes[start:end] = [(number, end - start, tag)] * (end - start)
+    places = [place for place, character in enumerate(text) if character != SPACE]
+    usual, sure = numpy.pad(usage().log_odds([letters]), 1), log_odds_of(decided.of_spaces)
+    rest = [len(letters), text.count(SPACE) / len(text), numpy.count_nonzero(decided.tags != KEEP)]
     for number in changed:
-        place, beside, put_in = places[number], places[number + 1], bool(decided.has_space[number])
-        is_open = space_is_open(text, place, beside, morphemes, put_in)
-        of_usage = spaces[number] * (1 if put_in else -1)
-        weighed = [of_probability(float(decided.of_spaces[number])), is_open, of_usage]
-        # a dependent noun (42항), or what 안 or 못 denies
-        (_, tag), (_, after) = morphemes[place], morphemes[beside]
-        apart = not is_open and (after.startswith("NNB") or tag == "MAG" and text[place] in "안못")
-        yield number, *(("added", [*weighed, apart]) if put_in else ("removed", weighed))
+        place, beside, sign = places[number], places[number + 1], 1 if decided.has_space[number] else -1
+        is_open = space_is_open(text, place, beside, morphemes, sign > 0)
+        (one, size, _), (other, next_size, tag) = morphemes[place], morphemes[beside]
+        joined, apart = (path_cost(letters[max(0, number - NEAR) : number + 1] + space + letters[number + 1 : number + 1 + NEAR]) for space in ("", SPACE))
+        values = [sure[number], sign * read[number], sign, is_open, sign * usual[number + 1], usual[number], usual[number + 2]]
+        others = max((sure[each] for each in changed if each != number), default=-LARGEST)
+        yield number, [*values, *rest, others, sign * (joined - apart), one == other, size, next_size, TAGS.find(tag.split("+")[0])]
 
 
-def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[tuple[int, str]], put_in: bool) -> bool:
-    """Return whether the rules allow both a space and none between two places; of all, the morphemes' numbers and tags."""
+def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[tuple[int, int, str]], put_in: bool) -> bool:
+    """Return whether the rules allow both a space and none between two places; of all, the morphemes' numbers, sizes, tags."""
     left, right = text[place], text[beside]
     if not (is_syllable(left) and is_syllable(right)):
         # only a mark that ends a Korean sentence, and stands where it should, asks for a space
         before = text[: place + 1].rstrip(ENDS)
         return not (put_in and left in ENDS and is_syllable(right) and is_syllable(before[-1:]))
-    (number, tag), (other, after) = morphemes[place], morphemes[beside]
+    (number, _, tag), (other, _, after) = morphemes[place], morphemes[beside]
     last, first = tag.split("+")[-1], after.split("+")[0]
     if number == other or not put_in:
         return number == other or first == "MM" or last.startswith("NN") and right in "있없"
@@ -293,18 +314,14 @@ def usage() -> Junctions:
     return Junctions.from_dict(json.loads((HERE / "usage.json").read_bytes()))
 
 
-def log_odds(kind: str, evidence: Sequence[float]) -> float:
-    """Return the log-odds that a change is correct; `evidence` has a value for each weight after the constant."""
-    constant, *weights = WEIGHTS[kind]
-    return constant + sum(map(mul, weights, evidence))
-
-
-def of_probability(probability: float) -> float:
-    return min(math.log(max(probability, NEAREST_SHARE) / max(1 - probability, NEAREST_SHARE)), LARGEST)
+def log_odds_of(probabilities: Probabilities) -> NDArray[numpy.float64]:
+    """Return the log-odds of probabilities, at most LARGEST and at least its negative."""
+    near = numpy.clip(probabilities.astype("float64"), NEAREST_SHARE, 1 - NEAREST_SHARE)
+    return numpy.clip(numpy.log(near / (1 - near)), -LARGEST, LARGEST)
 
 
 def of_letters(letters: str, tags: Sequence[int], first: int, last: int, characters: Characters) -> Iterator[float]:
-    """Yield the mean log count of three letters around letters [first, last), as typed and as changed by the tags."""
+    """Yield the mean and least log count of three letters around letters [first, last), as typed and as changed by the tags."""
     units = [
         characters.character(tag) if tag > END else "" if tag == DELETE else letter
         for letter, tag in zip(letters, tags)
@@ -313,4 +330,5 @@ def of_letters(letters: str, tags: Sequence[int], first: int, last: int, charact
         before, after = SPACE + "".join(each[:first]), "".join(each[last:]) + SPACE
         around = before[1 - TRIGRAM :] + "".join(each[first:last]) + after[: TRIGRAM - 1]
         keys = [around[start : start + TRIGRAM] for start in range(len(around) - TRIGRAM + 1)]
-        yield sum(usage().by_hash.get(hash_of(key), 0) for key in keys) / SCALE / max(1, len(keys))
+        counts = [usage().by_hash.get(hash_of(key), 0) / SCALE for key in keys] or [0.0]
+        yield from (sum(counts) / len(counts), min(counts))

@@ -23,7 +23,7 @@ from ...tables.parts import cut
 from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
-from .as_typed import KOREAN, Decisions, decide, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as
+from .as_typed import KOREAN, Decisions, decide, keep_conventions, keep_foreign, keep_right_texts, keeps_foreign, read_as
 from .correctors import Draft, corrected, most_changed, tagged, within_bound, written
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
@@ -142,10 +142,7 @@ class Restorer(Predictor):
         had_space = ids[:, :, -1][inside] != PADDING
         decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.options["min_probability"])
         decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
-        for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right")).tolist():
-            own = slice(ends[number] - lengths[number], ends[number])
-            kept = keep_right_text(typed[number], decided.part(own))
-            decided.tags[own], decided.has_space[own] = kept.tags, kept.has_space
+        decided = keep_right_texts(typed, decided, spaces, ends)
         return list(self.edited(pieces, decided))
 
     def edited(self, pieces: Sequence[Piece], decided: Decisions) -> Iterator[Restoration]:

@@ -1,0 +1,45 @@
+"""Boosted trees that decide which changes are made: trees.json, which recipes/usage.py writes, as plain arrays."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy
+from numpy.typing import NDArray
+
+from ...machine.aliases import Numbers
+
+
+class Trees(NamedTuple):
+    """T trees (Friedman 2001) of at most C conditions, that a feature is at most a threshold, and L leaves; shorter ones are padded.
+
+    `paths` (T, C, L) int8 say which conditions lead to a leaf: 1 if it must hold, -1 if it must not, 0 if the leaf is elsewhere.
+    """
+
+    constant: float
+    features: NDArray[numpy.int64]
+    thresholds: Numbers
+    paths: Numbers
+    values: Numbers
+
+    def log_odds(self, rows: Numbers) -> Numbers:
+        """Return (N,), the log-odds that changes are right: the values of the leaves that their features (N, F) lead to."""
+        held = numpy.where(rows[:, self.features] <= self.thresholds, 1, -1).astype("float32")
+        met = numpy.matmul(held.transpose(1, 0, 2), self.paths)  # (T, N, L)
+        reached = met == numpy.abs(self.paths).sum(1, keepdims=True)
+        return self.constant + numpy.where(reached, self.values[:, None], 0).sum((0, 2))
+
+    @classmethod
+    def of(cls, stored: Mapping[str, object]) -> "Trees":
+        """Return the trees of an entry of trees.json."""
+        constant, features, *others = (numpy.array(stored[name]) for name in cls._fields)
+        return cls(float(constant), features, *(each.astype("float32") for each in others))
+
+
+@lru_cache(maxsize=1)
+def packaged_trees() -> dict[str, Trees]:
+    """Return the trees of letters and of spaces."""
+    stored = json.loads(Path(__file__).with_suffix(".json").read_bytes())
+    return {kind: Trees.of(trees) for kind, trees in stored.items()}
