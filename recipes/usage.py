@@ -33,7 +33,7 @@ from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.machine.files import read_rows
 from nsmc_attention.systems.restore import as_typed, correctors, trees
 from nsmc_attention.systems.restore import restorer as restoring
-from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, Decisions, log_odds_of, read_as
+from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, Decisions, log_odds_of
 from nsmc_attention.systems.restore.as_typed import SHORT_TEXT as FEW
 from nsmc_attention.systems.restore.correctors import Draft, evidence_of_letters, runs_of_changes, tags_of
 from nsmc_attention.systems.restore.junctions import Junctions, hash_of
@@ -49,14 +49,42 @@ FILE, JUDGED, TREES = Path(as_typed.__file__).with_name("usage.json"), HERE / "l
 # Minimum count of three letters; folds of the cross-validation; how many right texts are changed
 FEWEST, FOLDS, CHANGED = 30, 5, {"right": (1, 2, 3, 5), "written": (20, 60), "clean": (5, 10)}
 # How often the changes of letters and of spaces count; once in all other texts
-TIMES = {"right": (4, 3), "wrong": (4, 3), "judged": (3, 0), "clean": (2, 1), "typed": (0.5, 1), "untrained": (0.5, 0)}
-SETTINGS = {"max_iter": 100, "max_leaf_nodes": 8, "min_samples_leaf": 20, "l2_regularization": 5.0, "random_state": 0}
+TIMES: dict[str, tuple[float, float]] = {
+    "right": (4, 3),
+    "wrong": (4, 3),
+    "judged": (3, 0),
+    "clean": (2, 1),
+    "written": (2, 2),
+    "no spaces": (1, 0),
+}
+TIMES |= {"typed": (0.5, 1), "untrained": (0.5, 0)}
+# The leaves of a tree; how often right changes count where the rules leave a space open
+LEAVES, MAY_BE = 8, 0.25
+SETTINGS: dict[str, Any] = {"max_iter": 100, "max_leaf_nodes": LEAVES, "min_samples_leaf": 20, "l2_regularization": 5}
 # Letters on each side of a change, by which one that was judged is known in a clean sentence
 AROUND, SEED = 5, 7
 # How often each kind is drawn: misspellings of everyday life, as in the reviews of "dev" with errors, and spaces
-HEARD = {"finals": dict(zip("ㅎㅊㅌㅋㅍㄲ", "ㅅㅅㅅㄱㅂㄱ")), "vowels": dict(zip("ㅓㅕㅡㅜㅗㅣㅔㅏㅑㅠㅛㅙ", "ㅕㅓㅜㅡㅜㅢㅣㅓㅏㅜㅗㅐ"))}
-EVERYDAY = {"finals": 30, "vowels": 16, "confused_words": 8, "liaison": 6, "shift_key": 8, "neighbouring_keys": 8, "tensed": 5}
-EVERYDAY |= {"plain_vowels": 5, "mistakes": 4, "exchanged_syllables": 2, "adverbs": 3, "heard_finals": 4, "heard_vowels": 11}
+HEARD = {
+    "finals": dict(zip("ㅎㅊㅌㅋㅍㄲ", "ㅅㅅㅅㄱㅂㄱ")),
+    "vowels": dict(zip("ㅓㅕㅡㅜㅗㅣㅔㅏㅑㅠㅛㅙ", "ㅕㅓㅜㅡㅜㅢㅣㅓㅏㅜㅗㅐ")),
+}
+EVERYDAY = {
+    "finals": 30,
+    "vowels": 16,
+    "confused_words": 8,
+    "liaison": 6,
+    "shift_key": 8,
+    "neighbouring_keys": 8,
+    "tensed": 5,
+}
+EVERYDAY |= {
+    "plain_vowels": 5,
+    "mistakes": 4,
+    "exchanged_syllables": 2,
+    "adverbs": 3,
+    "heard_finals": 4,
+    "heard_vowels": 11,
+}
 SPACES = {"lost_spaces": 26, "added_spaces": 13, "moved_spaces": 2}
 
 
@@ -119,24 +147,24 @@ def changes(editor: restoring.Restorer, name: str, sources: Sequence[str], targe
         restored = editor.rows(sources)
     letters = {text: [*own] for draft in drafts for text, own in of_draft(draft)}
     for source, target, (text, _) in zip(sources, targets, restored):
-        decided, read = decisions.get(source, (None, None))
+        own = decisions.get(source)
         # letters that are exchanged have several alignments, all of which are right
-        if text == target and decided:
-            tags, spaces = decided.tags.tolist(), decided.has_space.tolist()
+        if text == target and own:
+            tags, spaces = own[0].tags.tolist(), own[0].has_space.tolist()
         else:
             tags, spaces = tags_of(source, target, editor.characters)
-        for place, written, values in letters.get(read_as(source), []):
+        for place, written, values in letters.get(source, []):
             is_right = tags[place : place + len(written)] == written
             yield Change(target, name, "letter", values, is_right, place, written)
-        for place, evidence in as_typed.evidence_of_spaces(source, decided, read) if decided else ():
-            yield Change(target, name, "space", evidence, bool(spaces[place] == decided.has_space[place]))
+        for place, evidence in as_typed.evidence_of_spaces(source, *own) if own else ():
+            yield Change(target, name, "space", evidence, bool(own and spaces[place] == own[0].has_space[place]))
 
 
 def of_draft(draft: Draft) -> Iterator[tuple[str, Iterator[tuple[int, list[int], Any]]]]:
     """Yield each text that was read, and of its changes of letters the number of the first, the tags and the evidence."""
     runs = [*runs_of_changes(draft.tags != KEEP, draft.ends)]
     found: dict[int, list[tuple[int, list[int], Any]]] = {}
-    for (first, last, begin, end), values in zip(runs, evidence_of_letters(draft, runs) if runs else ()):
+    for (first, last, begin, _), values in zip(runs, evidence_of_letters(draft, runs) if runs else ()):
         own = found.setdefault(int(numpy.searchsorted(draft.ends, first, "right")), [])
         own.append((first - begin, draft.tags[first:last].tolist(), values))
     yield from ((draft.texts[number], iter(own)) for number, own in found.items())
@@ -196,7 +224,9 @@ def all_changes(editor: restoring.Restorer, path: Path) -> Iterator[Change]:
     by_eye = [*judged(editor)]
     yield from by_eye
     errors = {around(change) for change in by_eye if change.is_right}
-    written = list(dict.fromkeys(chain.from_iterable(file.read_text("utf-8").split("\n") for file in HERE.glob("written/*"))))
+    written = list(
+        dict.fromkeys(chain.from_iterable(file.read_text("utf-8").split("\n") for file in HERE.glob("written/*")))
+    )
     whole = [line for line in path.read_text("utf-8").splitlines() if SHORT[0] <= len(line) <= SHORT[1]]
     for name, texts in (("written", list(filter(None, written))), ("clean", whole)):
         for change in changes(editor, name, texts, texts):
@@ -210,6 +240,7 @@ def all_changes(editor: restoring.Restorer, path: Path) -> Iterator[Change]:
         ("typed", typed, whole, 10_000),
         ("slipped", slipped, whole, 6000),
         ("untrained", lambda text, random: typed(text, random, UNTRAINED), whole, 3000),
+        ("no spaces", lambda text, _: text.replace(SPACE, ""), whole, 20_000),
         ("everyday, written", letter, written, 9000),
         ("two, written", lambda text, random: space(letter(text, random), random), written, 2500),
         ("one space, written", space, written, 8000),
@@ -234,9 +265,15 @@ class Sample(NamedTuple):
         return Sample._make(each[own] for each in self)
 
 
+def is_open(change: Change) -> bool:
+    """Return whether a change is of a space that the rules leave open."""
+    return change.kind == "space" and bool(change.evidence[3])
+
+
 def sample_of(changes: Sequence[Change], kind: str) -> Sample:
     own = [(each, TIMES.get(each.source, (1, 1))[kind == "space"]) for each in changes if each.kind == kind]
-    own = [(each, weight) for each, weight in own if weight]
+    # with noise, a space that may be there or not was there: somebody who leaves it out makes no error
+    own = [(each, weight * (MAY_BE if is_open(each) and each.is_right else 1)) for each, weight in own if weight]
     columns = zip(*((each.evidence, each.is_right, weight, each.source, hash_of(each.text)) for each, weight in own))
     rows, is_right, weights, sources, texts = map(numpy.array, columns)
     return Sample(rows.astype("float64"), is_right, weights, sources, texts, texts % FOLDS)
@@ -245,32 +282,34 @@ def sample_of(changes: Sequence[Change], kind: str) -> Sample:
 def fit(sample: Sample) -> HistGradientBoostingClassifier:
     """Return the fitted model, whose log-odds never fall if those of the editor rise."""
     rising = [1] + [0] * (sample.rows.shape[1] - 1)
-    model = HistGradientBoostingClassifier(monotonic_cst=rising, early_stopping=False, **SETTINGS)
+    model = HistGradientBoostingClassifier(monotonic_cst=rising, early_stopping=False, random_state=0, **SETTINGS)
     return model.fit(sample.rows, sample.is_right, sample_weight=sample.weights)
+
+
+def leaves(nodes: Any, number: int = 0, path: Sequence[tuple[int, int]] = ()) -> Iterator[tuple[float, Any]]:
+    """Yield the value of each leaf below a node, and the conditions that lead to it: their nodes, and 1 or -1 (see Trees)."""
+    node = nodes[number]
+    if node["is_leaf"]:
+        yield float(node["value"]), path
+        return
+    for child, side in (("left", 1), ("right", -1)):
+        yield from leaves(nodes, int(node[child]), (*path, (number, side)))
 
 
 def stored(model: HistGradientBoostingClassifier) -> dict[str, Any]:
     """Return the values of `trees.Trees`."""
-    most = SETTINGS["max_leaf_nodes"]
-    features, paths = numpy.zeros((model.n_iter_, most - 1), int), numpy.zeros((model.n_iter_, most - 1, most), int)
-    thresholds, values = numpy.zeros((model.n_iter_, most - 1)), numpy.zeros((model.n_iter_, most))
+    number = len(model._predictors)
+    features, paths = numpy.zeros((number, LEAVES - 1), "i8"), numpy.zeros((number, LEAVES - 1, LEAVES), "i8")
+    thresholds, values = numpy.zeros((number, LEAVES - 1)), numpy.zeros((number, LEAVES))
     for number, (tree,) in enumerate(model._predictors):
-        conditions, leaves = iter(range(most)), iter(range(most))
-
-        def walk(node: Any, path: list[tuple[int, int]]) -> None:
-            if node["is_leaf"]:
-                leaf = next(leaves)
-                values[number, leaf] = node["value"]
-                for place, side in path:
-                    paths[number, place, leaf] = side
-                return
-            place = next(conditions)
-            features[number, place], thresholds[number, place] = node["feature_idx"], node["num_threshold"]
-            for child, side in (("left", 1), ("right", -1)):
-                walk(tree.nodes[node[child]], [*path, (place, side)])
-
-        walk(tree.nodes[0], [])
-    arrays = features, thresholds.round(4), paths, values.round(4)
+        conditions = numpy.flatnonzero(tree.nodes["is_leaf"] == 0).tolist()
+        features[number, : len(conditions)] = tree.nodes[conditions]["feature_idx"]
+        thresholds[number, : len(conditions)] = tree.nodes[conditions]["num_threshold"].round(4)
+        for leaf, (value, path) in enumerate(leaves(tree.nodes)):
+            values[number, leaf] = round(value, 4)
+            for node, side in path:
+                paths[number, conditions.index(node), leaf] = side
+    arrays = features, thresholds, paths, values
     return dict(zip(Trees._fields, (float(model._baseline_prediction.item()), *(array.tolist() for array in arrays))))
 
 
@@ -278,7 +317,9 @@ def check(sample: Sample, sign: int | None) -> None:
     """Print the share of right changes above log-odds that few right texts exceed; of spaces with this `sign` alone."""
     odds = numpy.zeros(len(sample.rows))
     for fold in range(FOLDS):
-        odds[sample.folds == fold] = fit(sample.part(sample.folds != fold)).decision_function(sample.part(sample.folds == fold).rows)
+        odds[sample.folds == fold] = fit(sample.part(sample.folds != fold)).decision_function(
+            sample.part(sample.folds == fold).rows
+        )
     if sign:
         own = sample.rows[:, 2] == sign
         sample, odds = sample.part(own), odds[own]
@@ -293,8 +334,12 @@ def check(sample: Sample, sign: int | None) -> None:
         for number in most:
             least = likeliest(source)[number]
             exceeding = ", ".join(f"{each} {(likeliest(each) > least).sum()}" for each in (*CHANGED, "judged", "wrong"))
-            groups = {each: (sample.sources == each) & sample.is_right for each in dict.fromkeys(sample.sources.tolist())}
-            shares = ", ".join(f"{each} {100 * (odds[own] > least).mean():.1f}" for each, own in groups.items() if own.any())
+            groups = {
+                each: (sample.sources == each) & sample.is_right for each in dict.fromkeys(sample.sources.tolist())
+            }
+            shares = ", ".join(
+                f"{each} {100 * (odds[own] > least).mean():.1f}" for each, own in groups.items() if own.any()
+            )
             print(f"{source} {number}: {least:.2f} (wrong: {exceeding}): {shares}")
 
 
@@ -304,17 +349,18 @@ def main(sentences: Path, bundle: str | None, counts: bool, checked: bool) -> No
     if counts:
         FILE.write_text(json.dumps(usage_of(reviews()).to_dict()) + "\n", encoding="utf-8")
         as_typed.usage.cache_clear()
-    found, path = trees.packaged_trees(), TREES.with_suffix(".json")
+    path = TREES.with_suffix(".json")
     content = json.loads(path.read_text("utf-8"))
     # the evidence for spaces depends on the letters
-    for kind, signs in {"letter": [None], "space": [1, -1]}.items():
+    kinds: dict[str, list[int | None]] = {"letter": [None], "space": [1, -1]}
+    for kind, signs in kinds.items():
         sample = sample_of([*all_changes(editor, sentences)], kind)
         print(f"{kind}: {len(sample.rows):,} changes, {100 * sample.is_right.mean():.1f} % right", flush=True)
         for sign in signs if checked else ():
             check(sample, sign)
         content[kind] = stored(fit(sample))
-        found[kind] = Trees.of(content[kind])
-    path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+        path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
+        trees.packaged_trees.cache_clear()
     spent, most = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"{spent:.0f} s of processor time, at most {most:.1f} GiB of memory; {path.stat().st_size:,} bytes")
 

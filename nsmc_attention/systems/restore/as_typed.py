@@ -5,11 +5,11 @@ Words that are not Korean, addresses and tags stay, and what conventions ask for
 
 conventions.tsv has a rule a row, with its reason: signs between words, numerals with their units. Its pattern has a `_` where
 a space may be: `joined`, there is none; `apart`, there is one; `always`, it stays as typed; `typed`, it does in a text whose
-spaces say how its writer meant it. slang.txt has words that no dictionary has; those of two letters stay where a word begins.
+spaces say how its writer meant it.
 
 A text stays as typed unless one of its changes is likely: 감정이입, 보여주다 and 볼만하다 are correct with and without a space.
-Logistic regressions combine the spelling rules (allowed.tsv), the editor's probability and usage.json: the log-odds of a
-space and the counts of three letters in 576,833 raw reviews. recipes/usage.py writes it, and prints WEIGHTS.
+Boosted trees (trees.json) combine the spelling rules (allowed.tsv), the editor's probability and usage.json: the log-odds of a
+space and the counts of three letters in 576,833 raw reviews. recipes/usage.py writes both.
 """
 
 import json
@@ -23,8 +23,9 @@ from typing import Any, NamedTuple, Optional
 import numpy
 from numpy.typing import NDArray
 
+from ...machine.aliases import Numbers
 from ...machine.files import read_rows
-from ...text.hangul import FINALS, FIRST, parts
+from ...text.hangul import INITIALS, joined
 from ...text.tokenizers import has_dictionary, mecab_tags, path_cost
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
 from .junctions import NEAREST_SHARE, Junctions, hash_of
@@ -33,47 +34,38 @@ from .trees import packaged_trees
 HERE = Path(__file__).parent
 # A text says how its writer spaces words if it has one space for so many characters, but those of NO_WORD, or is short
 SPARSE, SHORT_TEXT, NO_WORD = 7, 8, re.compile("[~<>/A-Za-z]+")
-SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
-# Syllables whose final laughs (닼, and before ㅎ 닿), and what they are without it; 부엌 and 녘 are words
-LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES} for final in "ㅋㅎ"}
-LAUGHING = re.compile(
-    f"(?<!부)[{''.join(LAUGHS['ㅋ'].keys() - {'녘'})}]|[{''.join(LAUGHS['ㅎ'].keys() - set('좋놓낳넣쌓'))}](?=ㅎ)"
-)
 HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
-# A letter or digit that is not Hangul, and the rest of its word
-FOREIGN_LETTER = rf"[^\W{HANGUL}]"
+FOREIGN_LETTER = rf"[^\W{HANGUL}]"  # A letter or digit that is not Hangul, and the rest of its word
 REST = rf"(?:[^\s{HANGUL}]*{FOREIGN_LETTER})?"
 KOREAN = re.compile(f"[{HANGUL}]+")
 # Addresses, tags (#영화, @name) and words
 PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{FOREIGN_LETTER}{REST}", re.IGNORECASE)
-# Between texts that are searched at once: no clean text has one
-LINE = "\n"
+LINE = "\n"  # Between texts that are searched at once: no clean text has one
 # Found in an address or a tag, to which nothing may be joined
 SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
 
-# Marks that end a sentence
-ENDS = ".,!?…"
+ENDS = ".,!?…"  # Marks that end a sentence
 # The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
 QUOTED = re.compile(r"""[<〈《「『][^>〉》」』\n]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
 # What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
 TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
-    "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
+    "INFINITIVE": f"[{''.join(joined(one, vowel) for one in INITIALS for vowel in 'ㅏㅓㅐㅕㅘㅝㅔ' if one + vowel != 'ㄹㅏ')}]",
 }
-# The tags of morphemes, as evidence; letters on each side of a space that MeCab reads with it and without
-TAGS, NEAR = "NNG NNP NNB NNBC NP NR XR XPN MM MAG MAJ IC UNKNOWN SL SN SF SY XSN JK JX JC VV VA VX VCP VCN XSV XSA E", 8
-# A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
-LIKELY, UNLIKELY = {"letter": 1.75, "added": 2.5, "removed": 1.75}, -2.5
-# The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
-LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
+# The tags of morphemes, as evidence
+TAGS = "NNG NNP NNB NNBC NP NR XR XPN MM MAG MAJ IC UNKNOWN SL SN SF SY XSN JK JX JC VV VA VX VCP VCN XSV XSA E"
+# A text is changed if the log-odds of one change are at least LIKELY; a space never changes if they are so much less
+LIKELY, UNLIKELY = {"letter": 1.4, "added": 2.6, "removed": 1.3}, -4.0
+# The maximum log-odds of a probability; letters on each side of a change that MeCab reads with it and without; the length of
+# counted sequences; the factor of log(1 + count) in usage.json
+LARGEST, NEAR, TRIGRAM, SCALE = 7.0, 8, 3, 10
 # The least probability of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.5, 0.6
 SMALLEST_SHARE = 1e-9
 Tags = NDArray[numpy.int32]
 Ends = NDArray[numpy.int64]
 Flags = NDArray[numpy.bool_]
-# float32 as the network computes them, float64 with log-odds added
-Probabilities = NDArray[numpy.floating[Any]]
+Probabilities = NDArray[numpy.floating[Any]]  # float32 as the network computes them, float64 with log-odds added
 
 
 class Decisions(NamedTuple):
@@ -125,11 +117,6 @@ def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float] =
     return (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
 
 
-def read_as(text: str) -> str:
-    """Return a text as the editor is to read it, of the same length: without the finals that laugh."""
-    return LAUGHING.sub(lambda match: LAUGHS["ㅋ"].get(match[0]) or LAUGHS["ㅎ"][match[0]], text)
-
-
 @lru_cache(maxsize=1)
 def rules() -> list[tuple[str, "re.Pattern[str]"]]:
     """Return the name of each rule, and its pattern, whose groups are the spaces."""
@@ -138,63 +125,34 @@ def rules() -> list[tuple[str, "re.Pattern[str]"]]:
     ]
 
 
-@lru_cache(maxsize=1)
-def slang() -> "re.Pattern[str]":
-    words = sorted((HERE / "slang.txt").read_text(encoding="utf-8").split(), key=len, reverse=True)
-    long, short = ("|".join(word for word in words if (len(word) > 2) == is_long) for is_long in (True, False))
-    # most places are skipped by their first letter
-    return re.compile(f"(?=[{''.join({word[0] for word in words})}])(?:{long}|(?<![가-힣])(?:{short}))")
-
-
-def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:
-    """Return decisions without those that the conventions forbid; `read` are the texts as the editor read them."""
-    text = LINE.join(texts)
-    numbers = letter_numbers(text)
-    tags, follows, sure = decided.tags.copy(), decided.has_space.copy(), decided.of_spaces.copy()
-    # a letter that was read as another one is not changed
-    codes = codes_of(text)
-    typed = (codes != codes_of(LINE.join(read)))[are_letters(codes)]
-    tags[typed] = KEEP
+def keep_conventions(decided: Decisions, texts: Sequence[str]) -> Decisions:
+    """Return decisions without those that the conventions forbid."""
+    text, follows, sure = LINE.join(texts), decided.has_space.copy(), decided.of_spaces.copy()
+    numbers, typed = letter_numbers(text), numpy.zeros(len(follows), "bool")
     tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
-    for match in chain(QUOTED.finditer(text), slang().finditer(text)):
-        first, last = numbers[match.start()], numbers[match.end() - 1]
-        typed[first:last] |= tells[first:last]
-        if match.re is slang():
-            # letters that would change together stay together
-            while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
-                last += 1
-            tags[first : last + 1] = KEEP
-    for what, place in gaps(text):
-        letter = numbers[place]
-        if what in ("joined", "apart"):
-            follows[letter] = what == "apart"
-            sure[letter] = 1
-        else:
-            typed[letter] |= what == "always" or tells[letter]
-    return decided._replace(tags=tags, has_space=numpy.where(typed, decided.had_space, follows), of_spaces=sure)
-
-
-def are_letters(codes: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
-    """Return which of the code points of joined texts are neither a space nor a LINE."""
-    return (codes != ord(SPACE)) & (codes != ord(LINE))
+    for match in QUOTED.finditer(text):
+        own = slice(numbers[match.start()], numbers[match.end() - 1])
+        typed[own] |= tells[own]
+    for what, pattern in rules():
+        # the groups of a rule are its spaces
+        for start, _ in chain.from_iterable(match.regs[1:] for match in pattern.finditer(text)):
+            letter = numbers[start - 1]
+            if what in ("joined", "apart"):
+                follows[letter], sure[letter] = what == "apart", 1
+            else:
+                typed[letter] |= what == "always" or tells[letter]
+    return decided._replace(has_space=numpy.where(typed, decided.had_space, follows), of_spaces=sure)
 
 
 def letter_numbers(text: str) -> NDArray[numpy.int64]:
     """Return the number, from 0, of the letter at each place of joined texts, or of the one before."""
-    return numpy.cumsum(are_letters(codes_of(text))) - 1
+    codes = codes_of(text)
+    return numpy.cumsum((codes != ord(SPACE)) & (codes != ord(LINE))) - 1
 
 
 def is_telling(text: str) -> bool:
     """Return whether the spaces of a text say how its writer meant it."""
     return text.count(SPACE) * SPARSE + SHORT_TEXT >= len(NO_WORD.sub("", text))
-
-
-def gaps(text: str) -> Iterator[tuple[str, int]]:
-    """Yield what a rule says, and the place of the letter before the space, of each space of a rule in a text."""
-    for what, pattern in rules():
-        for match in pattern.finditer(text):
-            for start, _ in match.regs[1:]:
-                yield what, start - 1
 
 
 def keep_foreign(decided: Decisions, texts: Sequence[str]) -> Decisions:
@@ -220,48 +178,45 @@ def keeps_foreign(source: str, text: str) -> bool:
 
 
 def keep_right_texts(texts: Sequence[str], decided: Decisions, read: Probabilities, ends: Ends) -> Decisions:
-    """Return the decisions on clean texts that `ends` (N,) divide, without all changes of a text of which none is likely, and
-    without unlikely spaces; `read` (S,) are the network's own probabilities of a space.
-
-    A text with few spaces is not checked, because it does not show how its writer sets spaces. Without MeCab, none is.
-    """
-    of_letters, of_spaces = odds_of_changes(texts, decided, read, ends)
-    least = numpy.where(decided.has_space, LIKELY["added"], LIKELY["removed"])
-    likely = (of_letters >= LIKELY["letter"]) | (of_spaces >= least)
-    follows, tags = numpy.where(of_spaces < UNLIKELY, decided.had_space, decided.has_space), decided.tags.copy()
-    for own in checked_texts(texts, decided, ends):
-        if not likely[own[1]].any():
-            tags[own[1]], follows[own[1]] = KEEP, decided.had_space[own[1]]
+    """Return the decisions on clean texts, without all changes of a text if none is likely, and else without unlikely spaces."""
+    likely = likelihood(texts, decided, read, ends)
+    tags, follows = decided.tags.copy(), numpy.where(likely[1] < UNLIKELY, decided.had_space, decided.has_space)
+    for _, own in checked_texts(texts, decided, ends):
+        if not (likely[:, own] >= 0).any():
+            tags[own], follows[own] = KEEP, decided.had_space[own]
     return decided._replace(tags=tags, has_space=follows)
 
 
 def checked_texts(texts: Sequence[str], decided: Decisions, ends: Ends) -> Iterator[tuple[str, slice]]:
-    """Yield the texts that change and tell how their writers set spaces, each with the place of its letters."""
+    """Yield the texts that change, and where their letters are of all (S,); `ends` (N,) are the ends of all texts' letters.
+
+    A text with few spaces is not checked, because it does not show how its writer sets spaces. Without MeCab, none is.
+    """
     changed = numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right"))
     for number in changed.tolist() if has_dictionary() else ():
         if is_telling(texts[number]):
-            yield texts[number], slice(int(ends[number - 1]) if number else 0, int(ends[number]))
+            yield texts[number], slice(ends[number - 1] if number else 0, ends[number])
 
 
-def odds_of_changes(
-    texts: Sequence[str], decided: Decisions, read: Probabilities, ends: Ends
-) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64]]:
-    """Return the log-odds (S,) that a letter that changes, and that a space that does, is right; NaN elsewhere."""
-    of_letters, of_spaces = numpy.full((2, len(decided.tags)), numpy.nan)
-    places, rows = list[int](), list[list[float]]()
+def likelihood(texts: Sequence[str], decided: Decisions, read: Probabilities, ends: Ends) -> NDArray[numpy.float64]:
+    """Return how likely each change of a letter and of a space is (2, S): its log-odds less LIKELY, NaN where nothing changes.
+
+    `read` (S,) are the network's own probabilities of a space.
+    """
+    found, places, rows = numpy.full((2, len(decided.tags)), numpy.nan), list[int](), list[list[float]]()
     for text, own in checked_texts(texts, decided, ends):
-        of_letters[own] = numpy.where(decided.tags[own] != KEEP, log_odds_of(decided.of_tags[own]), numpy.nan)
+        letters = log_odds_of(decided.of_tags[own]) - LIKELY["letter"]
+        found[0, own] = numpy.where(decided.tags[own] != KEEP, letters, numpy.nan)
         for place, values in evidence_of_spaces(text, decided.part(own), log_odds_of(read[own])):
             places.append(own.start + place)
             rows.append(values)
     if rows:
-        of_spaces[places] = packaged_trees()["space"].log_odds(numpy.array(rows))
-    return of_letters, of_spaces
+        least = numpy.where(decided.has_space[places], LIKELY["added"], LIKELY["removed"])
+        found[1, places] = packaged_trees()["space"].log_odds(numpy.array(rows)) - least
+    return found
 
 
-def evidence_of_spaces(
-    text: str, decided: Decisions, read: NDArray[numpy.float64]
-) -> Iterator[tuple[int, list[float]]]:
+def evidence_of_spaces(text: str, decided: Decisions, read: Numbers) -> Iterator[tuple[int, list[float]]]:
     """Yield the number of the letter before each space that changes, and the evidence for the change."""
     changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
     if not changed:
@@ -276,10 +231,12 @@ def evidence_of_spaces(
         place, beside, sign = places[number], places[number + 1], 1 if decided.has_space[number] else -1
         is_open = space_is_open(text, place, beside, morphemes, sign > 0)
         (one, size, _), (other, next_size, tag) = morphemes[place], morphemes[beside]
-        joined, apart = (path_cost(letters[max(0, number - NEAR) : number + 1] + space + letters[number + 1 : number + 1 + NEAR]) for space in ("", SPACE))
-        values = [sure[number], sign * read[number], sign, is_open, sign * usual[number + 1], usual[number], usual[number + 2]]
+        left, right = letters[max(0, number + 1 - NEAR) : number + 1], letters[number + 1 : number + 1 + NEAR]
+        saved = sign * (path_cost(left + right) - path_cost(left + SPACE + right))
         others = max((sure[each] for each in changed if each != number), default=-LARGEST)
-        yield number, [*values, *rest, others, sign * (joined - apart), one == other, size, next_size, TAGS.find(tag.split("+")[0])]
+        values = [sure[number], sign * read[number], sign, is_open, sign * usual[number + 1]]
+        values += [*usual[number : number + 3 : 2], *rest, others, saved, one == other, size, next_size]
+        yield number, [*values, TAGS.find(tag.split("+")[0])]
 
 
 def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[tuple[int, int, str]], put_in: bool) -> bool:

@@ -5,9 +5,10 @@ The editor -> words of the dictionary -> listed mistakes -> spaces at junctions 
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import ne
 from typing import NamedTuple
 
 import numpy
@@ -18,13 +19,12 @@ from ...machine.files import read_rows
 from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, morphemes, path_cost
 from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, aligned, edit_distance, split_spaces
-from .as_typed import HERE, LARGEST, LINE, believed_tags, letter_numbers, log_odds_of, of_letters
+from .as_typed import HERE, LARGEST, LINE, NEAR, believed_tags, letter_numbers, log_odds_of, of_letters
 from .junctions import Junctions, RestorerCharacters, with_log_odds
-from .noise import NEIGHBOURS, OTHER_VOWELS, PLAIN_VOWELS, SHIFTED_KEYS, SIMPLER_FINALS, known_mistakes
+from .noise import known_mistakes
 from .trees import packaged_trees
 
-# Share of the source's characters that may change, and how many always may
-CHANGED, ALWAYS = 0.4, 2
+CHANGED, ALWAYS = 0.4, 2  # Share of the source's characters that may change, and how many always may
 # The probability of a mistake of the list; the most that a change gets from MeCab's costs, which is never as sure
 SURE_CHANGE, MOST_SURE = 0.99, 0.98
 # The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE_CHANGES, as it lacks more
@@ -108,12 +108,7 @@ def character_error(restored: str, target: str) -> float:
     return edit_distance(restored, target) / max(1, len(target)) if restored != target else 0.0
 
 
-# How a part of a syllable is mistyped, each {what is meant: what is typed}
-WAYS: Sequence[Mapping[str, str]] = (SHIFTED_KEYS, OTHER_VOWELS, PLAIN_VOWELS, SIMPLER_FINALS, NEIGHBOURS)
-# Where a run of letters begins and ends, and its text does
-Run = tuple[int, int, int, int]
-# Words on each side of a change that are read with it, and most letters of them
-WORDS, MOST_LETTERS = 1, 20
+Run = tuple[int, int, int, int]  # Where a run of letters begins and ends, and its text does
 
 
 class Draft(NamedTuple):
@@ -173,10 +168,9 @@ def mistaken() -> tuple[list["re.Pattern[str]"], dict[str, str]]:
 def dictionary_words(draft: Draft) -> Draft:
     """Replace the probability of each letter that changes by that of boosted trees, which also know words and usage.
 
-    A noisy channel (Kernighan et al. 1990): an editor knows how people mistype, the dictionary 800,000 words. The cost of a
-    path through its lattice is a negative log-probability. Raw reviews say how usual three letters are (`as_typed.usage`).
-    Neighbours that change are one change. recipes/usage.py fits the trees, for an editor that proposes more than it finds
-    likely (`recipes.blended --bolder`).
+    A noisy channel (Kernighan et al. 1990): an editor knows how people mistype, the dictionary 800,000 words, raw reviews how
+    usual three letters are (`as_typed.usage`). Neighbours that change are one change. The cost of a path through the lattice is a
+    negative log-probability. The editor is one that proposes more than it finds likely (`recipes.blended --bolder`).
     """
     runs = [*runs_of_changes(draft.tags != KEEP, draft.ends)]
     if not runs:
@@ -191,39 +185,35 @@ def evidence_of_letters(draft: Draft, runs: Sequence[Run]) -> NDArray[numpy.floa
     """Return the evidence (N, FEATURES) of N runs of letters that change together."""
     tags, characters, follows, letters = draft.tags, draft.characters, draft.spaces >= 0.5, "".join(draft.letters)
     cost, size_of = (path_cost, lambda text: len(morphemes(text))) if has_dictionary() else (len, len)
-    sure, spaces = log_odds_of(draft.certainty), log_odds_of(draft.spaces)
+    # the last of these is beside the first and the last letter of a text
+    sure, spaces = (numpy.append(log_odds_of(each), LARGEST) for each in (draft.certainty, draft.spaces))
     rows, surest = list[list[float]](), defaultdict[int, list[float]](list)
     for first, last, begin, _ in runs:
         surest[begin].append(sure[first:last].max())
     for first, last, begin, end in runs:
-        own = words_around(first, last, max(begin, first - MOST_LETTERS), min(end, last + MOST_LETTERS), follows)
+        own = slice(max(begin, first - NEAR), min(end, last + NEAR))
         changed, spaced = tags[own].tolist(), follows[own].tolist()
         kept = [*changed[: first - own.start], *[KEEP] * (last - first), *changed[last - own.start :]]
         texts = [tagged(letters[own], choice, spaced, characters)[0] for choice in (kept, changed)]
         before, after = (cost(text) / 1000 for text in texts)
         written = [characters.character(tag) if tag > END else "" for tag in tags[first:last].tolist()]
-        around = [array[place] if begin <= place < end else LARGEST for array in (sure, spaces) for place in (first - 1, last)]
+        beside = [place if begin <= place < end else -1 for place in (first - 1, last)]
+        parted = [[*map(ne, parts(one), parts(other))] for one, other in zip(letters[first:last], written)]
         others = surest[begin].copy()
         others.remove(sure[first:last].max())
-        values = [sure[first:last].min(), last - first, before - after, *around, max(others, default=-LARGEST)]
+        values = [
+            sure[first:last].min(),
+            last - first,
+            before - after,
+            *sure[beside],
+            *spaces[beside],
+            max(others, default=-LARGEST),
+        ]
         values += [before / len(texts[0]), after / max(1, len(texts[1])), *map(size_of, texts)]
         values += of_letters(letters[begin:end], tags[begin:end].tolist(), first - begin, last - begin, characters)
         values += [characters.ids.get(each, len(characters)) for each in (letters[first], written[0])]
-        rows.append([*values, *kinds_of_change(letters[first:last], written)])
+        rows.append([*values, sum(map(sum, parted)), *map(any, zip(*parted))])
     return numpy.array(rows)
-
-
-def kinds_of_change(typed: str, written: Sequence[str]) -> list[int]:
-    """Return how many parts of syllables change, and of the initials, vowels and finals how the least usual change is made."""
-    pairs = [[*zip(parts(one), parts(other))] for one, other in zip(typed, written)]
-    kinds = [max(kind_of_change(*pair[place]) for pair in pairs) for place in range(3)]
-    return [sum(one != other for pair in pairs for one, other in pair), *kinds]
-
-
-def kind_of_change(typed: str, written: str) -> int:
-    """Return how a part of a syllable was mistyped, by the first of WAYS; 0 if it was not."""
-    ways = (number for number, way in enumerate(WAYS, 1) if typed and typed in way.get(written, ""))
-    return 0 if typed == written else next(ways, len(WAYS) + 1 + (not typed) + 2 * (not written))
 
 
 def runs_of_changes(doubtful: NDArray[numpy.bool_], ends: NDArray[numpy.int64]) -> Iterator[Run]:
@@ -235,13 +225,6 @@ def runs_of_changes(doubtful: NDArray[numpy.bool_], ends: NDArray[numpy.int64]) 
     owners = of_text[new]
     begins = numpy.append(0, ends)[owners]
     yield from zip(firsts.tolist(), lasts.tolist(), begins.tolist(), ends[owners].tolist())
-
-
-def words_around(first: int, last: int, begin: int, end: int, follows: NDArray[numpy.bool_]) -> slice:
-    """Return the words from `begin` to `end` that letters [first, last) are in, and WORDS on each side."""
-    before = [begin, *(numpy.flatnonzero(follows[begin:first]) + begin + 1).tolist()]
-    after = [*(numpy.flatnonzero(follows[last - 1 : end]) + last).tolist(), end]
-    return slice(before[-1 - WORDS :][0], after[: 1 + WORDS][-1])
 
 
 def spaces_at_junctions(draft: Draft) -> Draft:

@@ -1,7 +1,6 @@
 """Boosted trees that decide which changes are made: trees.json, which recipes/usage.py writes, as plain arrays."""
 
 import json
-from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +17,7 @@ class Trees(NamedTuple):
     `paths` (T, C, L) int8 say which conditions lead to a leaf: 1 if it must hold, -1 if it must not, 0 if the leaf is elsewhere.
     """
 
-    constant: float
+    constant: Numbers
     features: NDArray[numpy.int64]
     thresholds: Numbers
     paths: Numbers
@@ -29,17 +28,12 @@ class Trees(NamedTuple):
         held = numpy.where(rows[:, self.features] <= self.thresholds, 1, -1).astype("float32")
         met = numpy.matmul(held.transpose(1, 0, 2), self.paths)  # (T, N, L)
         reached = met == numpy.abs(self.paths).sum(1, keepdims=True)
-        return self.constant + numpy.where(reached, self.values[:, None], 0).sum((0, 2))
-
-    @classmethod
-    def of(cls, stored: Mapping[str, object]) -> "Trees":
-        """Return the trees of an entry of trees.json."""
-        constant, features, *others = (numpy.array(stored[name]) for name in cls._fields)
-        return cls(float(constant), features, *(each.astype("float32") for each in others))
+        # each row is summed alone, so that its log-odds are the same whatever is beside it
+        return self.constant + numpy.where(reached.transpose(1, 0, 2), self.values, 0).reshape(len(rows), -1).sum(1)
 
 
 @lru_cache(maxsize=1)
 def packaged_trees() -> dict[str, Trees]:
     """Return the trees of letters and of spaces."""
     stored = json.loads(Path(__file__).with_suffix(".json").read_bytes())
-    return {kind: Trees.of(trees) for kind, trees in stored.items()}
+    return {kind: Trees(*(numpy.array(each[name]) for name in Trees._fields)) for kind, each in stored.items()}
