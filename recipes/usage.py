@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
+from random import Random
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -43,11 +44,16 @@ from nsmc_attention.systems.sequences.characters import END, KEEP, SPACE, split_
 from nsmc_attention.text.encoding import clean
 
 from .junctions import fitted
+from .other_words import dictionary_words, exchanged
 
 HERE = Path(__file__).parent
 FILE, JUDGED, TREES = Path(as_typed.__file__).with_name("usage.json"), HERE / "letters.tsv", Path(trees.__file__)
 # Minimum count of three letters; folds of the cross-validation; how many right texts are changed
-FEWEST, FOLDS, CHANGED = 30, 5, {"right": (1, 2, 3, 5), "written": (20, 60), "clean": (5, 10)}
+FEWEST, FOLDS, CHANGED = (
+    30,
+    5,
+    {"right": (0, 1, 2, 3), "written": (20, 60), "other words": (20, 60), "judged": (20, 40)},
+)
 # How often the changes of letters and of spaces count; once in all other texts
 TIMES: dict[str, tuple[float, float]] = {
     "right": (4, 3),
@@ -228,7 +234,10 @@ def all_changes(editor: restoring.Restorer, path: Path) -> Iterator[Change]:
         dict.fromkeys(chain.from_iterable(file.read_text("utf-8").split("\n") for file in HERE.glob("written/*")))
     )
     whole = [line for line in path.read_text("utf-8").splitlines() if SHORT[0] <= len(line) <= SHORT[1]]
-    for name, texts in (("written", list(filter(None, written))), ("clean", whole)):
+    words, generator = dictionary_words(), Random(SEED)
+    # names and other words that are seldom found in reviews
+    other = list(filter(None, (exchanged(text, words, generator) for text in whole)))
+    for name, texts in (("written", list(filter(None, written))), ("clean", whole), ("other words", other)):
         for change in changes(editor, name, texts, texts):
             # some clean sentences have errors after all
             if change.kind == "space" or around(change) not in errors:
@@ -241,6 +250,8 @@ def all_changes(editor: restoring.Restorer, path: Path) -> Iterator[Change]:
         ("slipped", slipped, whole, 6000),
         ("untrained", lambda text, random: typed(text, random, UNTRAINED), whole, 3000),
         ("no spaces", lambda text, _: text.replace(SPACE, ""), whole, 20_000),
+        ("no spaces, other words", lambda text, _: text.replace(SPACE, ""), other, 10_000),
+        ("everyday, other words", letter, other, 5000),
         ("everyday, written", letter, written, 9000),
         ("two, written", lambda text, random: space(letter(text, random), random), written, 2500),
         ("one space, written", space, written, 8000),
@@ -331,9 +342,9 @@ def check(sample: Sample, sign: int | None) -> None:
         return numpy.array(sorted(found.values(), reverse=True))
 
     for source, most in CHANGED.items():
-        for number in most:
+        for number in most if len(likeliest(source)) > max(most) else ():
             least = likeliest(source)[number]
-            exceeding = ", ".join(f"{each} {(likeliest(each) > least).sum()}" for each in (*CHANGED, "judged", "wrong"))
+            exceeding = ", ".join(f"{each} {(likeliest(each) > least).sum()}" for each in (*CHANGED, "clean", "wrong"))
             groups = {
                 each: (sample.sources == each) & sample.is_right for each in dict.fromkeys(sample.sources.tolist())
             }

@@ -84,7 +84,7 @@ def test_texts_of_a_batch_are_judged_alone(texts):
 @given(some.sampled_from(["letter", "space"]), some.lists(some.floats(-7, 7), min_size=2, max_size=9), some.data())
 def test_log_odds_rise_with_the_editor_s_and_are_those_of_each_row(kind, sure, data):
     trees = packaged_trees()[kind]
-    size = trees.features.max()
+    size = int(trees.features.max())
     rest = data.draw(some.lists(some.floats(-9, 9), min_size=size, max_size=size))
     odds = trees.log_odds(numpy.array([[each, *rest] for each in sorted(sure)]))
     assert odds.tolist() == sorted(odds) and odds[-1:] == trees.log_odds(numpy.array([[max(sure), *rest]]))
