@@ -55,7 +55,7 @@ TERMS = {
 # The tags of morphemes, as evidence
 TAGS = "NNG NNP NNB NNBC NP NR XR XPN MM MAG MAJ IC UNKNOWN SL SN SF SY XSN JK JX JC VV VA VX VCP VCN XSV XSA E"
 # A text is changed if the log-odds of one change are at least LIKELY; a space never changes if they are so much less
-LIKELY, UNLIKELY = {"letter": 1.65, "added": 2.7, "removed": 1.3}, -4.5
+LIKELY, UNLIKELY = {"letter": 1.65, "added": 2.4, "removed": 1.3}, -4.5
 # The maximum log-odds of a probability; letters on each side of a change that MeCab reads with it and without; the length of
 # counted sequences; the factor of log(1 + count) in usage.json
 LARGEST, NEAR, TRIGRAM, SCALE = 7.0, 8, 3, 10
