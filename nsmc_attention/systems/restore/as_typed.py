@@ -204,10 +204,11 @@ def likelihood(texts: Sequence[str], decided: Decisions, read: Probabilities, en
     `read` (S,) are the network's own probabilities of a space.
     """
     found, places, rows = numpy.full((2, len(decided.tags)), numpy.nan), list[int](), list[list[float]]()
+    letters = numpy.where(decided.tags != KEEP, log_odds_of(decided.of_tags) - LIKELY["letter"], numpy.nan)
+    spaces = log_odds_of(read)
     for text, own in checked_texts(texts, decided, ends):
-        letters = log_odds_of(decided.of_tags[own]) - LIKELY["letter"]
-        found[0, own] = numpy.where(decided.tags[own] != KEEP, letters, numpy.nan)
-        for place, values in evidence_of_spaces(text, decided.part(own), log_odds_of(read[own])):
+        found[0, own] = letters[own]
+        for place, values in evidence_of_spaces(text, decided.part(own), spaces[own]):
             places.append(own.start + place)
             rows.append(values)
     if rows:
@@ -225,7 +226,7 @@ def evidence_of_spaces(text: str, decided: Decisions, read: Numbers) -> Iterator
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, end - start, tag)] * (end - start)
     places = [place for place, character in enumerate(text) if character != SPACE]
-    usual, sure = numpy.pad(usage().log_odds([letters]), 1), log_odds_of(decided.of_spaces)
+    usual, sure = [0.0, *usage().log_odds([letters]).tolist(), 0.0], log_odds_of(decided.of_spaces).tolist()
     rest = [len(letters), text.count(SPACE) / len(text), numpy.count_nonzero(decided.tags != KEEP)]
     for number in changed:
         place, beside, sign = places[number], places[number + 1], 1 if decided.has_space[number] else -1

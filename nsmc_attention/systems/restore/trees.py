@@ -27,9 +27,9 @@ class Trees(NamedTuple):
         """Return (N,), the log-odds that changes are right: the values of the leaves that their features (N, F) lead to."""
         held = numpy.where(rows[:, self.features] <= self.thresholds, 1, -1).astype("float32")
         met = numpy.matmul(held.transpose(1, 0, 2), self.paths)  # (T, N, L)
-        reached = met == numpy.abs(self.paths).sum(1, keepdims=True)
+        reached = (met == numpy.abs(self.paths).sum(1, keepdims=True)).argmax(2)
         # each row is summed alone, so that its log-odds are the same whatever is beside it
-        return self.constant + numpy.where(reached.transpose(1, 0, 2), self.values, 0).reshape(len(rows), -1).sum(1)
+        return self.constant + numpy.take_along_axis(self.values, reached, 1).T.copy().sum(1)
 
 
 @lru_cache(maxsize=1)
