@@ -2,7 +2,7 @@
 
     NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.pairs pairs.tsv
 
-The packaged editor teaches: a review stays as typed where it has nothing to change, or nothing that the trees
+The packaged editor teaches: a review stays as typed where it has nothing to change, or nothing that the regressions on usage
 (systems/restore/as_typed.py) find likely. It is changed where all changes are likely. Reviews in doubt are left out, as are those
 of the official test file and of benchmarks/restoration/right.tsv (`recipes.usage`).
 """
@@ -12,11 +12,10 @@ import random
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 from unittest.mock import patch
 
 from nsmc_attention.systems.restore import restorer as restoring
-from nsmc_attention.systems.restore.as_typed import Decisions, checked_texts, keep_right_texts, likelihood
+from nsmc_attention.systems.restore.as_typed import LIKELY, Decisions, evidence, keep_right_text, log_odds
 
 from .usage import reviews
 
@@ -30,13 +29,11 @@ def taught(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     """Yield (typed, meant, "plain", "kept" or "changed") of the texts that are not in doubt."""
     editor, odds = restoring.load_restorer(), dict[str, list[float]]()
 
-    def remember(texts: Sequence[str], decided: Decisions, read: Any, ends: Any) -> Decisions:
-        likely = likelihood(texts, decided, read, ends)
-        for text, own in checked_texts(texts, decided, ends):
-            odds[text] = [each for each in likely[:, own].ravel().tolist() if each == each]
-        return keep_right_texts(texts, decided, read, ends)
+    def remember(text: str, decided: Decisions) -> Decisions:
+        odds[text] = [log_odds(kind, values) - LIKELY[kind] for _, kind, values in evidence(text, decided)]
+        return keep_right_text(text, decided)
 
-    with patch.object(restoring, "keep_right_texts", remember):
+    with patch.object(restoring, "keep_right_text", remember):
         restored = editor.rows(texts)
     for text, (meant, _) in zip(texts, restored):
         found = odds.get(text)

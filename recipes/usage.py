@@ -1,30 +1,32 @@
-"""usage.json of `restore`, which describes how people type, and trees.json, the boosted trees that decide about changes.
+"""usage.json of `restore`, which describes how people type, and the weights of its regressions (systems/restore/as_typed.py).
 
-    NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.usage SENTENCES.txt [--bundle BUNDLE] [--counts] [--check]
+    NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.usage SENTENCES.txt [--bundle BUNDLE] [--counts]
 
 --counts makes usage.json anew, from the raw star reviews with a space for every seven letters, except those of the official
 test file and of benchmarks/restoration/right.tsv. It has regressions on the spaces as they were typed, and counts of three
-letters. The trees are fitted to the changes that an editor would make: in SENTENCES.txt (`recipes.clean_reviews --as-typed`) and
-in `written/`, as they are (no change is right) and with noise (a change is right if it restores the sentence); in the half "dev"
-of right.tsv, corrected and as typed; and, of letters, in raw reviews where they were judged by eye: letters.tsv has the review,
-the number of the letter, what the editor would write, and whether it is right. --check prints the log-odds that few right texts
-exceed, by trees that were fitted without them, and how many of the right changes do.
+letters. The weights are fitted to the changes of an editor in clean sentences with noise (a change is correct if it restores the
+sentence), on which it should not have been trained, and in the half "dev" of right.tsv (no change is correct; SHARE is its total
+weight). Those of letters (`correctors.LETTERS`) are also fitted to changes that were judged by eye: letters.tsv has the review,
+the number of the letter, what the editor would write, and whether it is right. The script prints the weights, and the log-odds
+from which a change is likely: in cross-validation, MOST_CHANGED texts of "dev" have a likelier change of this kind.
 """
 
 import argparse
 import json
 import resource
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
+from functools import partial
 from pathlib import Path
-from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy
-from sklearn.ensemble import HistGradientBoostingClassifier
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from benchmarks.restoration.noise import UNTRAINED
 from benchmarks.restoration.one_error import ERRORS
@@ -32,78 +34,37 @@ from benchmarks.restoration.restoring import SHORT
 from benchmarks.restoration.right import RIGHT, right_texts
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.machine.files import read_rows
-from nsmc_attention.systems.restore import as_typed, correctors, trees
+from nsmc_attention.systems.restore import as_typed as weighing
+from nsmc_attention.systems.restore import correctors
 from nsmc_attention.systems.restore import restorer as restoring
-from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, Decisions, log_odds_of
+from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, Decisions, evidence, read_as
 from nsmc_attention.systems.restore.as_typed import SHORT_TEXT as FEW
-from nsmc_attention.systems.restore.correctors import Draft, evidence_of_letters, runs_of_changes, tags_of
+from nsmc_attention.systems.restore.correctors import Draft, evidence_of_letters, tags_of
 from nsmc_attention.systems.restore.junctions import Junctions, hash_of
-from nsmc_attention.systems.restore.noise import KINDS, Edit, Kind, edited, edits, other_letters, slipped, typed
-from nsmc_attention.systems.restore.trees import Trees
-from nsmc_attention.systems.sequences.characters import END, KEEP, SPACE, split_spaces
+from nsmc_attention.systems.restore.noise import KINDS, edited, edits, slipped, typed
+from nsmc_attention.systems.sequences.characters import END, SPACE, split_spaces
 from nsmc_attention.text.encoding import clean
 
 from .junctions import fitted
-from .other_words import dictionary_words, exchanged
 
-HERE = Path(__file__).parent
-FILE, JUDGED, TREES = Path(as_typed.__file__).with_name("usage.json"), HERE / "letters.tsv", Path(trees.__file__)
-# Minimum count of three letters; folds of the cross-validation; how many right texts are changed
-FEWEST, FOLDS, CHANGED = (
-    30,
-    5,
-    {"right": (0, 1, 2, 3), "written": (20, 60), "other words": (20, 60), "judged": (20, 40)},
-)
-# How often the changes of letters and of spaces count; once in all other texts
-TIMES: dict[str, tuple[float, float]] = {
-    "right": (4, 3),
-    "wrong": (4, 3),
-    "judged": (3, 0),
-    "clean": (2, 1),
-    "written": (2, 2),
-    "no spaces": (1, 0),
-}
-TIMES |= {"typed": (0.5, 1), "untrained": (0.5, 0)}
-# The leaves of a tree; how often right changes count where the rules leave a space open
-LEAVES, MAY_BE = 8, 0.25
-SETTINGS: dict[str, Any] = {"max_iter": 100, "max_leaf_nodes": LEAVES, "min_samples_leaf": 20, "l2_regularization": 5}
-# Letters on each side of a change, by which one that was judged is known in a clean sentence
-AROUND, SEED = 5, 7
-# How often each kind is drawn: misspellings of everyday life, as in the reviews of "dev" with errors, and spaces
-HEARD = {
-    "finals": dict(zip("ㅎㅊㅌㅋㅍㄲ", "ㅅㅅㅅㄱㅂㄱ")),
-    "vowels": dict(zip("ㅓㅕㅡㅜㅗㅣㅔㅏㅑㅠㅛㅙ", "ㅕㅓㅜㅡㅜㅢㅣㅓㅏㅜㅗㅐ")),
-}
-EVERYDAY = {
-    "finals": 30,
-    "vowels": 16,
-    "confused_words": 8,
-    "liaison": 6,
-    "shift_key": 8,
-    "neighbouring_keys": 8,
-    "tensed": 5,
-}
-EVERYDAY |= {
-    "plain_vowels": 5,
-    "mistakes": 4,
-    "exchanged_syllables": 2,
-    "adverbs": 3,
-    "heard_finals": 4,
-    "heard_vowels": 11,
-}
-SPACES = {"lost_spaces": 26, "added_spaces": 13, "moved_spaces": 2}
+FILE, JUDGED = Path(weighing.__file__).with_name("usage.json"), Path(__file__).with_name("letters.tsv")
+# Minimum count of three letters; number of noisy sentences; folds of the cross-validation; the most texts of "dev" that are changed
+FEWEST, SENTENCES, FOLDS = 30, 12_000, 5
+MOST_CHANGED = {"letter": 1, "added": 3, "removed": 0}
+# Total weight of the changes to correct texts, relative to the others; C of scikit-learn; the weight of a letter of a real review
+SHARE, PENALTY, REAL = 0.3, 0.3, 4.0
+SEED = 7
 
 
 class Change(NamedTuple):
-    """A change that the editor would make: its text and what the text is of, "letter" or "space", its evidence, whether it is right.
+    """A change that the editor would make: the number of its text, its kind, its evidence, whether it is right.
 
     Of letters also the number of the first, and their tags.
     """
 
-    text: str
-    source: str
+    text: int
     kind: str
-    evidence: Sequence[float]
+    evidence: list[float]
     is_right: bool
     place: int = 0
     written: Sequence[int] = ()
@@ -134,46 +95,49 @@ def usage_of(texts: Sequence[str]) -> Junctions:
     return Junctions.of({**logs, **spaces.by_hash}, spaces.junction, spaces.inside)
 
 
-def changes(editor: restoring.Restorer, name: str, sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
-    """Yield the changes of an editor to the sources, those of spaces only where the source has spaces."""
-    drafts, decisions = list[Draft](), dict[str, tuple[Decisions, Any]]()
-    weighed = correctors.dictionary_words
+def changes(editor: restoring.Restorer, sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
+    """Yield the changes of an editor to the sources that have spaces."""
+    decisions, drafts = dict[str, Decisions](), list[Draft]()
+
+    def remember(text: str, decided: Decisions) -> Decisions:
+        decisions[text] = decided
+        return decided
 
     def weigh(draft: Draft) -> Draft:
         drafts.append(draft)
         return weighed(draft)
 
-    def remember(texts: Sequence[str], decided: Decisions, read: Any, ends: Any) -> Decisions:
-        for text, own in as_typed.checked_texts(texts, decided, ends):
-            decisions[text] = decided.part(own), log_odds_of(read[own])
-        return decided
-
+    weighed = correctors.dictionary_words
     # the restorer returns neither its decisions nor its drafts
-    with patch.object(restoring, "keep_right_texts", remember), patch.object(correctors, "dictionary_words", weigh):
+    with patch.object(restoring, "keep_right_text", remember), patch.object(correctors, "dictionary_words", weigh):
         restored = editor.rows(sources)
-    letters = {text: [*own] for draft in drafts for text, own in of_draft(draft)}
-    for source, target, (text, _) in zip(sources, targets, restored):
-        own = decisions.get(source)
+    letters = dict(of_drafts(drafts))
+    for number, (source, target, (text, _)) in enumerate(zip(sources, targets, restored)):
+        if not has_spaces(source):
+            continue
+        decided = decisions.get(source)
         # letters that are exchanged have several alignments, all of which are right
-        if text == target and own:
-            tags, spaces = own[0].tags.tolist(), own[0].has_space.tolist()
+        if text == target and decided:
+            tags, spaces = decided.tags.tolist(), decided.has_space.tolist()
         else:
             tags, spaces = tags_of(source, target, editor.characters)
-        for place, written, values in letters.get(source, []):
-            is_right = tags[place : place + len(written)] == written
-            yield Change(target, name, "letter", values, is_right, place, written)
-        for place, evidence in as_typed.evidence_of_spaces(source, *own) if own else ():
-            yield Change(target, name, "space", evidence, bool(own and spaces[place] == own[0].has_space[place]))
+        for place, written, values in letters.get(read_as(source), []):
+            yield Change(number, "letter", values, tags[place : place + len(written)] == written, place, written)
+        for place, kind, values in evidence(source, decided) if decided else []:
+            if decided and kind != "letter":
+                yield Change(number, kind, values, bool(spaces[place] == decided.has_space[place]))
 
 
-def of_draft(draft: Draft) -> Iterator[tuple[str, Iterator[tuple[int, list[int], Any]]]]:
+def of_drafts(drafts: Sequence[Draft]) -> Iterator[tuple[str, list[tuple[int, list[int], list[float]]]]]:
     """Yield each text that was read, and of its changes of letters the number of the first, the tags and the evidence."""
-    runs = [*runs_of_changes(draft.tags != KEEP, draft.ends)]
-    found: dict[int, list[tuple[int, list[int], Any]]] = {}
-    for (first, last, begin, _), values in zip(runs, evidence_of_letters(draft, runs) if runs else ()):
-        own = found.setdefault(int(numpy.searchsorted(draft.ends, first, "right")), [])
-        own.append((first - begin, draft.tags[first:last].tolist(), values))
-    yield from ((draft.texts[number], iter(own)) for number, own in found.items())
+    for draft in drafts:
+        found = defaultdict[int, list[tuple[int, list[int], list[float]]]](list)
+        for first, last, values in evidence_of_letters(draft):
+            number = int(numpy.searchsorted(draft.ends, first, "right"))
+            start = int(draft.ends[number]) - len(draft.letters[number])
+            if values:
+                found[number].append((first - start, draft.tags[first:last].tolist(), values))
+        yield from ((draft.texts[number], own) for number, own in found.items())
 
 
 def judged(editor: restoring.Restorer) -> Iterator[Change]:
@@ -181,199 +145,81 @@ def judged(editor: restoring.Restorer) -> Iterator[Change]:
     frame = raw.load(raw.find(None), [nsmc.load("nsmc", "test").frame]).frame
     texts = dict(zip(map(str, frame["id"]), map(clean, frame["document"])))
     rights = {(texts[row["id"]], int(row["place"]), row["written"]): row["right"] == "1" for row in read_rows(JUDGED)}
-    known = list(dict.fromkeys(text for text, *_ in rights))
-    for change in changes(editor, "judged", known, known):
+    reviews = list(dict.fromkeys(text for text, *_ in rights))
+    for change in changes(editor, reviews, reviews):
         for place, tag in enumerate(change.written, change.place):
-            key = change.text, place, editor.characters.character(tag) if tag > END else "-"
-            if key in rights:
-                yield change._replace(is_right=rights[key])
+            known = reviews[change.text], place, editor.characters.character(tag) if tag > END else "-"
+            if known in rights:
+                yield change._replace(is_right=rights[known])
                 break
 
 
-def around(change: Change) -> tuple[str, tuple[int, ...]]:
-    """Return the letters around a change, and what is written."""
-    letters = change.text.replace(SPACE, "")
-    return letters[max(0, change.place - AROUND) : change.place + AROUND + 1], tuple(change.written)
-
-
-def adverbs(text: str, position: int) -> list[Edit]:
-    """천천히 as 천천이."""
-    is_last = text[position] == "히" and position > 0 and not as_typed.is_syllable((text + SPACE)[position + 1])
-    return [Edit(position, position + 1, "이")] if is_last else []
-
-
-NEW: dict[str, Kind] = {f"heard_{part}": other_letters(**{part: letters}) for part, letters in HEARD.items()}
-ALL = {**KINDS, **NEW, "adverbs": adverbs}
-Noise = Callable[[str, numpy.random.RandomState], str]
-
-
-def drawn(shares: dict[str, int], most: int = 8) -> Noise:
-    """Return the noise that makes one misspelling, of a kind that is drawn by its share."""
-    kinds, weights = list(shares), numpy.array([*shares.values()]) / sum(shares.values())
-
-    def noise(text: str, random: numpy.random.RandomState) -> str:
-        for kind in random.choice(kinds, most, p=weights):
-            if possible := list(edits(text, ALL[kind])):
-                return edited(text, [possible[random.randint(len(possible))]])
-        return text
-
-    return noise
-
-
-def all_changes(editor: restoring.Restorer, path: Path) -> Iterator[Change]:
-    """Yield the changes that the trees are fitted to."""
-    random, letter, space = numpy.random.RandomState(SEED), drawn(EVERYDAY), drawn(SPACES)
-    dev = [pair for (half, _), pairs in right_texts().items() if half == "dev" for pair in pairs]
-    right = [text for _, text in dev]
-    yield from changes(editor, "right", right, right)
-    yield from changes(editor, "wrong", *map(list, zip(*(pair for pair in dev if pair[0] != pair[1]))))
-    by_eye = [*judged(editor)]
-    yield from by_eye
-    errors = {around(change) for change in by_eye if change.is_right}
-    written = list(
-        dict.fromkeys(chain.from_iterable(file.read_text("utf-8").split("\n") for file in HERE.glob("written/*")))
-    )
-    whole = [line for line in path.read_text("utf-8").splitlines() if SHORT[0] <= len(line) <= SHORT[1]]
-    words, generator = dictionary_words(), Random(SEED)
-    # names and other words that are seldom found in reviews
-    other = list(filter(None, (exchanged(text, words, generator) for text in whole)))
-    for name, texts in (("written", list(filter(None, written))), ("clean", whole), ("other words", other)):
-        for change in changes(editor, name, texts, texts):
-            # some clean sentences have errors after all
-            if change.kind == "space" or around(change) not in errors:
-                yield change
-    noises: list[tuple[str, Noise, list[str], int]] = [
-        ("one letter", drawn(dict.fromkeys(ERRORS["letter"], 1)), whole, 9000),
-        ("everyday", letter, whole, 6000),
-        ("one space", space, whole, 6000),
-        ("typed", typed, whole, 10_000),
-        ("slipped", slipped, whole, 6000),
-        ("untrained", lambda text, random: typed(text, random, UNTRAINED), whole, 3000),
-        ("no spaces", lambda text, _: text.replace(SPACE, ""), whole, 20_000),
-        ("no spaces, other words", lambda text, _: text.replace(SPACE, ""), other, 10_000),
-        ("everyday, other words", letter, other, 5000),
-        ("everyday, written", letter, written, 9000),
-        ("two, written", lambda text, random: space(letter(text, random), random), written, 2500),
-        ("one space, written", space, written, 8000),
+def noisy(path: Path) -> tuple[list[str], list[str]]:
+    """Return (sources, targets): a wrong letter, two misspellings at most, the noise of training, or other noise."""
+    random = numpy.random.RandomState(SEED)
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if SHORT[0] <= len(line) <= SHORT[1]]
+    targets = [lines[number] for number in random.permutation(len(lines))[:SENTENCES]]
+    ways: list[Callable[..., str]] = [
+        wrong_letter,
+        wrong_letter,
+        slipped,
+        slipped,
+        typed,
+        partial(typed, most=UNTRAINED),
     ]
-    for name, noise, texts, most in noises:
-        long = [text for text in texts if SHORT[0] <= len(text) <= SHORT[1]]
-        targets = [long[number] for number in random.permutation(len(long))[:most]]
-        yield from changes(editor, name, [noise(text, random) for text in targets], targets)
+    return [ways[number % len(ways)](text, random) for number, text in enumerate(targets)], targets
 
 
-class Sample(NamedTuple):
-    """The evidence of N changes of a kind (N, F), whether they are right, their weights, what they are of, and their fold."""
-
-    rows: Any
-    is_right: Any
-    weights: Any
-    sources: Any
-    texts: Any
-    folds: Any
-
-    def part(self, own: Any) -> "Sample":
-        return Sample._make(each[own] for each in self)
+def wrong_letter(text: str, random: numpy.random.RandomState) -> str:
+    """Return the text with an error of a kind that is drawn, as `benchmarks.restoration.one_error` has it."""
+    found = list(edits(text, KINDS[ERRORS["letter"][random.randint(len(ERRORS["letter"]))]]))
+    return edited(text, [found[random.randint(len(found))]]) if found else text
 
 
-def is_open(change: Change) -> bool:
-    """Return whether a change is of a space that the rules leave open."""
-    return change.kind == "space" and bool(change.evidence[3])
+def weights_of(right: Sequence[Change], others: Sequence[Change], kind: str) -> list[float]:
+    """Return the constant and the weights of a kind."""
+    share = REAL if kind == "letter" else SHARE * len(others) / len(right)
+    own = [(each, weight) for some, weight in ((right, share), (others, 1.0)) for each in some if each.kind == kind]
+    model = make_pipeline(StandardScaler(), LogisticRegression(C=PENALTY, max_iter=1000))
+    rows: NDArray[numpy.float64] = numpy.array([each.evidence for each, _ in own], "float64")
+    model.fit(rows, [each.is_right for each, _ in own], logisticregression__sample_weight=[weight for _, weight in own])
+    scaler, regression = model[0], model[-1]
+    weights = regression.coef_[0] / scaler.scale_
+    return [float(regression.intercept_[0] - weights @ scaler.mean_), *weights.tolist()]
 
 
-def sample_of(changes: Sequence[Change], kind: str) -> Sample:
-    own = [(each, TIMES.get(each.source, (1, 1))[kind == "space"]) for each in changes if each.kind == kind]
-    # with noise, a space that may be there or not was there: somebody who leaves it out makes no error
-    own = [(each, weight * (MAY_BE if is_open(each) and each.is_right else 1)) for each, weight in own if weight]
-    columns = zip(*((each.evidence, each.is_right, weight, each.source, hash_of(each.text)) for each, weight in own))
-    rows, is_right, weights, sources, texts = map(numpy.array, columns)
-    return Sample(rows.astype("float64"), is_right, weights, sources, texts, texts % FOLDS)
+def log_odds(weights: Sequence[float], change: Change) -> float:
+    return float(numpy.dot(weights, [1.0, *change.evidence]))
 
 
-def fit(sample: Sample) -> HistGradientBoostingClassifier:
-    """Return the fitted model, whose log-odds never fall if those of the editor rise."""
-    rising = [1] + [0] * (sample.rows.shape[1] - 1)
-    model = HistGradientBoostingClassifier(monotonic_cst=rising, early_stopping=False, random_state=0, **SETTINGS)
-    return model.fit(sample.rows, sample.is_right, sample_weight=sample.weights)
-
-
-def leaves(nodes: Any, number: int = 0, path: Sequence[tuple[int, int]] = ()) -> Iterator[tuple[float, Any]]:
-    """Yield the value of each leaf below a node, and the conditions that lead to it: their nodes, and 1 or -1 (see Trees)."""
-    node = nodes[number]
-    if node["is_leaf"]:
-        yield float(node["value"]), path
-        return
-    for child, side in (("left", 1), ("right", -1)):
-        yield from leaves(nodes, int(node[child]), (*path, (number, side)))
-
-
-def stored(model: HistGradientBoostingClassifier) -> dict[str, Any]:
-    """Return the values of `trees.Trees`."""
-    number = len(model._predictors)
-    features, paths = numpy.zeros((number, LEAVES - 1), "i8"), numpy.zeros((number, LEAVES - 1, LEAVES), "i8")
-    thresholds, values = numpy.zeros((number, LEAVES - 1)), numpy.zeros((number, LEAVES))
-    for number, (tree,) in enumerate(model._predictors):
-        conditions = numpy.flatnonzero(tree.nodes["is_leaf"] == 0).tolist()
-        features[number, : len(conditions)] = tree.nodes[conditions]["feature_idx"]
-        thresholds[number, : len(conditions)] = tree.nodes[conditions]["num_threshold"].round(4)
-        for leaf, (value, path) in enumerate(leaves(tree.nodes)):
-            values[number, leaf] = round(value, 4)
-            for node, side in path:
-                paths[number, conditions.index(node), leaf] = side
-    arrays = features, thresholds, paths, values
-    return dict(zip(Trees._fields, (float(model._baseline_prediction.item()), *(array.tolist() for array in arrays))))
-
-
-def check(sample: Sample, sign: int | None) -> None:
-    """Print the share of right changes above log-odds that few right texts exceed; of spaces with this `sign` alone."""
-    odds = numpy.zeros(len(sample.rows))
+def least_likely(right: Sequence[Change], others: Sequence[Change], kind: str) -> float:
+    """Return the log-odds above which MOST_CHANGED of the right texts have a change of a kind, by weights fitted without them."""
+    found = dict[int, float]()
     for fold in range(FOLDS):
-        odds[sample.folds == fold] = fit(sample.part(sample.folds != fold)).decision_function(
-            sample.part(sample.folds == fold).rows
-        )
-    if sign:
-        own = sample.rows[:, 2] == sign
-        sample, odds = sample.part(own), odds[own]
-
-    def likeliest(source: str) -> Any:
-        own, found = (sample.sources == source) & ~sample.is_right, Counter[int]()
-        for text, value in zip(sample.texts[own].tolist(), odds[own].tolist()):
-            found[text] = max(value, found.get(text, -numpy.inf))
-        return numpy.array(sorted(found.values(), reverse=True))
-
-    for source, most in CHANGED.items():
-        for number in most if len(likeliest(source)) > max(most) else ():
-            least = likeliest(source)[number]
-            exceeding = ", ".join(f"{each} {(likeliest(each) > least).sum()}" for each in (*CHANGED, "clean", "wrong"))
-            groups = {
-                each: (sample.sources == each) & sample.is_right for each in dict.fromkeys(sample.sources.tolist())
-            }
-            shares = ", ".join(
-                f"{each} {100 * (odds[own] > least).mean():.1f}" for each, own in groups.items() if own.any()
-            )
-            print(f"{source} {number}: {least:.2f} (wrong: {exceeding}): {shares}")
+        weights = weights_of([each for each in right if each.text % FOLDS != fold], others, kind)
+        for change in right:
+            if change.kind == kind and change.text % FOLDS == fold:
+                found[change.text] = max(log_odds(weights, change), found.get(change.text, -numpy.inf))
+    return sorted(found.values())[-1 - MOST_CHANGED[kind]]
 
 
-def main(sentences: Path, bundle: str | None, counts: bool, checked: bool) -> None:
+def main(sentences: Path, bundle: str | None, counts: bool) -> None:
     begun, editor = time.process_time(), restoring.load_restorer(bundle)
-    editor.engine.threads = 1
     if counts:
         FILE.write_text(json.dumps(usage_of(reviews()).to_dict()) + "\n", encoding="utf-8")
-        as_typed.usage.cache_clear()
-    path = TREES.with_suffix(".json")
-    content = json.loads(path.read_text("utf-8"))
-    # the evidence for spaces depends on the letters
-    kinds: dict[str, list[int | None]] = {"letter": [None], "space": [1, -1]}
-    for kind, signs in kinds.items():
-        sample = sample_of([*all_changes(editor, sentences)], kind)
-        print(f"{kind}: {len(sample.rows):,} changes, {100 * sample.is_right.mean():.1f} % right", flush=True)
-        for sign in signs if checked else ():
-            check(sample, sign)
-        content[kind] = stored(fit(sample))
-        path.write_text(json.dumps(content, separators=(",", ":")) + "\n", encoding="utf-8")
-        trees.packaged_trees.cache_clear()
+        weighing.usage.cache_clear()
+    dev = [text for (half, _), pairs in right_texts().items() if half == "dev" for _, text in pairs]
+    wrong = [
+        pair for (half, _), pairs in right_texts().items() if half == "dev" for pair in pairs if pair[0] != pair[1]
+    ]
+    right, others = list(changes(editor, dev, dev)), list(changes(editor, *noisy(sentences)))
+    real = [each for each in changes(editor, *map(list, zip(*wrong))) if each.kind == "letter"]
+    others += int(REAL) * [*real, *judged(editor)]
+    for kind in WEIGHTS:
+        weights = tuple(round(weight, 2) for weight in weights_of(right, others, kind))
+        print(f'"{kind}": {weights}, likely from {least_likely(right, others, kind):.2f}')
     spent, most = time.process_time() - begun, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"{spent:.0f} s of processor time, at most {most:.1f} GiB of memory; {path.stat().st_size:,} bytes")
+    print(f"{spent:.0f} s of processor time, at most {most:.1f} GiB of memory; {FILE.stat().st_size:,} bytes")
 
 
 if __name__ == "__main__":
@@ -381,5 +227,4 @@ if __name__ == "__main__":
     parser.add_argument("sentences", type=Path)
     parser.add_argument("--bundle")
     parser.add_argument("--counts", action="store_true")
-    parser.add_argument("--check", action="store_true", dest="checked")
     main(**vars(parser.parse_args()))

@@ -129,10 +129,10 @@ def test_a_pattern_of_quadratic_time_is_found():
 
 READERS = [columns.normalized, columns.is_value, columns.is_sentence, columns.ends_known]
 READERS += [stars.plain_name, stars.scale_of_name, stars.star, stars.is_blank, labels.plain_label, labels.side_of]
-READERS += [encoding.clean, korean, as_typed.is_telling]
+READERS += [encoding.clean, korean, as_typed.read_as, as_typed.is_telling]
 READERS += [
     lambda text: columns.known_in(text, columns.NAMED),
-    lambda text: [pattern.findall(text) for _, pattern in as_typed.rules()],
+    lambda text: list(as_typed.gaps(text)),
     lambda text: as_typed.keeps_foreign(text, text),
     lambda text: list(restoration.pieces_of(text, 64)),
 ]

@@ -9,6 +9,7 @@ F1 of both sets; `names`: kept with letters and spaces.
 """
 
 import argparse
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -32,8 +33,10 @@ WITHOUT: dict[str, tuple[Any, str, Callable[..., Any]]] = {
     "list of mistakes": (correctors, "listed_mistakes", lambda draft: draft),
     "dictionary and usage of letters": (correctors, "dictionary_words", lambda draft: draft),
     "junctions": (correctors, "spaces_at_junctions", lambda draft: draft),
-    "conventions": (restorer, "keep_conventions", lambda decided, *_: decided),
-    "right texts": (restorer, "keep_right_texts", lambda texts, decided, *_: decided),
+    "conventions and slang": (restorer, "keep_conventions", lambda decided, *_: decided),
+    "slang": (as_typed, "slang", lambda: re.compile("(?!)")),
+    "laughter": (restorer, "read_as", lambda text: text),
+    "right texts": (restorer, "keep_right_text", lambda text, decided: decided),
     "allowed spaces": (as_typed, "space_is_open", lambda *_: False),
 }
 HEADER = (

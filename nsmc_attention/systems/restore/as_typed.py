@@ -5,67 +5,80 @@ Words that are not Korean, addresses and tags stay, and what conventions ask for
 
 conventions.tsv has a rule a row, with its reason: signs between words, numerals with their units. Its pattern has a `_` where
 a space may be: `joined`, there is none; `apart`, there is one; `always`, it stays as typed; `typed`, it does in a text whose
-spaces say how its writer meant it.
+spaces say how its writer meant it. slang.txt has words that no dictionary has; those of two letters stay where a word begins.
 
 A text stays as typed unless one of its changes is likely: 감정이입, 보여주다 and 볼만하다 are correct with and without a space.
-Boosted trees (trees.json) combine the spelling rules (allowed.tsv), the editor's probability and usage.json: the log-odds of a
-space and the counts of three letters in 576,833 raw reviews. recipes/usage.py writes both.
+Logistic regressions combine the spelling rules (allowed.tsv), the editor's probability and usage.json: the log-odds of a
+space and the counts of three letters in 576,833 raw reviews. recipes/usage.py writes it, and prints WEIGHTS.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
+from operator import mul
 from pathlib import Path
 from typing import Any, NamedTuple, Optional
 
 import numpy
 from numpy.typing import NDArray
 
-from ...machine.aliases import Numbers
 from ...machine.files import read_rows
-from ...text.hangul import INITIALS, joined
-from ...text.tokenizers import has_dictionary, mecab_tags, path_cost
+from ...text.hangul import FINALS, FIRST, parts
+from ...text.tokenizers import has_dictionary, mecab_tags
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
 from .junctions import NEAREST_SHARE, Junctions, hash_of
-from .trees import packaged_trees
 
 HERE = Path(__file__).parent
 # A text says how its writer spaces words if it has one space for so many characters, but those of NO_WORD, or is short
 SPARSE, SHORT_TEXT, NO_WORD = 7, 8, re.compile("[~<>/A-Za-z]+")
+SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
+# Syllables whose final laughs (닼, and before ㅎ 닿), and what they are without it; 부엌 and 녘 are words
+LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES} for final in "ㅋㅎ"}
+LAUGHING = re.compile(
+    f"(?<!부)[{''.join(LAUGHS['ㅋ'].keys() - {'녘'})}]|[{''.join(LAUGHS['ㅎ'].keys() - set('좋놓낳넣쌓'))}](?=ㅎ)"
+)
 HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
-FOREIGN_LETTER = rf"[^\W{HANGUL}]"  # A letter or digit that is not Hangul, and the rest of its word
+# A letter or digit that is not Hangul, and the rest of its word
+FOREIGN_LETTER = rf"[^\W{HANGUL}]"
 REST = rf"(?:[^\s{HANGUL}]*{FOREIGN_LETTER})?"
 KOREAN = re.compile(f"[{HANGUL}]+")
 # Addresses, tags (#영화, @name) and words
 PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{FOREIGN_LETTER}{REST}", re.IGNORECASE)
-LINE = "\n"  # Between texts that are searched at once: no clean text has one
+# Between texts that are searched at once: no clean text has one
+LINE = "\n"
 # Found in an address or a tag, to which nothing may be joined
 SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
 
-ENDS = ".,!?…"  # Marks that end a sentence
+# Marks that end a sentence
+ENDS = ".,!?…"
 # The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
 QUOTED = re.compile(r"""[<〈《「『][^>〉》」』\n]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
 # What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
 TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
-    "INFINITIVE": f"[{''.join(joined(one, vowel) for one in INITIALS for vowel in 'ㅏㅓㅐㅕㅘㅝㅔ' if one + vowel != 'ㄹㅏ')}]",
+    "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
 }
-# The tags of morphemes, as evidence
-TAGS = "NNG NNP NNB NNBC NP NR XR XPN MM MAG MAJ IC UNKNOWN SL SN SF SY XSN JK JX JC VV VA VX VCP VCN XSV XSA E"
-# A text is changed if the log-odds of one change are at least LIKELY; a space never changes if they are so much less
-LIKELY, UNLIKELY = {"letter": 1.65, "added": 2.4, "removed": 1.3}, -4.5
-# The maximum log-odds of a probability; letters on each side of a change that MeCab reads with it and without; the length of
-# counted sequences; the factor of log(1 + count) in usage.json
-LARGEST, NEAR, TRIGRAM, SCALE = 7.0, 8, 3, 10
+# For each kind of change: a constant, and the weight of the log-odds of its probability. For a space, then those of whether the
+# rules allow both forms, of the log-odds of this change in reviews, and (added spaces only) of whether the rules require it
+WEIGHTS: dict[str, tuple[float, ...]] = {
+    "letter": (0.0, 1.0),
+    "added": (-0.66, 0.74, -2.59, 0.29, 0.3),
+    "removed": (-1.13, 0.79, -5.0, 0.31),
+}
+# A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
+LIKELY, UNLIKELY = {"letter": 1.75, "added": 2.5, "removed": 1.75}, -2.5
+# The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
+LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
 # The least probability of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.5, 0.6
 SMALLEST_SHARE = 1e-9
 Tags = NDArray[numpy.int32]
-Ends = NDArray[numpy.int64]
 Flags = NDArray[numpy.bool_]
-Probabilities = NDArray[numpy.floating[Any]]  # float32 as the network computes them, float64 with log-odds added
+# float32 as the network computes them, float64 with log-odds added
+Probabilities = NDArray[numpy.floating[Any]]
 
 
 class Decisions(NamedTuple):
@@ -117,6 +130,11 @@ def believed_tags(tags: Tags, certainty: Probabilities, least: Optional[float] =
     return (tags == KEEP) | (certainty.astype("float64") >= (CERTAIN_TAG if least is None else least))
 
 
+def read_as(text: str) -> str:
+    """Return a text as the editor is to read it, of the same length: without the finals that laugh."""
+    return LAUGHING.sub(lambda match: LAUGHS["ㅋ"].get(match[0]) or LAUGHS["ㅎ"][match[0]], text)
+
+
 @lru_cache(maxsize=1)
 def rules() -> list[tuple[str, "re.Pattern[str]"]]:
     """Return the name of each rule, and its pattern, whose groups are the spaces."""
@@ -125,34 +143,63 @@ def rules() -> list[tuple[str, "re.Pattern[str]"]]:
     ]
 
 
-def keep_conventions(decided: Decisions, texts: Sequence[str]) -> Decisions:
-    """Return decisions without those that the conventions forbid."""
-    text, follows, sure = LINE.join(texts), decided.has_space.copy(), decided.of_spaces.copy()
-    numbers, typed = letter_numbers(text), numpy.zeros(len(follows), "bool")
+@lru_cache(maxsize=1)
+def slang() -> "re.Pattern[str]":
+    words = sorted((HERE / "slang.txt").read_text(encoding="utf-8").split(), key=len, reverse=True)
+    long, short = ("|".join(word for word in words if (len(word) > 2) == is_long) for is_long in (True, False))
+    # most places are skipped by their first letter
+    return re.compile(f"(?=[{''.join({word[0] for word in words})}])(?:{long}|(?<![가-힣])(?:{short}))")
+
+
+def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:
+    """Return decisions without those that the conventions forbid; `read` are the texts as the editor read them."""
+    text = LINE.join(texts)
+    numbers = letter_numbers(text)
+    tags, follows, sure = decided.tags.copy(), decided.has_space.copy(), decided.of_spaces.copy()
+    # a letter that was read as another one is not changed
+    codes = codes_of(text)
+    typed = (codes != codes_of(LINE.join(read)))[are_letters(codes)]
+    tags[typed] = KEEP
     tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
-    for match in QUOTED.finditer(text):
-        own = slice(numbers[match.start()], numbers[match.end() - 1])
-        typed[own] |= tells[own]
-    for what, pattern in rules():
-        # the groups of a rule are its spaces
-        for start, _ in chain.from_iterable(match.regs[1:] for match in pattern.finditer(text)):
-            letter = numbers[start - 1]
-            if what in ("joined", "apart"):
-                follows[letter], sure[letter] = what == "apart", 1
-            else:
-                typed[letter] |= what == "always" or tells[letter]
-    return decided._replace(has_space=numpy.where(typed, decided.had_space, follows), of_spaces=sure)
+    for match in chain(QUOTED.finditer(text), slang().finditer(text)):
+        first, last = numbers[match.start()], numbers[match.end() - 1]
+        typed[first:last] |= tells[first:last]
+        if match.re is slang():
+            # letters that would change together stay together
+            while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
+                last += 1
+            tags[first : last + 1] = KEEP
+    for what, place in gaps(text):
+        letter = numbers[place]
+        if what in ("joined", "apart"):
+            follows[letter] = what == "apart"
+            sure[letter] = 1
+        else:
+            typed[letter] |= what == "always" or tells[letter]
+    return decided._replace(tags=tags, has_space=numpy.where(typed, decided.had_space, follows), of_spaces=sure)
+
+
+def are_letters(codes: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
+    """Return which of the code points of joined texts are neither a space nor a LINE."""
+    return (codes != ord(SPACE)) & (codes != ord(LINE))
 
 
 def letter_numbers(text: str) -> NDArray[numpy.int64]:
     """Return the number, from 0, of the letter at each place of joined texts, or of the one before."""
-    codes = codes_of(text)
-    return numpy.cumsum((codes != ord(SPACE)) & (codes != ord(LINE))) - 1
+    return numpy.cumsum(are_letters(codes_of(text))) - 1
 
 
 def is_telling(text: str) -> bool:
     """Return whether the spaces of a text say how its writer meant it."""
     return text.count(SPACE) * SPARSE + SHORT_TEXT >= len(NO_WORD.sub("", text))
+
+
+def gaps(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what a rule says, and the place of the letter before the space, of each space of a rule in a text."""
+    for what, pattern in rules():
+        for match in pattern.finditer(text):
+            for start, _ in match.regs[1:]:
+                yield what, start - 1
 
 
 def keep_foreign(decided: Decisions, texts: Sequence[str]) -> Decisions:
@@ -177,77 +224,51 @@ def keeps_foreign(source: str, text: str) -> bool:
     return PROTECTED.findall(source) == PROTECTED.findall(text)
 
 
-def keep_right_texts(texts: Sequence[str], decided: Decisions, read: Probabilities, ends: Ends) -> Decisions:
-    """Return the decisions on clean texts, without all changes of a text if none is likely, and else without unlikely spaces."""
-    likely = likelihood(texts, decided, read, ends)
-    tags, follows = decided.tags.copy(), numpy.where(likely[1] < UNLIKELY, decided.had_space, decided.has_space)
-    for _, own in checked_texts(texts, decided, ends):
-        if not (likely[:, own] >= 0).any():
-            tags[own], follows[own] = KEEP, decided.had_space[own]
-    return decided._replace(tags=tags, has_space=follows)
-
-
-def checked_texts(texts: Sequence[str], decided: Decisions, ends: Ends) -> Iterator[tuple[str, slice]]:
-    """Yield the texts that change, and where their letters are of all (S,); `ends` (N,) are the ends of all texts' letters.
+def keep_right_text(text: str, decided: Decisions) -> Decisions:
+    """Return the decisions on a clean text without all changes if none is likely, and else without unlikely spaces.
 
     A text with few spaces is not checked, because it does not show how its writer sets spaces. Without MeCab, none is.
     """
-    changed = numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right"))
-    for number in changed.tolist() if has_dictionary() else ():
-        if is_telling(texts[number]):
-            yield texts[number], slice(ends[number - 1] if number else 0, ends[number])
+    if not is_telling(text) or not has_dictionary():
+        return decided
+    weighed = [(place, kind, log_odds(kind, values)) for place, kind, values in evidence(text, decided)]
+    if all(odds < LIKELY[kind] for _, kind, odds in weighed):
+        return decided._replace(tags=numpy.full_like(decided.tags, KEEP), has_space=decided.had_space)
+    follows = decided.has_space.copy()
+    unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
+    follows[unlikely] = decided.had_space[unlikely]
+    return decided._replace(has_space=follows)
 
 
-def likelihood(texts: Sequence[str], decided: Decisions, read: Probabilities, ends: Ends) -> NDArray[numpy.float64]:
-    """Return how likely each change of a letter and of a space is (2, S): its log-odds less LIKELY, NaN where nothing changes.
-
-    `read` (S,) are the network's own probabilities of a space.
-    """
-    found, places, rows = numpy.full((2, len(decided.tags)), numpy.nan), list[int](), list[list[float]]()
-    letters = numpy.where(decided.tags != KEEP, log_odds_of(decided.of_tags) - LIKELY["letter"], numpy.nan)
-    spaces = log_odds_of(read)
-    for text, own in checked_texts(texts, decided, ends):
-        found[0, own] = letters[own]
-        for place, values in evidence_of_spaces(text, decided.part(own), spaces[own]):
-            places.append(own.start + place)
-            rows.append(values)
-    if rows:
-        least = numpy.where(decided.has_space[places], LIKELY["added"], LIKELY["removed"])
-        found[1, places] = packaged_trees()["space"].log_odds(numpy.array(rows)) - least
-    return found
-
-
-def evidence_of_spaces(text: str, decided: Decisions, read: Numbers) -> Iterator[tuple[int, list[float]]]:
-    """Yield the number of the letter before each space that changes, and the evidence for the change."""
-    changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
-    if not changed:
-        return
-    morphemes, letters = [(-1, 0, "")] * len(text), text.replace(SPACE, "")
+def evidence(text: str, decided: Decisions) -> Iterator[tuple[int, str, list[float]]]:
+    """Yield the number of the letter, the kind and the evidence (see WEIGHTS) of each change to a text."""
+    morphemes = [(-1, "")] * len(text)
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
-        morphemes[start:end] = [(number, end - start, tag)] * (end - start)
+        morphemes[start:end] = [(number, tag)] * (end - start)
     places = [place for place, character in enumerate(text) if character != SPACE]
-    usual, sure = [0.0, *usage().log_odds([letters]).tolist(), 0.0], log_odds_of(decided.of_spaces).tolist()
-    rest = [len(letters), text.count(SPACE) / len(text), numpy.count_nonzero(decided.tags != KEEP)]
+    for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
+        yield number, "letter", [of_probability(float(decided.of_tags[number]))]
+    changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
+    spaces = usage().log_odds([text.replace(SPACE, "")]).tolist() if changed else []
     for number in changed:
-        place, beside, sign = places[number], places[number + 1], 1 if decided.has_space[number] else -1
-        is_open = space_is_open(text, place, beside, morphemes, sign > 0)
-        (one, size, _), (other, next_size, tag) = morphemes[place], morphemes[beside]
-        left, right = letters[max(0, number + 1 - NEAR) : number + 1], letters[number + 1 : number + 1 + NEAR]
-        saved = sign * (path_cost(left + right) - path_cost(left + SPACE + right))
-        others = max((sure[each] for each in changed if each != number), default=-LARGEST)
-        values = [sure[number], sign * read[number], sign, is_open, sign * usual[number + 1]]
-        values += [*usual[number : number + 3 : 2], *rest, others, saved, one == other, size, next_size]
-        yield number, [*values, TAGS.find(tag.split("+")[0])]
+        place, beside, put_in = places[number], places[number + 1], bool(decided.has_space[number])
+        is_open = space_is_open(text, place, beside, morphemes, put_in)
+        of_usage = spaces[number] * (1 if put_in else -1)
+        weighed = [of_probability(float(decided.of_spaces[number])), is_open, of_usage]
+        # a dependent noun (42항), or what 안 or 못 denies
+        (_, tag), (_, after) = morphemes[place], morphemes[beside]
+        apart = not is_open and (after.startswith("NNB") or tag == "MAG" and text[place] in "안못")
+        yield number, *(("added", [*weighed, apart]) if put_in else ("removed", weighed))
 
 
-def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[tuple[int, int, str]], put_in: bool) -> bool:
-    """Return whether the rules allow both a space and none between two places; of all, the morphemes' numbers, sizes, tags."""
+def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[tuple[int, str]], put_in: bool) -> bool:
+    """Return whether the rules allow both a space and none between two places; of all, the morphemes' numbers and tags."""
     left, right = text[place], text[beside]
     if not (is_syllable(left) and is_syllable(right)):
         # only a mark that ends a Korean sentence, and stands where it should, asks for a space
         before = text[: place + 1].rstrip(ENDS)
         return not (put_in and left in ENDS and is_syllable(right) and is_syllable(before[-1:]))
-    (number, _, tag), (other, _, after) = morphemes[place], morphemes[beside]
+    (number, tag), (other, after) = morphemes[place], morphemes[beside]
     last, first = tag.split("+")[-1], after.split("+")[0]
     if number == other or not put_in:
         return number == other or first == "MM" or last.startswith("NN") and right in "있없"
@@ -272,14 +293,18 @@ def usage() -> Junctions:
     return Junctions.from_dict(json.loads((HERE / "usage.json").read_bytes()))
 
 
-def log_odds_of(probabilities: Probabilities) -> NDArray[numpy.float64]:
-    """Return the log-odds of probabilities, at most LARGEST and at least its negative."""
-    near = numpy.clip(probabilities.astype("float64"), NEAREST_SHARE, 1 - NEAREST_SHARE)
-    return numpy.clip(numpy.log(near / (1 - near)), -LARGEST, LARGEST)
+def log_odds(kind: str, evidence: Sequence[float]) -> float:
+    """Return the log-odds that a change is correct; `evidence` has a value for each weight after the constant."""
+    constant, *weights = WEIGHTS[kind]
+    return constant + sum(map(mul, weights, evidence))
+
+
+def of_probability(probability: float) -> float:
+    return min(math.log(max(probability, NEAREST_SHARE) / max(1 - probability, NEAREST_SHARE)), LARGEST)
 
 
 def of_letters(letters: str, tags: Sequence[int], first: int, last: int, characters: Characters) -> Iterator[float]:
-    """Yield the mean and least log count of three letters around letters [first, last), as typed and as changed by the tags."""
+    """Yield the mean log count of three letters around letters [first, last), as typed and as changed by the tags."""
     units = [
         characters.character(tag) if tag > END else "" if tag == DELETE else letter
         for letter, tag in zip(letters, tags)
@@ -288,5 +313,4 @@ def of_letters(letters: str, tags: Sequence[int], first: int, last: int, charact
         before, after = SPACE + "".join(each[:first]), "".join(each[last:]) + SPACE
         around = before[1 - TRIGRAM :] + "".join(each[first:last]) + after[: TRIGRAM - 1]
         keys = [around[start : start + TRIGRAM] for start in range(len(around) - TRIGRAM + 1)]
-        counts = [usage().by_hash.get(hash_of(key), 0) / SCALE for key in keys] or [0.0]
-        yield from (sum(counts) / len(counts), min(counts))
+        yield sum(usage().by_hash.get(hash_of(key), 0) for key in keys) / SCALE / max(1, len(keys))

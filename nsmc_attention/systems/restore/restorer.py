@@ -23,7 +23,7 @@ from ...tables.parts import cut
 from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
-from .as_typed import KOREAN, Decisions, decide, keep_conventions, keep_foreign, keep_right_texts, keeps_foreign
+from .as_typed import KOREAN, Decisions, decide, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as
 from .correctors import Draft, corrected, most_changed, tagged, within_bound, written
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
     from ...scoring.columns import Texts
 
-WINDOW, CHARACTERS = 4096, 2**17  # Texts, or pieces of them, that are in memory at a time, and their characters
+# Texts, or pieces of them, that are in memory at a time, and their characters
+WINDOW, CHARACTERS = 4096, 2**17
 # Of each option the kind of bundle that has it, what it may be, and whether a value is that
 CHOICES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
     "beam": ("writer", "1 to 64", lambda x: isinstance(x, int) and 1 <= x <= 64),
@@ -128,7 +129,7 @@ class Restorer(Predictor):
 
     def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the Restorations of a batch of pieces by an editor."""
-        texts = [piece.text for piece in pieces]
+        texts = [*map(read_as, typed := [piece.text for piece in pieces])]
         ids, lengths = self.characters.batch(texts)
         inside = numpy.arange(ids.shape[1]) < lengths[:, None]
         tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
@@ -137,10 +138,14 @@ class Restorer(Predictor):
         draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
         if self.options["only"]:
             draft = draft._replace(tags=numpy.full_like(tags, KEEP))
-        had_space = ids[:, :, -1][inside] != PADDING  # the last of a character's rows marks the space that follows it
+        # the last of a character's rows marks the space that follows it
+        had_space = ids[:, :, -1][inside] != PADDING
         decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.options["min_probability"])
-        decided = keep_foreign(keep_conventions(decided, texts), texts)
-        decided = keep_right_texts(texts, decided, spaces, ends)
+        decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
+        for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right")).tolist():
+            own = slice(ends[number] - lengths[number], ends[number])
+            kept = keep_right_text(typed[number], decided.part(own))
+            decided.tags[own], decided.has_space[own] = kept.tags, kept.has_space
         return list(self.edited(pieces, decided))
 
     def edited(self, pieces: Sequence[Piece], decided: Decisions) -> Iterator[Restoration]:

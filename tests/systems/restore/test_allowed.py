@@ -1,13 +1,11 @@
 """A text in which nothing is wrong stays as typed, also where the editor would have spaced or spelt it otherwise."""
 
-import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, restore
-from nsmc_attention.systems.restore.as_typed import of_letters, space_is_open, usage
-from nsmc_attention.systems.restore.trees import packaged_trees
+from nsmc_attention.systems.restore.as_typed import WEIGHTS, log_odds, of_letters, of_probability, space_is_open, usage
 from nsmc_attention.systems.sequences.characters import KEEP
 from nsmc_attention.text.tokenizers import mecab_tags
 
@@ -62,9 +60,9 @@ def test_an_error_elsewhere_is_still_corrected(text):
 )
 def test_a_space_is_open_where_the_rules_allow_both(text, words, is_open):
     place = text.index("".join(words)) + len(words[0]) - 1
-    morphemes = [(-1, 0, "")] * len(text)
+    morphemes = [(-1, "")] * len(text)
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
-        morphemes[start:end] = [(number, end - start, tag)] * (end - start)
+        morphemes[start:end] = [(number, tag)] * (end - start)
     assert space_is_open(text, place, place + 1, morphemes, True) == is_open
 
 
@@ -81,26 +79,27 @@ def test_texts_of_a_batch_are_judged_alone(texts):
     assert [each.text for each in restored] == [*texts, "배우들 연기가 정말 좋았는데 스토리가 별로였다"]
 
 
-@given(some.sampled_from(["letter", "space"]), some.lists(some.floats(-7, 7), min_size=2, max_size=9), some.data())
-def test_log_odds_rise_with_the_editor_s_and_are_those_of_each_row(kind, sure, data):
-    trees = packaged_trees()[kind]
-    size = int(trees.features.max())
-    rest = data.draw(some.lists(some.floats(-9, 9), min_size=size, max_size=size))
-    odds = trees.log_odds(numpy.array([[each, *rest] for each in sorted(sure)]))
-    assert odds.tolist() == sorted(odds) and odds[-1:] == trees.log_odds(numpy.array([[max(sure), *rest]]))
+EVIDENCE = {"letter": 1, "added": 4, "removed": 3}
+
+
+@given(some.sampled_from(sorted(WEIGHTS)), some.floats(0.5, 1), some.floats(0.5, 1), some.data())
+def test_log_odds_rise_with_the_probability(kind, one, other, data):
+    rest = data.draw(some.lists(some.floats(-9, 9), min_size=EVIDENCE[kind], max_size=EVIDENCE[kind]))[1:]
+    odds = [log_odds(kind, [of_probability(each), *rest]) for each in sorted((one, other))]
+    assert odds == sorted(odds) and len(WEIGHTS[kind]) == 1 + EVIDENCE[kind]
 
 
 @given(some.text("가나다재밌었어요영화", min_size=1, max_size=9), some.data())
 def test_letters_that_do_not_change_are_as_usual_as_before(letters, data):
     first = data.draw(some.integers(0, len(letters) - 1))
     last = data.draw(some.integers(first + 1, len(letters)))
-    mean, least, *written = of_letters(letters, [KEEP] * len(letters), first, last, load_restorer().characters)
-    assert [mean, least] == written and mean >= least >= 0
+    typed, written = of_letters(letters, [KEEP] * len(letters), first, last, load_restorer().characters)
+    assert typed == written >= 0
 
 
 def test_the_right_spelling_is_commoner_than_a_wrong_one():
     characters = load_restorer().characters
-    typed, _, written, _ = of_letters("정말재밋었다", [0, 0, 0, characters.ids["밌"], 0, 0], 3, 4, characters)
+    typed, written = of_letters("정말재밋었다", [0, 0, 0, characters.ids["밌"], 0, 0], 3, 4, characters)
     assert written > typed
 
 

@@ -1,4 +1,4 @@
-"""What restore leaves as typed: signs, numerals with units, Latin letters, laughter, line breaks, 한번."""
+"""What restore leaves as typed: signs, numerals with units, Latin letters, laughter, slang, line breaks, 한번."""
 
 import numpy
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, restore
-from nsmc_attention.systems.restore.as_typed import Decisions, keep_foreign, rules
+from nsmc_attention.systems.restore.as_typed import Decisions, keep_foreign, read_as, rules, slang
 from nsmc_attention.text.encoding import clean
 
 RIGHT = """
@@ -56,6 +56,7 @@ def test_right_text_stays(text):
     [
         ("다시한번 보고싶다", "다시 한번 보고 싶다"),
         ("한번도 안 봤다", "한 번도 안 봤다"),
+        ("돈날렸닼ㅋㅋ", "돈 날렸닼ㅋㅋ"),
         ("재밋음", "재밌음"),
         ("정말 재밌슴", "정말 재밌음"),
         ("쩡말 째미있다", "정말 재미있다"),
@@ -72,8 +73,13 @@ def test_only_spacing_changes_no_letter():
     assert restored == "재밋게 잘 만든 영화라고 생각햇다 되서"
 
 
-def test_each_rule_marks_a_space():
+def test_what_the_editor_reads_has_the_same_length_and_no_laughing_final():
+    assert read_as("재밌닼ㅋㅋ 좋앟ㅎㅎ 부엌 좋ㅎㅎ 동녘") == "재밌다ㅋㅋ 좋아ㅎㅎ 부엌 좋ㅎㅎ 동녘"
+
+
+def test_each_rule_marks_a_space_and_slang_has_no_word_twice():
     assert all(pattern.groups and what in ("joined", "apart", "always", "typed") for what, pattern in rules())
+    assert slang().search("완전 갑분싸") and slang().search("완전갑분싸였다") and not slang().search("비싸패")
 
 
 parts = some.sampled_from(["영화", "a", "B2", "#태그", "@이름", "http://가.b/c", "3", ".", "나", " "])

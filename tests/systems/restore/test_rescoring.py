@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.systems.restore.correctors import MOST_SURE, Draft, dictionary_words, runs_of_changes
+from nsmc_attention.systems.restore.correctors import (
+    MOST_LETTERS,
+    MOST_SURE,
+    Draft,
+    dictionary_words,
+    runs_of_changes,
+    words_around,
+)
 from nsmc_attention.systems.restore.junctions import RestorerCharacters
 from nsmc_attention.systems.sequences.characters import KEEP
 from nsmc_attention.text.tokenizers import has_dictionary, path_cost
@@ -38,8 +45,8 @@ def probability(sources: list[str], texts: list[str], certainty: float) -> list[
 
 @pytest.mark.parametrize(("right", "wrong"), PAIRS)
 def test_what_the_dictionary_has_is_likelier_than_what_it_lacks(right: str, wrong: str) -> None:
-    assert probability([right], [wrong], 0.9)[0] < probability([wrong], [right], 0.9)[0] <= numpy.float32(MOST_SURE)
-    assert probability([right], [wrong], 0.9)[0] < 0.4 < probability([wrong], [right], 0.99)[0]
+    assert probability([right], [wrong], 0.9)[0] < probability([wrong], [right], 0.9)[0] <= MOST_SURE
+    assert probability([right], [wrong], 0.9)[0] < 0.5 < probability([wrong], [right], 0.99)[0]
 
 
 @given(st.lists(st.sampled_from(PAIRS), min_size=1, max_size=5), st.floats(0.4, 1))
@@ -63,6 +70,19 @@ def test_neighbours_that_change_are_one_change_within_their_text() -> None:
         (4, 6, 4, 8),
         (7, 8, 4, 8),
     ]
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=80), st.data())
+def test_the_words_around_a_change_are_few_and_have_it(spaces: list[bool], data: st.DataObject) -> None:
+    first = data.draw(st.integers(0, len(spaces) - 1))
+    last = data.draw(st.integers(first + 1, min(len(spaces), first + 3)))
+    follows, low, high = numpy.array(spaces), max(0, first - MOST_LETTERS), min(len(spaces), last + MOST_LETTERS)
+    own = words_around(first, last, low, high, follows)
+    assert low <= own.start <= first and last <= own.stop <= high
+    assert follows[own.start : first].sum() <= 2 and follows[last - 1 : own.stop].sum() <= 2
+    # no word is cut where it need not be
+    assert own.start == low or follows[own.start - 1]
+    assert own.stop == high or follows[own.stop - 1]
 
 
 def test_words_of_the_dictionary_cost_less() -> None:
