@@ -22,12 +22,9 @@ from ..sequences.characters import BEGIN, END, PADDING, Characters
 from ..sequences.search import Decoder, Hypothesis, State
 from .settings import FINAL_PARTS, LOOKED_AT, VOWEL_PARTS, ReaderBundle
 
-# Strips of the longest line that is read: more than a thousand letters
-MOST_STRIPS = 2**13
-# Log-probability of an id that is no letter and not the end
-NEVER = -1e30
-# A strip whose blank is likelier than this is taken for one without further ado
-SURELY_BLANK = float(numpy.log(0.6))
+MOST_STRIPS = 2**13  # Strips of the longest line that is read: more than a thousand letters
+NEVER = -1e30  # Log-probability of an id that is no letter and not the end
+SURELY_BLANK = float(numpy.log(0.6))  # A strip whose blank is likelier than this is taken for one without further ado
 
 
 @dataclass(frozen=True)

@@ -46,8 +46,7 @@ def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
     """Return the faces with Korean letters of a folder, "": of this system, without the files that have a part of `unused`."""
     from matplotlib.font_manager import findSystemFonts
 
-    # it tells of each table that it finds odd
-    logging.getLogger("fontTools").setLevel(logging.ERROR)
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of each table that it finds odd
     names = [name.strip().lower() for name in unused.split(",") if name.strip()]
     paths = sorted(map(Path, findSystemFonts(folder or None)))
     used = [path for path in paths if not any(name in path.name.lower() for name in names)]

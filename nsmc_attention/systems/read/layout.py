@@ -15,12 +15,13 @@ from scipy.sparse.csgraph import connected_components
 
 from ...errors import DataError
 from ...machine.aliases import Numbers
-from .strips import Box, Gray, within
+from .strips import BOTTOM, LEFT, RIGHT, TOP, Box, Boxes, Gray, around, sides, within
 
 # Where ink begins, gray differs within 2 x 2 pixels by EDGE, and by the share RINGING of the largest difference nearby
 EDGE, RINGING = 20, 0.3
-# Shares: a speck has less of a letter's square, and less of the strongest ink; of photographs, more than MOST or FULL is ink
-SPECK, FAINT, MOST, FULL = 0.1, 0.3, 0.85, 0.75
+# Shares: a speck has less of a letter's square, and less of the strongest ink; of photographs, more than MOST or FULL is ink, of
+# rules around text less than SPARSE
+SPECK, FAINT, MOST, FULL, SPARSE = 0.1, 0.3, 0.85, 0.75, 0.4
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
 # In heights of letters: strokes are STROKE thick, tags higher than LARGER, pictures than PICTURE, rules longer than RULE, thinner
@@ -37,8 +38,6 @@ STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
 LOW, FLAT, ROW, BESIDE = 0.56, 0.8, 1.1, 0.2
 # The most components (1920 x 1080 pixels of small text have 15,776), pairs of them, and lines; pixels that tell the letters' height
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
-LEFT, TOP, RIGHT, BOTTOM = range(4)
-Boxes = NDArray[numpy.int64]
 Mask = NDArray[numpy.bool_]
 Ink = tuple[Numbers, Numbers]  # places, counted row by row, and the number of the component of each
 
@@ -49,8 +48,8 @@ def find_lines(gray: Gray) -> list[Box]:
         return []
     contrast = contrast_of(framed(gray))
     ink, boxes, size = ink_of(contrast)
-    letters, alone = are_letters(ink, boxes, size, framed(gray), contrast)
-    lines = numpy.append(lines_of(boxes[letters], size), boxes[alone], axis=0)
+    letters, alone, walls = are_letters(ink, boxes, size, framed(gray), contrast)
+    lines = numpy.append(lines_of(boxes[letters], size, (walls, contrast.shape[1])), boxes[alone], axis=0)
     low = lines + (sides(lines)[1][:, None] // 8) * [0, 1, 0, -1]  # rows may overlap a little
     lines = lines.clip(0, [gray.shape[1], gray.shape[0]] * 2)
     return [within(gray, Box(*lines[number].tolist())) for number in in_order(numpy.arange(len(lines)), low)]
@@ -122,13 +121,9 @@ def filled(mask: Mask, width: int) -> Mask:
     return mask
 
 
-def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
-    """Return the widths and heights of boxes."""
-    return boxes[:, RIGHT] - boxes[:, LEFT], boxes[:, BOTTOM] - boxes[:, TOP]
-
-
-def are_letters(ink: Ink, boxes: Boxes, size: int, gray: Gray, contrast: Gray) -> tuple[Mask, Mask]:
-    """Return which components may be of letters, unlike edges of something else, and which may be one large letter alone."""
+def are_letters(ink: Ink, boxes: Boxes, size: int, gray: Gray, contrast: Gray) -> tuple[Mask, Mask, Numbers]:
+    """Return which components may be of letters, unlike edges of something else, which may be one large letter alone, and the
+    places of high edges."""
     (places, numbers), (width, height) = ink, sides(boxes)
     shorter, longer = numpy.minimum(width, height), numpy.maximum(width, height)
     areas = numpy.bincount(numbers, minlength=len(width))
@@ -138,9 +133,10 @@ def are_letters(ink: Ink, boxes: Boxes, size: int, gray: Gray, contrast: Gray) -
     rules = (longer > RULE * size) & ((shorter <= max(2, THIN * size)) | (areas < 2 * (width + height)))
     edges = rules | specks | (height > HIGHEST)
     large = ~edges & (height > PICTURE * size)
-    outlines = ~edges & (longer > size) & (areas < 3 * (width + height))
-    edges |= between_grays(ink, large | outlines, gray, ASIDE * size)
-    for number in numpy.flatnonzero((height > LARGER * size) & ~edges & (areas < 8 * (width + height))):
+    outlines = large | ~edges & (longer > size) & (areas < 3 * (width + height))
+    edges |= between_grays(ink, outlines, gray, ASIDE * size)
+    thin = ~edges & (areas < numpy.maximum(8 * (width + height), SPARSE * width * height))
+    for number in numpy.flatnonzero((height > LARGER * size) & thin):
         left, top, right, bottom = boxes[number]
         inner = boxes[((boxes > [left, top, 0, 0]) & (boxes < [right, bottom, right, bottom])).all(axis=1) & ~specks]
         shifts = inner[:, [TOP, BOTTOM]].sum(axis=1) - top - bottom
@@ -150,7 +146,8 @@ def are_letters(ink: Ink, boxes: Boxes, size: int, gray: Gray, contrast: Gray) -
     first, second, _ = beside(boxes, numpy.where(edges, -1, IN_ROW * height))
     alike = ~edges[first] & ~edges[second] & (height[second] >= ALIKE * height[first])
     alone = ~edges & large & ~numpy.isin(numpy.arange(len(height)), [first[alike], second[alike]])
-    return ~edges & ~alone, alone & (areas < FULL * width * height)
+    walls = places[(edges & ~specks & (height > PICTURE * size) & (longer > 2.5 * size))[numbers]]
+    return ~edges & ~alone, alone & (areas < FULL * width * height), walls
 
 
 def between_grays(ink: Ink, chosen: Mask, gray: Gray, aside: float) -> Mask:
@@ -205,17 +202,17 @@ def joined(count: int, first: Numbers, second: Numbers) -> Numbers:
     return connected_components(pairs, directed=False)[1]
 
 
-def around(boxes: Boxes, numbers: Numbers) -> Boxes:
-    """Return the box around each group of boxes."""
-    result = numpy.repeat([[2**31] * 2 + [0] * 2], numbers.max(initial=-1) + 1, axis=0)
-    for side in range(4):
-        (numpy.minimum if side < RIGHT else numpy.maximum).at(result[:, side], numbers, boxes[:, side])
-    return result
+def are_apart(boxes: Boxes, first: Numbers, second: Numbers, walls: tuple[Numbers, int]) -> Mask:
+    """Return which pairs of boxes beside each other have a wall between them: its sorted places, in rows of a width."""
+    rows = boxes[first][:, [TOP, BOTTOM]].sum(axis=1) // 2 * walls[1]
+    start, end = numpy.minimum(*boxes[[first, second], RIGHT]), numpy.maximum(*boxes[[first, second], LEFT])
+    return numpy.less(*numpy.searchsorted(walls[0], [rows + start, rows + end]))
 
 
-def lines_of(letters: Boxes, size: int) -> Boxes:
-    """Return the lines of letters and their parts."""
+def lines_of(letters: Boxes, size: int, walls: tuple[Numbers, int]) -> Boxes:
+    """Return the lines of letters and their parts, none of which goes through a wall."""
     first, second, _ = beside(letters, IN_WORD * numpy.maximum(sides(letters)[1], size))
+    first, second = (each[~are_apart(letters, first, second, walls)] for each in (first, second))
     numbers = joined(len(letters), *map(numpy.append, (first, second), above(letters, size)))
     for _ in range(2):  # again, for what is beside a dash
         rows, unit = around(letters, numbers), units(letters, numbers, size)
@@ -223,6 +220,7 @@ def lines_of(letters: Boxes, size: int) -> Boxes:
         first, second, gaps = beside(rows, IN_ROW * unit)
         alike = numpy.maximum(height[second] / height[first], unit[second] / unit[first]) >= ALIKE
         kept = alike | (height[second] < DOT * height[first]) & (gaps <= IN_LINE * height[first])
+        kept &= ~are_apart(rows, first, second, walls)
         numbers = joined(len(rows), first[kept], second[kept])[numbers]
     numbers = joined(numbers.max(initial=-1) + 1, *above(around(letters, numbers)))[numbers]
     order = numpy.lexsort((letters[:, LEFT], numbers))

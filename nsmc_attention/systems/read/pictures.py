@@ -12,8 +12,7 @@ from ...views.page import write_page
 from .reading import PAGE, Reading, reading_html
 from .strips import cut_out
 
-# Lines of a reading in one picture
-MOST_LINES = 12
+MOST_LINES = 12  # Lines of a reading in one picture
 
 
 def save_reading(reading: Reading, path: Union[str, Path], language: str = "en") -> None:

@@ -20,15 +20,14 @@ from ...scoring.reference import Predictor
 from ..sequences.characters import BEGIN, END
 from ..sequences.search import Hypothesis, State, search
 from .decoding import MOST_STRIPS, Letters, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
-from .layout import around, find_lines
+from .layout import find_lines
 from .opening import Picture, open_gray
 from .reading import SURE, SURER, Line, Reading, edges_of
 from .rules import without_rules
 from .settings import HEIGHT, LAYOUT, STRIP, ReaderBundle
-from .strips import EDGE_SPACE, Box, Gray, cut_out, ink, padded, strips
+from .strips import EDGE_SPACE, Box, Gray, around, cut_out, ink, padded, strips
 
-# Lines that are read together, and pixels of the highest line
-LINES_A_BATCH, HIGHEST = 16, 200
+LINES_A_BATCH, HIGHEST = 16, 200  # Lines that are read together, and pixels of the highest line
 # Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
 # How doubtful lines are read again: below a score and shorter than so many heights, with edges, taken from a score on if the text
@@ -42,8 +41,7 @@ ALONE = re.compile(r"(?<!\S)(?:[^\W\d_가-힣]|[ↀ-⛿×÷※^])(?!\S)")
 SPACE = re.compile(r"(?<![^ ][ㄱ-ㅣ])(?<=[ㄱ-ㅣ]) (?=[ㄱ-ㅣ](?!\S))")
 # Least probabilities of signs alone that icons are read as, and of others
 SIGNS, SIGN = {"□": SURER, **dict.fromkeys("☆★♡♥○↓^", SURE)}, 0.4
-# The search ends at so many letters for each that CTC reads, and more
-TIMES, WIDER_STRIPS = 1.3, 6
+TIMES, WIDER_STRIPS = 1.3, 6  # The search ends at so many letters for each that CTC reads, and more
 
 
 class PictureReader(Predictor):

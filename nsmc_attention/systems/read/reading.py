@@ -192,8 +192,7 @@ def in_png(pixels: Gray) -> str:
 
 
 COLUMNS = ("picture", "line", "left", "top", "right", "bottom", "letter_probability", "text")
-# Of a line's values, those that are columns
-IN_COLUMNS = ("text", "box", "score")
+IN_COLUMNS = ("text", "box", "score")  # Of a line's values, those that are columns
 
 
 def write_readings(

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 VOWEL_PARTS, FINAL_PARTS = len(VOWELS) + 1, len(FINALS) + 1
 # Of each strip, the decoder's last weight and the sum of all, which location features are of
 LOOKED_AT, LOOKED_AT_NEXT = ("last", "total"), ("next_last", "next_total")
-# A line is HEIGHT pixels high and is read in strips of STRIP columns
-HEIGHT, STRIP = 32, 4
+HEIGHT, STRIP = 32, 4  # A line is HEIGHT pixels high and is read in strips of STRIP columns
 PICTURE: dict[str, Axes] = {"strips": ("N", "S", HEIGHT * STRIP), "source_length": ("N",)}
 # What the encoder makes of a line, once for all steps
 ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}

@@ -11,14 +11,13 @@ from ...machine.aliases import Numbers
 from .settings import HEIGHT, STRIP
 
 Gray = NDArray[numpy.uint8]
-# Space around the ink of a line, as a share of its height, that it is cut out with
-EDGE_SPACE = 0.08
+Boxes = NDArray[numpy.int64]
+LEFT, TOP, RIGHT, BOTTOM = range(4)
+EDGE_SPACE = 0.08  # Space around the ink of a line, as a share of its height, that it is cut out with
 # Strips of background behind each line: with them, what is read of it does not depend on how long the others are
 MARGIN = 4
-# A difference from the background, of 255, that is no ink
-FAINT_INK = 12
-# A badge is higher than so many pixels, and shorter than so many of its heights
-LOW, SHORT = 10, 4
+FAINT_INK = 12  # A difference from the background, of 255, that is no ink
+LOW, SHORT = 10, 4  # A badge is higher than so many pixels, and shorter than so many of its heights
 
 
 class Box(NamedTuple):
@@ -28,6 +27,19 @@ class Box(NamedTuple):
     top: int
     right: int
     bottom: int
+
+
+def sides(boxes: Boxes) -> tuple[Numbers, Numbers]:
+    """Return the widths and heights of boxes."""
+    return boxes[:, RIGHT] - boxes[:, LEFT], boxes[:, BOTTOM] - boxes[:, TOP]
+
+
+def around(boxes: Boxes, numbers: Numbers) -> Boxes:
+    """Return the box around each group of boxes."""
+    result = numpy.repeat([[2**31] * 2 + [0] * 2], numbers.max(initial=-1) + 1, axis=0)
+    for side in range(4):
+        (numpy.minimum if side < RIGHT else numpy.maximum).at(result[:, side], numbers, boxes[:, side])
+    return result
 
 
 def differences(gray: Gray) -> NDArray[numpy.int16]:
@@ -42,8 +54,8 @@ def cut_out(gray: Gray, box: tuple[int, int, int, int], edges: Sequence[float] =
     before, above, behind, below = (round(edge * height) for edge in edges)
     own = gray[max(0, top - above) : bottom + below, max(0, left - before) : right + behind]
     missing = [(above - top, bottom + below - gray.shape[0]), (before - left, right + behind - gray.shape[1])]
-    around = [(max(0, first), max(0, last)) for first, last in missing]
-    return numpy.pad(own, around, constant_values=int(numpy.median(own))), left - before
+    added = [(max(0, first), max(0, last)) for first, last in missing]
+    return numpy.pad(own, added, constant_values=int(numpy.median(own))), left - before
 
 
 def ink(gray: Gray) -> Gray:

@@ -13,8 +13,7 @@ from .decoding import Letters
 from .drawing import ASCII, common_syllables, korean_faces
 from .settings import LAYOUT, ReadConfig, ReaderBundle
 
-# Most reviews that the epoch is chosen by, and fewest to train on
-MOST_DEV, FEWEST_REVIEWS = 2000, 20
+MOST_DEV, FEWEST_REVIEWS = 2000, 20  # Most reviews that the epoch is chosen by, and fewest to train on
 
 
 def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[str, Path, None] = None) -> ReaderBundle:

@@ -207,3 +207,13 @@ def test_text_one_pixel_above_a_rule_is_found(gap):
         below = pen.textbbox((20, top), text, font=ImageFont.truetype(str(font_file()), 20))[3] + gap
         pen.line((10, below, 600, below), 120, 1)
     assert_at(find_lines(without_rules(numpy.asarray(picture))), [(20, top, 20) for top in tops])
+
+
+@given(size=st.integers(14, 32), thick=st.integers(1, 6), rows=st.integers(1, 4), colors=st.sampled_from([LIGHT, DARK]))
+def test_each_cell_of_a_table_is_a_line(size, thick, rows, colors):
+    picture, pen = page(900, 400, colors[0])
+    places = [(20 + 7 * size * (number % 3), 20 + 2 * size * (number // 3)) for number in range(3 * rows)]
+    for left, top in places:
+        pen.rectangle((left, top, left + 7 * size + thick - 1, top + 2 * size + thick - 1), None, 120, thick)
+        written(pen, (left + size, top + 0.4 * size + thick / 2), "별점 높음", size, colors[1])
+    assert len(find_lines(numpy.asarray(picture))) == len(places)
