@@ -107,8 +107,8 @@ class Beside:
         return self.one_of((" ".join(runs), "ㅇㅈ", "ㄹㅇ"))
 
     def bracketed(self) -> str:
-        start, end = self.one_of(BRACKETS)
-        return start + self.words() + end
+        brackets = self.one_of(BRACKETS)
+        return brackets[0] + self.words() + brackets[-1]
 
 
 def line(beside: Beside, longest: int = 40) -> str:
