@@ -1,10 +1,9 @@
-"""A mean of an editor or reader and another that was trained further from it: between what both do well.
+"""A mean of an editor and another that was trained further from it: between what the first and what the second do well.
 
-    python -m recipes.blended BUNDLE FURTHER COPY --share 0.5 [--bolder 1.5] [--new 41]
+    python -m recipes.blended BUNDLE FURTHER COPY --share 0.5 [--bolder 1.5]
 
 The parameters of FURTHER get the share, those of BUNDLE the rest (Wortsman et al. 2022, arXiv:2109.01903). --bolder adds to the
-log-odds that a character changes: the editor then proposes more changes, of which the dictionary and usage choose. The last --new
-characters of a reader (`recipes.characters`) have the parameters of FURTHER.
+log-odds that a character changes: the editor then proposes more changes, of which the dictionary and usage choose.
 """
 
 import argparse
@@ -16,24 +15,20 @@ from nsmc_attention.bundle import load_bundle
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.machine.mxnet_shim import choose_device
 from nsmc_attention.network.parameters import initialize_from
+from nsmc_attention.systems.restore.settings import LAYOUT
 from nsmc_attention.training.runs import network_files
 
-from .characters import layout_of, reader_rows
 from .junctions import write_copy
 
 
-def main(bundle: Path, further: Path, copy: Path, share: float, bolder: float, new: int) -> None:
-    layout = layout_of(bundle)
-    one, other = load_bundle(bundle, layout), load_bundle(further, layout)
+def main(bundle: Path, further: Path, copy: Path, share: float, bolder: float) -> None:
+    one, other = load_bundle(bundle, LAYOUT), load_bundle(further, LAYOUT)
     (_, first), (_, second) = parameters_of(one), parameters_of(other)
     network = one.config.network(*one.codec.sizes)
     mean = {name: (1 - share) * array + share * second[name] for name, array in first.items()}
-    if bolder:
-        mean["change.bias"] = mean["change.bias"] + numpy.array([0, bolder], "float32")
-    for name, end in reader_rows(one.codec).items() if new else ():
-        mean[name][end - new : end] = second[name][end - new : end]
+    mean["change.bias"] = mean["change.bias"] + numpy.array([0, bolder], "float32")
     initialize_from(network, mean, choose_device("cpu"))
-    write_copy(further, copy, network_files(network, one.config), layout)
+    write_copy(further, copy, network_files(network, one.config))
 
 
 if __name__ == "__main__":
@@ -43,5 +38,4 @@ if __name__ == "__main__":
     parser.add_argument("copy", type=Path)
     parser.add_argument("--share", type=float, default=0.5)
     parser.add_argument("--bolder", type=float, default=0.0)
-    parser.add_argument("--new", type=int, default=0)
     main(**vars(parser.parse_args()))

@@ -129,8 +129,7 @@ def ctc_log_probability(parts: Numbers, ids: Sequence[int], letters: Letters) ->
     spelling = numpy.full(2 * len(ids) + 1, PADDING)
     spelling[1::2] = ids
     logs = parts[:, letters.table[spelling]].sum(axis=2)  # (S, 2 T + 1)
-    # from a letter to another one, the blank between may be left out
-    may_skip = numpy.zeros(len(spelling), dtype=bool)
+    may_skip = numpy.zeros(len(spelling), dtype=bool)  # from a letter to another one, the blank between may be left out
     may_skip[3::2] = spelling[3::2] != spelling[1:-2:2]
     alphas = numpy.full(len(spelling), NEVER)
     alphas[:2] = logs[0, :2]

@@ -61,7 +61,7 @@ class DrawnBatches:
         """Yield the batches of one epoch, which (seed, epoch) alone decides."""
         random, settings = RandomState([seed, epoch]), self.config.training
         texts = list(lines_of(self.reviews, settings.lines, settings.invented, self.config.text.max_length, random))
-        for place in numpy.flatnonzero(random.random_sample(len(texts)) < settings.signs * bool(self.others)).tolist():
+        for place in numpy.flatnonzero(random.random_sample(len(texts)) < settings.signs).tolist():
             texts[place] = self.others[random.randint(len(self.others))][: self.config.text.max_length]
         lengths = numpy.array([len(text) for text in texts]) + random.random_sample(len(texts)) * EDGE_JITTER
         ctc = max(settings.ctc, EARLY_CTC) if epoch < EARLY * settings.epochs else settings.ctc

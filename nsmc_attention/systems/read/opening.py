@@ -17,8 +17,7 @@ from ...machine.files import read_file
 # A path, the bytes of a file, a picture of PIL, or an array (height, width) or (height, width, 3 or 4) of uint8
 Picture = Union[str, "PathLike[str]", bytes, Image.Image, NDArray[numpy.uint8]]
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-# Of a file in bytes; of a picture, that of a long page on a large screen
-LARGEST_FILE, MOST_PIXELS = 2**26, 40_000_000
+LARGEST_FILE, MOST_PIXELS = 2**26, 40_000_000  # Of a file in bytes; of a picture, a long page on a large screen
 DEEP = ("I", "I;16", "I;16L", "I;16B", "F")
 
 
@@ -42,8 +41,7 @@ def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
     expected = f"{where}: expected a picture ({', '.join(FORMATS)})"
     try:
         with warnings.catch_warnings(), io.BytesIO(content) as file:
-            # its own limit, of which ours is the smaller one
-            warnings.simplefilter("ignore")
+            warnings.simplefilter("ignore")  # its own limit, of which ours is the smaller one
             return gray_of(Image.open(file, formats=FORMATS), where)
     except UnidentifiedImageError as problem:
         raise DataError(f"{expected}, found another file; take a screenshot of it") from problem
@@ -62,8 +60,7 @@ def gray_of(picture: Any, where: str) -> NDArray[numpy.uint8]:
         raise DataError(f"{where}: {found}; cut out the part with text, or make it smaller")
     picture = ImageOps.exif_transpose(picture)
     if picture.mode in DEEP:
-        # 65535 is white
-        picture = picture.convert("F").point(lambda value: value * (1 / 257) + 0)
+        picture = picture.convert("F").point(lambda value: value * (1 / 257) + 0)  # 65535 is white
     elif picture.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in picture.info:
         picture = on_paper(picture.convert("RGBA"))
     elif picture.mode != "L":

@@ -183,8 +183,7 @@ def shades(weights: Numbers, edges: Numbers) -> str:
 
 def in_png(pixels: Gray) -> str:
     """Return a picture as a PNG file in base64."""
-    # an installation for prediction alone has none
-    from PIL import Image
+    from PIL import Image  # an installation for prediction alone has none
 
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG")

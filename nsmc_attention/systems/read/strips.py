@@ -66,8 +66,7 @@ def ink(gray: Gray) -> Gray:
 
 def strips(gray: Gray) -> NDArray[numpy.float32]:
     """Return the picture of a line (height, width), uint8, as (S, HEIGHT * STRIP), 0 to 1, each strip column by column."""
-    # an installation for prediction alone has none
-    from PIL import Image
+    from PIL import Image  # an installation for prediction alone has none
 
     height, width = gray.shape
     columns = max(STRIP, round(width * HEIGHT / height))

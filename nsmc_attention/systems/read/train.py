@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Union
 
 from ...corpora.data import Texts
-from ...errors import DataError
+from ...errors import ConfigError, DataError
 from ...text.encoding import clean
-from ...training.runs import Run, warn_if_small
+from ...training.runs import Run, warn, warn_if_small
 from ...training.stage import hold_out
 from ...training.task import TaskTraining, digest
 from .decoding import Letters
@@ -14,6 +14,7 @@ from .drawing import ASCII, common_syllables, korean_faces
 from .settings import LAYOUT, ReadConfig, ReaderBundle
 
 MOST_DEV, FEWEST_REVIEWS = 2000, 20  # Most reviews that the epoch is chosen by, and fewest to train on
+USELESS = 0.3  # A reader of a larger character error is of no use
 
 
 def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[str, Path, None] = None) -> ReaderBundle:
@@ -33,8 +34,10 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     texts = [text for text in map(clean, reviews) if text]
     if len(texts) < FEWEST_REVIEWS:
         raise DataError(f"{name}: expected at least {FEWEST_REVIEWS} reviews with text, found {len(texts)}")
-    also = Texts(config.training.others).read()[1] if config.training.others else []
-    others = [text for text in map(clean, also) if text]
+    path, share = config.training.others, config.training.signs
+    if bool(path) != bool(share):
+        raise ConfigError(f"training.signs: expected a share with a file in training.others, found {share:g}, {path!r}")
+    others = [text for text in map(clean, Texts(path).read()[1]) if text] if path else []
     faces = korean_faces(config.training.fonts, config.training.unused_fonts)
     training = TaskTraining(run, LAYOUT, config, init_from)
     files = sorted({face.path.name for face in faces})
@@ -51,7 +54,10 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     counts = {"train": {"name": name, "reviews": len(train), "fonts": len(files)}, "dev": {"reviews": len(dev)}}
     bundle = training.write(network, progress, figures, counts, letters.to_json().encode(), vocabulary=len(letters))
     best = bundle.manifest["metrics"]["dev"]
-    judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC (above 0.3 of no use)"
+    judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC"
     run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
+    if best["character_error"] > USELESS:
+        found = f"most lines are read wrong (character error {best['character_error']:.2f})"
+        warn(f"{found}; draw more lines (--epochs, training.lines), or begin with --init-from")
     warn_if_small(len(dev), "review")
     return bundle

@@ -4,7 +4,7 @@ import pytest
 
 from nsmc_attention.bundle import load_bundle
 from nsmc_attention.corpora.data import Texts
-from nsmc_attention.errors import DataError
+from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.systems.read.settings import LAYOUT
 from nsmc_attention.systems.read.train import FEWEST_REVIEWS, train_reader
 from nsmc_attention.training.runs import Run
@@ -17,11 +17,12 @@ def table(tmp_path):
     return Texts(path)
 
 
-def test_a_reader_that_is_trained_further_keeps_its_letters(tiny_reader, table, tmp_path, capsys):
+def test_a_reader_of_few_lines_says_that_it_is_of_no_use(tiny_reader, table, tmp_path, capsys):
+    """Continued, it keeps its letters."""
     first = load_bundle(tiny_reader, LAYOUT)
     bundle = train_reader(table, first.config, Run(tmp_path / "run", quiet=True), tiny_reader)
     said = capsys.readouterr().err
-    assert "the dev part is 2 reviews" in said and bundle.manifest["data"]["train"]["fonts"] >= 1
+    assert "most lines are read wrong (character error " in said and bundle.manifest["data"]["train"]["fonts"] >= 1
     assert bundle.manifest["metrics"]["dev"]["character_error"] > 0.3
     assert bundle.codec == first.codec and bundle.manifest["data"]["init_from"]["fingerprint"] == first.fingerprint
 
@@ -35,3 +36,5 @@ def test_too_few_reviews_or_no_fonts(tiny_reader, table, tmp_path):
     empty = config.with_settings({"training.fonts": str(tmp_path)})
     with pytest.raises(DataError, match="expected fonts with Korean letters, found none"):
         train_reader(table, empty, Run(tmp_path / "run"))
+    with pytest.raises(ConfigError, match="expected a share with a file in training.others, found 0.3, ''"):
+        train_reader(table, config.with_settings({"training.signs": 0.3}), Run(tmp_path / "run"))
