@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy
 import pytest
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from nsmc_attention import load_classifier, load_reader, read, save_reading
 from nsmc_attention.drawing.figure import font_file
@@ -208,7 +208,7 @@ CARDS = """
 @pytest.mark.parametrize("size", [14, 18, 24, 32])
 @pytest.mark.parametrize("paper, ink", [("white", "black"), ("#1f2329", "#e8eaed")])
 def test_every_line_of_a_card_is_read(size, paper, ink):
-    font, height = ImageFont.truetype(str(font_file()), size), int(1.8 * size)
+    font, height = FACE.at(size), int(1.8 * size)
     picture = Image.new("RGB", (18 * size, height * len(CARDS) + 40), paper)
     for number, line in enumerate(CARDS):
         ImageDraw.Draw(picture).text((20, 20 + height * number), line, font=font, fill=ink)
@@ -228,10 +228,8 @@ def test_small_stars_are_counted(size, color):
     picture = Image.new("RGB", (300, 420), "white")
     pen = ImageDraw.Draw(picture)
     for number, text in enumerate(stars):
-        pen.text((20, 16 + 66 * number), text, font=ImageFont.truetype(str(font_file()), size), fill=color)
-        pen.text(
-            (20, 40 + 66 * number), "배우 연기가 좋았다", font=ImageFont.truetype(str(font_file()), 14), fill="black"
-        )
+        pen.text((20, 16 + 66 * number), text, font=FACE.at(size), fill=color)
+        pen.text((20, 40 + 66 * number), "배우 연기가 좋았다", font=FACE.at(14), fill="black")
     assert [line.text for line in read(picture).lines][::2] == stars
 
 
@@ -248,14 +246,14 @@ def touched(kind, pen, box):
 
 @pytest.mark.parametrize("kind", ["underline", "rule", "frame"])
 def test_text_that_touches_a_frame_is_read_or_left_out(kind):
-    font, place = ImageFont.truetype(str(font_file()), 24), (30, 240)
+    font, place = FACE.at(24), (30, 240)
     picture = Image.new("L", (640, 360), 255)
     pen = ImageDraw.Draw(picture)
     for row in range(4):
         pen.text((30, 20 + 40 * row), "배우 연기가 정말 좋았어요", 20, font)
     pen.text(place, "평점은 8점입니다", 20, font)
-    left, top, right, bottom = pen.textbbox(place, "평점은 8점입니다", font=font)
-    touched(kind, pen, (left, top, right, bottom))
+    touched(kind, pen, box := pen.textbbox(place, "평점은 8점입니다", font=font))
+    left, top, right, bottom = box
     reading = read(picture)
     boxes = [line.box for line in reading.lines] + list(reading.left_out)
     assert len(boxes) >= 5 and any(
@@ -270,8 +268,8 @@ def test_a_large_letter_alone_is_read_or_left_out(text, size):
     picture = Image.new("L", (640, 420), 255)
     pen = ImageDraw.Draw(picture)
     for row in range(4):
-        pen.text((30, 20 + 40 * row), "배우 연기가 정말 좋았어요", 20, ImageFont.truetype(str(font_file()), 24))
-    pen.text((300, 240), text, 20, ImageFont.truetype(str(font_file()), size))
+        pen.text((30, 20 + 40 * row), "배우 연기가 정말 좋았어요", 20, FACE.at(24))
+    pen.text((300, 240), text, 20, FACE.at(size))
     reading = read(picture)
     assert len(reading.lines) >= 4
     assert any(box.top > 200 for box in [*(line.box for line in reading.lines), *reading.left_out])
@@ -281,7 +279,7 @@ def test_a_large_letter_alone_is_read_or_left_out(text, size):
 @pytest.mark.parametrize("text", ["응", "넵", "ㅎㅎ", "ㅋㅋ", "ㅇㅇ"])
 def test_a_letter_or_two_alone_stay_together(text, size):
     picture = Image.new("L", (400, 160), 255)
-    ImageDraw.Draw(picture).text((40, 40), text, 20, ImageFont.truetype(str(font_file()), size))
+    ImageDraw.Draw(picture).text((40, 40), text, 20, FACE.at(size))
     assert read(picture).text == text
 
 
@@ -290,11 +288,11 @@ def test_icons_beside_text_are_left_out_and_counted():
     pen = ImageDraw.Draw(picture)
     for row in range(4):
         pen.line([(40, 26 + 60 * row), (28, 36 + 60 * row), (40, 46 + 60 * row)], 20, 3)
-        pen.text((70, 20 + 60 * row), f"{row + 1}번째 줄입니다", 20, ImageFont.truetype(str(font_file()), 24))
+        pen.text((70, 20 + 60 * row), f"{row + 1}번째 줄입니다", 20, FACE.at(24))
         # as near to its number as a space
         pen.ellipse((236, 28 + 60 * row, 249, 41 + 60 * row), None, 20, 2)
         pen.line((247, 39 + 60 * row, 254, 46 + 60 * row), 20, 3)
-        pen.text((266, 20 + 60 * row), "67", 20, ImageFont.truetype(str(font_file()), 24))
+        pen.text((266, 20 + 60 * row), "67", 20, FACE.at(24))
     reading = read(picture)
     assert reading.text.split("\n") == [text for row in range(4) for text in (f"{row + 1}번째 줄입니다", "67")]
     assert len(reading.left_out) == 8 and reading.doubts == "8 places left out (icons or illegible text)"
