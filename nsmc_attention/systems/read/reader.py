@@ -37,10 +37,10 @@ AGAIN = (0.75, 1e9, LOW, 0, ".*"), (0.75, 3, HIGH, 0, ".*"), (0.85, 6, LOWER, SU
 # A letter or two are shorter than FEW heights, and may have been cut into FEW_PARTS; from INK on gray is ink between words
 FEW, FEW_PARTS, INK = 3, 6, 100
 # A letter or sign alone between spaces, which may be an icon; a space between two consonants or vowels alone
-ALONE = re.compile(r"(?<!\S)(?:[^\W\d_가-힣]|[ↀ-⛿×÷※^])(?!\S)")
+ALONE = re.compile(r"(?<!\S)(?:[^\W\d_가-힣]|[ↀ-⛿×÷※℃№₩°^])(?!\S)")
 SPACE = re.compile(r"(?<![^ ][ㄱ-ㅣ])(?<=[ㄱ-ㅣ]) (?=[ㄱ-ㅣ](?!\S))")
 # Least probabilities of signs alone that icons are read as, and of others
-SIGNS, SIGN = {"□": SURER, **dict.fromkeys("☆★♡♥○↓^", SURE)}, 0.4
+SIGNS, SIGN = {"□": SURER, **dict.fromkeys("☆★♡♥○↓℃№₩°^", SURE)}, 0.4
 TIMES, WIDER_STRIPS = 1.3, 6  # The search ends at so many letters for each that CTC reads, and more
 
 
