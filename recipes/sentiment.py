@@ -111,7 +111,7 @@ def features(classifier: Classifier, documents: "pandas.Series[str]") -> Feature
 
 def matrix(reviews: list[Encoded]) -> sparse.csr_matrix:
     """Return the matrix by which `Grams.read` multiplies a table, (N, BUCKETS)."""
-    grams = Grams.of(reviews, BUCKETS)
+    grams = Grams.of([review.text for review in reviews], BUCKETS)
     values = numpy.repeat(1 / numpy.sqrt(grams.counts), grams.counts).astype("float32")
     ends = numpy.append(0, numpy.cumsum(grams.counts))
     return sparse.csr_matrix((values, grams.rows[grams.rows > 0].astype("int32"), ends), (len(reviews), BUCKETS))

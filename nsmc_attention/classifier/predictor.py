@@ -161,16 +161,16 @@ class TokenScorer:
         gave some to the padding, rows are renormalized to sum to 1. Without `weighted` there are none.
         """
         pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
-        probabilities = numpy.full(len(pieces.reviews), numpy.nan)
-        weights: list[Any] = [None] * len(pieces.reviews)
-        said = numpy.zeros((len(pieces.reviews), FIGURES))
-        for members, probability, arrays, dense in self.computed(pieces.reviews, heads is not None):
+        own: Any = pieces.reviews
+        probabilities, said = numpy.full(len(own), numpy.nan), numpy.zeros((len(own), FIGURES))
+        weights: list[Any] = [None] * len(own)
+        texts = own.texts if isinstance(own, Window) else [one.text or " ".join(one.tokens) for one in own]
+        for members, probability, arrays, dense in self.computed(own, heads is not None):
             probabilities[members] = probability
             if heads:
-                grams = Grams.of([pieces.reviews[member] for member in members], len(heads.table))
-                said[members] = heads(dense, grams.read(heads.table))
+                said[members] = heads(dense, Grams.of([texts[i] for i in members], len(heads.table)).read(heads.table))
             for member, array in zip(members, arrays if weighted else ()):
-                inside = slice(len(pieces.reviews[member]))
+                inside = slice(len(own[member]))
                 # a copy: a view would keep the whole batch in memory
                 array = numpy.array(array[tuple([inside if axis in AXES else slice(None) for axis in axes])])
                 if "queries" in axes:

@@ -15,8 +15,8 @@ from ..text.symbols import LONGEST_NUMBER, READERS, symbols
 from ..text.tokenizers import LONGEST_TEXT
 
 Ids = NDArray[numpy.int32]
-# One of these is in each text of which letters were lost, or that a site's notice replaced (`abstention.replaced`)
-SUSPECT, IS_SUSPECT, UNCLEAN = "[?\ufffd삭블공단숨신려규없dD]", 0x40, 0x80
+# One of these is in each text whose letters were lost, and one of the noun in a site's notice (`abstention.replaced`)
+SUSPECT, IS_SUSPECT, UNCLEAN = "[?\ufffd글물뷰후평메용견멘dD]", 0x40, 0x80
 
 
 @dataclass

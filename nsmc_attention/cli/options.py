@@ -53,7 +53,6 @@ JSON = option("print one JSON object", "--json")
 HEADS = option(".png, .svg or .pdf: the attention of each layer and head")
 INIT_FROM = option("bundle to start from, or pretrained; a classifier's parameters, or a language model's encoder")
 
-
 # How a table is read; its path, `data`, is declared by each command
 READING = {
     "text_column": (TEXT_COLUMN, str),

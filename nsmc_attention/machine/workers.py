@@ -1,7 +1,6 @@
-"""Worker processes: each runs one task at a time, and ends with the process that started it.
+"""Worker processes: each runs one task at a time, pickled through a pipe as its result is, and ends with its parent.
 
-They are new processes, as a fork beside an engine's threads may hang, and those of `multiprocessing` run the caller's
-main module again. Tasks and results are pickled through pipes.
+They are new ones: a fork beside an engine's threads may hang, and `multiprocessing` runs the caller's main module again.
 """
 
 import os
@@ -63,7 +62,8 @@ class Workers(ThreadPoolExecutor):
 
 
 def work(parent: int, descriptor: int) -> None:
-    """Run the tasks that come by a pipe."""
+    """Run the tasks that come by a pipe, on one thread: those of numpy's products wait busily for each other."""
+    os.environ["OMP_NUM_THREADS"] = "1"
     exit_with_parent(parent)
     collect_seldom()
     with Connection(descriptor) as connection:

@@ -160,9 +160,9 @@ NSMC_INLINE void fetch(const Network& network, const Review& review, const Revie
 template <bool FACTORIZED>
 void weigh(const Network& network, const Review& review, const Review& next, const Scratch& scratch) {
   const size_t length = review.length, rounded = round_up(length), units = network.units;
-  for (size_t a = 0; a < units; ++a)
-    for (size_t t = 0; t < rounded; ++t)
-      scratch.keys[a * rounded + t] = t < length ? scratch.projected[t * 2 * units + units + a] : 0;
+  std::memset(scratch.keys, 0, units * rounded * sizeof(float));
+  for (size_t t = 0; t < length; ++t)
+    for (size_t a = 0; a < units; ++a) scratch.keys[a * rounded + t] = scratch.projected[t * 2 * units + units + a];
   for (size_t t = 0; t < rounded; ++t) scratch.mean[t] = 0, scratch.inside[t] = t < length;
   for (size_t i = 0; i < length; ++i) {
     const float* query = scratch.projected + i * 2 * units;

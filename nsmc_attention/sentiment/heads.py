@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from ..bundle import AnyBundle
 from ..machine.aliases import Arrays
 from ..measure.share import SIDES_OF_STARS, normalized
-from ..text.encoding import Encoded
 from ..text.ngrams import hash_ngrams
 
 Floats = NDArray[numpy.float32]
@@ -39,9 +38,9 @@ class Grams(NamedTuple):
     rows: NDArray[numpy.int64]
 
     @classmethod
-    def of(cls, reviews: Sequence[Encoded], buckets: int) -> "Grams":
-        """Hash the n-grams of reviews, of 1 to SIZES small letters, to rows of a table; white space around a text counts."""
-        texts = [f" {(one.text or ' '.join(one.tokens))[:LONGEST_TEXT].lower()} " for one in reviews]
+    def of(cls, texts: Sequence[str], buckets: int) -> "Grams":
+        """Hash the n-grams of texts, of 1 to SIZES small letters, to rows of a table; white space around a text counts."""
+        texts = [f" {text[:LONGEST_TEXT].lower()} " for text in texts]
         lengths = numpy.array([len(text) for text in texts])
         ends = numpy.cumsum(lengths)
         left = numpy.repeat(ends, lengths) - numpy.arange(ends[-1])

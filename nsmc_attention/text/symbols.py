@@ -63,13 +63,12 @@ def symbols(text: str, classes: int = -1) -> list[Symbol]:
     """
     if len(text) <= LONGEST_NUMBER and ALONE.fullmatch(text):
         return [(0, len(text), rating(float(text), OF_HUNDRED if text == "100" else OF_TEN))]
-    return sorted(
-        symbol
-        for place, (_, pattern, read) in enumerate(READERS)
-        if classes >> place & 1
-        for match in pattern.finditer(text)
-        for symbol in read(match)
-    )
+    found: list[Symbol] = []
+    for place, (_, pattern, read) in enumerate(READERS):
+        if classes >> place & 1:
+            for match in pattern.finditer(text):
+                found += read(match)
+    return sorted(found)
 
 
 def rating(number: float, scale: float) -> str:
@@ -134,10 +133,8 @@ def read_counted(match: "re.Match[str]") -> Iterator[Symbol]:
 def read_english(match: "re.Match[str]") -> Iterator[Symbol]:
     """Yield a word of ENGLISH, also with letters drawn out."""
     plain = match[0].lower()
-    for form in (plain, LONG_RUN.sub(r"\1", plain), LONG_RUN.sub(r"\1\1", plain)):
-        if form in ENGLISH:
-            yield (*match.span(), form)
-            return
+    forms = [plain, LONG_RUN.sub(r"\1", plain), LONG_RUN.sub(r"\1\1", plain)] if LONG_RUN.search(plain) else [plain]
+    yield from [(*match.span(), form) for form in forms if form in ENGLISH][:1]
 
 
 def is_rated(text: str, place: int) -> bool:

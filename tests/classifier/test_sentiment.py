@@ -23,7 +23,7 @@ def said():
     for films in (True, False):
         bias = numpy.append(arrays["other_bias"][:2], 50.0 if films else -50.0).astype("float32")
         heads = Heads({**arrays, "other_bias": bias})
-        found[films] = heads(dense, Grams.of(reviews, len(heads.table)).read(heads.table))
+        found[films] = heads(dense, Grams.of(TEXTS, len(heads.table)).read(heads.table))
     return found, dense[:, -1] > 0
 
 
@@ -51,5 +51,5 @@ def test_goods_are_less_like_films_than_films(packaged):
         "배송이 빠르고 포장이 꼼꼼해요",
         "사이즈가 작아서 교환했어요",
     ]
-    odds = Grams.of(packaged.encoder.encode_many(texts), len(packaged.heads.table)).read(packaged.heads.table)[:, -1]
+    odds = Grams.of(texts, len(packaged.heads.table)).read(packaged.heads.table)[:, -1]
     assert odds[:2].min() > odds[2:].max()

@@ -270,3 +270,11 @@ def test_names_of_columns_and_files_keep_their_hangul_in_any_locale_and_no_warni
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, encoding="utf-8", env=variables)
         assert done.returncode == code and "\\udc" not in done.stderr, done.stderr
     assert "영화.csv: expected a column '네용'" in done.stderr and (tmp_path / "결과.csv").is_file()
+
+
+def test_products_of_numpy_take_one_thread(monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    shown = 'print(app.os.environ["OPENBLAS_NUM_THREADS"], "numpy" in sys.modules)'
+    code = f"import sys; from nsmc_attention.cli import app; app.run = lambda words: {shown} or 0; app.main([])"
+    # numpy reads the variable where it is imported, as late as a command needs it
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "1 False\n"

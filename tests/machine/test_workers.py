@@ -13,6 +13,7 @@ def test_results_come_in_the_order_of_the_tasks():
     with Workers(2) as pool:
         assert list(pool.map(pow, range(50), [2] * 50)) == [number**2 for number in range(50)]
         assert len({pool.submit(os.getpid).result() for _ in range(20)}) <= 2
+        assert pool.submit(os.getenv, "OMP_NUM_THREADS").result() == "1"
     assert all(process.returncode is not None for process in pool.processes)
 
 
