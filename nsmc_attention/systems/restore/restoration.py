@@ -226,13 +226,11 @@ def pieces_of(text: str, longest: int) -> Iterator[Piece]:
                 window = text[start : start + longest]
                 ends = [mark.end() for mark in re.finditer("[.!?~] ", window)] or [window.rfind(SPACE) + 1]
                 end = start + (ends[-1] or longest)
-                # the space between two pieces begins neither
-                end += text.startswith(SPACE, end)
+                end += text.startswith(SPACE, end)  # the space between two pieces begins neither
             if part := text[start:end].rstrip():
                 yield Piece(start, part, part.replace(SPACE, ""))
             start = end
-        # the line break
-        start += len(LINE)
+        start += len(LINE)  # the line break
 
 
 def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]) -> Restoration:
@@ -243,8 +241,7 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
         return restored[0]
     text, end, chunks = "", 0, list[Chunk]()
     for piece, own in zip(pieces, restored):
-        # a space, or line breaks
-        between = source[end : piece.start]
+        between = source[end : piece.start]  # a space, or line breaks
         chunks.append(Chunk(len(text), end, numpy.arange(len(between))))
         text, end = text + between, piece.start + len(piece.text)
         chunks += [chunk._replace(row=len(text), column=piece.start) for chunk in own.chunks]
@@ -266,8 +263,7 @@ def pair_html(source: str, text: str) -> str:
     return f'<span class="nsmc-pair"><del>{before}</del><ins>{after}</ins></span>'
 
 
-# Characters on an axis: more cannot be read
-LONGEST_AXIS = 140
+LONGEST_AXIS = 140  # Characters on an axis: more cannot be read
 
 
 def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
