@@ -9,10 +9,11 @@ spaces say how its writer meant it. slang.txt has words that no dictionary has; 
 
 A text stays as typed unless one of its changes is likely: 감정이입, 보여주다 and 볼만하다 are correct with and without a space.
 Logistic regressions combine the spelling rules (allowed.tsv), the editor's probability and usage.json: the log-odds of a
-space and the counts of three letters in 576,833 raw reviews. recipes/usage.py writes it, and prints WEIGHTS. (Of letters: trees.py.)
+space and the counts of three letters in 576,833 raw reviews. recipes/usage.py writes it, and prints WEIGHTS.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -40,16 +41,19 @@ LAUGHING = re.compile(
     f"(?<!부)[{''.join(LAUGHS['ㅋ'].keys() - {'녘'})}]|[{''.join(LAUGHS['ㅎ'].keys() - set('좋놓낳넣쌓'))}](?=ㅎ)"
 )
 HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
-FOREIGN_LETTER = rf"[^\W{HANGUL}]"  # A letter or digit that is not Hangul, and the rest of its word
+# A letter or digit that is not Hangul, and the rest of its word
+FOREIGN_LETTER = rf"[^\W{HANGUL}]"
 REST = rf"(?:[^\s{HANGUL}]*{FOREIGN_LETTER})?"
 KOREAN = re.compile(f"[{HANGUL}]+")
 # Addresses, tags (#영화, @name) and words
 PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{FOREIGN_LETTER}{REST}", re.IGNORECASE)
-LINE = "\n"  # Between texts that are searched at once: no clean text has one
+# Between texts that are searched at once: no clean text has one
+LINE = "\n"
 # Found in an address or a tag, to which nothing may be joined
 SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
 
-ENDS = ".,!?…"  # Marks that end a sentence
+# Marks that end a sentence
+ENDS = ".,!?…"
 # The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
 QUOTED = re.compile(r"""[<〈《「『][^>〉》」』\n]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
 # What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
@@ -57,20 +61,24 @@ TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
     "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
 }
-# Of an added and a removed space a constant, and the weights of the log-odds of its probability, of whether the rules allow both
-# forms, of the log-odds of this change in reviews, and (added spaces only) of whether the rules require it
-WEIGHTS: dict[str, tuple[float, ...]] = {"added": (-0.66, 0.74, -2.59, 0.29, 0.3), "removed": (-1.13, 0.79, -5.0, 0.31)}
+# For each kind of change: a constant, and the weight of the log-odds of its probability. For a space, then those of whether the
+# rules allow both forms, of the log-odds of this change in reviews, and (added spaces only) of whether the rules require it
+WEIGHTS: dict[str, tuple[float, ...]] = {
+    "letter": (0.0, 1.0),
+    "added": (-0.66, 0.74, -2.59, 0.29, 0.3),
+    "removed": (-1.13, 0.79, -5.0, 0.31),
+}
 # A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
-LIKELY, UNLIKELY = {"letter": 1.8, "added": 2.5, "removed": 1.75}, -2.5
-# The maximum log-odds of a probability; letters on each side of a change that MeCab reads with it and without; the length of
-# counted sequences; the factor of log(1 + count) in usage.json
-LARGEST, NEAR, TRIGRAM, SCALE = 7.0, 8, 3, 10
+LIKELY, UNLIKELY = {"letter": 1.75, "added": 2.5, "removed": 1.75}, -2.5
+# The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
+LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
 # The least probability of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.5, 0.6
 SMALLEST_SHARE = 1e-9
 Tags = NDArray[numpy.int32]
 Flags = NDArray[numpy.bool_]
-Probabilities = NDArray[numpy.floating[Any]]  # float32 as the network computes them, float64 with log-odds added
+# float32 as the network computes them, float64 with log-odds added
+Probabilities = NDArray[numpy.floating[Any]]
 
 
 class Decisions(NamedTuple):
@@ -145,10 +153,13 @@ def slang() -> "re.Pattern[str]":
 
 def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:
     """Return decisions without those that the conventions forbid; `read` are the texts as the editor read them."""
-    text, tags = LINE.join(texts), decided.tags.copy()
-    numbers, follows, sure = letter_numbers(text), decided.has_space.copy(), decided.of_spaces.copy()
-    typed = (codes_of(text) != codes_of(LINE.join(read)))[numpy.diff(numbers, prepend=-1) > 0]
-    tags[typed] = KEEP  # a letter that was read as another one is not changed
+    text = LINE.join(texts)
+    numbers = letter_numbers(text)
+    tags, follows, sure = decided.tags.copy(), decided.has_space.copy(), decided.of_spaces.copy()
+    # a letter that was read as another one is not changed
+    codes = codes_of(text)
+    typed = (codes != codes_of(LINE.join(read)))[are_letters(codes)]
+    tags[typed] = KEEP
     tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
     for match in chain(QUOTED.finditer(text), slang().finditer(text)):
         first, last = numbers[match.start()], numbers[match.end() - 1]
@@ -158,25 +169,37 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
             while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
                 last += 1
             tags[first : last + 1] = KEEP
-    for what, pattern in rules():  # the groups are spaces
-        for start, _ in chain.from_iterable(match.regs[1:] for match in pattern.finditer(text)):
-            letter = numbers[start - 1]
-            if what in ("joined", "apart"):
-                follows[letter], sure[letter] = what == "apart", 1
-            else:
-                typed[letter] |= what == "always" or tells[letter]
+    for what, place in gaps(text):
+        letter = numbers[place]
+        if what in ("joined", "apart"):
+            follows[letter] = what == "apart"
+            sure[letter] = 1
+        else:
+            typed[letter] |= what == "always" or tells[letter]
     return decided._replace(tags=tags, has_space=numpy.where(typed, decided.had_space, follows), of_spaces=sure)
+
+
+def are_letters(codes: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
+    """Return which of the code points of joined texts are neither a space nor a LINE."""
+    return (codes != ord(SPACE)) & (codes != ord(LINE))
 
 
 def letter_numbers(text: str) -> NDArray[numpy.int64]:
     """Return the number, from 0, of the letter at each place of joined texts, or of the one before."""
-    codes = codes_of(text)
-    return numpy.cumsum((codes != ord(SPACE)) & (codes != ord(LINE))) - 1
+    return numpy.cumsum(are_letters(codes_of(text))) - 1
 
 
 def is_telling(text: str) -> bool:
     """Return whether the spaces of a text say how its writer meant it."""
     return text.count(SPACE) * SPARSE + SHORT_TEXT >= len(NO_WORD.sub("", text))
+
+
+def gaps(text: str) -> Iterator[tuple[str, int]]:
+    """Yield what a rule says, and the place of the letter before the space, of each space of a rule in a text."""
+    for what, pattern in rules():
+        for match in pattern.finditer(text):
+            for start, _ in match.regs[1:]:
+                yield what, start - 1
 
 
 def keep_foreign(decided: Decisions, texts: Sequence[str]) -> Decisions:
@@ -223,17 +246,17 @@ def evidence(text: str, decided: Decisions) -> Iterator[tuple[int, str, list[flo
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, tag)] * (end - start)
     places = [place for place, character in enumerate(text) if character != SPACE]
-    letters, sure = log_odds_of(decided.of_tags).tolist(), log_odds_of(decided.of_spaces).tolist()
     for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
-        yield number, "letter", [letters[number]]
+        yield number, "letter", [of_probability(float(decided.of_tags[number]))]
     changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
     spaces = usage().log_odds([text.replace(SPACE, "")]).tolist() if changed else []
     for number in changed:
         place, beside, put_in = places[number], places[number + 1], bool(decided.has_space[number])
         is_open = space_is_open(text, place, beside, morphemes, put_in)
         of_usage = spaces[number] * (1 if put_in else -1)
-        weighed = [sure[number], is_open, of_usage]
-        (_, tag), (_, after) = morphemes[place], morphemes[beside]  # a dependent noun (42항), or what 안 or 못 denies
+        weighed = [of_probability(float(decided.of_spaces[number])), is_open, of_usage]
+        # a dependent noun (42항), or what 안 or 못 denies
+        (_, tag), (_, after) = morphemes[place], morphemes[beside]
         apart = not is_open and (after.startswith("NNB") or tag == "MAG" and text[place] in "안못")
         yield number, *(("added", [*weighed, apart]) if put_in else ("removed", weighed))
 
@@ -271,19 +294,17 @@ def usage() -> Junctions:
 
 
 def log_odds(kind: str, evidence: Sequence[float]) -> float:
-    """Return the log-odds that a change is correct; `evidence` has a value for each weight after the constant, of a letter these."""
-    constant, *weights = WEIGHTS.get(kind, (0.0, 1.0))
+    """Return the log-odds that a change is correct; `evidence` has a value for each weight after the constant."""
+    constant, *weights = WEIGHTS[kind]
     return constant + sum(map(mul, weights, evidence))
 
 
-def log_odds_of(probabilities: Probabilities) -> NDArray[numpy.float64]:
-    """Return the log-odds of probabilities, at most LARGEST and at least its negative."""
-    near = numpy.clip(probabilities.astype("float64"), NEAREST_SHARE, 1 - NEAREST_SHARE)
-    return numpy.clip(numpy.log(near / (1 - near)), -LARGEST, LARGEST)
+def of_probability(probability: float) -> float:
+    return min(math.log(max(probability, NEAREST_SHARE) / max(1 - probability, NEAREST_SHARE)), LARGEST)
 
 
 def of_letters(letters: str, tags: Sequence[int], first: int, last: int, characters: Characters) -> Iterator[float]:
-    """Yield mean, least and largest log count of three letters around letters [first, last), as typed and as the tags say."""
+    """Yield the mean log count of three letters around letters [first, last), as typed and as changed by the tags."""
     units = [
         characters.character(tag) if tag > END else "" if tag == DELETE else letter
         for letter, tag in zip(letters, tags)
@@ -292,5 +313,4 @@ def of_letters(letters: str, tags: Sequence[int], first: int, last: int, charact
         before, after = SPACE + "".join(each[:first]), "".join(each[last:]) + SPACE
         around = before[1 - TRIGRAM :] + "".join(each[first:last]) + after[: TRIGRAM - 1]
         keys = [around[start : start + TRIGRAM] for start in range(len(around) - TRIGRAM + 1)]
-        counts = [usage().by_hash.get(hash_of(key), 0) / SCALE for key in keys] or [0.0]
-        yield from (sum(counts) / len(counts), min(counts), max(counts))
+        yield sum(usage().by_hash.get(hash_of(key), 0) for key in keys) / SCALE / max(1, len(keys))

@@ -226,11 +226,13 @@ def pieces_of(text: str, longest: int) -> Iterator[Piece]:
                 window = text[start : start + longest]
                 ends = [mark.end() for mark in re.finditer("[.!?~] ", window)] or [window.rfind(SPACE) + 1]
                 end = start + (ends[-1] or longest)
-                end += text.startswith(SPACE, end)  # the space between two pieces begins neither
+                # the space between two pieces begins neither
+                end += text.startswith(SPACE, end)
             if part := text[start:end].rstrip():
                 yield Piece(start, part, part.replace(SPACE, ""))
             start = end
-        start += len(LINE)  # the line break
+        # the line break
+        start += len(LINE)
 
 
 def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]) -> Restoration:
@@ -241,7 +243,8 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
         return restored[0]
     text, end, chunks = "", 0, list[Chunk]()
     for piece, own in zip(pieces, restored):
-        between = source[end : piece.start]  # a space, or line breaks
+        # a space, or line breaks
+        between = source[end : piece.start]
         chunks.append(Chunk(len(text), end, numpy.arange(len(between))))
         text, end = text + between, piece.start + len(piece.text)
         chunks += [chunk._replace(row=len(text), column=piece.start) for chunk in own.chunks]
@@ -263,7 +266,8 @@ def pair_html(source: str, text: str) -> str:
     return f'<span class="nsmc-pair"><del>{before}</del><ins>{after}</ins></span>'
 
 
-LONGEST_AXIS = 140  # Characters on an axis: more cannot be read
+# Characters on an axis: more cannot be read
+LONGEST_AXIS = 140
 
 
 def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:
