@@ -1,14 +1,16 @@
 """A classifier that is the mean of others with one beginning, whose table of n-grams then learns sentences.
 
-    python -m recipes.averaged OUT BUNDLE BUNDLE ... [--sentences FILE.csv]
+    python -m recipes.averaged OUT BUNDLE ... [--sentences FILE.csv] [--unread BUNDLE] [--strength 8] [--held 3]
 
 The mean of networks that were trained alike from one beginning, with several seeds, is one network, and mostly better than
 each (Wortsman et al. 2022, arXiv:2203.05482). To the weights of its n-grams is added v, which minimizes
 
-    sum over sentences of log(1 + exp(-y (odds + x v)))  +  |v|^2 / (2 STRENGTH)  +  HELD / 2 sum over reviews of (x v)^2
+    sum over sentences of log(1 + exp(-y (odds + x v)))  +  |v|^2 / (2 strength)  +  held / 2 sum over reviews of (x v)^2
 
 for labels y of -1 and 1 and the features x of the n-grams: what it learns of the sentences hardly changes the log-odds of
-reviews of NSMC. Last it is calibrated on the dev part, as after training, and written with rounded tables.
+reviews of NSMC. A classifier that has read the sentences leaves its n-grams little to learn of them: with --unread, the odds
+are those of one that has not, and the raw reviews are held too. Last the mean is calibrated on the dev part, as after training,
+and written with rounded tables.
 """
 
 import argparse
@@ -30,15 +32,15 @@ from nsmc_attention.classifier.origins import read_sentences, unmarked
 from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.classifier.stages import ClassifierTrainer
 from nsmc_attention.classifier.train import split, tokenized, write_classifier
-from nsmc_attention.corpora import nsmc
+from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.engines.graphs import parameters_of
 from nsmc_attention.machine.aliases import Arrays, Network
 from nsmc_attention.network.parameters import NGRAM_TABLE, round_tables, snapshot, wide_scale
 from nsmc_attention.training.runs import Run
 from nsmc_attention.training.task import manifest_of
 
-# Inverse strength of the penalty on v, that of changes of the training part's log-odds, and largest number of solver steps
-STRENGTH, HELD, STEPS = 8.0, 3.0, 80
+# Largest number of solver steps
+STEPS = 100
 Odds = NDArray[numpy.float64]
 
 
@@ -54,34 +56,52 @@ def features(trainer: ClassifierTrainer, network: Network, part: EncodedPart) ->
     return tfidf(presence(tokens, len(table), factors), numpy.sqrt(table[:, 1])).tocsr()
 
 
-def fitted(own: sparse.csr_matrix, labels: Odds, odds: Odds, held: sparse.csr_matrix) -> Odds:
-    """Return v of the module's formula, for sentences with labels 0 or 1 and reviews that are held."""
-    signs, own_turned, held_turned = 2 * labels - 1, own.T.tocsr(), held.T.tocsr()
+def fitted(
+    own: sparse.csr_matrix, labels: Odds, odds: Odds, films: sparse.csr_matrix, strength: float, held: float
+) -> Odds:
+    """Return v of the module's formula, for sentences with labels 0 or 1 and reviews of films."""
+    signs, own_turned, films_turned = 2 * labels - 1, own.T.tocsr(), films.T.tocsr()
 
     def loss(v: Odds) -> tuple[float, Odds]:
-        margins, change = signs * (odds + own @ v), held @ v
-        value = numpy.logaddexp(0, -margins).sum() + v @ v / (2 * STRENGTH) + HELD / 2 * change @ change
-        return value, v / STRENGTH + HELD * (held_turned @ change) - own_turned @ (signs * expit(-margins))
+        margins, change = signs * (odds + own @ v), films @ v
+        value = numpy.logaddexp(0, -margins).sum() + v @ v / (2 * strength) + held / 2 * change @ change
+        return value, v / strength + held * (films_turned @ change) - own_turned @ (signs * expit(-margins))
 
     return minimize(loss, numpy.zeros(own.shape[1]), jac=True, method="L-BFGS-B", options={"maxiter": STEPS}).x
 
 
 def with_learnt_ngrams(
-    trainer: ClassifierTrainer, arrays: Arrays, sentences: pandas.DataFrame, train: EncodedPart
+    trainer: ClassifierTrainer,
+    arrays: Arrays,
+    unread: Arrays,
+    sentences: pandas.DataFrame,
+    films: EncodedPart,
+    penalties: tuple[float, float],
 ) -> Arrays:
-    """Return the parameters with v in their table of n-grams, of the clear sentences without marks."""
+    """Return the parameters with v in their table of n-grams, of the clear sentences without marks, by the odds of `unread`."""
     frame = unmarked(sentences).drop_duplicates("document")
-    labels = frame["label"].to_numpy(dtype="float64")
-    part = TrainingPart(trainer.encoder.encode_many([*frame["document"]]), labels, frame)
-    network = trainer.network_of(arrays, dropout=False)
-    own, held = features(trainer, network, part), features(trainer, network, train)
+    part, network = encoded(trainer, frame, frame["label"]), trainer.network_of(arrays, dropout=False)
+    own, of_films = features(trainer, network, part), features(trainer, network, films)
     # few of a million buckets
     used = numpy.flatnonzero(own.getnnz(axis=0))
-    odds = trainer.odds(network, trainer.batches(part, with_ngrams=True))
-    change = fitted(own[:, used].tocsr(), labels, odds, held[:, used].tocsr())
+    odds = trainer.odds(trainer.network_of(unread, dropout=False), trainer.batches(part, with_ngrams=True))
+    change = fitted(own[:, used].tocsr(), part.labels, odds, of_films[:, used].tocsr(), *penalties)
     table = arrays[NGRAM_TABLE].copy()
     table[used, 0] += change * numpy.sqrt(table[used, 1]) / wide_scale(arrays)
     return {**arrays, NGRAM_TABLE: table}
+
+
+def encoded(trainer: ClassifierTrainer, frame: pandas.DataFrame, labels: "pandas.Series[float]") -> EncodedPart:
+    """Return the documents that have tokens."""
+    part = TrainingPart(trainer.encoder.encode_many([*frame["document"]]), labels.to_numpy("float64"), frame)
+    return part.take([number for number, review in enumerate(part.reviews) if len(review)])
+
+
+def with_raw(trainer: ClassifierTrainer, train: EncodedPart) -> EncodedPart:
+    """Return the training part and the raw reviews that are in no official file."""
+    frame = raw.load(raw.find(), [nsmc.load("nsmc", part).frame for part in ("train", "test")]).frame
+    part = encoded(trainer, frame, frame["stars"] > 5)
+    return TrainingPart([*train.reviews, *part.reviews], numpy.append(train.labels, part.labels), train.frame)
 
 
 def main() -> None:
@@ -90,6 +110,9 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("bundles", type=Path, nargs="+")
     parser.add_argument("--sentences", type=Path)
+    parser.add_argument("--unread", type=Path)
+    parser.add_argument("--strength", type=float, default=8.0)
+    parser.add_argument("--held", type=float, default=3.0)
     given = parser.parse_args()
     bundles = [load_bundle(path, LAYOUT) for path in given.bundles]
     first, reviews, run = bundles[0], nsmc.load("nsmc", "train"), Run(given.out)
@@ -100,7 +123,9 @@ def main() -> None:
     arrays, sentences = mean_of([parameters_of(bundle)[1] for bundle in bundles]), None
     if given.sentences:
         sentences = read_sentences(given.sentences)
-        arrays = with_learnt_ngrams(trainer, arrays, sentences.frame, train)
+        unread = parameters_of(load_bundle(given.unread, LAYOUT))[1] if given.unread else arrays
+        films = with_raw(trainer, train) if given.unread else train
+        arrays = with_learnt_ngrams(trainer, arrays, unread, sentences.frame, films, (given.strength, given.held))
     network = trainer.network_of(arrays, dropout=False)
     ngrams = NgramTable(arrays[NGRAM_TABLE], 1.0)
     figures = trainer.calibrate(network, trainer.batches(dev, with_ngrams=True), ngrams)

@@ -24,7 +24,7 @@ Opinion = tuple[Optional[str], Optional[float]]
 # The file of a bundle; figures of a review: the chances of a side, neutral, no opinion, and of 1 to 10 stars
 FILE, FIGURES = "sentiment.safetensors", 13
 # Added to the log-odds of neutral by the stars, for a positive and a negative label, and the largest log-odds after that
-LEANING, MOST = (0.8, 0.0), 0.8
+LEANING, MOST = (1.0, -0.3), 2.0
 # Letters of the longest n-grams, characters of a text that are read, factors of contexts and of the logarithms of stars
 SIZES, LONGEST_TEXT, SCALES = 5, 1000, (0.1, 0.3)
 
