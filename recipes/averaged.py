@@ -73,35 +73,33 @@ def fitted(
 def with_learnt_ngrams(
     trainer: ClassifierTrainer,
     arrays: Arrays,
-    unread: Arrays,
-    sentences: pandas.DataFrame,
-    films: EncodedPart,
-    penalties: tuple[float, float],
+    odds: Odds,
+    sentences: EncodedPart,
+    films: list[EncodedPart],
+    *penalties: float,
 ) -> Arrays:
-    """Return the parameters with v in their table of n-grams, of the clear sentences without marks, by the odds of `unread`."""
-    frame = unmarked(sentences).drop_duplicates("document")
-    part, network = encoded(trainer, frame, frame["label"]), trainer.network_of(arrays, dropout=False)
-    own, of_films = features(trainer, network, part), features(trainer, network, films)
+    """Return the parameters with v in their table of n-grams, by the log-odds of sentences and the features of films."""
+    network = trainer.network_of(arrays, dropout=False)
+    own = features(trainer, network, sentences)
     # few of a million buckets
     used = numpy.flatnonzero(own.getnnz(axis=0))
-    odds = trainer.odds(trainer.network_of(unread, dropout=False), trainer.batches(part, with_ngrams=True))
-    change = fitted(own[:, used].tocsr(), part.labels, odds, of_films[:, used].tocsr(), *penalties)
+    of_films = sparse.vstack([features(trainer, network, part)[:, used] for part in films]).tocsr()
+    change = fitted(own[:, used].tocsr(), sentences.labels, odds, of_films, *penalties)
     table = arrays[NGRAM_TABLE].copy()
     table[used, 0] += change * numpy.sqrt(table[used, 1]) / wide_scale(arrays)
     return {**arrays, NGRAM_TABLE: table}
 
 
-def encoded(trainer: ClassifierTrainer, frame: pandas.DataFrame, labels: "pandas.Series[float]") -> EncodedPart:
-    """Return the documents that have tokens."""
-    part = TrainingPart(trainer.encoder.encode_many([*frame["document"]]), labels.to_numpy("float64"), frame)
+def encoded(trainer: ClassifierTrainer, frame: pandas.DataFrame) -> EncodedPart:
+    """Return the documents that have tokens, with their labels."""
+    part = TrainingPart(trainer.encoder.encode_many([*frame["document"]]), frame["label"].to_numpy("float64"), frame)
     return part.take([number for number, review in enumerate(part.reviews) if len(review)])
 
 
-def with_raw(trainer: ClassifierTrainer, train: EncodedPart) -> EncodedPart:
-    """Return the training part and the raw reviews that are in no official file."""
+def raw_reviews() -> pandas.DataFrame:
+    """Return document and label of the raw reviews that are in no official file."""
     frame = raw.load(raw.find(), [nsmc.load("nsmc", part).frame for part in ("train", "test")]).frame
-    part = encoded(trainer, frame, frame["stars"] > 5)
-    return TrainingPart([*train.reviews, *part.reviews], numpy.append(train.labels, part.labels), train.frame)
+    return frame.assign(label=frame["stars"] > 5)
 
 
 def main() -> None:
@@ -123,15 +121,28 @@ def main() -> None:
     arrays, sentences = mean_of([parameters_of(bundle)[1] for bundle in bundles]), None
     if given.sentences:
         sentences = read_sentences(given.sentences)
-        unread = parameters_of(load_bundle(given.unread, LAYOUT))[1] if given.unread else arrays
-        films = with_raw(trainer, train) if given.unread else train
-        arrays = with_learnt_ngrams(trainer, arrays, unread, sentences.frame, films, (given.strength, given.held))
+        part = encoded(trainer, unmarked(sentences.frame).drop_duplicates("document"))
+        unread = trainer.network_of(
+            parameters_of(load_bundle(given.unread, LAYOUT))[1] if given.unread else arrays, dropout=False
+        )
+        odds = trainer.odds(unread, trainer.batches(part, with_ngrams=True))
+        films = [train, *([encoded(trainer, raw_reviews())] if given.unread else [])]
+        arrays = with_learnt_ngrams(trainer, arrays, odds, part, films, given.strength, given.held)
     network = trainer.network_of(arrays, dropout=False)
     ngrams = NgramTable(arrays[NGRAM_TABLE], 1.0)
     figures = trainer.calibrate(network, trainer.batches(dev, with_ngrams=True), ngrams)
     round_tables(network)
-    command = shlex.join(["python", "-m", "recipes.averaged", given.out.name, *(each.name for each in bundles)])
-    command += f" --sentences {given.sentences.name}" if given.sentences else ""
+    words = [
+        given.out.name,
+        *(each.name for each in bundles),
+        "--strength",
+        str(given.strength),
+        "--held",
+        str(given.held),
+    ]
+    for option, path in (("--sentences", given.sentences), ("--unread", given.unread)):
+        words += [option, path.name] if path else []
+    command = shlex.join(["python", "-m", "recipes.averaged", *words])
     mean = {
         "name": ",".join(each.name for each in bundles),
         "fingerprint": ",".join(each.fingerprint for each in bundles),

@@ -223,7 +223,7 @@ def fit_stars(dense: Floats, grams: sparse.csr_matrix, targets: NDArray[numpy.in
             second += 0.01 * (gradients[name] ** 2 - second)
             arrays[name] *= 1 - rate * DECAY[name == "table"] * (arrays[name].ndim > 1)
             arrays[name] -= rate * first / (numpy.sqrt(second) + 1e-6)
-    # dropout makes the rarer stars rarer still, and the share of positive reviews is estimated by their means
+    # rare stars come out with too low a mean probability, and the share of positive reviews is estimated by these means
     for _ in range(CALIBRATIONS):
         stars = ten_stars(arrays, dense, grams @ arrays["table"])
         known = stars * ALLOWED[targets]

@@ -161,16 +161,16 @@ class TokenScorer:
         gave some to the padding, rows are renormalized to sum to 1. Without `weighted` there are none.
         """
         pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
-        own: Any = pieces.reviews
-        probabilities, said = numpy.full(len(own), numpy.nan), numpy.zeros((len(own), FIGURES))
-        weights: list[Any] = [None] * len(own)
-        texts = own.texts if isinstance(own, Window) else [one.text or " ".join(one.tokens) for one in own]
-        for members, probability, arrays, dense in self.computed(own, heads is not None):
+        parts: Any = pieces.reviews
+        probabilities, said = numpy.full(len(parts), numpy.nan), numpy.zeros((len(parts), FIGURES))
+        weights: list[Any] = [None] * len(parts)
+        texts = parts.texts if isinstance(parts, Window) else [one.text or " ".join(one.tokens) for one in parts]
+        for members, probability, arrays, dense in self.computed(parts, heads is not None):
             probabilities[members] = probability
             if heads:
                 said[members] = heads(dense, Grams.of([texts[i] for i in members], len(heads.table)).read(heads.table))
             for member, array in zip(members, arrays if weighted else ()):
-                inside = slice(len(own[member]))
+                inside = slice(len(parts[member]))
                 # a copy: a view would keep the whole batch in memory
                 array = numpy.array(array[tuple([inside if axis in AXES else slice(None) for axis in axes])])
                 if "queries" in axes:

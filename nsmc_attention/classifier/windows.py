@@ -15,7 +15,7 @@ from ..text.symbols import LONGEST_NUMBER, READERS, symbols
 from ..text.tokenizers import LONGEST_TEXT
 
 Ids = NDArray[numpy.int32]
-# One of these is in each text whose letters were lost, and one of the noun in a site's notice (`abstention.replaced`)
+# At least one of these is in each text that lost letters, and in each notice of a site (`abstention.replaced`)
 SUSPECT, IS_SUSPECT, UNCLEAN = "[?\ufffd글물뷰후평메용견멘dD]", 0x40, 0x80
 
 

@@ -34,7 +34,7 @@ CLOSED_PIPE = 141
 
 
 def main(arguments: Optional[list[str]] = None) -> NoReturn:
-    """Run the command line, numpy's products on one thread, as several wait busily for each other; never returns."""
+    """Run the command line and exit; numpy gets one thread, because its idle threads keep the cores busy."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for name, (mode, encoding, errors) in STREAMS.items():
         # None if the shell has closed it

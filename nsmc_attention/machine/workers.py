@@ -1,6 +1,6 @@
-"""Worker processes: each runs one task at a time, pickled through a pipe as its result is, and ends with its parent.
+"""Worker processes: each runs one task at a time, and ends with its parent. Tasks and results are pickled through pipes.
 
-They are new ones: a fork beside an engine's threads may hang, and `multiprocessing` runs the caller's main module again.
+They are new processes: a fork beside an engine's threads may hang, and `multiprocessing` runs the caller's main module again.
 """
 
 import os
@@ -62,7 +62,7 @@ class Workers(ThreadPoolExecutor):
 
 
 def work(parent: int, descriptor: int) -> None:
-    """Run the tasks that come by a pipe, on one thread: those of numpy's products wait busily for each other."""
+    """Run the tasks that come by a pipe; numpy gets one thread, because its idle threads keep the cores busy."""
     os.environ["OMP_NUM_THREADS"] = "1"
     exit_with_parent(parent)
     collect_seldom()
