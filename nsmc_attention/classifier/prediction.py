@@ -111,8 +111,11 @@ class Prediction:
         values.update(tokens=list(self.tokens), offsets=[list(span) for span in self.offsets])
         if weights:
             values.update(weights=self.weights.tolist(), token_weights=self.token_weights.tolist())
-            values.update({"axes": list(self.axes)} if self.axes != AXES else {})
-        return {**values, "error": self.error} if self.error else values
+            if self.axes != AXES:
+                values["axes"] = list(self.axes)
+        if self.error:
+            values["error"] = self.error
+        return values
 
 
 def output_rows(probabilities: Numbers, reasons: Mapping[int, Optional[str]]) -> list[Row]:

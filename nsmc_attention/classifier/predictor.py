@@ -29,7 +29,7 @@ from ..sentiment.heads import FIGURES, Grams, Heads, Opinion
 from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
-from .domain_shift import domain_shift
+from .domain_shift import shift_of
 from .engines import Engine, NativeEngine, load_engine
 from .prediction import IN_WORDS, TYPES, WITH_SENTIMENT, Prediction, opinion_in_words, output_rows
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
@@ -353,7 +353,7 @@ class Classifier(Predictor):
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
         probabilities, _, said = self.score.read(reviews, self.heads, weighted=False)
-        unlike = domain_shift(self, texts, (reviews, probabilities))
+        unlike = shift_of(self.bundle, reviews, probabilities)
         labelled = [not unlike and row[0] is not None for row in self.labels_of(reviews, probabilities)]
         places, stars = bins_of(probabilities[labelled], self.prior), said[labelled, 3:]
         return replace(NOTHING, sample=numpy.column_stack([numpy.full(len(places), worth), places, stars]))

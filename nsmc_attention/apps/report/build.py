@@ -103,7 +103,10 @@ class TextReader(AspectReader):
     """Reads of texts what a report counts, small enough to come from a worker process; for `films` their vectors too."""
 
     films: bool = False
-    review_reader = cached_property(lambda self: ReviewReader(self.scorer.bundle, threads=1))
+
+    @cached_property
+    def review_reader(self) -> ReviewReader:
+        return ReviewReader(self.scorer.bundle, threads=1)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
         """Return one row of all texts: the clean ones, frames of PREDICTED and MENTION, their `count_words`, their vectors."""
@@ -134,7 +137,7 @@ def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
 
 
 def read_texts(
-    reader: TextReader, table: WholeTable, frame: pandas.DataFrame, rater: Optional[FilmRater] = None
+    reader: TextReader, table: WholeTable, frame: pandas.DataFrame, rater: Optional[FilmRater]
 ) -> tuple[pandas.DataFrame, Tally, pandas.DataFrame, pandas.DataFrame, Pools, pandas.DataFrame]:
     """Fill a frame with PREDICTED; return its rows with a label, what is counted of all texts, and those that may be shown."""
     tally, words, pools, kept = Tally(), pandas.DataFrame(), Pools(), [*PREDICTED][: 3 if reader.scorer.heads else 2]

@@ -58,7 +58,8 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     difference, whole = by(sides).mean() - sides.mean(), sides.mean()
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / by(sides).count())
     counts = {kind: by(frame["sentiment"] == kind).sum() for kind in SENTIMENTS[1::2] if "sentiment" in frame}
-    counts.update({"undecided": by(undecided).sum()} if undecided.any() else {})
+    if undecided.any():
+        counts["undecided"] = by(undecided).sum()
     own = {"mean_stars": "stars", "share_by_stars": "star_label"}.items()
     means = {name: by(frame[column]).mean() for name, column in own if column in frame}
     rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0, **counts, **means)

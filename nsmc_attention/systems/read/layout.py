@@ -5,7 +5,7 @@ parts, or edges of bubbles, rules and pictures. Parts are joined into words, and
 """
 
 from functools import reduce
-from typing import Any
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -42,11 +42,11 @@ Mask = NDArray[numpy.bool_]
 Ink = tuple[Numbers, Numbers]  # places, counted row by row, and the number of the component of each
 
 
-def find_lines(gray: Gray) -> list[Box]:
-    """Return where the lines of text of a picture (H, W) are, in reading order."""
+def find_lines(gray: Gray, contrast: Optional[Gray] = None) -> list[Box]:
+    """Return where the lines of text of a picture (H, W) are, in reading order; with its `framed_contrast`, if known."""
     if not gray.size:
         return []
-    contrast = contrast_of(framed(gray))
+    contrast = framed_contrast(gray) if contrast is None else contrast
     ink, boxes, size = ink_of(contrast)
     letters, alone, walls = are_letters(ink, boxes, size, framed(gray), contrast)
     lines = numpy.append(lines_of(boxes[letters], size, (walls, contrast.shape[1])), boxes[alone], axis=0)
@@ -60,8 +60,9 @@ def framed(gray: Gray) -> Gray:
     return numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
 
 
-def contrast_of(gray: Gray) -> Gray:
-    """Return how much gray differs within each 2 x 2 pixels."""
+def framed_contrast(gray: Gray) -> Gray:
+    """Return how much gray differs within each 2 x 2 pixels of a framed picture: (H + 1, W + 1)."""
+    gray = framed(gray)
     rows = [extreme(gray[:-1], gray[1:]) for extreme in (numpy.maximum, numpy.minimum)]
     highest, lowest = numpy.maximum(rows[0][:, :-1], rows[0][:, 1:]), numpy.minimum(rows[1][:, :-1], rows[1][:, 1:])
     return numpy.subtract(highest, lowest, out=highest)

@@ -20,7 +20,7 @@ from ...scoring.reference import Predictor
 from ..sequences.characters import BEGIN, END
 from ..sequences.search import Hypothesis, State, search
 from .decoding import MOST_STRIPS, Letters, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
-from .layout import find_lines
+from .layout import find_lines, framed_contrast
 from .opening import Picture, open_gray
 from .reading import SURE, SURER, Line, Reading, edges_of
 from .rules import without_rules
@@ -72,7 +72,8 @@ class PictureReader(Predictor):
 
     def read_gray(self, gray: Gray) -> Reading:
         """Return the Reading of gray pixels (height, width)."""
-        boxes = find_lines(clear := without_rules(gray))
+        clear = without_rules(gray, contrast := framed_contrast(gray))
+        boxes = find_lines(clear, contrast if clear is gray else None)
         lines = self.read_boxes(clear, list(filter(is_readable, boxes)))
         best = {line.box: line for line in lines}
         for below, widest, edges, least, letters in AGAIN:

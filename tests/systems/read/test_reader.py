@@ -166,7 +166,7 @@ def test_what_is_hardly_text_is_left_out_and_counted(page):
 
 def test_a_place_that_cannot_be_read_is_said_with_its_box(reader, page, tmp_path, capsys, monkeypatch):
     line, too_long = Box(15, 15, WIDTH - 5, 45), Box(0, 70, 30_000, 90)
-    monkeypatch.setattr("nsmc_attention.systems.read.reader.find_lines", lambda gray: [line, too_long])
+    monkeypatch.setattr("nsmc_attention.systems.read.reader.find_lines", lambda *_: [line, too_long])
     monkeypatch.setattr(Line, "legible", True)
     reading = reader(page)
     assert [one.box for one in reading.lines] == [line] and reading.left_out == (too_long,)
