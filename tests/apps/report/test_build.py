@@ -6,22 +6,11 @@ import pandas
 import pytest
 
 from nsmc_attention.apps.report.build import phrases, report
-from nsmc_attention.classifier.predictor import Classifier, load_classifier
+from nsmc_attention.classifier.predictor import Classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.parts import PART_ROWS
-
-
-@pytest.fixture(scope="module")
-def classifier(bundle_folder):
-    return load_classifier(bundle_folder)
-
-
-@pytest.fixture(scope="module")
-def packaged():
-    """The classifier whose vectors the packaged film network reads."""
-    return load_classifier()
 
 
 @pytest.fixture
@@ -51,6 +40,10 @@ def test_a_report_counts_every_review_and_needs_nothing_else(classifier, reviews
     assert f'"source": "{example["group"]} · 2019-04-01"'.replace("<", "\\u003c") in html
 
 
+# Beginnings of the keys of phrases that other pages have
+ELSEWHERE = "title found_ share_ stars_ key_stars key_agreed agreement films_unlike aspects_unlike aspects_own".split()
+
+
 @pytest.mark.parametrize("language, other", [("ko", "en"), ("en", "ko")])
 def test_a_page_speaks_one_language(packaged, reviews, tmp_path, language, other):
     report(packaged, reviews, tmp_path / "r.html", "film", "date", title="<b>여름</b>", language=language)
@@ -60,22 +53,7 @@ def test_a_page_speaks_one_language(packaged, reviews, tmp_path, language, other
         {
             text
             for key, text in phrases(each).items()
-            if "{" not in text
-            and not key.startswith(
-                (
-                    "title",
-                    "found_",
-                    "share_",
-                    "stars_",
-                    "key_stars",
-                    "key_agreed",
-                    "agreement",
-                    "films_unlike",
-                    "aspects_unlike",
-                    "aspects_own",
-                )
-            )
-            and not key.endswith("_attention")
+            if "{" not in text and not key.startswith(tuple(ELSEWHERE)) and not key.endswith("_attention")
         }
         for each in (language, other)
     )
@@ -134,11 +112,6 @@ def test_many_months_are_drawn_as_years_and_stay_months_in_the_table(classifier,
     assert len(found["months"]) == 72 and ">2010</b>" in html and ">2010-01</b>" not in html
 
 
-def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_path):
-    found = report(classifier, reviews, tmp_path / "r.html")
-    assert set(found) == {"words_by_log_odds", "words_by_attention", "reviews"}
-
-
 @pytest.mark.parametrize(
     "output, columns, error, message",
     [
@@ -186,6 +159,7 @@ def test_tables_go_only_where_nothing_else_is(classifier, reviews, tmp_path):
     report(classifier, reviews, tmp_path / "r.html", "film", tables_to=tmp_path / "tables")
     found = report(classifier, reviews, tmp_path / "r.html", tables_to=tmp_path / "tables")
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(found), "none of the one before"
+    assert set(found) == {"words_by_log_odds", "words_by_attention", "reviews"}, "without groups and dates"
 
 
 @pytest.mark.parametrize("count", [1, 6, 11])
