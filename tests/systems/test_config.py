@@ -21,14 +21,6 @@ def group_of(values, path):
     return values, name
 
 
-CONFIGS = [*PRESETS.values(), *(Config().with_fields(attention=kind) for kind in ATTENTIONS)]
-
-
-@pytest.mark.parametrize("config", CONFIGS, ids=range(len(CONFIGS)))
-def test_a_config_survives_its_dict(config):
-    assert Config.from_dict(config.to_dict()) == config
-
-
 @pytest.mark.parametrize(
     "path, value, message",
     [

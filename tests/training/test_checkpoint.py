@@ -30,10 +30,6 @@ def test_a_state_is_loaded_as_it_was_saved_and_the_last_one_counts(tmp_path, sta
     assert [path.name for path in tmp_path.iterdir()] == ["checkpoint.safetensors"]
 
 
-def test_without_any_the_training_begins(tmp_path, state):
-    assert Checkpoint(tmp_path).load(*state) == Progress()
-
-
 @pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(b"")])
 def test_damaged_best_parameters_are_told_with_what_to_do(tmp_path, state, damage):
     checkpoint = Checkpoint(tmp_path)

@@ -12,10 +12,6 @@ from nsmc_attention.systems.film.train import COVERAGE, inside, margin
 SCALE = Scale("pretrained", "ab" * 32, 258, 1.0, 10.0, [0.5] * len(COUNTS))
 
 
-def test_it_survives_its_json():
-    assert Scale.from_json(SCALE.to_json().encode(), "scale.json") == SCALE
-
-
 @pytest.mark.parametrize(
     "content", [b"", b"[]", b"{}", b"3", b"\xff", SCALE.to_json()[:-3].encode() + b', "other": 1}']
 )
