@@ -11,6 +11,7 @@ def test_figures_of_a_case_counted_by_hand():
     found = metrics([1, 1, 0, 0], [0.9, 0.4, 0.2, 0.6])
     assert found["accuracy"] == found["precision"] == found["recall"] == found["f1"] == 0.5
     assert found["confusion"] == [[1, 1], [1, 1]] and found["n"] == 4 and found["roc_auc"] == 0.75
+    assert metrics([1, 1], [0.9, 0.8])["roc_auc"] is None, "of one label alone"
 
 
 def test_a_calibrated_scorer_has_no_calibration_error_and_an_overconfident_one_has():
@@ -19,10 +20,6 @@ def test_a_calibrated_scorer_has_no_calibration_error_and_an_overconfident_one_h
     labels = (random.uniform(size=200000) < probability).astype(int)
     assert expected_calibration_error(labels, probability) < 0.005
     assert expected_calibration_error(labels, (probability > 0.5).astype(float)) == pytest.approx(0.25, abs=0.01)
-
-
-def test_one_label_alone_has_no_roc_auc():
-    assert metrics([1, 1], [0.9, 0.8])["roc_auc"] is None
 
 
 def test_evaluate_answers_the_documented_fields(bundle_folder):

@@ -4,16 +4,7 @@ import pickle
 
 import pytest
 
-from nsmc_attention import (
-    Classifier,
-    FilmRater,
-    LanguageModel,
-    Restorer,
-    load,
-    load_film,
-    load_language_model,
-    load_restorer,
-)
+from nsmc_attention import FilmRater, LanguageModel, Restorer, load, load_film, load_language_model, load_restorer
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 
 # {a fixture, its bundle: (class, its own function that loads, what it makes of texts)}
@@ -44,10 +35,6 @@ def test_a_classifiers_bundle_and_an_unknown_engine_are_refused(bundle, bundle_f
         own_load(bundle_folder)
     with pytest.raises(ConfigError, match="unknown engine 'torch'"):
         own_load(folder, engine="torch")
-
-
-def test_the_classifier_is_the_default():
-    assert type(load()) is Classifier
 
 
 @pytest.mark.parametrize("texts", ["정말", b"x", [3]])
