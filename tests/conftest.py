@@ -127,43 +127,26 @@ TINY_CONVOLUTION = BRIEF.with_fields(values="convolution", window=3, value_units
 TINY_SIGNED = TINY_CONVOLUTION.with_fields(signed=1)
 # Of the systems beside the classifier, any of which may be missing: the system, its preset, settings
 TINY_SYSTEMS = {
-    "tiny_editor": (
-        "restore",
-        "editor",
-        "model.embedding_size=8 model.encoder.hidden_size=8 model.output_units=8 training.batch_size=32 training.epochs=1",
-    ),
-    "tiny_language": (
-        "language",
-        "transformer",
-        "model.embedding_size=8 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16 "
-        "training.batch_size=64 training.epochs=1",
-    ),
-    "tiny_writer": (
-        "restore",
-        "writer",
-        "text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4 model.decoder.units=16 "
-        "model.decoder.feed_forward=16 model.decoder.dropout=0 model.output_units=8 model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 "
-        "training.average=0 training.joined=0 training.dev_fraction=0.02",
-    ),
-    "tiny_film": (
-        "film",
-        None,
-        "model.units=6 model.output_units=6 model.attention.units=4 training.batch_size=32 training.epochs=8 "
-        "training.learning_rate=0.02 training.patience=8 training.average=0",
-    ),
-    "tiny_reader": (
-        "read",
-        None,
-        "model.hidden_size=8 model.decoder_size=8 model.attention.units=4 model.embedding_size=4 model.output_units=4 "
-        f"training.lines=32 training.batch_size=8 training.epochs=1 training.fonts={font_file().parent}",
-    ),
+    "tiny_editor": """restore editor model.embedding_size=8 model.encoder.hidden_size=8 model.output_units=8
+        training.batch_size=32 training.epochs=1""",
+    "tiny_language": """language transformer model.embedding_size=8 model.encoder.units=8 model.encoder.heads=2
+        model.encoder.feed_forward=16 training.batch_size=64 training.epochs=1""",
+    "tiny_writer": """restore writer text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4
+        model.decoder.units=16 model.decoder.feed_forward=16 model.decoder.dropout=0 model.output_units=8
+        model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 training.average=0
+        training.joined=0 training.dev_fraction=0.02""",
+    "tiny_film": """film pooling model.units=6 model.output_units=6 model.attention.units=4 training.batch_size=32
+        training.epochs=8 training.learning_rate=0.02 training.patience=8 training.average=0""",
+    "tiny_reader": """read reader model.hidden_size=8 model.decoder_size=8 model.attention.units=4
+        model.embedding_size=4 model.output_units=4 training.lines=32 training.batch_size=8 training.epochs=1""",
 }
 
 
 def tiny_config(name):
     """Return the settings of one of TINY_SYSTEMS."""
-    task, preset_name, settings = TINY_SYSTEMS[name]
-    return changed(SYSTEMS[task].preset(preset_name), settings)
+    task, preset_name, settings = TINY_SYSTEMS[name].split(maxsplit=2)
+    config = changed(SYSTEMS[task].preset(preset_name), settings)
+    return config.with_settings({"training.fonts": str(font_file().parent)}) if task == "read" else config
 
 
 PRAISE, BLAME = ("정말 재미있다", "최고의 영화", "배우들 연기가 좋다"), ("지루하다", "돈이 아깝다", "최악의 연출")
