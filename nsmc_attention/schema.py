@@ -283,7 +283,7 @@ class TaskConfig(Settings):
     @property
     def graphs(self) -> dict[str, Any]:
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
-        raise NotImplementedError
+        return self.model.graphs
 
     def with_fields(self: TaskT, **changes: object) -> TaskT:
         """Return this config with some settings changed, each by its short name (SHORT_NAMES) or its path.

@@ -120,8 +120,7 @@ def adapt_classifier(
     # a folder that is taken is reported before the work
     run.check({})
     first, table = load_bundle(bundle, LAYOUT), labelled_rows(source, once=True)
-    rows = table.reviews
-    examples = tokenized(rows, first.config)
+    examples = tokenized(rows := table.reviews, first.config)
     check_counts(examples.labels, rows.name)
     run.say(f"data: {rows.name}, {len(examples.labels):,} labelled reviews, {int(examples.labels.sum()):,} positive")
     for line in table.in_words():
@@ -248,11 +247,11 @@ class Comparison:
     def in_words(self) -> list[str]:
         said = {name: f"{100 * value:.1f} %" for name, value in self.figures.items() if name != "interval"}
         low, high = (f"{100 * bound:.1f}" for bound in self.figures["interval"])
-        both = f"adapted {said['balanced_after']}, as it was {said['balanced_before']}"
+        plain = f"adapted {said['after']} ({low} to {high}), as it was {said['before']}"
+        balanced = f"adapted {said['balanced_after']}, as it was {said['balanced_before']}"
         return [
-            "accuracy, each review predicted by networks that have not seen it: adapted "
-            f"{said['after']} ({low} to {high}), as it was {said['before']}",
-            f"balanced accuracy, the mean of the shares of both labels: {both}",
+            f"accuracy, each review predicted by networks that have not seen it: {plain}",
+            f"balanced accuracy, the mean of the shares of both labels: {balanced}",
         ]
 
     @property

@@ -14,7 +14,6 @@ from typing import Optional
 import numpy
 from numpy.typing import NDArray
 
-from ..bundle import AnyBundle
 from ..machine.aliases import Numbers
 from ..measure.metrics import log_odds
 from ..scoring.reference import Predictor
@@ -63,22 +62,19 @@ def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
 
 
 def domain_shift(classifier: Predictor, texts: Sequence[str]) -> Optional[DomainShift]:
-    """Measure how the first MOST_TEXTS texts differ from film reviews; None where `shift_of` gives none."""
+    """Measure how the first MOST_TEXTS texts differ from film reviews; None of another classifier than the packaged one."""
     if not classifier.bundle.packaged:
         return None
     reviews = [review for review in classifier.bundle.codec.encode_many(texts[:MOST_TEXTS]) if len(review)]
-    return shift_of(classifier.bundle, reviews, classifier.judge.score(reviews))
+    return shift_of(classifier.bundle.codec, reviews, classifier.judge.score(reviews))
 
 
-def shift_of(bundle: AnyBundle, reviews: Sequence[Encoded], probabilities: Numbers) -> Optional[DomainShift]:
-    """Measure how reviews that a bundle's classifier has read, blank ones as NaN (N,), differ from film reviews.
-
-    None where they do not, for fewer than FEWEST_TEXTS with a word, and for another bundle than the packaged one.
-    """
+def shift_of(encoder: ReviewEncoder, reviews: Sequence[Encoded], probabilities: Numbers) -> Optional[DomainShift]:
+    """Measure `domain_shift` by the probabilities (N,), NaN of blank ones; None for fewer than FEWEST_TEXTS with a word."""
     ids = [review.ids for review in reviews if len(review)]
-    if not bundle.packaged or len(ids) < FEWEST_TEXTS:
+    if len(ids) < FEWEST_TEXTS:
         return None
-    ranks = word_ranks(bundle.codec)[numpy.concatenate(ids)]
+    ranks = word_ranks(encoder)[numpy.concatenate(ids)]
     log_rank = numpy.log(ranks[ranks > 0]).mean() if ranks.any() else 0.0
     certainty = numpy.nanmean(numpy.abs(log_odds(probabilities)))
     found = DomainShift(len(ids), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))

@@ -12,7 +12,7 @@ packaged bundle alone: an embedding, a bidirectional GRU, additive attention, wi
 from collections.abc import Sequence
 from functools import partial
 from itertools import repeat
-from typing import Any, Optional, Protocol
+from typing import Any, Optional, Protocol, cast
 from weakref import WeakValueDictionary
 
 import numpy
@@ -62,15 +62,13 @@ class GraphEngine:
         """Return the weights (N, L, K, T, T) of an encoder that attends."""
         return self.graph(*arrays, outputs=(HEADS,))[0]
 
-    def contributions(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
+    def contributions(self, *arrays: Numbers) -> Sequence[Numbers]:
         """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
-        probability, contributions = self.graph(*arrays, outputs=("probability", CONTRIBUTIONS))
-        return probability, contributions
+        return self.graph(*arrays, outputs=("probability", CONTRIBUTIONS))
 
-    def read(self, *arrays: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def read(self, *arrays: Numbers) -> Sequence[Numbers]:
         """Return the probability (N,), the weights, and what networks above read (N, F), of a graph that has that."""
-        probability, weights, contexts = self.graph(*arrays, outputs=("probability", "weights", CONTEXTS))
-        return probability, weights, contexts
+        return self.graph(*arrays, outputs=("probability", "weights", CONTEXTS))
 
 
 class ContributionEngine:
@@ -279,8 +277,7 @@ def last_layer(arrays: Arrays, has_ngrams: bool, units: int) -> Record:
 
 def gluon_graph(bundle: ClassifierBundle, device: str) -> GluonGraph:
     """Return the classifier's network on an MXNet device."""
-    graph: Any = load_graphs(bundle, "gluon", device)["model.onnx"]
-    return graph
+    return cast(GluonGraph, load_graphs(bundle, "gluon", device)["model.onnx"])
 
 
 def load_engine(

@@ -119,8 +119,7 @@ class Prediction:
 
 
 def output_rows(probabilities: Numbers, reasons: Mapping[int, Optional[str]]) -> list[Row]:
-    """Return (label, score, probability, error) for N probabilities of positive, NaN of a blank text; in places with a
-    reason to withhold the label, the probability alone is left."""
+    """Return (label, score, probability, error) for probabilities (N,), NaN of blanks; with a reason for no label, without."""
     positive = probabilities >= 0.5
     labels, scores = map(LABELS.__getitem__, positive.tolist()), numpy.where(positive, probabilities, 1 - probabilities)
     rows: list[Row] = [*zip(labels, scores.tolist(), probabilities.tolist(), repeat(None))]
@@ -154,8 +153,7 @@ WEIGHTED = ("contribution", "attention")
 
 
 def attribution_html(prediction: Prediction, values: Numbers, method: str = "attention", source: str = "") -> str:
-    """Return a prediction, which has a label, as HTML with one value a token (T,) by one of METHODS; `source` names the
-    model."""
+    """Return a prediction with a label as HTML, with values (T,) by one of METHODS; `source` names the model."""
     signed, largest = method in SIGNED, float(abs(values).max())
     about = "".join(f" · {escape(each)}" for each in (prediction.opinion, source) if each)
     head = (

@@ -353,7 +353,7 @@ class Classifier(Predictor):
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
         probabilities, _, said = self.score.read(reviews, self.heads, weighted=False)
-        unlike = shift_of(self.bundle, reviews, probabilities)
+        unlike = self.bundle.packaged and shift_of(self.encoder, reviews, probabilities)
         labelled = [not unlike and row[0] is not None for row in self.labels_of(reviews, probabilities)]
         places, stars = bins_of(probabilities[labelled], self.prior), said[labelled, 3:]
         return replace(NOTHING, sample=numpy.column_stack([numpy.full(len(places), worth), places, stars]))

@@ -187,8 +187,7 @@ class ClassifierTrainer:
         train, dev = encode(train_part, self.encoder), encode(dev_part, self.encoder)
         stars = encode(star_part, self.encoder) if star_part else None
         training = self.config.training
-        dev_batches = self.batches(dev)
-        network = self.new_network(dev_batches)
+        network = self.new_network(dev_batches := self.batches(dev))
         if stars:
             self.fit(network, self.stage("stars", self.beside(stars, sentences), dev_batches))
         progress = self.fit(network, self.stage("labels", self.beside(train, sentences), dev_batches))

@@ -85,8 +85,7 @@ def train(
         The tokenizer is unknown or needs Java.
     """
     run = Run(Path(out), resume, device, quiet)
-    source = Labelled(data, data_dir, **columns)
-    return train_classifier(source, config, run, valid, init_from, teacher, sentences)
+    return train_classifier(Labelled(data, data_dir, **columns), config, run, valid, init_from, teacher, sentences)
 
 
 def train_classifier(

@@ -137,7 +137,7 @@ def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
     return content
 
 
-def read_json(content: Union[str, bytes], where: object, error: type[NsmcError], expected: str = "JSON") -> Any:
+def read_json(content: Union[str, bytes], where: object, error: type[NsmcError], expected: str) -> Any:
     """Return the value of a JSON text (str, or UTF-8 bytes); `error` for any other, or one nested too deeply."""
     try:
         return json.loads(content if isinstance(content, str) else content.decode())

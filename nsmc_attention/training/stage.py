@@ -20,13 +20,13 @@ BatchT = TypeVar("BatchT")
 class Objective(ABC):
     """The objective of a stage, evaluated on `dev_batches`.
 
-    `metric` names the figure of `evaluate` that selects the epoch; smaller is better.
+    `metric` names the figure of `evaluate` that selects the epoch; smaller is better. A seed decides what SeededBatches draw.
     """
 
     metric: str
 
-    def __init__(self, dev_batches: Any, device: Device):
-        self.dev_batches, self.device = dev_batches, device
+    def __init__(self, dev_batches: Any, device: Device, seed: int = 0):
+        self.dev_batches, self.device, self.seed = dev_batches, device, seed
 
     @abstractmethod
     def loss(self, network: Network, batch: Any) -> Array:

@@ -147,7 +147,6 @@ class Content:
         return [(self.say[key], text) for key, text in lines if text]
 
     def praise_and_blame(self, count: int) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-        """Return the clearest words of either side."""
         words = self.tables["words_by_log_odds"]
         return words[words["z"] > 0].head(count), words[words["z"] < 0].tail(count)[::-1]
 

@@ -30,8 +30,8 @@ COUNTED = {r"[2-6]\d{4}": ("D", "1899-12-30"), r"1\d{9}": ("s", "1970-01-01T09")
 WEEKDAYS = dict(zip("월화수목금토일", range(7)))
 THIS_YEAR = re.compile(r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>\w)(?:요일)?\)?$")
 SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]  # what a review may be by the heads of a classifier
-# The middle of the stars, and the characters of a review that is long enough to read
-MIDDLE, READABLE = 6, 15
+# The middle of the stars, the characters of a review that is long enough to read, and the fewest reviews of a word
+MIDDLE, READABLE, FEWEST_REVIEWS = 6, 15, 5
 
 
 def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evidence = NOTHING) -> pandas.DataFrame:
@@ -58,8 +58,7 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     difference, whole = by(sides).mean() - sides.mean(), sides.mean()
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / by(sides).count())
     counts = {kind: by(frame["sentiment"] == kind).sum() for kind in SENTIMENTS[1::2] if "sentiment" in frame}
-    if undecided.any():
-        counts["undecided"] = by(undecided).sum()
+    counts |= {"undecided": by(undecided).sum()} if undecided.any() else {}
     own = {"mean_stars": "stars", "share_by_stars": "star_label"}.items()
     means = {name: by(frame[column]).mean() for name, column in own if column in frame}
     rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0, **counts, **means)
@@ -78,9 +77,8 @@ def agreement(frame: pandas.DataFrame) -> pandas.DataFrame:
 def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     """Return each date as "2019-04-01", or "2019-04" where it has no day; NaN where it is none, or relative (3일 전).
 
-    Years come first, as in Korea ("19. 4. 1.", "2019년 4월 1일", "190401", "2019-04-01 12:30"), or the month has its English
-    name (Oct 1, 2025). Time zones are ignored: the day is the writer's. A date without a year has the newest of the others
-    or the next one, whichever has its day of the week.
+    Years come first, as in Korea ("19. 4. 1.", "2019년 4월 1일"), or the month has its English name. The day is the writer's,
+    in any time zone. A date without a year has the newest of the others or the next, whichever has its day of the week.
     """
     written = pandas.Series([str(cell).strip() for cell in cells], dtype="category").cat
     texts = pandas.Series(written.categories, dtype=object).str
@@ -123,10 +121,7 @@ def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior:
 
 
 def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Sequence[float]]]) -> pandas.DataFrame:
-    """Count "reviews" by word, "" of all, and their "tokens" with the sums of their "weights", each by label.
-
-    A review has a label, its words, those of the tokens, and the tokens' weights.
-    """
+    """Count "reviews" by word ("": all), "tokens" and sums of "weights", by label, of (label, words, tokens, weights)."""
     columns = defaultdict[tuple[str, str], Any](Counter)
     for label, words, tokens, weights in reviews:
         columns["reviews", label].update({"", *words})
@@ -137,12 +132,12 @@ def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Seque
     return pandas.DataFrame(columns).fillna(0.0)
 
 
-def distinctive_words(reviews: pandas.DataFrame, fewest: int = 5) -> pandas.DataFrame:
+def distinctive_words(reviews: pandas.DataFrame) -> pandas.DataFrame:
     """Return which words occur more in reviews of one label than in those of the other.
 
     The log-odds ratio with all words as the Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
     equation 22), is z, above 0 for praise, largest first, 0 where the word is in no larger share of that side's reviews;
-    positive and negative are the reviews with the word. Words in fewer than `fewest` are left out.
+    positive and negative are the reviews with the word. Words in fewer than FEWEST_REVIEWS are left out.
     """
     counts = reviews.reindex(columns=["positive", "negative"]).fillna(0.0)
     sides, counts = counts.loc[""], counts.drop(index="")
@@ -151,7 +146,7 @@ def distinctive_words(reviews: pandas.DataFrame, fewest: int = 5) -> pandas.Data
     others = counts.sum() + whole.sum() - smoothed if len(counts) > 1 else smoothed
     odds, larger = numpy.log(smoothed / others) @ [1, -1], (counts / sides.clip(lower=1)) @ [1, -1]
     z = (odds / numpy.sqrt((1 / smoothed).sum(axis="columns"))).where(numpy.sign(odds) == numpy.sign(larger), 0.0)
-    rows = counts.astype("int64").assign(z=z)[whole >= fewest].rename_axis("word").reset_index()
+    rows = counts.astype("int64").assign(z=z)[whole >= FEWEST_REVIEWS].rename_axis("word").reset_index()
     return rows.sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 
@@ -159,7 +154,7 @@ def attended_words(words: pandas.DataFrame) -> pandas.DataFrame:
     """Return for each label its words by weight: label, word, count, weight (mean), largest first, without rare ones."""
     counts = pandas.concat({label: words.xs(label, axis="columns", level=1) for label in words.columns.unique(1)})
     counts = counts.rename_axis(["label", "word"]).reset_index()
-    fewest = max(5, counts.loc[counts["word"] == "", "reviews"].sum() // 500)
+    fewest = max(FEWEST_REVIEWS, counts.loc[counts["word"] == "", "reviews"].sum() // 500)
     rows = counts[(counts["word"] != "") & (counts["tokens"] >= fewest)].astype({"tokens": "int64"})
     rows = rows[["label", "word"]].assign(count=rows["tokens"], weight=rows["weights"] / rows["tokens"])
     return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)

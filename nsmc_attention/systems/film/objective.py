@@ -112,10 +112,6 @@ class FilmObjective(Objective):
 
     metric = "loss"
 
-    def __init__(self, dev: FilmBatches, device: Device, seed: int):
-        super().__init__(dev, device)
-        self.seed = seed
-
     def quantiles(self, network: Network, batch: FilmBatch) -> Arrays:
         """The quantiles of QUANTILES, (N, 3)."""
         return network(*(mxnet.nd.array(array, ctx=self.device, dtype=array.dtype) for array in batch.inputs))[0]

@@ -69,10 +69,6 @@ class LanguageConfig(TaskConfig):
         self.model.encoder.check("model.encoder")
         check_scores(self.text.max_length, self.model.encoder.numbers_per_pair)
 
-    @property
-    def graphs(self) -> Graphs:
-        return self.model.graphs
-
     def network(self, vocab_size: int) -> Network:
         """Build the HybridBlock, its parameters not yet initialized."""
         from .network import MaskedLanguageModel

@@ -131,10 +131,6 @@ class ReadConfig(TaskConfig):
     model: ReaderConfig = section(ReaderConfig(), "the network")
     training: ReadTraining = section(ReadTraining(), "how the network is trained")
 
-    @property
-    def graphs(self) -> Graphs:
-        return self.model.graphs
-
     def network(self, vocab_size: int, count: int) -> Network:
         return self.model.network(vocab_size, count)
 
