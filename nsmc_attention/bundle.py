@@ -208,7 +208,7 @@ def verified(path: Path, manifest: Manifest) -> bytes:
 
 
 def read_encoder(content: bytes, path: Path, manifest: Manifest, config: Any) -> "ReviewEncoder":
-    """Return the encoder of texts as ids of words, of a config with `text`; BundleError if the network was trained with another."""
+    """Return the encoder of texts of a config with `text`; BundleError if the network was trained with another."""
     from .text.encoding import ReviewEncoder
     from .text.tokenizers import tokenizer_version
 

@@ -230,7 +230,7 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Block SIGINT and SIGTERM in the processes started within the block: Ctrl-C reaches them too, and they would complain."""
+    """Block SIGINT and SIGTERM in processes started within: Ctrl-C reaches them too, and they would complain."""
     # its start would unblock the signals
     import_module("multiprocessing.resource_tracker").ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))

@@ -62,7 +62,7 @@ def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
 
 
 def domain_shift(classifier: Predictor, texts: Sequence[str]) -> Optional[DomainShift]:
-    """Measure how the first MOST_TEXTS texts differ from film reviews; None of another classifier than the packaged one."""
+    """Measure how the first MOST_TEXTS texts differ from film reviews; None unless the classifier is packaged."""
     if not classifier.bundle.packaged:
         return None
     reviews = [review for review in classifier.bundle.codec.encode_many(texts[:MOST_TEXTS]) if len(review)]
@@ -70,7 +70,7 @@ def domain_shift(classifier: Predictor, texts: Sequence[str]) -> Optional[Domain
 
 
 def shift_of(encoder: ReviewEncoder, reviews: Sequence[Encoded], probabilities: Numbers) -> Optional[DomainShift]:
-    """Measure `domain_shift` by the probabilities (N,), NaN of blank ones; None for fewer than FEWEST_TEXTS with a word."""
+    """Measure `domain_shift` by probabilities (N,), NaN of blanks; None for fewer than FEWEST_TEXTS with a word."""
     ids = [review.ids for review in reviews if len(review)]
     if len(ids) < FEWEST_TEXTS:
         return None

@@ -72,7 +72,7 @@ class GraphEngine:
 
 
 class ContributionEngine:
-    """Contributions of the tokens to the log-odds, (N, T), in place of the weights, by an engine that has `contributions`."""
+    """Contributions of tokens to the log-odds, (N, T), in place of weights, by an engine that has `contributions`."""
 
     axes: tuple[str, ...] = ("keys",)
 
@@ -164,14 +164,14 @@ class NativeEngine:
         self.run = partial(kernels.import_network().run, network)
 
     def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = (None, None)) -> tuple[Floats, Floats]:
-        """Return the probability (N,) and the weights (N, T, T); fill contexts and contributions, None is not wanted."""
+        """Return probability (N,) and weights (N, T, T); fill contexts and contributions, None is not wanted."""
         (reviews, length), (ids, lengths, *ngrams) = arrays[0].shape, arrays
         weights = numpy.empty((reviews, length, length), dtype="float32")
         tokens = ids.ravel(), ngrams[0].reshape(reviews * length, -1) if ngrams else None
         return self.among(*tokens, numpy.arange(0, ids.size, length, "int32"), lengths, weights, *beside), weights
 
     def among(self, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids, *wanted: Optional[Floats]) -> Floats:
-        """Return the probability (N,) of reviews among tokens (U,); fill weights, contexts, contributions, None is not wanted."""
+        """Return the probability (N,) of reviews among tokens (U,); fill weights, contexts, contributions."""
         probability = numpy.empty(len(starts), dtype="float32")
         parts, whole = min(self.threads, len(starts) // WORTH_A_THREAD), (starts, lengths, probability, *wanted)
         if parts < 2:
@@ -182,7 +182,7 @@ class NativeEngine:
         return probability
 
     def in_window(self, read: bool, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids) -> tuple[Any, ...]:
-        """Return the probability (N,) of reviews among tokens, None for the weights, and what networks above `read` (N, F)."""
+        """Return the probability (N,) of reviews among tokens, None for weights, what networks above `read` (N, F)."""
         contexts = numpy.empty((len(starts), self.width), dtype="float32") if read else None
         found = self.among(ids, ngrams, starts, lengths, None, contexts, None), None
         return found if contexts is None else (*found, contexts[:, self.columns])
@@ -265,7 +265,7 @@ def attention_arrays(arrays: Arrays, hidden: int) -> Arrays:
 
 
 def last_layer(arrays: Arrays, has_ngrams: bool, units: int) -> Record:
-    """Return the last layer's difference of its two rows, and the values, if there are some, of embeddings of so many units."""
+    """Return the last layer's difference of its two rows, and the values, if any, of embeddings of so many units."""
     output = arrays["output.weight"][1] - arrays["output.weight"][0]
     read, values = len(output) - has_ngrams, arrays.get("values.dense.weight")
     if values is not None:

@@ -38,7 +38,7 @@ class TokenFeatures(NamedTuple):
 
 
 class ReviewFeatures(NamedTuple):
-    """The last layer's inputs, (N, 1, F), the attention weights, (N, T, T) or, with hops, (N, R, T), and further outputs."""
+    """The last layer's inputs, (N, 1, F), attention weights, (N, T, T) or of hops (N, R, T), and further outputs."""
 
     features: Array
     weights: Array
@@ -54,7 +54,7 @@ class EmbeddedClassifier(HybridBlock):
     def forward_embedded(
         self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None
     ) -> tuple[Array, ...]:
-        """Return logits and weights of what `embed_tokens` returned, and the network's further outputs; mask is (N, T, 1)."""
+        """Return logits, weights and further outputs of what `embed_tokens` returned; mask is (N, T, 1)."""
         review = self.read_embedded(F, rows, mask, valid_length)
         return (self.classify(F, review.features), review.weights, *review.others)
 
@@ -192,7 +192,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         return states, by_token
 
     def by_review(self, F: Operators, by_token: Array) -> Array:
-        """Return the n-grams' log-odds of each review, (N, 1, 1), from those of its tokens, (N, T, 1); None without n-grams."""
+        """Return n-grams' log-odds by review, (N, 1, 1), from those by token, (N, T, 1); None without n-grams."""
         return F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
 
     def features(self, F: Operators, pooled: Array, by_review: Array) -> Array:
@@ -272,7 +272,7 @@ def with_previous_token(F: Operators, by_token: Array) -> Array:
 
 
 def shared_with_next(F: Operators, by_token: Array, mask: Array) -> Array:
-    """n-grams' log-odds by the token that they begin in (N, T, 1) -> by the tokens that they are in, with the same sum."""
+    """n-grams' log-odds by the token they begin in (N, T, 1) -> by the tokens that they are in, with the same sum."""
     none = 0 * F.slice_axis(mask, axis=1, begin=0, end=1)
     has_next = F.slice_axis(F.concat(mask, none, dim=1), axis=1, begin=1, end=None)
     moved = SHARED * by_token * has_next

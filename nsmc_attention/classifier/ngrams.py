@@ -95,7 +95,7 @@ def tfidf(weighted: sparse.csr_matrix, idf: NDArray[numpy.float64]) -> sparse.cs
 def cross_fitted_log_odds(
     token_lists: Sequence[Sequence[str]], labels: NDArray[numpy.int64], buckets: int
 ) -> NDArray[numpy.float64]:
-    """Return the log-odds (N,) of each list of tokens by a table fitted to the other folds; both labels have 2 at least."""
+    """Return log-odds (N,) of lists of tokens by tables fitted to the other folds; both labels have 2 at least."""
     from sklearn.model_selection import StratifiedKFold
 
     odds = numpy.zeros(len(labels))

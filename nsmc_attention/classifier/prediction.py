@@ -1,4 +1,4 @@
-"""A classifier's result for one review, as a frozen value; in a notebook its words are shaded by the values of a method."""
+"""A classifier's result for one review, as a frozen value; in a notebook its words are shaded."""
 
 from dataclasses import dataclass, replace
 from html import escape
@@ -119,7 +119,7 @@ class Prediction:
 
 
 def output_rows(probabilities: Numbers, reasons: Mapping[int, Optional[str]]) -> list[Row]:
-    """Return (label, score, probability, error) for probabilities (N,), NaN of blanks; with a reason for no label, without."""
+    """Return (label, score, probability, error) by probabilities (N,), NaN of blanks; a reason takes the label."""
     positive = probabilities >= 0.5
     labels, scores = map(LABELS.__getitem__, positive.tolist()), numpy.where(positive, probabilities, 1 - probabilities)
     rows: list[Row] = [*zip(labels, scores.tolist(), probabilities.tolist(), repeat(None))]

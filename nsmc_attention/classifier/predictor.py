@@ -246,7 +246,7 @@ class Classifier(Predictor):
         return {"sentiment": self.sentiment} if self.sentiment else {}
 
     def with_sentiment(self, sentiment: str = "columns") -> "Classifier":
-        """Return the classifier whose tables have the sentiment and stars; ConfigError where the bundle has no heads."""
+        """Return the classifier whose tables have sentiment and stars; ConfigError where the bundle has no heads."""
         if not self.heads:
             advice = "add them by python -m recipes.sentiment, in a checkout"
             raise ConfigError(f"{self.bundle.folder}: expected heads of the sentiment, found none; {advice}")

@@ -83,7 +83,7 @@ class ClassifierConfig(Settings):
 
 
 class ArticleConfig(Settings):
-    """The original article's network, which takes padding for words: of reviews of one length, without n-grams and erasure."""
+    """The original article's network, which takes padding for words: one length, no n-grams and no erasure."""
 
     kind = "article"
     axes: ClassVar[tuple[str, ...]] = AXES

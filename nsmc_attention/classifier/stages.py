@@ -319,7 +319,7 @@ class ClassifierTrainer:
         return NgramTable(table, worth)
 
     def factors(self, network: Network, examples: EncodedPart) -> Optional[list[NDArray[numpy.float32]]]:
-        """Return the factors of the tokens' n-grams in the network (`terms`), (T,) of each review; None if they are 1."""
+        """Return the factors of tokens' n-grams in the network (`terms`), (T,) of each review; None if they are 1."""
         if network.values is None:
             return None
         _, weights = predict_batches(network, self.batches(examples, with_ngrams=network.has_ngrams), self.run.context)

@@ -209,7 +209,7 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
 def finish(
     run: Run, inputs: Inputs, config: Config, origins: Origins, trained: tuple[Network, Progress, Record]
 ) -> ClassifierBundle:
-    """Write the bundle of a finished training, whose manifest has the command that repeats it, and say how good it is."""
+    """Write a finished training's bundle, with the command that repeats it, and say how good it is."""
     reviews, dev_reviews, (network, progress, calibration) = inputs.reviews, inputs.dev_reviews, trained
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {

@@ -51,7 +51,7 @@ class WholeTable(Mapping[str, list[str]]):
         self.written = pandas.Series([text.strip() != "" for text in self.cells(self.text_column)], dtype=bool)
 
     def cells(self, name: str, last: bool = False) -> Iterator[str]:
-        """Yield the cells of a column as they are, blank ones in rows that lack it; the `last` time parts are forgotten."""
+        """Yield the cells of a column, blank ones in rows that lack it; the `last` time parts are forgotten."""
         for place, part in enumerate(self.parts):
             yield from json.loads(decompress(part[name])) if name in part else [as_text(None)] * len(part.numbers)
             self.parts[place] = None if last else part
@@ -113,7 +113,7 @@ def read_reviews(source: Labelled, part: str) -> Reviews:
 
 
 def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
-    """Return the rows with a label that is not neutral, or stars not in the middle; `once` only with text, each text once."""
+    """Return rows with a label that is not neutral, or stars not in the middle; `once`: with text, each text once."""
     table, path = WholeTable(source.open()), Path(source.data)
     if not (texts := list(table.cells(table.text_column))):
         raise DataError(f"{path}: the file has no reviews")

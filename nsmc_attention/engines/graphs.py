@@ -40,7 +40,7 @@ def parameters_of(bundle: AnyBundle) -> tuple[Any, Arrays]:
 
 
 def gluon_network(bundle: AnyBundle, device: str) -> tuple[Any, Any]:
-    """Return the network of a bundle of any task with its parameters, not hybridized, and the mxnet context that it is on."""
+    """Return a bundle's network with its parameters, not hybridized, and the mxnet context that it is on."""
     context = choose_device(device)
     network, arrays = parameters_of(bundle)
     initialize_from(network, arrays, context)

@@ -48,7 +48,7 @@ def is_built() -> bool:
 
 
 def other_kind(model: object, *expected: str) -> Optional[str]:
-    """Return "expected model.encoder.kind gru, found ..." for the first of such paths with their kinds that a model lacks."""
+    """Return "expected model.encoder.kind gru, found ..." for the first path with its kind that a model lacks."""
     for path, kind in (each.split() for each in expected):
         found = attrgetter(path)(model)
         if found != kind:

@@ -83,7 +83,7 @@ def pool(F: Operators, shares: Array, weights: Array, states: Array) -> Array:
 
 
 def value(F: Operators, parameter: Any, beside: Array) -> Array:
-    """Return a parameter of a child block as what `hybrid_forward` computes with, on the device of the array `beside`."""
+    """Return a child block's parameter as what `hybrid_forward` computes with, on the device of `beside`."""
     return parameter.var() if F is mxnet.sym else parameter.data(beside.context)
 
 

@@ -233,7 +233,7 @@ def tally_of(scorer: Scorer, texts: Sequence[str], found: Sequence[Any], errors:
 
 
 def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:
-    """Return probabilities, None without one, and the number of errors of results: objects, or rows of output columns."""
+    """Return probabilities, or None, and the number of errors of results: objects, or rows of output columns."""
     place = [*scorer.types].index("probability") if scorer.judge else -1
     if results and isinstance(results[0], dict):
         results, place = [(result.get("probability"), result.get("error")) for result in results], 0

@@ -100,7 +100,7 @@ def stacked(rows: Iterable[Iterable[float]], width: int, padding: float, dtype: 
 
 
 def bucket_sampler(lengths: NDArray[numpy.int64], batch_size: int, shuffle: bool) -> Iterable[list[int]]:
-    """Return the batches of an epoch as positions of equal lengths (N,), in an order drawn from NumPy's global generator."""
+    """Return an epoch's batches as positions of equal lengths (N,), in an order of NumPy's global generator."""
     # it shuffles its own lists: each epoch needs a new one
     options = {"num_buckets": None, "ratio": 0, "bucket_keys": numpy.unique(lengths).tolist(), "shuffle": shuffle}
     return gluonnlp.data.FixedBucketSampler(lengths, batch_size, **options)

@@ -72,7 +72,7 @@ class Stage:
 def similar_batches(
     keys: Any, size: int, random: Optional[numpy.random.RandomState] = None
 ) -> Iterator[NDArray[numpy.int64]]:
-    """Yield positions of items with similar keys, `size` a batch, the batches in an order drawn at random; None: by key."""
+    """Yield positions of items with similar keys, `size` a batch, batches in a random order; None: by key."""
     order = numpy.argsort(keys, kind="stable")
     count = -(-len(order) // size)
     for number in (random.permutation(count) if random else numpy.arange(count)).tolist():

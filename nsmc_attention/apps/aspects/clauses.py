@@ -38,7 +38,7 @@ Morphemes = tuple[list[tuple[str, str]], list[Span]]
 
 
 class Words(NamedTuple):
-    """{word in small letters: its aspect}, what matches one in a text, and whether the classifier was trained on other texts."""
+    """{word in small letters: its aspect}, what matches one, and whether the classifier was trained on other texts."""
 
     aspects: dict[str, str]
     pattern: "re.Pattern[str]"
@@ -46,7 +46,7 @@ class Words(NamedTuple):
 
 
 def read_words(words: Any) -> Pairs:
-    """Read (word, aspect), - for none, of a path or DataFrame with these columns; () for None. DataError where wrong."""
+    """Read (word, aspect), - for none, of a path or DataFrame with such columns; () for None. DataError if wrong."""
     option, table, name = "words:", words, "DataFrame"
     if isinstance(words, (str, Path)):
         option, table, name = "--aspects-file", Path(words), str(words)

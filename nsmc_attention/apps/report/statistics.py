@@ -1,4 +1,4 @@
-"""Statistics of scored reviews: estimated shares of positive reviews, content words and distinctive ones, extreme reviews."""
+"""Statistics of scored reviews: estimated shares of positive ones, dates, distinctive words, extreme reviews."""
 
 import re
 from collections import Counter, defaultdict
@@ -66,7 +66,7 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
 
 
 def agreement(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the number of reviews with stars by the side of their stars (rows; neutral is the middle) and by the model."""
+    """Return the number of reviews by the side of their stars (rows; neutral is the middle) and by the model."""
     sides = frame["star_label"].fillna(0.5).where(frame["stars"].notna()).rename("stars")
     said = frame.get("sentiment", frame["label"]).rename("model")
     counts = frame.groupby([sides, said], observed=True).size().unstack(fill_value=0)
@@ -100,7 +100,7 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
 
 
 def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior: float, whole: Evidence) -> Tables:
-    """Return the tables of a report, from its rows with a label, those `shown` with texts, words and mentions of aspects."""
+    """Return the tables of a report, from rows with a label, those `shown`, words and mentions of aspects."""
     tables = Tables()
     if "sentiment" in frame:
         counts = frame["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
@@ -121,7 +121,7 @@ def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior:
 
 
 def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Sequence[float]]]) -> pandas.DataFrame:
-    """Count "reviews" by word ("": all), "tokens" and sums of "weights", by label, of (label, words, tokens, weights)."""
+    """Count by label, of (label, words, tokens, weights), "reviews" by word ("": all), "tokens", and "weights"."""
     columns = defaultdict[tuple[str, str], Any](Counter)
     for label, words, tokens, weights in reviews:
         columns["reviews", label].update({"", *words})
@@ -151,7 +151,7 @@ def distinctive_words(reviews: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def attended_words(words: pandas.DataFrame) -> pandas.DataFrame:
-    """Return for each label its words by weight: label, word, count, weight (mean), largest first, without rare ones."""
+    """Return the words of each label by weight: label, word, count, mean weight; largest first, no rare ones."""
     counts = pandas.concat({label: words.xs(label, axis="columns", level=1) for label in words.columns.unique(1)})
     counts = counts.rename_axis(["label", "word"]).reset_index()
     fewest = max(FEWEST_REVIEWS, counts.loc[counts["word"] == "", "reviews"].sum() // 500)
@@ -167,7 +167,7 @@ def clearest(mentions: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas.DataFrame]:
-    """Return the reviews with the most evidence of each side and the most neutral ones, a text once, long ones first."""
+    """Return the reviews with the most evidence of each side and the most neutral, a text once, long ones first."""
     sides, texts = frame.get("sentiment", frame["label"]), frame["text"]
     evidence, middle = abs(frame["probability"] - 0.5), abs(frame.get("expected_stars", MIDDLE) - MIDDLE)
     distance = -evidence.where(sides != "neutral", -middle)

@@ -45,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True)
 class FilmBatch:
-    """N films with at most S reviews given: what the network is called with, vectors (N, S, F) and mask (N, S), 1 for a review."""
+    """N films with at most S reviews given: the network's inputs, vectors (N, S, F) and mask (N, S), 1 for a review."""
 
     inputs: tuple[Numbers, ...]
     stars: NDArray[numpy.float32]  # (N,)

@@ -208,7 +208,7 @@ def quantiles_of(
 
 
 def calibrated(objective: "FilmObjective", network: Network, dev: "FilmVectors") -> list[float]:
-    """Return for each of COUNTS the margin by which the dev films' intervals are widened; of too few films the last one's."""
+    """Return for each of COUNTS the margin that widens the dev films' intervals; of too few films the last one's."""
     margins: list[float] = []
     for count in COUNTS:
         quantiles, stars = quantiles_of(objective, network, dev, count)

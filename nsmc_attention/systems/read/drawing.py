@@ -43,7 +43,7 @@ class Face:
 
 
 def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
-    """Return the faces with Korean letters of a folder, "": of this system, without the files that have a part of `unused`."""
+    """Return faces with Korean letters of a folder, "": of this system, without files that have a part of `unused`."""
     from matplotlib.font_manager import findSystemFonts
 
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of each table that it finds odd
@@ -74,7 +74,7 @@ def faces_of(path: Path) -> Iterator[Face]:
 
 @dataclass(frozen=True)
 class Degradation:
-    """Degradation of a picture before it is read: JPEG quality (0: none), blur in pixels, angle in degrees, noise, scale."""
+    """Degradation of a picture: JPEG quality (0: none), blur in pixels, angle in degrees, noise, scale."""
 
     jpeg: int = 0
     blur: float = 0.0
@@ -103,7 +103,7 @@ class Style:
 
 
 def draw(text: str, style: Style) -> tuple[Gray, Numbers]:
-    """Return the picture of a line with much background around it, and where each letter begins and the last ends (T + 1)."""
+    """Return the picture of a line with much background, and where each letter begins and the last ends (T + 1)."""
     font = style.face.at(space := style.size * style.smooth)
     spacing, wider = style.spacing * space, style.space * space - font.getlength(" ") if style.space else 0.0
     starts = [text[:count] for count in range(len(text) + 1)]

@@ -43,7 +43,7 @@ Ink = tuple[Numbers, Numbers]  # places, counted row by row, and the number of t
 
 
 def find_lines(gray: Gray, contrast: Optional[Gray] = None) -> list[Box]:
-    """Return where the lines of text of a picture (H, W) are, in reading order; with its `framed_contrast`, if known."""
+    """Return where the lines of text of a picture (H, W) are, in reading order; by its `framed_contrast`, if given."""
     if not gray.size:
         return []
     contrast = framed_contrast(gray) if contrast is None else contrast
@@ -78,14 +78,14 @@ def begins(contrast: Gray) -> Mask:
 
 
 def of_blocks(extreme: Any, values: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return the extreme, numpy.maximum or numpy.minimum, of each block of size x size pixels that a picture has whole."""
+    """Return the extreme, numpy.maximum or numpy.minimum, of each block of size x size pixels that is whole."""
     rows, columns = (side // size for side in values.shape)
     of_rows = extreme.reduce(values[: rows * size].reshape(rows, size, -1), axis=1)[:, : columns * size]
     return reduce(extreme, (of_rows[:, column::size] for column in range(size)))
 
 
 def components(mask: Mask) -> tuple[Numbers, Boxes]:
-    """Return the number of the component at each place, 0 for none, and the components' boxes; DataError for too many."""
+    """Return the component's number at each place, 0 for none, and the components' boxes; DataError for too many."""
     labels, count = ndimage.label(mask, numpy.ones((3, 3)))
     at_most(COMPONENTS, count, "separate marks, as of dense text")
     places = [(x.start, y.start, x.stop - 1, y.stop - 1) for y, x in ndimage.find_objects(labels)]
@@ -99,7 +99,7 @@ def at_most(most: int, count: int, what: str) -> None:
 
 
 def ink_of(contrast: Gray) -> tuple[Ink, Boxes, int]:
-    """Return the places of ink, insides of strokes too, with their components' numbers, these boxes, and the letters' height."""
+    """Return the places of ink, also inside strokes, with components' numbers, their boxes, and the letters' height."""
     mask = begins(contrast)
     mask &= mask.mean() <= MOST
     # a part is enough to see how high letters are
@@ -112,7 +112,7 @@ def ink_of(contrast: Gray) -> tuple[Ink, Boxes, int]:
 
 
 def filled(mask: Mask, width: int) -> Mask:
-    """Fill in a mask of edges, and return it, the spaces between them that are nowhere `width` pixels wide and high: insides of strokes."""
+    """Fill in a mask of edges spaces nowhere `width` pixels wide and high, the insides of strokes; return it."""
     spaces, count = ndimage.label(numpy.logical_not(mask, out=mask))
     wide = of_blocks(numpy.minimum, mask, width)
     narrow = numpy.ones(count + 1, bool)
@@ -170,7 +170,7 @@ def between_grays(ink: Ink, chosen: Mask, gray: Gray, aside: float) -> Mask:
 
 
 def beside(boxes: Boxes, reach: Numbers, axis: int = LEFT) -> tuple[Numbers, Numbers, Numbers]:
-    """Return pairs of boxes beside each other, or with the axis TOP above: the second in reach of the first; and their gaps."""
+    """Return pairs of boxes beside each other (axis TOP: above), the second in reach of the first; and their gaps."""
     across = TOP - axis
     middles = boxes[:, across] + boxes[:, across + 2]
     order = middles.argsort(kind="stable").astype("int32")  # there may be millions of pairs
@@ -240,7 +240,7 @@ def lines_of(letters: Boxes, size: int, walls: tuple[Numbers, int]) -> Boxes:
 
 
 def units(letters: Boxes, numbers: Numbers, size: int) -> Numbers:
-    """Return the height of each group of letters or, where it is larger, their pitch; wide ones may be several that touch."""
+    """Return the height of each group of letters or, if larger, their pitch; wide ones may be several that touch."""
     width, height = sides(around(letters, numbers))
     order = numpy.lexsort((letters[:, LEFT], numbers))
     starts, ends = (letters[order, side] + numbers[order] * 2**31 for side in (LEFT, RIGHT))
@@ -250,7 +250,7 @@ def units(letters: Boxes, numbers: Numbers, size: int) -> Numbers:
 
 
 def gaps_of(row: Boxes, size: int) -> tuple[Numbers, Numbers]:
-    """Return the gaps between letters of a row, as shares of their height or pitch: how much wider than usual, and how wide."""
+    """Return gaps between letters of a row, as shares of height or pitch: how much wider than usual, and how wide."""
     height, ends = numpy.ptp(row[:, [TOP, BOTTOM]]), numpy.maximum.accumulate(row[:, RIGHT])
     first = numpy.flatnonzero(numpy.append(True, row[1:, LEFT] >= ends[:-1]))
     wide = ends[numpy.append(first[1:], len(row)) - 1] - row[first, LEFT]
@@ -271,7 +271,7 @@ def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int
 
 
 def in_order(chosen: Numbers, boxes: Boxes) -> list[int]:
-    """Return the numbers of the chosen lines in reading order: columns that are beside each other one after the other."""
+    """Return the numbers of the chosen lines in reading order: columns beside each other one after the other."""
     rows, columns = groups(chosen, boxes, TOP), groups(chosen, boxes, LEFT)
     starts = [boxes[column, LEFT].min(initial=2**31) for column in columns]
     several = sum(len(set(numpy.searchsorted(starts, boxes[row, LEFT], "right"))) > 1 for row in rows)

@@ -145,7 +145,7 @@ class PictureReader(Predictor):
         return best
 
     def choose(self, first: Hypothesis, ids: list[int], parts: Numbers, own: tuple[State, State]) -> Hypothesis:
-        """Return the likelier reading by decoder and CTC: the decoder's (`first`) or CTC's (`ids`), with the score of both."""
+        """Return the likelier reading of the decoder's (`first`) and CTC's (`ids`), with the score of both."""
         if not self.ctc or list(first.ids) == ids:
             return first
         hypotheses = first, forced(self.engine.step, *own, ids)
@@ -156,7 +156,7 @@ class PictureReader(Predictor):
 
 
 def words_of(gray: Gray, line: Line) -> list[Box]:
-    """Return the boxes of the words of a line, cut where the gap between their letters is widest; none where these touch or are out of order."""
+    """Return the boxes of a line's words, cut at the widest gaps; none where letters touch or are out of order."""
     left, top, right, bottom = line.box
     marks = left + numpy.flatnonzero((ink(gray[top:bottom, left:right]) > INK).any(axis=0))
     ends = [left]
@@ -183,7 +183,7 @@ def is_readable(box: Box) -> bool:
 def load_reader(
     bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> PictureReader:
-    """Load a reader from a bundle folder, None is the packaged one; other arguments and errors are `load_classifier`'s."""
+    """Load a reader from a bundle folder, None: the packaged one; arguments and errors are `load_classifier`'s."""
     return PictureReader.load(bundle, engine, device)
 
 

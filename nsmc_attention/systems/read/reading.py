@@ -93,7 +93,7 @@ class Reading:
 
     @property
     def doubts(self) -> str:
-        """A sentence if there is no line, with the numbers of doubtful lines and of places left out; empty if all is well."""
+        """A sentence on no line, on the numbers of doubtful lines and of places left out; empty if all is well."""
         low, count = sum(line.score < DOUBT for line in self.lines), len(self.left_out)
         doubtful = f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"
         omitted = f"{count} place{'s' * (count != 1)} left out (icons or illegible text)"
@@ -172,7 +172,7 @@ def line_html(line: Line, reading: Reading) -> str:
 
 
 def shades(weights: Numbers, edges: Numbers) -> str:
-    """Return the weights of strips (S,) between edges (S + 1,), in pixels, as a gradient; the largest is the darkest."""
+    """Return weights of strips (S,) between edges (S + 1,), in pixels, as a gradient; the largest is darkest."""
     stops = ["transparent 0"]
     for number in numpy.flatnonzero(weights > FAINTEST * weights.max()):
         color = f"rgba(var(--neutral),{0.7 * weights[number] / weights.max():.2f})"
@@ -234,7 +234,7 @@ def write_readings(
 
 
 def row_of(group: Sequence[Line]) -> tuple[Any, ...]:
-    """Return the cells of a line, or of lines that belong together: the box around them, the least probability, the text."""
+    """Return the cells of a line, or of lines that belong together: the box around, the least probability, the text."""
     lefts, tops, rights, bottoms = zip(*(line.box for line in group))
     probability = round(min(line.score for line in group), 4)
     return min(lefts), min(tops), max(rights), max(bottoms), probability, " ".join(line.text for line in group)
