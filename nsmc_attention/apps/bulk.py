@@ -3,8 +3,8 @@
     files -> Partitions (rows of one file, read here) -> one output file each, written atomically by a worker
 
 A rerun scores only the partitions whose output is missing. A worker loads the model once; if it dies, its partition is
-given to another. Reading takes a thirtieth of the time of scoring, so that one process reads for all. Dask's own readers
-are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
+given to another. Reading takes a thirtieth of the time of scoring, so that one process reads for all. Dask's own
+readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
 """
 
 import glob
@@ -99,8 +99,8 @@ def bulk(
     how : text_column, encoding, sheet and header, each str or None
         How each of the files is read; what is None is found.
 
-    DataError, BundleError or ConfigError where a source is damaged, the bundle is or was replaced meanwhile, or the folder
-    is of another plan.
+    DataError, BundleError or ConfigError where a source is damaged, the bundle is or was replaced meanwhile, or the
+    folder is of another plan.
     """
     if style not in PARTITION_STYLES:
         raise ConfigError(f"bulk: expected one of {', '.join(PARTITION_STYLES)}, found {style!r}")

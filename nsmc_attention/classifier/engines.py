@@ -152,8 +152,8 @@ def runs_natively(bundle: ClassifierBundle) -> bool:
 class NativeEngine:
     """Runs a network that `_network.load` returned; safe to call from several threads.
 
-    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
-    and however many threads there are. `name` is one of PRECISIONS; networks above `read` columns of contexts.
+    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside
+    it, and however many threads there are. `name` is one of PRECISIONS; networks above `read` columns of contexts.
     """
 
     axes: tuple[str, ...] = AXES

@@ -159,8 +159,8 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     def hybrid_forward(self, F: Operators, token_ids: Array, valid_length: Array, ngram_ids: Array = None) -> Array:
         """Return logits (N, C) float32 and weights (N, T, T), of R hops (N, R, T), float32 of token_ids (N, T) int32.
 
-        valid_length (N,) float32 is the number of tokens, 1 to T; the rest is padding, whatever its id. ngram_ids
-        (N, T, NGRAMS) int32 are given if there is a table of n-grams. Rows of weights sum to 1 over the tokens, are 0 on
+        valid_length (N,) float32 is the number of tokens, 1 to T; the rest is padding, whatever its id. ngram_ids (N,
+        T, NGRAMS) int32 are given if there is a table of n-grams. Rows of weights sum to 1 over the tokens, are 0 on
         padding, and 0 altogether for padding. Of an encoder that attends, its weights follow: (N, L, K, T, T).
         """
         rows = self.embed_tokens(F, token_ids, ngram_ids)
@@ -204,10 +204,10 @@ class SelfAttentionClassifier(EmbeddedClassifier):
 class WordValueClassifier(SelfAttentionClassifier):
     """A classifier whose values are near the token: the log-odds of a review are a sum over its tokens.
 
-    After the weights it returns what each token adds, (N, T), and what a network above reads of the review, (N, R V + D): the
-    means by the weights of values and states; in a training without n-grams the gates (N, T), if it has some, instead.
-    With `signed` values, a gate tanh(w . state + b) in -1..1 multiplies each value: near 1 for a word that counts, near 0 for
-    one that the context makes irrelevant, below 0 for a negated one.
+    After the weights it returns what each token adds, (N, T), and what a network above reads of the review, (N, R V +
+    D): the means by the weights of values and states; in a training without n-grams the gates (N, T), if it has some,
+    instead. With `signed` values, a gate tanh(w . state + b) in -1..1 multiplies each value: near 1 for a word that
+    counts, near 0 for one that the context makes irrelevant, below 0 for a negated one.
     """
 
     values: Network

@@ -3,8 +3,8 @@
     document,label,signs        재미있지 않다,0,0:2:-1        characters 0 and 1 are negated
                                 호불호가 갈릴 영화,0.5,       half positive, no gate is known
 
-A sentence's label is 0, 1 or a probability of positive. A mark is start:end:sign, of characters of the document; there may
-be several, with spaces between, or none.
+A sentence's label is 0, 1 or a probability of positive. A mark is start:end:sign, of characters of the document; there
+may be several, with spaces between, or none.
 """
 
 import re

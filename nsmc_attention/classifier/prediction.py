@@ -40,8 +40,8 @@ class Prediction:
     stars : float or None
         The expected stars, 1.0 to 10.0, of a review with a sentiment, by a bundle with heads (`sentiment.heads`).
     weights : float32, one axis for each of `axes`
-        (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
-        (R, T) where these are (hops, keys): row i holds that of hop i. (T,) where these are (keys,): a review of more than
+        (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1. (R,
+        T) where these are (hops, keys): row i holds that of hop i. (T,) where these are (keys,): a review of more than
         512 tokens has one weight a token.
     axes : tuple of str
         The last is "keys", the tokens; before it "queries", the tokens too, or "hops".

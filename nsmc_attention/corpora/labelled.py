@@ -2,8 +2,8 @@
 
     Labelled -> LabelColumn -> labels or stars (`labels`, `stars`) -> LabelledRows, with what is left out and why
 
-A column that is named wins, then one whose name is known, then one whose cells are labels or stars. `load_reviews` is for
-training and evaluation, `labelled_rows` for adapting, where a text counts once.
+A column that is named wins, then one whose name is known, then one whose cells are labels or stars. `load_reviews` is
+for training and evaluation, `labelled_rows` for adapting, where a text counts once.
 """
 
 import json
@@ -89,10 +89,10 @@ def load_reviews(
 ) -> Reviews:
     """Load labelled reviews: the `part` "train" or "test" of "nsmc" or "sample", or a file.
 
-    Columns (`text_column`, `label_column`, `stars_column`) that are not named are found, as are `encoding`, `sheet`, `kind` and
-    `header`; `positive` is the positive label where it is not known by itself. Rows without a label, and neutral ones, are
-    left out, which is said on stderr. DataError as `tables.open_table`, and for other labels, with their row; ConfigError for
-    other columns of NSMC's.
+    Columns (`text_column`, `label_column`, `stars_column`) that are not named are found, as are `encoding`, `sheet`,
+    `kind` and `header`; `positive` is the positive label where it is not known by itself. Rows without a label, and
+    neutral ones, are left out, which is said on stderr. DataError as `tables.open_table`, and for other labels, with
+    their row; ConfigError for other columns of NSMC's.
     """
     return read_reviews(Labelled(data, data_dir, **columns), part)
 

@@ -142,8 +142,8 @@ def marks(style: str, source: Source, output: PathLike, excel: bool = False) -> 
 def refuse_loss(source: Source, output: PathLike, style: Optional[str] = None) -> None:
     """Raise DataError where the output replaces the file that is read and does not keep it.
 
-    A table that is scored, in a `style`, keeps its columns, a workbook all that is in it, unless `why_not_kept` says why
-    not; another table (None) keeps nothing.
+    A table that is scored, in a `style`, keeps its columns, a workbook all that is in it, unless `why_not_kept` says
+    why not; another table (None) keeps nothing.
     """
     replaced = not source.stream and os.path.exists(output) and os.path.samefile(source.path, output)
     if style is None and replaced:

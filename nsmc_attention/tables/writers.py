@@ -3,8 +3,8 @@
     with WRITERS[style](file, names of the table's columns, types of the output columns, verbatim) as write:
         write(ScoredRows(...))
 
-What a format holds at its end (parquet, xlsx) is written when the block ends without an error. A cell of csv, tsv or xlsx
-that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unless `verbatim`.
+What a format holds at its end (parquet, xlsx) is written when the block ends without an error. A cell of csv, tsv or
+xlsx that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unless `verbatim`.
 """
 
 import json

@@ -28,8 +28,8 @@ SPECIAL = 2
 def build_vocab(token_lists: Iterable[Sequence[str]], text_config: WordSettings, reserved: Sequence[str] = ()) -> Any:
     """Return the gluonnlp.Vocab of the most frequent tokens, at most text_config.vocab_size entries.
 
-    Ids: 0 `<unk>`, 1 `<pad>`, the reserved entries, then by falling count, ties by code point. Where rare words are split into pieces, the
-    characters of the words left out are kept too, if as frequent as text_config.min_count.
+    Ids: 0 `<unk>`, 1 `<pad>`, the reserved entries, then by falling count, ties by code point. Where rare words are
+    split into pieces, the characters of the words left out are kept too, if as frequent as text_config.min_count.
     """
     counts = gluonnlp.data.count_tokens(chain.from_iterable(token_lists))
     if text_config.symbols:

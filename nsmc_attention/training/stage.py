@@ -56,9 +56,9 @@ class SeededBatches(ABC, Generic[BatchT]):
 class Stage:
     """A part of a training, with the settings of `training.<name>`.
 
-    `batches` have the length of an epoch, and `epoch(seed, epoch)` yields one in an order that both alone decide. `epochs`
-    is the largest number of passes over them, `learning_rate` the largest one, after warm-up. After
-    `patience` epochs without a better dev metric the stage ends and the best epoch is kept; with None, the last.
+    `batches` have the length of an epoch, and `epoch(seed, epoch)` yields one in an order that both alone decide.
+    `epochs` is the largest number of passes over them, `learning_rate` the largest one, after warm-up. After `patience`
+    epochs without a better dev metric the stage ends and the best epoch is kept; with None, the last.
     """
 
     name: str

@@ -44,8 +44,8 @@ def draw_heatmap(
     """Draw attention weights as a matplotlib Figure: one matrix, or a grid of one for each head, hop, layer or step.
 
     The weights are (T, T), or have the axes that `axes` names, as those of a Prediction: row i holds the attention of
-    query i, 0..1, to each of the T tokens, the keys. `queries` are the keys where None. A Prediction is drawn with its own
-    tokens and axes. DataError if the weights do not fit the tokens, or there is no token.
+    query i, 0..1, to each of the T tokens, the keys. `queries` are the keys where None. A Prediction is drawn with its
+    own tokens and axes. DataError if the weights do not fit the tokens, or there is no token.
     """
     if isinstance(weights, Prediction):
         if weights.error or weights.score is None:

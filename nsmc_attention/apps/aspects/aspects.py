@@ -20,8 +20,8 @@ from .clauses import FILM_WORDS, NONE, PATTERNS, Clause, Morphemes, Pairs, Words
 # Log-odds up to which what is beside a clause counts, of a word that says something else of a part than of a whole, and
 # nearer to 0 than which a name alone (발연기) has no side; weight of the rest of a clause with a word of GOODS
 ODDS_LIMIT, OF_A_PART, SURE_ODDS, REST_SHARE = 3.0, 2.0, 1.0, 0.25
-# Weights of what is beside a clause and of what it contributes, and log-odds nearer to 0 than which it has no side: of goods
-# those from which on nine in ten short comments from elsewhere are right (benchmarks.classification.aspects)
+# Weights of what is beside a clause and of what it contributes, and log-odds nearer to 0 than which it has no side: of
+# goods those from which on nine in ten short comments from elsewhere are right (benchmarks.classification.aspects)
 FILM_WEIGHTS, GOODS_WEIGHTS = (0.7, 0.5, 0.02), (0.35, 0.0, 2.0)
 
 

@@ -72,8 +72,8 @@ FILM_WORDS = words_of(read_words(FOLDER / "aspects.tsv"), goods=False)
 class Clause(NamedTuple):
     """Characters start to end, the aspects named there, and the letter of its ending, o for one aspect and no other.
 
-    By itself it is read as 영상 화려하다 for 영상은 화려한데: without morphemes that begin at `left_out`, with `tail` for the ending.
-    Of goods the aspects are left out, and words of GOODS: `worth` is how many praise less how many blame.
+    By itself it is read as 영상 화려하다 for 영상은 화려한데: without morphemes that begin at `left_out`, with `tail` for the
+    ending. Of goods the aspects are left out, and words of GOODS: `worth` is how many praise less how many blame.
     """
 
     start: int

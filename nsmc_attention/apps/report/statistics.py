@@ -136,8 +136,8 @@ def distinctive_words(reviews: pandas.DataFrame) -> pandas.DataFrame:
     """Return which words occur more in reviews of one label than in those of the other.
 
     The log-odds ratio with all words as the Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
-    equation 22), is z, above 0 for praise, largest first, 0 where the word is in no larger share of that side's reviews;
-    positive and negative are the reviews with the word. Words in fewer than FEWEST_REVIEWS are left out.
+    equation 22), is z, above 0 for praise, largest first, 0 where the word is in no larger share of that side's
+    reviews; positive and negative are the reviews with the word. Words in fewer than FEWEST_REVIEWS are left out.
     """
     counts = reviews.reindex(columns=["positive", "negative"]).fillna(0.0)
     sides, counts = counts.loc[""], counts.drop(index="")

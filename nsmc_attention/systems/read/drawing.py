@@ -23,8 +23,8 @@ from .strips import Gray, cut_out, differences
 OTHER_LANGUAGES = (" JP", " SC", " TC", " HK")
 # Widths of spaces and what is added behind letters, as shares of their size: fonts and style sheets have these
 SPACES, SPACINGS = (0.18, 0.4), (-0.05, 0.08)
-# Sizes of letters in pixels, the least difference between ink and background, and the least height of what is cut out, as a share
-# of the size of letters; most space before, above, behind and below the ink, as shares of its height
+# Sizes of letters in pixels, the least difference between ink and background, and the least height of what is cut out,
+# as a share of the size of letters; most space before, above, behind and below the ink, as shares of its height
 SIZES, CONTRAST, LEAST_HEIGHT, WIDEST_SPACE = (11, 44), 70, (0.4, 1.0), (0.4, 0.18, 0.4, 0.18)
 
 
@@ -87,8 +87,8 @@ class Degradation:
 class Style:
     """Style of a drawn line: a face, its size in pixels, ink and background (0 to 255).
 
-    `spacing` is what a browser adds behind each letter and `space` the width of a space, the font's where it is 0, both as
-    shares of the size. Drawn `smooth` times as large and then made smaller, as screens without hinting show it; with
+    `spacing` is what a browser adds behind each letter and `space` the width of a space, the font's where it is 0, both
+    as shares of the size. Drawn `smooth` times as large and then made smaller, as screens without hinting show it; with
     `subpixels`, of 3, each pixel's red, green and blue are beside each other, which in gray is a blur of their width.
     """
 

@@ -19,8 +19,8 @@ from .strips import BOTTOM, LEFT, RIGHT, TOP, Box, Boxes, Gray, around, sides, w
 
 # Where ink begins, gray differs within 2 x 2 pixels by EDGE, and by the share RINGING of the largest difference nearby
 EDGE, RINGING = 20, 0.3
-# Shares: a speck has less of a letter's square, and less of the strongest ink; of photographs, more than MOST or FULL is ink, of
-# rules around text less than SPARSE
+# Shares: a speck has less of a letter's square, and less of the strongest ink; of photographs, more than MOST or FULL
+# is ink, of rules around text less than SPARSE
 SPECK, FAINT, MOST, FULL, SPARSE = 0.1, 0.3, 0.85, 0.75, 0.4
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
@@ -30,11 +30,11 @@ STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1
 # As shares of a height: gaps in words, in lines and in rows; the least height of what is beside letters, and the largest of dots
 # and dashes. A line has gaps up to WIDER of those between the letters of its picture, which Gulim sets apart, and THINNER before a 1
 IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, WIDER, THINNER = 0.3, 0.65, 1.4, 0.63, 0.35, 4.2, 0.05
-# Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
-# no higher than ONE_LETTER of it
+# Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together
+# they are no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
-# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high.
-# Columns have lines at the same height in a share BESIDE of rows, unlike bubbles
+# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW
+# high. Columns have lines at the same height in a share BESIDE of rows, unlike bubbles
 LOW, FLAT, ROW, BESIDE = 0.56, 0.8, 1.1, 0.2
 # The most components (1920 x 1080 pixels of small text have 15,776), pairs of them, and lines; pixels that tell the letters' height
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23

@@ -11,8 +11,8 @@ from ...machine.aliases import Array, Arrays, Operators
 from ...machine.gluon import Block, HybridBlock, mxnet, nn, rnn
 from ...network.blocks import Bidirectional, masked_softmax
 
-# Convolutions over (columns, rows): channels, kernel, stride, padding. Columns are halved twice, once for each 2 of STRIP,
-# rows until one is left
+# Convolutions over (columns, rows): channels, kernel, stride, padding. Columns are halved twice, once for each 2 of
+# STRIP, rows until one is left
 CONVOLUTIONS = (
     (32, (5, 5), (2, 2), (2, 2)),
     (64, (3, 3), (2, 2), (1, 1)),

@@ -30,8 +30,8 @@ from .strips import EDGE_SPACE, Box, Gray, around, cut_out, ink, padded, strips
 LINES_A_BATCH, HIGHEST = 16, 200  # Lines that are read together, and pixels of the highest line
 # Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
-# How doubtful lines are read again: below a score and shorter than so many heights, with edges, taken from a score on if the text
-# is of these letters. Low letters (ㅋㅋ) have a box that is too low, digits in a badge one that is too high
+# How doubtful lines are read again: below a score and shorter than so many heights, with edges, taken from a score on
+# if the text is of these letters. Low letters (ㅋㅋ) have a box that is too low, digits in a badge one that is too high
 LOW, LOWER, HIGH = (EDGE_SPACE, 0.25) * 2, (0.3, 0.4, 0.3, 0.3), (EDGE_SPACE, -0.3, EDGE_SPACE, -0.15)
 AGAIN = (0.75, 1e9, LOW, 0, ".*"), (0.75, 3, HIGH, 0, ".*"), (0.85, 6, LOWER, SURER, "[ㄱ-ㅣ ]+")
 # A letter or two are shorter than FEW heights, and may have been cut into FEW_PARTS; from INK on gray is ink between words
@@ -193,7 +193,7 @@ packaged_reader = lru_cache(maxsize=1)(load_reader)
 def read(picture: Picture) -> Reading:
     """Return the Reading of a picture by the packaged reader, loaded once.
 
-    The picture is a path, the bytes of a file, an array (height, width) or (height, width, 3 or 4) of uint8, or an image
-    of PIL. DataError where it is none, damaged or too large.
+    The picture is a path, the bytes of a file, an array (height, width) or (height, width, 3 or 4) of uint8, or an
+    image of PIL. DataError where it is none, damaged or too large.
     """
     return packaged_reader()(picture)

@@ -26,8 +26,8 @@ LEAST, SURE, SURER, SUREST, DOUBT = 0.05, 0.7, 0.8, 0.97, 0.6
 # A line that goes on below another one begins less than so many heights from its left, and so many below it, and is of
 # about the same height
 ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
-# Height of a line on the page in pixels, the most lines that are shown, and the share of a letter's largest weight from which
-# on weights are drawn
+# Height of a line on the page in pixels, the most lines that are shown, and the share of a letter's largest weight from
+# which on weights are drawn
 LINE_HEIGHT, MOST_LINES, FAINTEST = 40, 60, 0.02
 PAGE = {
     "en": ("What was read, and where", "Point at a letter below its line to see where the decoder read it."),
@@ -204,9 +204,9 @@ def write_readings(
 ) -> None:
     """Write a row for each line, or paragraph, of readings, each with the name of its picture.
 
-    The columns are COLUMNS and then those of the scorer, of which the lines are the texts. The style (text, csv, tsv, jsonl,
-    parquet, xlsx) is by default that of the output's suffix; text has the lines alone. Readings are taken one by one, so
-    that their pictures need not be in memory together; nothing is written if one of them raises an error.
+    The columns are COLUMNS and then those of the scorer, of which the lines are the texts. The style (text, csv, tsv,
+    jsonl, parquet, xlsx) is by default that of the output's suffix; text has the lines alone. Readings are taken one by
+    one, so that their pictures need not be in memory together; nothing is written if one of them raises an error.
     """
     style = style_of(output, style, weights)
     rows, objects = list[tuple[Any, ...]](), list[dict[str, Any]]()

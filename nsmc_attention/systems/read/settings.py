@@ -37,8 +37,8 @@ def spelt(F: Operators, logits: Array) -> Any:
     return F.concat(*(F.log_softmax(part, axis=-1) for part in divided(F, logits)), dim=-1)
 
 
-# The graphs of a reader: the encoder, which spells a part of a letter at each strip, and a step of the decoder, of which the
-# next one's `state0` is `next_state0`, and so on
+# The graphs of a reader: the encoder, which spells a part of a letter at each strip, and a step of the decoder, of
+# which the next one's `state0` is `next_state0`, and so on
 READER_GRAPHS = {
     "source.onnx": Interface(
         PICTURE, {**ENCODED, "parts": ("N", "S", "P")}, lambda F, *kept: (*kept[:-1], spelt(F, kept[-1]))
