@@ -13,6 +13,8 @@ from nsmc_attention.apps.report.statistics import (
     extreme_reviews,
     shares_by,
 )
+from nsmc_attention.apps.words import content_words
+from nsmc_attention.text.tokenizers import mecab_tags
 
 
 def scored(probabilities):
@@ -170,3 +172,19 @@ def test_neutral_reviews_and_those_without_an_opinion_are_counted_and_left_in_th
     without, rows = shares_by(keys, frame), shares_by(keys, said)
     assert rows["neutral"].tolist() == [9, 1] and rows["no_opinion"].tolist() == [8, 2]
     pandas.testing.assert_frame_equal(rows[without.columns], without)
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("돈이 아까워요, 3번 봤어요 ㅋㅋㅋ!!", ["돈", "아깝다"]),
+        ("지루하고 유치한데 재밌게 울었다", ["지루하다", "유치하다", "재밌다", "울다"]),
+        ("감동적이고 사랑했던 배우", ["감동", "사랑", "배우"]),
+        ("핵노잼 짜증나 컨저링", ["핵노잼", "핵노잼", "핵노잼", "짜증"]),
+        ("", []),
+    ],
+)
+def test_content_words_are_dictionary_forms_without_endings_numerals_and_pieces(text, words):
+    found = content_words(text)
+    assert [word for *_, word in found if word] == words
+    assert [(start, end) for start, end, _ in found] == [(start, end) for start, end, _ in mecab_tags(text)]

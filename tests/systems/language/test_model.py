@@ -1,10 +1,11 @@
-"""A language model's candidates for a hidden word."""
+"""A language model's candidates for a hidden word, and the command `fill`."""
+
+import json
 
 import numpy
 import pytest
 
-from nsmc_attention import load_language_model
-from nsmc_attention.systems.language.model import MASK
+from nsmc_attention.systems.language.model import MASK, load_language_model
 
 TEXT = f"주인공의 {MASK}에 소름이 돋았다"
 
@@ -70,3 +71,17 @@ def test_values_for_json_are_plain(model):
     values = model(TEXT, top=1).to_dict()
     assert list(values) == ["text", "candidates", "tokens", "places", "attended"]
     assert list(values["candidates"][0]) == ["token", "text", "probability"]
+
+
+def test_candidates_are_printed_one_a_line_or_as_json(command, tiny_language):
+    expected = load_language_model(tiny_language)(TEXT, 3)
+    printed = command("fill", TEXT, "--top", "3", "--bundle", tiny_language).stdout
+    assert printed == "".join(f"{each.probability:.4g}\t{each.token}\t{each.text}\n" for each in expected.candidates)
+    found = json.loads(command("fill", TEXT, "--json", "--bundle", tiny_language).stdout)
+    assert found["tokens"] == list(expected.tokens) and len(found["candidates"]) == 5
+
+
+def test_heads_are_drawn_beside_the_candidates(command, tiny_language, tmp_path):
+    done = command("fill", TEXT, "--heads", tmp_path / "a.png", "--bundle", tiny_language)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 5
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
