@@ -44,18 +44,8 @@ settings.register_profile("short", max_examples=10, deadline=None, suppress_heal
 settings.register_profile("long", settings.get_profile("short"), max_examples=1000)
 settings.load_profile("short")
 
-TINY = preset("default").with_fields(
-    embedding_size=8,
-    hidden_size=8,
-    attention_units=4,
-    ngram_buckets=500,
-    epochs=3,
-    batch_size=32,
-    learning_rate=0.02,
-    dev_fraction=0.1,
-    erasure_reviews=100,
-    erasure_epochs=2,
-)
+TINY = preset("default").with_fields(embedding_size=8, hidden_size=8, attention_units=4, ngram_buckets=500, epochs=3)
+TINY = TINY.with_fields(batch_size=32, learning_rate=0.02, dev_fraction=0.1, erasure_reviews=100, erasure_epochs=2)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -199,10 +189,9 @@ tiny_signed = tiny_bundle("tiny_signed", TINY_SIGNED)
 
 @pytest.fixture(scope="session")
 def sentences_table(tmp_path_factory):
-    data = tmp_path_factory.mktemp("sentences") / "sentences.csv"
-    rows = [f"이 영화 정말 좋다 {one}{other}" for one in SYLLABLES for other in SYLLABLES]
-    data.write_text("\n".join(["document", *rows]), encoding="utf-8")
-    return data
+    rows = [f"이 영화 정말 좋다 {one}{other}\n" for one in SYLLABLES for other in SYLLABLES]
+    (path := tmp_path_factory.mktemp("sentences") / "sentences.csv").write_text("document\n" + "".join(rows), "utf-8")
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -296,12 +285,8 @@ def serious(tmp_path_factory):
 
     def violations(page):
         page.evaluate(script)
-        return [
-            (rule["id"], node["target"])
-            for rule in page.evaluate("axe.run()")["violations"]
-            if rule["impact"] in ("serious", "critical")
-            for node in rule["nodes"]
-        ]
+        found = [each for each in page.evaluate("axe.run()")["violations"] if each["impact"] in ("serious", "critical")]
+        return [(rule["id"], node["target"]) for rule in found for node in rule["nodes"]]
 
     return violations
 
@@ -326,13 +311,7 @@ def disk(tmp_path):
 
 @pytest.fixture
 def command(capsys, monkeypatch):
-    """Run a command line in this process, which takes a tenth of a child process's time.
-
-    Returns
-    -------
-    callable
-        Takes the arguments and `stdin` (str or bytes), returns a subprocess.CompletedProcess.
-    """
+    """A function that runs a command line in this process: its arguments and `stdin` -> subprocess.CompletedProcess."""
     from nsmc_attention.cli import run
 
     def run_here(*arguments, stdin=b""):
