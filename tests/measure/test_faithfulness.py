@@ -13,9 +13,8 @@ def encoded(*reviews):
     return [Encoded("", tuple(tokens), tuple(range(len(tokens)))) for tokens in reviews]
 
 
-REVIEWS = encoded(
-    *([f"t{number}" for number in RANDOM.choice(200, size, replace=False)] for size in RANDOM.randint(3, 30, 120))
-)
+SIZES = RANDOM.randint(3, 30, 120)
+REVIEWS = encoded(*([f"t{number}" for number in RANDOM.choice(200, size, replace=False)] for size in SIZES))
 
 
 def linear(reviews):

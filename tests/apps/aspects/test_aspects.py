@@ -210,9 +210,8 @@ def test_of_goods_few_sides_are_wrong_and_most_are_right(goods):
     ],
 )
 def test_of_goods_a_side_needs_a_word_that_says_it(goods, text, side):
-    assert sides(text, lambda text: [aspect for aspect, _ in goods([text])[0]]) == {
-        re.search("배송|포장", text)[0]: side
-    }
+    found = sides(text, lambda text: [aspect for aspect, _ in goods([text])[0]])
+    assert found == {re.search("배송|포장", text)[0]: side}
 
 
 def test_the_side_of_goods_does_not_depend_on_what_they_are_called(goods):

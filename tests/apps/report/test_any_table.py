@@ -8,15 +8,18 @@ from nsmc_attention.apps.report.build import report
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.text.encoding import clean
 
-TEXTS = [
-    "이야기가 따뜻하고 좋았다",
-    "이야기가 지루했다",
-    "음악이 훌륭했다",
-    "최고의 영화",
-    "최고의  영화",
+TEXTS = ["이야기가 따뜻하고 좋았다", "이야기가 지루했다", "음악이 훌륭했다", "최고의 영화", "최고의  영화"]
+TEXTS += [
     "연기는 좋은데 결말이 별로",
+    "그냥 그래요",
+    "오늘 개봉해요",
+    "a",
+    "ㅋㅋ",
+    "<b>배송</b>이 늦어요",
+    "",
+    " ",
+    "???",
 ]
-TEXTS += ["그냥 그래요", "오늘 개봉해요", "a", "ㅋㅋ", "<b>배송</b>이 늦어요", "", " ", "???"]
 CELLS = {
     "document": st.sampled_from(TEXTS),
     "film": st.sampled_from(["봄날", "한낮", "<i>", "nan", "", " "]),

@@ -16,9 +16,8 @@ from nsmc_attention.tables.parts import PART_ROWS
 @pytest.fixture
 def reviews(tmp_path):
     texts = nsmc.load("sample", "test").documents
-    frame = pandas.DataFrame(
-        {"document": [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화 추천"], "film": "영화<1>", "date": "2019.04.01"}
-    )
+    texts = [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화 추천"]
+    frame = pandas.DataFrame({"document": texts, "film": "영화<1>", "date": "2019.04.01"})
     frame.loc[::2, ["film", "date"]] = ["다른 <b>영화</b>", "없음"]
     path = tmp_path / "리뷰.csv"
     frame.to_csv(path, index=False)
@@ -187,11 +186,8 @@ def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, rev
 
 @pytest.mark.parametrize("language", ["ko", "en"])
 def test_stars_of_the_table_lead_and_labels_are_compared_with_them(packaged, made, language):
-    texts = [
-        said.format(number)
-        for said in ("{}번 봐도 최고의 영화예요", "{}분 만에 나온 최악의 영화")
-        for number in range(8)
-    ]
+    good, bad = "{}번 봐도 최고의 영화예요", "{}분 만에 나온 최악의 영화"
+    texts = [said.format(number) for said in (good, bad) for number in range(8)]
     stars = [5, 4, 4, 5, 1, 3, "", 5, 1, 2, 5, 1, 2, 1, 3, 1]
     columns = {"document": texts, "별점": stars, "film": ["가", "나"] * 8}
     found, html = made(packaged, columns, "film", language=language)

@@ -10,15 +10,15 @@ from nsmc_attention.apps.report.content import GROUPS, SHOWN, STARS
 from nsmc_attention.errors import BundleError
 from nsmc_attention.systems.film.rater import load_film, rater_of
 
-ROWS = [
-    ("가", "정말 재미있다"),
-    ("나", "지루하다"),
-    ("가", " "),
-    ("가", "최고의 영화"),
-    (None, "돈이 아깝다"),
+ROWS = [("가", "정말 재미있다"), ("나", "지루하다"), ("가", " "), ("가", "최고의 영화"), (None, "돈이 아깝다")]
+ROWS += [
     ("다", "좋다"),
+    ("가", "배우들 연기가 좋다"),
+    ("나", "최악의 연출"),
+    ("", "보통"),
+    ("라", "\u3164"),
+    ("가", "<b>볼만</b>하다"),
 ]
-ROWS += [("가", "배우들 연기가 좋다"), ("나", "최악의 연출"), ("", "보통"), ("라", "\u3164"), ("가", "<b>볼만</b>하다")]
 
 
 @pytest.fixture

@@ -19,9 +19,8 @@ def pages(packaged, tmp_path_factory):
     """The report of the sample's test reviews in both languages, in a folder of its own, with the packaged stars."""
     folder = tmp_path_factory.mktemp("report")
     texts = [text if n % 9 else f"{SCRIPT} {text}" for n, text in enumerate(nsmc.load("sample", "test").documents)]
-    frame = pandas.DataFrame(
-        {"document": texts, "date": [f"{2025 + n % 13 // 12}.{1 + n % 13 % 12}.3" for n in range(len(texts))]}
-    )
+    dates = [f"{2025 + n % 13 // 12}.{1 + n % 13 % 12}.3" for n in range(len(texts))]
+    frame = pandas.DataFrame({"document": texts, "date": dates})
     frame["film"] = ["아주 긴 제목의 영화 " * 6 if n % 3 else SCRIPT for n in range(len(texts))]
     frame.to_csv(folder / "reviews.csv", index=False)
     for language in ("ko", "en"):

@@ -44,9 +44,7 @@ def test_one_review_and_many_get_the_predictions_of_the_pipeline(client, ask, pa
 
 
 @pytest.mark.parametrize("parameters", [{}, {"weights": True}])
-def test_a_label_and_its_explanation_have_sentiment_and_stars_which_are_null_without_an_opinion(
-    client, ask, packaged, parameters
-):
+def test_a_label_and_its_explanation_have_sentiment_and_stars_if_any(client, ask, packaged, parameters):
     answers = ask(client, "/predict", {"inputs": [*SAID], "parameters": parameters}).json()
     assert [answer["sentiment"] for answer in answers] == [*SAID.values()]
     for first, prediction in zip(answers, packaged.predict_many([*SAID])):

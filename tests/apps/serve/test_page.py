@@ -262,9 +262,7 @@ def check_heads(page, section, tokens, expected):
 
 
 @pytest.mark.layout
-def test_the_heads_of_a_review_and_of_a_blank_open_as_a_grid_and_each_of_them_large(
-    tiny_page, tiny_transformer, tiny_language
-):
+def test_heads_of_a_review_and_of_a_blank_open_as_a_grid_and_each_large(tiny_page, tiny_transformer, tiny_language):
     page, expected = tiny_page, explain(TEXT, load_classifier(tiny_transformer))
     page.fill("#text", TEXT)
     panel(page)

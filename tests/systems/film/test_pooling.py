@@ -52,13 +52,6 @@ def test_scores_far_apart_do_not_overflow():
     assert found.weights[0] == (TEXTS[500], pytest.approx(1))
 
 
-def test_a_text_that_is_there_again_is_kept_once():
-    pool = Pool(3)
-    for scores in ([3, 3, 1], [3, 2, 3]):
-        pool.add(numpy.float32(scores), VALUES[:3], ["최고" if score == 3 else f"{score}" for score in scores])
-    assert [text for text, _ in pool.weights] == ["최고", "2", "1"] and pool.count == 6
-
-
 SCALE = Scale("pretrained", "ab" * 32, 258, 1.0, 10.0, [0.5] * len(COUNTS))
 
 

@@ -1,7 +1,6 @@
 """From a picture to a Reading, whatever the network has learnt; what the packaged one reads is in tests/systems/test_pretrained.py."""
 
 import json
-import pickle
 from types import SimpleNamespace
 
 import numpy
@@ -86,11 +85,6 @@ def test_a_weight_of_ctc_out_of_range_is_refused(reader):
 def test_lines_of_any_length_are_readable_up_to_a_bound():
     assert is_readable(Box(0, 0, 3000, 20)) and not is_readable(Box(0, 0, 30_000, 20))
     assert not is_readable(Box(0, 0, 400, 300))
-
-
-def test_a_pickle_reads_the_same(reader, page):
-    again = pickle.loads(pickle.dumps(reader))
-    assert again(page).text == reader(page).text
 
 
 def test_a_table_has_a_row_for_each_line_with_its_sentiment(reader, page, bundle_folder, tmp_path, capsys):
