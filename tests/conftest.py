@@ -167,12 +167,13 @@ def post_run_folder(tmp_path_factory):
     return trained_once(tmp_path_factory, "post", config)
 
 
-def tiny_bundle(name, config=None):
-    """Return a fixture: the bundle of a training on the sample, which has learnt next to nothing."""
+def tiny_bundle(name, config=None, table=None):
+    """Return a fixture: the bundle of a training on a table, or on the sample, of which it learns next to nothing."""
 
     @pytest.fixture(scope="session", name=name)
-    def bundle(tmp_path_factory):
-        return trained_once(tmp_path_factory, name, config or tiny_config(name)) / "bundle"
+    def bundle(request, tmp_path_factory):
+        data = request.getfixturevalue(table) if table else "sample"
+        return trained_once(tmp_path_factory, name, config or tiny_config(name), data) / "bundle"
 
     return bundle
 
@@ -185,6 +186,10 @@ tiny_transformer = tiny_bundle("tiny_transformer", TINY_TRANSFORMER)
 tiny_structured = tiny_bundle("tiny_structured", TINY_STRUCTURED)
 tiny_convolution = tiny_bundle("tiny_convolution", TINY_CONVOLUTION)
 tiny_signed = tiny_bundle("tiny_signed", TINY_SIGNED)
+# a writer that writes its one sentence, whatever it reads; other sources are too far from that
+tiny_writer = tiny_bundle("tiny_writer", table="sentences_table")
+# one that has learnt that films are praised by words of praise
+tiny_film = tiny_bundle("tiny_film", table="films_table")
 
 
 @pytest.fixture(scope="session")
@@ -192,12 +197,6 @@ def sentences_table(tmp_path_factory):
     rows = [f"이 영화 정말 좋다 {one}{other}\n" for one in SYLLABLES for other in SYLLABLES]
     (path := tmp_path_factory.mktemp("sentences") / "sentences.csv").write_text("document\n" + "".join(rows), "utf-8")
     return path
-
-
-@pytest.fixture(scope="session")
-def tiny_writer(tmp_path_factory, sentences_table):
-    """The bundle of a writer that writes its one sentence, whatever it reads; other sources are too far from that."""
-    return trained_once(tmp_path_factory, "tiny_writer", tiny_config("tiny_writer"), sentences_table) / "bundle"
 
 
 @pytest.fixture(scope="session")
@@ -214,12 +213,6 @@ def films_table(tmp_path_factory):
     path = tmp_path_factory.mktemp("films") / "films.csv"
     path.write_text("\n".join(["영화,별점,리뷰", *rows]), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="session")
-def tiny_film(tmp_path_factory, films_table):
-    """The bundle of a film network that has learnt that films are praised by words of praise."""
-    return trained_once(tmp_path_factory, "tiny_film", tiny_config("tiny_film"), films_table) / "bundle"
 
 
 @pytest.fixture(scope="session")
