@@ -30,8 +30,6 @@ CHANGED, ALWAYS = 0.4, 2
 SURE_CHANGE, MOST_SURE = 0.99, 0.98
 # The share of the junctions' log-odds that a text with spaces gets; one without gets all and MORE_CHANGES, as it lacks more
 SHARE, MORE_CHANGES = 0.35, 0.8
-# A text from which so many spaces, and so many of its own, would be taken out is read again without any
-FEWEST_WRONG, WRONG_SHARE = 3, 0.2
 
 
 def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int], list[bool]]:
@@ -133,13 +131,6 @@ class Draft(NamedTuple):
     certainty: NDArray[numpy.float32]
     spaces: Numbers
     characters: RestorerCharacters
-
-    @property
-    def scattered(self) -> NDArray[numpy.bool_]:
-        """Whether the spaces of each text are anywhere, (N,): many would be taken out, and people seldom put in a wrong one."""
-        wrong, starts = self.had_space & (self.spaces < 0.5), self.ends - [*map(len, self.letters)]
-        had, taken = (numpy.add.reduceat(each.astype("int64"), starts) for each in (self.had_space, wrong))
-        return (taken >= FEWEST_WRONG) & (taken >= WRONG_SHARE * had)
 
 
 def listed_mistakes(draft: Draft) -> Draft:

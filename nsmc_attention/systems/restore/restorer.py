@@ -23,7 +23,7 @@ from ...tables.parts import cut
 from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
-from .as_typed import KOREAN, decide, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as
+from .as_typed import KOREAN, decide, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as, scattered
 from .correctors import Draft, corrected, most_changed, tagged, within_bound, written
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
@@ -161,9 +161,8 @@ class Restorer(Predictor):
         # the last of a character's rows marks the space that follows it
         had_space = ids[:, :, -1][inside] != PADDING
         draft = corrected(Draft(texts, letters, ends, had_space, tags, certainty, spaces, self.characters))
-        if (scattered := draft.scattered).any():
-            bare = self.drafted([letters[number] for number in numpy.flatnonzero(scattered)])
-            own = numpy.repeat(scattered, lengths)
+        if (again := scattered(letters, had_space, draft.spaces)).any():
+            own, bare = numpy.repeat(again, lengths), self.drafted([letters[i] for i in numpy.flatnonzero(again)])
             draft.tags[own], draft.certainty[own], draft.spaces[own] = bare.tags, bare.certainty, bare.spaces
         return draft
 
