@@ -1,7 +1,7 @@
 """The sentences that the packaged `restore` was trained on and is judged by: reviews that are spelt and spaced well.
 
     pip install kiwipiepy==0.24.1
-    NSMC_ATTENTION_DATA=... python -m recipes.clean_reviews FOLDER [--by-editor 250000]
+    NSMC_ATTENTION_DATA=... python -m recipes.clean_reviews FOLDER [--by-editor 250000 | --as-typed 110000]
 
 Writes train.txt (raw star reviews and NSMC's training file, without the reviews of the official test file) and test.txt
 (the official test file). `recipes.spelling` finds nothing wrong in any of them. In test.txt are the sentences that
@@ -9,6 +9,7 @@ kiwi (LGPL, needed here alone) spaces as their writers did. The spaces of train.
 mostly differ: they put one between the same letters twice as often as not, or leave it out twenty times as often. In
 both files 한글 맞춤법 has the last word, of letters that most get wrong too (recipes.orthography).
 --by-editor writes train.txt alone, of so many reviews drawn at random, with the spaces of the packaged editor: it learnt those of kiwi.
+--as-typed writes typed.txt alone, of so many reviews: the sentences that kiwi spaces as their writers did (for `recipes.trees`).
 """
 
 import argparse
@@ -49,7 +50,7 @@ Spacer = Callable[[list[str]], Iterable[str]]
 RIGHT, SEED = Path(__file__).parents[1] / "benchmarks/restoration/right.tsv", 5
 
 
-def main(folder: Path, by_editor: int) -> None:
+def main(folder: Path, by_editor: int, as_typed: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     test = nsmc.load("nsmc", "test").frame
     stars = raw.load(raw.find(None), [test]).frame
@@ -57,12 +58,14 @@ def main(folder: Path, by_editor: int) -> None:
     texts = [respelt(clean(text)) for text in (*stars["document"], *nsmc.load("nsmc", "train").documents)]
     texts = [text for text in dict.fromkeys(texts) if text not in held_out]
     suspicious = suspicious_trigrams(texts)
-    if by_editor:
+    if by_editor or as_typed:
         judged = {row["id"] for row in read_rows(RIGHT)}
         judged = {respelt(clean(text)) for text in stars["document"][stars["id"].astype(str).isin(judged)]}
-        drawn = random.Random(SEED).sample(texts, by_editor)
+        drawn = random.Random(SEED).sample(texts, by_editor or as_typed)
         drawn = [text for text in drawn if text not in judged]
-        write(folder / "train.txt", (by_rules(spaced) for _, spaced in well_spelt(drawn, suspicious, editor_spacer())))
+        name, spacer = ("train.txt", editor_spacer()) if by_editor else ("typed.txt", kiwi_spacer())
+        found = well_spelt(drawn, suspicious, spacer, bool(as_typed))
+        write(folder / name, (by_rules(spaced) for _, spaced in found))
         return
     write(folder / "test.txt", (by_rules(text) for text, _ in well_spelt(held_out, suspicious, kiwi_spacer(), True)))
     pairs = [(text, by_rules(spaced)) for text, spaced in dict.fromkeys(well_spelt(texts, suspicious, kiwi_spacer()))]
@@ -160,4 +163,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--by-editor", type=int, default=0)
+    parser.add_argument("--as-typed", type=int, default=0)
     main(**vars(parser.parse_args()))

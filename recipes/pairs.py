@@ -2,8 +2,8 @@
 
     NSMC_ATTENTION_DATA=... OMP_NUM_THREADS=1 python -m recipes.pairs pairs.tsv
 
-The packaged editor teaches: a review stays as typed where it has nothing to change, or nothing that the regressions on usage
-(systems/restore/as_typed.py) find likely. It is changed where all changes are likely. Reviews in doubt are left out, as are those
+The packaged editor teaches: a review stays as typed where it has nothing to change, or nothing that the regressions and
+trees (systems/restore/as_typed.py) find likely. It is changed where all changes are likely. Reviews in doubt are left out, as are those
 of the official test file and of benchmarks/restoration/right.tsv (`recipes.usage`).
 """
 
@@ -30,7 +30,8 @@ def taught(texts: Sequence[str]) -> Iterator[tuple[str, str, str]]:
     editor, odds = restoring.load_restorer(), dict[str, list[float]]()
 
     def remember(text: str, decided: Decisions) -> Decisions:
-        odds[text] = [log_odds(kind, values) - LIKELY[kind] for _, kind, values in evidence(text, decided)]
+        changes = list(evidence(text, decided))
+        odds[text] = [each - LIKELY[kind] for (_, kind, _), each in zip(changes, log_odds(changes))]
         return keep_right_text(text, decided)
 
     with patch.object(restoring, "keep_right_text", remember):

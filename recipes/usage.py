@@ -6,16 +6,15 @@
 test file and of benchmarks/restoration/right.tsv. It has regressions on the spaces as they were typed, and counts of three
 letters. The weights are fitted to the changes of an editor in clean sentences with noise (a change is correct if it restores the
 sentence), on which it should not have been trained, and in the half "dev" of right.tsv (no change is correct; SHARE is its total
-weight). Those of letters (`correctors.LETTERS`) are also fitted to changes that were judged by eye: letters.tsv has the review,
-the number of the letter, what the editor would write, and whether it is right. The script prints the weights, and the log-odds
-from which a change is likely: in cross-validation, MOST_CHANGED texts of "dev" have a likelier change of this kind.
+weight). The script prints the weights, and the log-odds from which a change is likely: in cross-validation, MOST_CHANGED texts
+of "dev" have a likelier change of this kind. For those of letters, see recipes/trees.py.
 """
 
 import argparse
 import json
 import resource
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -35,39 +34,33 @@ from benchmarks.restoration.right import RIGHT, right_texts
 from nsmc_attention.corpora import nsmc, raw
 from nsmc_attention.machine.files import read_rows
 from nsmc_attention.systems.restore import as_typed as weighing
-from nsmc_attention.systems.restore import correctors
 from nsmc_attention.systems.restore import restorer as restoring
-from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, Decisions, evidence, read_as
+from nsmc_attention.systems.restore.as_typed import SCALE, SPARSE, TRIGRAM, WEIGHTS, Decisions, evidence
 from nsmc_attention.systems.restore.as_typed import SHORT_TEXT as FEW
-from nsmc_attention.systems.restore.correctors import Draft, evidence_of_letters, tags_of
+from nsmc_attention.systems.restore.correctors import tags_of
 from nsmc_attention.systems.restore.junctions import Junctions, hash_of
 from nsmc_attention.systems.restore.noise import KINDS, edited, edits, slipped, typed
-from nsmc_attention.systems.sequences.characters import END, SPACE, split_spaces
+from nsmc_attention.systems.sequences.characters import SPACE, split_spaces
 from nsmc_attention.text.encoding import clean
 
 from .junctions import fitted
 
-FILE, JUDGED = Path(weighing.__file__).with_name("usage.json"), Path(__file__).with_name("letters.tsv")
+FILE = Path(weighing.__file__).with_name("usage.json")
 # Minimum count of three letters; number of noisy sentences; folds of the cross-validation; the most texts of "dev" that are changed
 FEWEST, SENTENCES, FOLDS = 30, 12_000, 5
-MOST_CHANGED = {"letter": 1, "added": 3, "removed": 0}
-# Total weight of the changes to correct texts, relative to the others; C of scikit-learn; the weight of a letter of a real review
-SHARE, PENALTY, REAL = 0.3, 0.3, 4.0
+MOST_CHANGED = {"added": 3, "removed": 0}
+# Total weight of the changes to correct texts, relative to the others; C of scikit-learn
+SHARE, PENALTY = 0.3, 0.3
 SEED = 7
 
 
 class Change(NamedTuple):
-    """A change that the editor would make: the number of its text, its kind, its evidence, whether it is right.
-
-    Of letters also the number of the first, and their tags.
-    """
+    """A change of a space that the editor would make: the number of its text, its kind, its evidence, whether it is right."""
 
     text: int
     kind: str
     evidence: list[float]
     is_right: bool
-    place: int = 0
-    written: Sequence[int] = ()
 
 
 def reviews() -> list[str]:
@@ -96,62 +89,29 @@ def usage_of(texts: Sequence[str]) -> Junctions:
 
 
 def changes(editor: restoring.Restorer, sources: Sequence[str], targets: Sequence[str]) -> Iterator[Change]:
-    """Yield the changes of an editor to the sources that have spaces."""
-    decisions, drafts = dict[str, Decisions](), list[Draft]()
+    """Yield the changes of spaces of an editor to the sources that have spaces."""
+    decisions = dict[str, Decisions]()
 
     def remember(text: str, decided: Decisions) -> Decisions:
         decisions[text] = decided
         return decided
 
-    def weigh(draft: Draft) -> Draft:
-        drafts.append(draft)
-        return weighed(draft)
-
-    weighed = correctors.dictionary_words
-    # the restorer returns neither its decisions nor its drafts
-    with patch.object(restoring, "keep_right_text", remember), patch.object(correctors, "dictionary_words", weigh):
+    # the restorer does not return its decisions
+    with patch.object(restoring, "keep_right_text", remember):
         restored = editor.rows(sources)
-    letters = dict(of_drafts(drafts))
     for number, (source, target, (text, _)) in enumerate(zip(sources, targets, restored)):
         if not has_spaces(source):
             continue
         decided = decisions.get(source)
         # letters that are exchanged have several alignments, all of which are right
         if text == target and decided:
-            tags, spaces = decided.tags.tolist(), decided.has_space.tolist()
+            spaces = decided.has_space.tolist()
         else:
-            tags, spaces = tags_of(source, target, editor.characters)
-        for place, written, values in letters.get(read_as(source), []):
-            yield Change(number, "letter", values, tags[place : place + len(written)] == written, place, written)
+            _, spaces = tags_of(source, target, editor.characters)
         for place, kind, values in evidence(source, decided) if decided else []:
             if decided and kind != "letter":
-                yield Change(number, kind, values, bool(spaces[place] == decided.has_space[place]))
-
-
-def of_drafts(drafts: Sequence[Draft]) -> Iterator[tuple[str, list[tuple[int, list[int], list[float]]]]]:
-    """Yield each text that was read, and of its changes of letters the number of the first, the tags and the evidence."""
-    for draft in drafts:
-        found = defaultdict[int, list[tuple[int, list[int], list[float]]]](list)
-        for first, last, values in evidence_of_letters(draft):
-            number = int(numpy.searchsorted(draft.ends, first, "right"))
-            start = int(draft.ends[number]) - len(draft.letters[number])
-            if values:
-                found[number].append((first - start, draft.tags[first:last].tolist(), values))
-        yield from ((draft.texts[number], own) for number, own in found.items())
-
-
-def judged(editor: restoring.Restorer) -> Iterator[Change]:
-    """Yield the changes of letters in raw reviews that were judged by eye."""
-    frame = raw.load(raw.find(None), [nsmc.load("nsmc", "test").frame]).frame
-    texts = dict(zip(map(str, frame["id"]), map(clean, frame["document"])))
-    rights = {(texts[row["id"]], int(row["place"]), row["written"]): row["right"] == "1" for row in read_rows(JUDGED)}
-    reviews = list(dict.fromkeys(text for text, *_ in rights))
-    for change in changes(editor, reviews, reviews):
-        for place, tag in enumerate(change.written, change.place):
-            known = reviews[change.text], place, editor.characters.character(tag) if tag > END else "-"
-            if known in rights:
-                yield change._replace(is_right=rights[known])
-                break
+                weighed = values[: len(WEIGHTS[kind]) - 1]
+                yield Change(number, kind, weighed, bool(spaces[place] == decided.has_space[place]))
 
 
 def noisy(path: Path) -> tuple[list[str], list[str]]:
@@ -178,7 +138,7 @@ def wrong_letter(text: str, random: numpy.random.RandomState) -> str:
 
 def weights_of(right: Sequence[Change], others: Sequence[Change], kind: str) -> list[float]:
     """Return the constant and the weights of a kind."""
-    share = REAL if kind == "letter" else SHARE * len(others) / len(right)
+    share = SHARE * len(others) / len(right)
     own = [(each, weight) for some, weight in ((right, share), (others, 1.0)) for each in some if each.kind == kind]
     model = make_pipeline(StandardScaler(), LogisticRegression(C=PENALTY, max_iter=1000))
     rows: NDArray[numpy.float64] = numpy.array([each.evidence for each, _ in own], "float64")
@@ -209,12 +169,7 @@ def main(sentences: Path, bundle: str | None, counts: bool) -> None:
         FILE.write_text(json.dumps(usage_of(reviews()).to_dict()) + "\n", encoding="utf-8")
         weighing.usage.cache_clear()
     dev = [text for (half, _), pairs in right_texts().items() if half == "dev" for _, text in pairs]
-    wrong = [
-        pair for (half, _), pairs in right_texts().items() if half == "dev" for pair in pairs if pair[0] != pair[1]
-    ]
     right, others = list(changes(editor, dev, dev)), list(changes(editor, *noisy(sentences)))
-    real = [each for each in changes(editor, *map(list, zip(*wrong))) if each.kind == "letter"]
-    others += int(REAL) * [*real, *judged(editor)]
     for kind in WEIGHTS:
         weights = tuple(round(weight, 2) for weight in weights_of(right, others, kind))
         print(f'"{kind}": {weights}, likely from {least_likely(right, others, kind):.2f}')

@@ -132,7 +132,7 @@ READERS += [stars.plain_name, stars.scale_of_name, stars.star, stars.is_blank, l
 READERS += [encoding.clean, korean, as_typed.read_as, as_typed.is_telling]
 READERS += [
     lambda text: columns.known_in(text, columns.NAMED),
-    lambda text: list(as_typed.gaps(text)),
+    lambda text: [pattern.findall(text) for _, pattern in as_typed.rules()],
     lambda text: as_typed.keeps_foreign(text, text),
     lambda text: list(restoration.pieces_of(text, 64)),
 ]

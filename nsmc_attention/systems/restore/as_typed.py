@@ -1,19 +1,16 @@
 """What a restorer decides to change, and what it leaves as typed.
 
 Most of what people type is as they meant it, other than in training, so a change needs a least probability (docs/restore.md).
-Words that are not Korean, addresses and tags stay, and what conventions ask for.
-
-conventions.tsv has a rule a row, with its reason: signs between words, numerals with their units. Its pattern has a `_` where
-a space may be: `joined`, there is none; `apart`, there is one; `always`, it stays as typed; `typed`, it does in a text whose
-spaces say how its writer meant it. slang.txt has words that no dictionary has; those of two letters stay where a word begins.
+Words that are not Korean, addresses and tags stay, and what conventions.tsv asks for. Its patterns have a `_` where a space may
+be: `joined`, there is none; `apart`, there is one; `always`, it stays as typed; `typed`, it does in a text whose spaces say how
+its writer meant it. slang.txt has words that no dictionary has; those of two letters stay where a word begins.
 
 A text stays as typed unless one of its changes is likely: 감정이입, 보여주다 and 볼만하다 are correct with and without a space.
-Logistic regressions combine the spelling rules (allowed.tsv), the editor's probability and usage.json: the log-odds of a
-space and the counts of three letters in 576,833 raw reviews. recipes/usage.py writes it, and prints WEIGHTS.
+Boosted trees (trees.py) decide by the editor's probability, the spelling rules (allowed.tsv), MeCab, and the spaces and counts of
+three letters in 576,833 raw reviews (usage.json). A change of a space must also be likely by a logistic regression (WEIGHTS).
 """
 
 import json
-import math
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -27,9 +24,10 @@ from numpy.typing import NDArray
 
 from ...machine.files import read_rows
 from ...text.hangul import FINALS, FIRST, parts
-from ...text.tokenizers import has_dictionary, mecab_tags
+from ...text.tokenizers import has_dictionary, mecab_tags, path_cost
 from ..sequences.characters import DELETE, END, KEEP, SPACE, Characters, codes_of
 from .junctions import NEAREST_SHARE, Junctions, hash_of
+from .trees import packaged_trees
 
 HERE = Path(__file__).parent
 # A text says how its writer spaces words if it has one space for so many characters, but those of NO_WORD, or is short
@@ -41,19 +39,15 @@ LAUGHING = re.compile(
     f"(?<!부)[{''.join(LAUGHS['ㅋ'].keys() - {'녘'})}]|[{''.join(LAUGHS['ㅎ'].keys() - set('좋놓낳넣쌓'))}](?=ㅎ)"
 )
 HANGUL = "\u1100-\u11ff\u3131-\u318e가-힣"
-# A letter or digit that is not Hangul, and the rest of its word
-FOREIGN_LETTER = rf"[^\W{HANGUL}]"
+FOREIGN_LETTER = rf"[^\W{HANGUL}]"  # A letter or digit that is not Hangul, and the rest of its word
 REST = rf"(?:[^\s{HANGUL}]*{FOREIGN_LETTER})?"
 KOREAN = re.compile(f"[{HANGUL}]+")
 # Addresses, tags (#영화, @name) and words
 PROTECTED = re.compile(rf"(?:https?://|www\.)\S+|(?:#|(?<!\w)@)\w+{REST}|{FOREIGN_LETTER}{REST}", re.IGNORECASE)
-# Between texts that are searched at once: no clean text has one
-LINE = "\n"
+LINE = "\n"  # Between texts that are searched at once: no clean text has one
 # Found in an address or a tag, to which nothing may be joined
 SEPARATE = re.compile(rf"[#@{HANGUL}]|//|www\.", re.IGNORECASE)
-
-# Marks that end a sentence
-ENDS = ".,!?…"
+ENDS = ".,!?…"  # Marks that end a sentence
 # The title of a work, with the spaces that it has: <나홀로 집에>, '늑대와춤을', not the words of somebody: '정말재미있다'고
 QUOTED = re.compile(r"""[<〈《「『][^>〉》」』\n]{2,20}[>〉》」』]|['"‘“][^\s'"’”.,!?]{2,20}['"’”](?! ?[고라하했])""")
 # What NOUN and INFINITIVE are in allowed.tsv: tags, and syllables that end a verb's form in 아 or 어 (좋아라 is another)
@@ -61,24 +55,20 @@ TERMS = {
     "NOUN": "NN[GP]|XR|XPN|UNKNOWN",
     "INFINITIVE": f"[{''.join(one for one in map(chr, SYLLABLES) if parts(one)[1] in 'ㅏㅓㅐㅕㅘㅝㅔ' and one != '라')}]",
 }
-# For each kind of change: a constant, and the weight of the log-odds of its probability. For a space, then those of whether the
-# rules allow both forms, of the log-odds of this change in reviews, and (added spaces only) of whether the rules require it
-WEIGHTS: dict[str, tuple[float, ...]] = {
-    "letter": (0.0, 1.0),
-    "added": (-0.66, 0.74, -2.59, 0.29, 0.3),
-    "removed": (-1.13, 0.79, -5.0, 0.31),
-}
+# Of an added and a removed space a constant, and the weights of the log-odds of its probability, of whether the rules allow both
+# forms, of the log-odds of this change in reviews, and (added spaces only) of whether the rules require it
+WEIGHTS: dict[str, tuple[float, ...]] = {"added": (-1.06, 0.74, -2.59, 0.29, 0.3), "removed": (-0.03, 0.79, -5.0, 0.31)}
 # A text is changed if the log-odds of one change are at least LIKELY; spaces with log-odds below UNLIKELY never change
-LIKELY, UNLIKELY = {"letter": 1.75, "added": 2.5, "removed": 1.75}, -2.5
-# The maximum log-odds of a probability; the length of counted sequences; the factor of log(1 + count) in usage.json
-LARGEST, TRIGRAM, SCALE = 7.0, 3, 10
+LIKELY, UNLIKELY = {"letter": 2.0, "added": 1.95, "removed": 1.5}, -2.5
+# The maximum log-odds of a probability; letters on each side of a change that MeCab reads with it and without; the length of
+# counted sequences; the factor of log(1 + count) in usage.json
+LARGEST, NEAR, TRIGRAM, SCALE = 7.0, 8, 3, 10
 # The least probability of a changed letter and of a changed space, where the caller names none
 CERTAIN_TAG, CERTAIN_SPACE = 0.5, 0.6
 SMALLEST_SHARE = 1e-9
 Tags = NDArray[numpy.int32]
 Flags = NDArray[numpy.bool_]
-# float32 as the network computes them, float64 with log-odds added
-Probabilities = NDArray[numpy.floating[Any]]
+Probabilities = NDArray[numpy.floating[Any]]  # float32 as the network computes them, float64 with log-odds added
 
 
 class Decisions(NamedTuple):
@@ -138,9 +128,8 @@ def read_as(text: str) -> str:
 @lru_cache(maxsize=1)
 def rules() -> list[tuple[str, "re.Pattern[str]"]]:
     """Return the name of each rule, and its pattern, whose groups are the spaces."""
-    return [
-        (row["what"], re.compile(row["pattern"].replace("_", "( ?)"))) for row in read_rows(HERE / "conventions.tsv")
-    ]
+    rows = read_rows(HERE / "conventions.tsv")
+    return [(row["what"], re.compile(row["pattern"].replace("_", "( ?)"))) for row in rows]
 
 
 @lru_cache(maxsize=1)
@@ -153,13 +142,10 @@ def slang() -> "re.Pattern[str]":
 
 def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[str]) -> Decisions:
     """Return decisions without those that the conventions forbid; `read` are the texts as the editor read them."""
-    text = LINE.join(texts)
-    numbers = letter_numbers(text)
-    tags, follows, sure = decided.tags.copy(), decided.has_space.copy(), decided.of_spaces.copy()
-    # a letter that was read as another one is not changed
-    codes = codes_of(text)
-    typed = (codes != codes_of(LINE.join(read)))[are_letters(codes)]
-    tags[typed] = KEEP
+    text, tags = LINE.join(texts), decided.tags.copy()
+    numbers, follows, sure = letter_numbers(text), decided.has_space.copy(), decided.of_spaces.copy()
+    typed = (codes_of(text) != codes_of(LINE.join(read)))[numpy.diff(numbers, prepend=-1) > 0]
+    tags[typed] = KEEP  # a letter that was read as another one is not changed
     tells = numpy.repeat([*map(is_telling, texts)], [len(each) - each.count(SPACE) for each in texts])
     for match in chain(QUOTED.finditer(text), slang().finditer(text)):
         first, last = numbers[match.start()], numbers[match.end() - 1]
@@ -169,37 +155,25 @@ def keep_conventions(decided: Decisions, texts: Sequence[str], read: Sequence[st
             while last + 1 < len(tags) and tags[last] != KEEP != tags[last + 1]:
                 last += 1
             tags[first : last + 1] = KEEP
-    for what, place in gaps(text):
-        letter = numbers[place]
-        if what in ("joined", "apart"):
-            follows[letter] = what == "apart"
-            sure[letter] = 1
-        else:
-            typed[letter] |= what == "always" or tells[letter]
+    for what, pattern in rules():  # the groups are spaces
+        for start, _ in chain.from_iterable(match.regs[1:] for match in pattern.finditer(text)):
+            letter = numbers[start - 1]
+            if what in ("joined", "apart"):
+                follows[letter], sure[letter] = what == "apart", 1
+            else:
+                typed[letter] |= what == "always" or tells[letter]
     return decided._replace(tags=tags, has_space=numpy.where(typed, decided.had_space, follows), of_spaces=sure)
-
-
-def are_letters(codes: NDArray[numpy.int64]) -> NDArray[numpy.bool_]:
-    """Return which of the code points of joined texts are neither a space nor a LINE."""
-    return (codes != ord(SPACE)) & (codes != ord(LINE))
 
 
 def letter_numbers(text: str) -> NDArray[numpy.int64]:
     """Return the number, from 0, of the letter at each place of joined texts, or of the one before."""
-    return numpy.cumsum(are_letters(codes_of(text))) - 1
+    codes = codes_of(text)
+    return numpy.cumsum((codes != ord(SPACE)) & (codes != ord(LINE))) - 1
 
 
 def is_telling(text: str) -> bool:
     """Return whether the spaces of a text say how its writer meant it."""
     return text.count(SPACE) * SPARSE + SHORT_TEXT >= len(NO_WORD.sub("", text))
-
-
-def gaps(text: str) -> Iterator[tuple[str, int]]:
-    """Yield what a rule says, and the place of the letter before the space, of each space of a rule in a text."""
-    for what, pattern in rules():
-        for match in pattern.finditer(text):
-            for start, _ in match.regs[1:]:
-                yield what, start - 1
 
 
 def keep_foreign(decided: Decisions, texts: Sequence[str]) -> Decisions:
@@ -231,34 +205,47 @@ def keep_right_text(text: str, decided: Decisions) -> Decisions:
     """
     if not is_telling(text) or not has_dictionary():
         return decided
-    weighed = [(place, kind, log_odds(kind, values)) for place, kind, values in evidence(text, decided)]
+    changes = list(evidence(text, decided))
+    weighed = [(number, kind, odds) for (number, kind, _), odds in zip(changes, log_odds(changes))]
     if all(odds < LIKELY[kind] for _, kind, odds in weighed):
         return decided._replace(tags=numpy.full_like(decided.tags, KEEP), has_space=decided.had_space)
     follows = decided.has_space.copy()
-    unlikely = [place for place, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
+    unlikely = [number for number, kind, odds in weighed if kind != "letter" and odds < UNLIKELY]
     follows[unlikely] = decided.had_space[unlikely]
     return decided._replace(has_space=follows)
 
 
 def evidence(text: str, decided: Decisions) -> Iterator[tuple[int, str, list[float]]]:
-    """Yield the number of the letter, the kind and the evidence (see WEIGHTS) of each change to a text."""
-    morphemes = [(-1, "")] * len(text)
+    """Yield the number of the letter, the kind and the evidence of each change to a text: of a space that of WEIGHTS comes first."""
+    odds, sure = log_odds_of(decided.of_tags).tolist(), log_odds_of(decided.of_spaces).tolist()
+    edited = numpy.flatnonzero(decided.tags != KEEP).tolist()
+    yield from ((number, "letter", [odds[number]]) for number in edited)
+    changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
+    if not changed:
+        return
+    letters, morphemes, had = text.replace(SPACE, ""), [(-1, "")] * len(text), [True, *decided.had_space.tolist()]
     for number, (start, end, tag) in enumerate(mecab_tags(text)):
         morphemes[start:end] = [(number, tag)] * (end - start)
-    places = [place for place, character in enumerate(text) if character != SPACE]
-    for number in numpy.flatnonzero(decided.tags != KEEP).tolist():
-        yield number, "letter", [of_probability(float(decided.of_tags[number]))]
-    changed = numpy.flatnonzero(decided.has_space[:-1] != decided.had_space[:-1]).tolist()
-    spaces = usage().log_odds([text.replace(SPACE, "")]).tolist() if changed else []
+    places, tags = [place for place, character in enumerate(text) if character != SPACE], dict(morphemes)
+    usual, whole = [0.0, *usage().log_odds([letters]).tolist(), 0.0], [len(letters), len(letters) / len(text)]
     for number in changed:
         place, beside, put_in = places[number], places[number + 1], bool(decided.has_space[number])
+        (one, tag), (other, after), sign = morphemes[place], morphemes[beside], 1 if put_in else -1
         is_open = space_is_open(text, place, beside, morphemes, put_in)
-        of_usage = spaces[number] * (1 if put_in else -1)
-        weighed = [of_probability(float(decided.of_spaces[number])), is_open, of_usage]
         # a dependent noun (42항), or what 안 or 못 denies
-        (_, tag), (_, after) = morphemes[place], morphemes[beside]
         apart = not is_open and (after.startswith("NNB") or tag == "MAG" and text[place] in "안못")
-        yield number, *(("added", [*weighed, apart]) if put_in else ("removed", weighed))
+        values = [sure[number], is_open, sign * usual[number + 1], apart, usual[number], usual[number + 2]]
+        others = max((sure[each] for each in changed if each != number), default=-LARGEST)
+        values += [*whole, len(edited), len(changed), others]
+        left, right = letters[max(0, number + 1 - NEAR) : number + 1], letters[number + 1 : number + 1 + NEAR]
+        costs = [path_cost(each) / 1000 for each in (left + right, left + SPACE + right)]
+        values += [costs[0] - costs[1], *(cost / len(left + right) for cost in costs), one == other]
+        values += [morphemes.count((one, tag)), morphemes.count((other, after)), morphemes[:place].count((one, tag))]
+        values += [had[number::-1].index(True), [*had[number + 2 :], True].index(True)]
+        around = tag.split("+")[-1], after.split("+")[0], tags.get(one - 1, ""), tags.get(other + 1, "")
+        # kindred tags have near numbers
+        values += [int.from_bytes(each[:3].ljust(3).encode(), "big") for each in around]
+        yield number, "added" if put_in else "removed", values
 
 
 def space_is_open(text: str, place: int, beside: int, morphemes: Sequence[tuple[int, str]], put_in: bool) -> bool:
@@ -293,24 +280,30 @@ def usage() -> Junctions:
     return Junctions.from_dict(json.loads((HERE / "usage.json").read_bytes()))
 
 
-def log_odds(kind: str, evidence: Sequence[float]) -> float:
-    """Return the log-odds that a change is correct; `evidence` has a value for each weight after the constant."""
-    constant, *weights = WEIGHTS[kind]
-    return constant + sum(map(mul, weights, evidence))
+def log_odds(changes: Sequence[tuple[int, str, list[float]]]) -> list[float]:
+    """Return the log-odds that changes (number, kind, evidence) are right: of a space the least that regression and trees say."""
+    weights = [WEIGHTS.get(kind, (0.0, 1.0)) for _, kind, _ in changes]
+    odds = [constant + sum(map(mul, own, values)) for (constant, *own), (*_, values) in zip(weights, changes)]
+    for kind in WEIGHTS:
+        if own := [place for place, change in enumerate(changes) if change[1] == kind]:
+            trees = packaged_trees(kind).log_odds(numpy.array([changes[place][2] for place in own])).tolist()
+            for place, other in zip(own, trees):
+                odds[place] = min(odds[place], other)
+    return odds
 
 
-def of_probability(probability: float) -> float:
-    return min(math.log(max(probability, NEAREST_SHARE) / max(1 - probability, NEAREST_SHARE)), LARGEST)
+def log_odds_of(probabilities: Probabilities) -> NDArray[numpy.float64]:
+    """Return the log-odds of probabilities, at most LARGEST and at least its negative."""
+    near = numpy.clip(probabilities.astype("float64"), NEAREST_SHARE, 1 - NEAREST_SHARE)
+    return numpy.clip(numpy.log(near / (1 - near)), -LARGEST, LARGEST)
 
 
 def of_letters(letters: str, tags: Sequence[int], first: int, last: int, characters: Characters) -> Iterator[float]:
-    """Yield the mean log count of three letters around letters [first, last), as typed and as changed by the tags."""
-    units = [
-        characters.character(tag) if tag > END else "" if tag == DELETE else letter
-        for letter, tag in zip(letters, tags)
-    ]
+    """Yield mean, least and largest log count of three letters around letters [first, last), as typed and as the tags say."""
+    units = [characters.character(tag) if tag > END else one * (tag != DELETE) for one, tag in zip(letters, tags)]
     for each in (letters, units):
         before, after = SPACE + "".join(each[:first]), "".join(each[last:]) + SPACE
         around = before[1 - TRIGRAM :] + "".join(each[first:last]) + after[: TRIGRAM - 1]
         keys = [around[start : start + TRIGRAM] for start in range(len(around) - TRIGRAM + 1)]
-        yield sum(usage().by_hash.get(hash_of(key), 0) for key in keys) / SCALE / max(1, len(keys))
+        counts = [usage().by_hash.get(hash_of(key), 0) / SCALE for key in keys] or [0.0]
+        yield from (sum(counts) / len(counts), min(counts), max(counts))

@@ -54,9 +54,8 @@ class RestoringClassifier:
 
     def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
         """Return (N,), the probability of positive of each text, restored or not; NaN where it is blank."""
-        return numpy.array(
-            [row[-2] for part in cut(checked(texts), WINDOW, len) for row in self.judged(part)[1]], dtype="float64"
-        )
+        found = [row[-2] for part in cut(checked(texts), WINDOW, len) for row in self.judged(part)[1]]
+        return numpy.array(found, dtype="float64")
 
     def judged(self, texts: list[str]) -> tuple[list[Row], list[Row]]:
         """Return the restorer's row of each text, and the classifier's of what it says."""

@@ -3,13 +3,12 @@
 The editor -> words of the dictionary -> listed mistakes -> spaces at junctions -> `as_typed.decide`.
 """
 
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
-from operator import mul, ne
+from operator import ne
 from typing import NamedTuple
 
 import numpy
@@ -20,17 +19,18 @@ from ...machine.files import read_rows
 from ...text.hangul import parts
 from ...text.tokenizers import has_dictionary, path_cost
 from ..sequences.characters import DELETE, END, KEEP, SPACE, UNKNOWN, Characters, aligned, edit_distance, split_spaces
-from .as_typed import HERE, LINE, believed_tags, letter_numbers, of_letters, of_probability
+from .as_typed import HERE, LARGEST, LINE, NEAR, believed_tags, is_telling, letter_numbers, log_odds_of, of_letters
 from .junctions import Junctions, RestorerCharacters, with_log_odds
 from .noise import known_mistakes
+from .trees import packaged_trees
 
-# Share of the source's characters that may change, and how many always may
-CHANGED, ALWAYS = 0.4, 2
+CHANGED, ALWAYS = 0.4, 2  # Share of the source's characters that may change, and how many always may
 # The probability of a mistake of the list; the most that a change gets from MeCab's costs, which is never as sure
 SURE_CHANGE, MOST_SURE = 0.99, 0.98
 # The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE_CHANGES, as it lacks more
 # spaces than the editor is used to
 SHARE, MORE_CHANGES = 0.35, 0.8
+Run = tuple[int, int, int, int]  # Where a run of letters begins and ends, and its text does
 
 
 def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int], list[bool]]:
@@ -109,14 +109,6 @@ def character_error(restored: str, target: str) -> float:
     return edit_distance(restored, target) / max(1, len(target)) if restored != target else 0.0
 
 
-# The log-odds that letters change: a constant, then the weights of the editor's log-odds, of the cost saved in the dictionary
-# (1,000 units, MOST_COST at most), of the mean log count of letters as typed and as changed, and of a letter that is left out
-LETTERS = (-2.27, 0.62, 0.32, -0.44, 0.46, -1.82)
-MOST_COST = 3.0
-# Words on each side of a change that are read with it, and most letters of them
-WORDS, MOST_LETTERS = 1, 20
-
-
 class Draft(NamedTuple):
     """A batch of clean texts, of S characters without their spaces, and what is to become of these.
 
@@ -172,55 +164,56 @@ def mistaken() -> tuple[list["re.Pattern[str]"], dict[str, str]]:
 
 
 def dictionary_words(draft: Draft) -> Draft:
-    """Correct the probability of each letter that changes by what the words cost in MeCab's dictionary, and by usage.
+    """Replace the probability of each letter that changes by that of boosted trees, which also know words and usage.
 
-    A noisy channel (Kernighan et al. 1990): an editor knows how people mistype, the dictionary 800,000 words. The cost of a
-    path through its lattice is a negative log-probability. Raw reviews say how usual three letters are (`as_typed.usage`).
-    Neighbours that change are one change. recipes/usage.py fits the weights of this logistic regression, for an editor that
-    proposes more than it finds likely (`recipes.blended --bolder`).
+    A noisy channel (Kernighan et al. 1990): an editor knows how people mistype, the dictionary 800,000 words (the cost of a path is
+    a negative log-probability), reviews how usual three letters are. The editor proposes more than it finds likely (`--bolder`).
     """
-    certainty, (constant, *weights) = draft.certainty.copy(), LETTERS
-    for first, last, values in evidence_of_letters(draft):
-        odds = constant + sum(map(mul, weights, values)) if values else -numpy.inf
-        certainty[first:last] = min(1 / (1 + math.exp(-odds)), MOST_SURE)
+    certainty, runs = draft.certainty.copy(), list(runs_of_changes(draft.tags != KEEP, draft.ends))
+    odds = packaged_trees("letter").log_odds(evidence_of_letters(draft, runs)) if runs else numpy.zeros(0)
+    for (first, last, *_), probability in zip(runs, numpy.minimum(1 / (1 + numpy.exp(-odds)), MOST_SURE)):
+        certainty[first:last] = probability
     return draft._replace(certainty=certainty)
 
 
-def evidence_of_letters(draft: Draft) -> Iterator[tuple[int, int, list[float]]]:
-    """Yield where each run of letters that change together begins and ends, and its evidence (see LETTERS); none if impossible."""
+def evidence_of_letters(draft: Draft, runs: Sequence[Run]) -> NDArray[numpy.float64]:
+    """Return the evidence (N, FEATURES) of N runs of letters that change together."""
     tags, characters, follows, letters = draft.tags, draft.characters, draft.spaces >= 0.5, "".join(draft.letters)
-    cost = path_cost if has_dictionary() else len
-    for first, last, begin, end in runs_of_changes(tags != KEEP, draft.ends):
-        own = words_around(first, last, max(begin, first - MOST_LETTERS), min(end, last + MOST_LETTERS), follows)
-        changed, spaces = tags[own].tolist(), follows[own].tolist()
+    rows, surest = list[list[float]](), defaultdict[int, list[float]](list)
+    # the last of these is beside the first and the last letter of a text
+    sure, spaces = (numpy.append(log_odds_of(each), LARGEST) for each in (draft.certainty, draft.spaces))
+    for first, last, begin, _ in runs:
+        surest[begin].append(sure[first:last].max())
+    for first, last, begin, end in runs:
+        own = slice(max(begin, first - NEAR), min(end, last + NEAR))
+        changed, spaced = tags[own].tolist(), follows[own].tolist()
         kept = [*changed[: first - own.start], *[KEEP] * (last - first), *changed[last - own.start :]]
-        before, after = (cost(tagged(letters[own], choice, spaces, characters)[0]) for choice in (kept, changed))
-        cheaper = min(max((before - after) / 1000, -MOST_COST), MOST_COST)
-        # a lone syllable is mistyped in one of its three parts: 짦은 is not 젊은
-        one, other = parts(letters[first]), parts(characters.character(int(tags[first])) if tags[first] > END else "")
-        alone = numpy.count_nonzero(tags[max(begin, first - 1) : min(end, last + 1)]) == 1
-        unlike = alone and any(one) and any(other) and sum(map(ne, one, other)) > 1
-        surest = of_probability(float(draft.certainty[first:last].max()))
-        usual = of_letters(letters[begin:end], tags[begin:end].tolist(), first - begin, last - begin, characters)
-        yield first, last, [] if unlike else [surest, cheaper, *usual, DELETE in tags[first:last]]
+        texts = [tagged(letters[own], choice, spaced, characters)[0] for choice in (kept, changed)]
+        before, after = ((path_cost if has_dictionary() else len)(text) / 1000 for text in texts)
+        written = [characters.character(tag) if tag > END else "" for tag in tags[first:last].tolist()]
+        parted = [[*map(ne, parts(one), parts(other))] for one, other in zip(letters[first:last], written)]
+        beside, others = [place if begin <= place < end else -1 for place in (first - 1, last)], surest[begin].copy()
+        others.remove(sure[first:last].max())
+        values = [sure[first:last].max(), sure[first:last].min(), last - first, end - begin, *sure[beside]]
+        values += [spaces[beside[0]], spaces[last - 1], max(others, default=-LARGEST), before - after]
+        values += [before / len(texts[0]), after / max(1, len(texts[1])), DELETE in tags[first:last]]
+        values += [is_telling(draft.texts[int(numpy.searchsorted(draft.ends, first, "right"))])]
+        # neighbours that are exchanged, and the initial, vowel and final of the first
+        values += [last - first > 1 and sorted(letters[first:last]) == sorted(written)]
+        values += [ord(part or "\0") for letter in (letters[first], written[0]) for part in parts(letter)]
+        values += of_letters(letters[begin:end], tags[begin:end].tolist(), first - begin, last - begin, characters)
+        rows.append([*values, sum(map(sum, parted)), *map(any, zip(*parted))])
+    return numpy.array(rows)
 
 
-def runs_of_changes(doubtful: NDArray[numpy.bool_], ends: NDArray[numpy.int64]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield where each run of neighbours that change begins and ends, and its text does."""
+def runs_of_changes(doubtful: NDArray[numpy.bool_], ends: NDArray[numpy.int64]) -> Iterator[Run]:
+    """Yield each run of neighbours that change."""
     places = numpy.flatnonzero(doubtful)
     of_text = numpy.searchsorted(ends, places, "right")
     new = numpy.append(places[:1] >= 0, (numpy.diff(places) > 1) | (numpy.diff(of_text) > 0))
     firsts, lasts = places[new], places[numpy.append(new[1:], places[:1] >= 0)] + 1
     owners = of_text[new]
-    begins = numpy.append(0, ends)[owners]
-    yield from zip(firsts.tolist(), lasts.tolist(), begins.tolist(), ends[owners].tolist())
-
-
-def words_around(first: int, last: int, begin: int, end: int, follows: NDArray[numpy.bool_]) -> slice:
-    """Return the words from `begin` to `end` that letters [first, last) are in, and WORDS on each side."""
-    before = [begin, *(numpy.flatnonzero(follows[begin:first]) + begin + 1).tolist()]
-    after = [*(numpy.flatnonzero(follows[last - 1 : end]) + last).tolist(), end]
-    return slice(before[-1 - WORDS :][0], after[: 1 + WORDS][-1])
+    yield from zip(firsts.tolist(), lasts.tolist(), numpy.append(0, ends)[owners].tolist(), ends[owners].tolist())
 
 
 def spaces_at_junctions(draft: Draft) -> Draft:

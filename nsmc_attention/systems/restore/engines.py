@@ -18,14 +18,12 @@ from ...native.kernels import gates_of, import_network, in_blocks, is_built, ker
 from ...network.parameters import Arrays, loaded
 from .settings import RestoreConfig, RestorerBundle
 
-# An editor reads texts this many times as long as those that it was trained on at once
-EDITOR_LENGTHS = 4
+EDITOR_LENGTHS = 4  # An editor reads texts this many times as long as those that it was trained on at once
 # A writer loses its place in texts that are longer than most of its training sentences, which have 20 characters
 WRITER_LENGTH = 48
 # Texts that an editor reads at once by the compiled kernels: the network's weights stay in the processor's cache, then the dictionary
 MOST_TEXTS = 1024
-# The layers of two classes: whether a character changes, and whether a space follows it
-HEADS = "change", "space"
+HEADS = "change", "space"  # The layers of two classes: whether a character changes, and whether a space follows it
 LAYER = "reader.layer{number}.{{direction}}_gru._unfused.0.{{part}}"
 
 

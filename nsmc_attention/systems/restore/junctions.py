@@ -25,15 +25,12 @@ from ..sequences.characters import Characters
 if TYPE_CHECKING:
     from ...native._text import Junctions as Compiled
 
-# A probability of 0 or 1 has finite log-odds
-NEAREST_SHARE = 1e-6
+NEAREST_SHARE = 1e-6  # A probability of 0 or 1 has finite log-odds
 # Weights are integers, so many to 1: their sums have no rounding. As they are stored, in the order of the hashes
 UNIT, WEIGHT, HASH = 20, numpy.dtype("i1"), numpy.dtype("<u4")
-# Keys of a place in a morpheme and of a junction
-IN_MORPHEME, AT_JUNCTION = 7, 11
+IN_MORPHEME, AT_JUNCTION = 7, 11  # Keys of a place in a morpheme and of a junction
 Self = TypeVar("Self", bound="RestorerCharacters")
-# All numbers are one in the keys of letters
-DIGITS = str.maketrans("123456789", "0" * 9)
+DIGITS = str.maketrans("123456789", "0" * 9)  # All numbers are one in the keys of letters
 
 
 @dataclass(frozen=True)

@@ -180,9 +180,8 @@ class Step(Layered):
         for number, layer in enumerate(self.layers):
             first = number * self.heads
             source = [F.slice_axis(array, axis=1, begin=first, end=first + self.heads) for array in (keys, memory)]
-            decoded, *both, own_keys, own_values = layer(
-                decoded, list(states[2 * number : 2 * number + 2]), hidden, source, padding
-            )
+            written = list(states[2 * number : 2 * number + 2])
+            decoded, *both, own_keys, own_values = layer(decoded, written, hidden, source, padding)
             weights.append(tuple(both))
             after += [own_keys, own_values]
         return decoded, weights, after

@@ -25,8 +25,7 @@ HEARD = {
     **{final: ("", heard) for final, heard in ("ㅎㅇ", "ㄶㄴ", "ㅀㄹ")},
     **{final: (stays, heard) for final, stays, heard in ("ㄺㄹㄱ", "ㄻㄹㅁ", "ㄵㄴㅈ", "ㄼㄹㅂ", "ㅄㅂㅅ", "ㄾㄹㅌ")},
 }
-# The same before ㅣ
-PALATAL = {"ㄷ": "ㅈ", "ㅌ": "ㅊ"}
+PALATAL = {"ㄷ": "ㅈ", "ㅌ": "ㅊ"}  # The same before ㅣ
 # The letters that are typed with the shift key, and the same keys without it
 SHIFTED, PLAIN_LETTERS = "ㄲㄸㅃㅆㅉㅒㅖ", "ㄱㄷㅂㅅㅈㅐㅔ"
 SHIFTED_KEYS = dict(zip(SHIFTED + PLAIN_LETTERS, PLAIN_LETTERS + SHIFTED))
@@ -63,8 +62,7 @@ def known_mistakes() -> list[dict[str, str]]:
 
 
 Kind = Callable[[str, int], list[Edit]]
-# {letter: those that may be written in its position}
-Letters = Mapping[str, str]
+Letters = Mapping[str, str]  # {letter: those that may be written in its position}
 NONE: Letters = {}
 
 
@@ -166,27 +164,23 @@ KINDS: dict[str, Kind] = {
     "added_spaces": added_spaces,
     "moved_spaces": moved_spaces,
     "stretched": stretched,
-    # 재미있었다 as 재미잇엇다
-    "finals": other_letters(finals=SIMPLER_FINALS),
+    "finals": other_letters(finals=SIMPLER_FINALS),  # 재미있었다 as 재미잇엇다
     "vowels": other_letters(vowels=OTHER_VOWELS),
     "liaison": liaison,
     "confused_words": confused_words,
     "mistakes": mistakes,
     # 갔다 as 갓다, 진짜 as 진자, and 자 as 짜: the shift key forgotten or held
     "shift_key": other_letters(SHIFTED_KEYS, SHIFTED_KEYS, SHIFTED_KEYS),
-    # 정말 as 정만: a key beside the right one
-    "neighbouring_keys": other_letters(NEIGHBOURS, NEIGHBOURS, NEIGHBOURS),
+    "neighbouring_keys": other_letters(NEIGHBOURS, NEIGHBOURS, NEIGHBOURS),  # 정말 as 정만: a key beside the right one
     "exchanged_syllables": exchanged_syllables,
     "tensed": tensed,
-    # 희망 as 히망, 계속 as 게속: a diphthong without its glide
-    "plain_vowels": other_letters(vowels=PLAIN_VOWELS),
+    "plain_vowels": other_letters(vowels=PLAIN_VOWELS),  # 희망 as 히망, 계속 as 게속: a diphthong without its glide
 }
 
 # Of the texts of `typed`: the share that is left as it is, is misspelt, has other spaces; of the misspelt ones the share
 # that has a kind, of the others that without any space and that with spaces in wrong places
 UNTOUCHED, MISSPELT, SPACED, KIND_SHARE, ALL_LOST, MISPLACED = 0.1, 0.75, 0.8, 0.3, 0.4, 0.3
-# The share of the places of known mistakes, which are few, that a misspelt text has wrong
-MISTAKEN = 0.5
+MISTAKEN = 0.5  # The share of the places of known mistakes, which are few, that a misspelt text has wrong
 # The largest share of the places that a kind changes: some people never write ㅆ, nobody exchanges all syllables
 MOST_NOISE = {
     "stretched": 0.4,

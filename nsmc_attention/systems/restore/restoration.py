@@ -26,6 +26,7 @@ from .as_typed import LINE
 # A part of the source, what it is in the text, and the least probability of what was changed there: 1 where nothing was,
 # NaN where none is known
 Segment = tuple[str, str, float]
+LONGEST_AXIS = 140  # Characters on an axis: more cannot be read
 BREAK = re.compile(r"\r\n?|\n")
 BLANK = "blank: nothing to restore"
 FOREIGN = "what is not Korean would have changed: returned as it was"
@@ -226,13 +227,11 @@ def pieces_of(text: str, longest: int) -> Iterator[Piece]:
                 window = text[start : start + longest]
                 ends = [mark.end() for mark in re.finditer("[.!?~] ", window)] or [window.rfind(SPACE) + 1]
                 end = start + (ends[-1] or longest)
-                # the space between two pieces begins neither
-                end += text.startswith(SPACE, end)
+                end += text.startswith(SPACE, end)  # the space between two pieces begins neither
             if part := text[start:end].rstrip():
                 yield Piece(start, part, part.replace(SPACE, ""))
             start = end
-        # the line break
-        start += len(LINE)
+        start += len(LINE)  # the line break
 
 
 def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]) -> Restoration:
@@ -243,8 +242,7 @@ def joined(source: str, pieces: Sequence[Piece], restored: Sequence[Restoration]
         return restored[0]
     text, end, chunks = "", 0, list[Chunk]()
     for piece, own in zip(pieces, restored):
-        # a space, or line breaks
-        between = source[end : piece.start]
+        between = source[end : piece.start]  # a space, or line breaks
         chunks.append(Chunk(len(text), end, numpy.arange(len(between))))
         text, end = text + between, piece.start + len(piece.text)
         chunks += [chunk._replace(row=len(text), column=piece.start) for chunk in own.chunks]
@@ -264,10 +262,6 @@ def pair_html(source: str, text: str) -> str:
         return f'<span class="nsmc-pair"><span>{escape(source)}</span><span>{escape(text)}</span></span>'
     before, after = (escape(side.replace(" ", "␣")) for side in (source, text))
     return f'<span class="nsmc-pair"><del>{before}</del><ins>{after}</ins></span>'
-
-
-# Characters on an axis: more cannot be read
-LONGEST_AXIS = 140
 
 
 def save_restoration(restoration: Restoration, path: Union[str, Path]) -> None:

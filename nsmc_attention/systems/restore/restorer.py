@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 
     from ...scoring.columns import Texts
 
-# Texts, or pieces of them, that are in memory at a time, and their characters
-WINDOW, CHARACTERS = 4096, 2**17
+WINDOW, CHARACTERS = 4096, 2**17  # Texts, or pieces of them, that are in memory at a time, and their characters
 # Of each option the kind of bundle that has it, what it may be, and whether a value is that
 CHOICES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
     "beam": ("writer", "1 to 64", lambda x: isinstance(x, int) and 1 <= x <= 64),
@@ -138,8 +137,7 @@ class Restorer(Predictor):
         draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
         if self.options["only"]:
             draft = draft._replace(tags=numpy.full_like(tags, KEEP))
-        # the last of a character's rows marks the space that follows it
-        had_space = ids[:, :, -1][inside] != PADDING
+        had_space = ids[:, :, -1][inside] != PADDING  # the last of a character's rows marks the space that follows it
         decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.options["min_probability"])
         decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
         for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right")).tolist():

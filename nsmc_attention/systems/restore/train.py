@@ -29,14 +29,10 @@ from .junctions import RestorerCharacters
 from .noise import slipped, typed
 from .settings import EDITOR, LAYOUT, RestoreConfig, RestorerBundle, most_written
 
-# Sources are padded to a multiple of this: MXNet plans its memory anew for each size
-LENGTH_STEP = 4
-# How far sentences in a batch may differ in length, so that it is another batch in each epoch
-LENGTH_JITTER = 4
-# The share of the pairs that is read as it was typed
-AS_TYPED = 0.5
-# Most sentences that the epoch is chosen by, and fewest to train on
-MOST_DEV, FEWEST_SENTENCES = 2000, 100
+LENGTH_STEP = 4  # Sources are padded to a multiple of this: MXNet plans its memory anew for each size
+LENGTH_JITTER = 4  # How far sentences in a batch may differ in length, so that it is another batch in each epoch
+AS_TYPED = 0.5  # The share of the pairs that is read as it was typed
+MOST_DEV, FEWEST_SENTENCES = 2000, 100  # Most sentences that the epoch is chosen by, and fewest to train on
 
 
 class Pairs(NamedTuple):

@@ -1,11 +1,22 @@
 """A text in which nothing is wrong stays as typed, also where the editor would have spaced or spelt it otherwise."""
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, restore
-from nsmc_attention.systems.restore.as_typed import WEIGHTS, log_odds, of_letters, of_probability, space_is_open, usage
+from nsmc_attention.systems.restore.as_typed import (
+    WEIGHTS,
+    Decisions,
+    evidence,
+    log_odds,
+    log_odds_of,
+    of_letters,
+    space_is_open,
+    usage,
+)
+from nsmc_attention.systems.restore.trees import packaged_trees
 from nsmc_attention.systems.sequences.characters import KEEP
 from nsmc_attention.text.tokenizers import mecab_tags
 
@@ -79,27 +90,45 @@ def test_texts_of_a_batch_are_judged_alone(texts):
     assert [each.text for each in restored] == [*texts, "배우들 연기가 정말 좋았는데 스토리가 별로였다"]
 
 
-EVIDENCE = {"letter": 1, "added": 4, "removed": 3}
-
-
 @given(some.sampled_from(sorted(WEIGHTS)), some.floats(0.5, 1), some.floats(0.5, 1), some.data())
 def test_log_odds_rise_with_the_probability(kind, one, other, data):
-    rest = data.draw(some.lists(some.floats(-9, 9), min_size=EVIDENCE[kind], max_size=EVIDENCE[kind]))[1:]
-    odds = [log_odds(kind, [of_probability(each), *rest]) for each in sorted((one, other))]
-    assert odds == sorted(odds) and len(WEIGHTS[kind]) == 1 + EVIDENCE[kind]
+    size = int(packaged_trees(kind).features.max())
+    rest = data.draw(some.lists(some.floats(-9, 9), min_size=size, max_size=size))
+    sure = log_odds_of(numpy.array(sorted((one, other)))).tolist()
+    alone = [log_odds([(0, kind, [each, *rest])])[0] for each in sure]
+    assert alone == sorted(alone) == log_odds([(0, kind, [each, *rest]) for each in sure])
+
+
+def test_a_space_is_as_likely_as_both_the_regression_and_the_trees_say():
+    text = "정말 재미있는영화 같다"
+    decided, letters = decisions(text), text.replace(" ", "")
+    decided.has_space[letters.index("는")] = True
+    ((number, kind, values),) = evidence(text, decided)
+    constant, *weights = WEIGHTS["added"]
+    regression = constant + sum(weight * value for weight, value in zip(weights, values))
+    (trees,) = packaged_trees("added").log_odds(numpy.array([values]))
+    assert (number, kind) == (letters.index("는"), "added")
+    assert log_odds([(number, kind, values)]) == [min(regression, trees)]
+
+
+def decisions(text):
+    """The decisions that change nothing, each with a probability of 0.9."""
+    spaces = numpy.array([after == " " for each, after in zip(text, text[1:] + "|") if each != " "])
+    sure = numpy.full(len(spaces), 0.9)
+    return Decisions(numpy.full(len(spaces), KEEP, "int32"), spaces, spaces.copy(), sure, sure, numpy.log(sure))
 
 
 @given(some.text("가나다재밌었어요영화", min_size=1, max_size=9), some.data())
 def test_letters_that_do_not_change_are_as_usual_as_before(letters, data):
     first = data.draw(some.integers(0, len(letters) - 1))
     last = data.draw(some.integers(first + 1, len(letters)))
-    typed, written = of_letters(letters, [KEEP] * len(letters), first, last, load_restorer().characters)
-    assert typed == written >= 0
+    *typed, mean, least, most = of_letters(letters, [KEEP] * len(letters), first, last, load_restorer().characters)
+    assert typed == [mean, least, most] and most >= mean >= least >= 0
 
 
 def test_the_right_spelling_is_commoner_than_a_wrong_one():
     characters = load_restorer().characters
-    typed, written = of_letters("정말재밋었다", [0, 0, 0, characters.ids["밌"], 0, 0], 3, 4, characters)
+    typed, _, _, written, _, _ = of_letters("정말재밋었다", [0, 0, 0, characters.ids["밌"], 0, 0], 3, 4, characters)
     assert written > typed
 
 

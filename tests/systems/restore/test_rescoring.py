@@ -5,14 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.systems.restore.correctors import (
-    MOST_LETTERS,
-    MOST_SURE,
-    Draft,
-    dictionary_words,
-    runs_of_changes,
-    words_around,
-)
+from nsmc_attention.systems.restore.correctors import MOST_SURE, Draft, dictionary_words, runs_of_changes
 from nsmc_attention.systems.restore.junctions import RestorerCharacters
 from nsmc_attention.systems.sequences.characters import KEEP
 from nsmc_attention.text.tokenizers import has_dictionary, path_cost
@@ -59,7 +52,7 @@ def test_texts_are_read_apart(pairs: list[tuple[str, str]], certainty: float) ->
 def test_the_surer_an_editor_is_the_likelier_is_its_change() -> None:
     right, wrong = PAIRS[0]
     found = [probability([right], [wrong], certainty)[0] for certainty in (0.5, 0.6, 0.7, 0.8, 0.9, 0.98)]
-    assert found == sorted(found) and len(set(found)) == len(found)
+    assert found == sorted(found) and found[0] < found[-1]
 
 
 def test_neighbours_that_change_are_one_change_within_their_text() -> None:
@@ -70,19 +63,6 @@ def test_neighbours_that_change_are_one_change_within_their_text() -> None:
         (4, 6, 4, 8),
         (7, 8, 4, 8),
     ]
-
-
-@given(st.lists(st.booleans(), min_size=1, max_size=80), st.data())
-def test_the_words_around_a_change_are_few_and_have_it(spaces: list[bool], data: st.DataObject) -> None:
-    first = data.draw(st.integers(0, len(spaces) - 1))
-    last = data.draw(st.integers(first + 1, min(len(spaces), first + 3)))
-    follows, low, high = numpy.array(spaces), max(0, first - MOST_LETTERS), min(len(spaces), last + MOST_LETTERS)
-    own = words_around(first, last, low, high, follows)
-    assert low <= own.start <= first and last <= own.stop <= high
-    assert follows[own.start : first].sum() <= 2 and follows[last - 1 : own.stop].sum() <= 2
-    # no word is cut where it need not be
-    assert own.start == low or follows[own.start - 1]
-    assert own.stop == high or follows[own.stop - 1]
 
 
 def test_words_of_the_dictionary_cost_less() -> None:

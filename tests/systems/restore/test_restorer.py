@@ -167,7 +167,7 @@ def test_an_editor_that_would_change_most_of_a_text_changes_nothing(restorer, mo
 
     monkeypatch.setattr(type(restorer.engine), "tag", hostile)
     # neither dictionary nor usage would allow it
-    monkeypatch.setattr(correctors, "LETTERS", (9.0,))
+    monkeypatch.setattr(correctors, "dictionary_words", lambda draft: draft)
     long, short = restorer.restore_many(["정말재미있는영화", "영화"])
     assert (long.text, long.error) == (long.source, REJECTED)
     assert short.error is None and short.text.replace(" ", "") == restorer.characters.character(5) * 2
