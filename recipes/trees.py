@@ -36,7 +36,6 @@ from nsmc_attention.systems.restore.as_typed import WEIGHTS, Decisions, evidence
 from nsmc_attention.systems.restore.correctors import Draft, Run, evidence_of_letters, tags_of
 from nsmc_attention.systems.restore.junctions import hash_of
 from nsmc_attention.systems.restore.noise import KINDS, edited, edits, other_letters, slipped, typed
-from nsmc_attention.systems.restore.trees import Trees
 from nsmc_attention.systems.sequences.characters import END, SPACE
 from nsmc_attention.text.encoding import clean
 
@@ -281,7 +280,7 @@ def leaves_of(nodes: Any, number: int = 0, path: Sequence[tuple[int, int]] = ())
 
 
 def stored(model: HistGradientBoostingClassifier, leaves: int) -> dict[str, Any]:
-    """Return the values of `trees.Trees`."""
+    """Return the values of `trees.Trees` but `lengths`."""
     number = len(model._predictors)
     features, paths = numpy.zeros((number, leaves - 1), "i8"), numpy.zeros((number, leaves - 1, leaves), "i8")
     thresholds, values = numpy.zeros((number, leaves - 1)), numpy.zeros((number, leaves))
@@ -293,8 +292,9 @@ def stored(model: HistGradientBoostingClassifier, leaves: int) -> dict[str, Any]
             values[number, leaf] = round(value, 4)
             for node, side in path:
                 paths[number, conditions.index(node), leaf] = side
-    arrays = features, thresholds, paths, values
-    return dict(zip(Trees._fields, (float(model._baseline_prediction.item()), *(array.tolist() for array in arrays))))
+    arrays = {"features": features, "thresholds": thresholds, "paths": paths, "values": values}
+    constant = float(model._baseline_prediction.item())
+    return {"constant": constant, **{name: array.tolist() for name, array in arrays.items()}}
 
 
 def unread_odds(sample: Sample, kind: str) -> Any:

@@ -243,8 +243,7 @@ def evidence(text: str, decided: Decisions) -> Iterator[tuple[int, str, list[flo
         values += [morphemes.count((one, tag)), morphemes.count((other, after)), morphemes[:place].count((one, tag))]
         values += [had[number::-1].index(True), [*had[number + 2 :], True].index(True)]
         around = tag.split("+")[-1], after.split("+")[0], tags.get(one - 1, ""), tags.get(other + 1, "")
-        # kindred tags have near numbers
-        values += [int.from_bytes(each[:3].ljust(3).encode(), "big") for each in around]
+        values += [int.from_bytes(each[:3].ljust(3).encode(), "big") for each in around]  # near for kindred tags
         yield number, "added" if put_in else "removed", values
 
 
@@ -281,10 +280,10 @@ def usage() -> Junctions:
 
 
 def log_odds(changes: Sequence[tuple[int, str, list[float]]]) -> list[float]:
-    """Return the log-odds that changes (number, kind, evidence) are right: of a space the least that regression and trees say."""
+    """Return the log-odds of changes (number, kind, evidence): of spaces, if one is likely, the least of regression and trees."""
     weights = [WEIGHTS.get(kind, (0.0, 1.0)) for _, kind, _ in changes]
     odds = [constant + sum(map(mul, own, values)) for (constant, *own), (*_, values) in zip(weights, changes)]
-    for kind in WEIGHTS:
+    for kind in WEIGHTS if any(each >= LIKELY[kind] for each, (_, kind, _) in zip(odds, changes)) else ():
         if own := [place for place, change in enumerate(changes) if change[1] == kind]:
             trees = packaged_trees(kind).log_odds(numpy.array([changes[place][2] for place in own])).tolist()
             for place, other in zip(own, trees):

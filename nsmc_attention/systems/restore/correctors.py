@@ -198,8 +198,7 @@ def evidence_of_letters(draft: Draft, runs: Sequence[Run]) -> NDArray[numpy.floa
         values += [spaces[beside[0]], spaces[last - 1], max(others, default=-LARGEST), before - after]
         values += [before / len(texts[0]), after / max(1, len(texts[1])), DELETE in tags[first:last]]
         values += [is_telling(draft.texts[int(numpy.searchsorted(draft.ends, first, "right"))])]
-        # neighbours that are exchanged, and the initial, vowel and final of the first
-        values += [last - first > 1 and sorted(letters[first:last]) == sorted(written)]
+        values += [last - first > 1 and sorted(letters[first:last]) == sorted(written)]  # neighbours are exchanged
         values += [ord(part or "\0") for letter in (letters[first], written[0]) for part in parts(letter)]
         values += of_letters(letters[begin:end], tags[begin:end].tolist(), first - begin, last - begin, characters)
         rows.append([*values, sum(map(sum, parted)), *map(any, zip(*parted))])
