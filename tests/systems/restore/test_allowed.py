@@ -7,6 +7,7 @@ from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, restore
 from nsmc_attention.systems.restore.as_typed import (
+    LIKELY,
     WEIGHTS,
     Decisions,
     evidence,
@@ -91,31 +92,31 @@ def test_texts_of_a_batch_are_judged_alone(texts):
 
 
 @given(some.sampled_from(sorted(WEIGHTS)), some.floats(0.5, 1), some.floats(0.5, 1), some.data())
-def test_log_odds_rise_with_the_probability(kind, one, other, data):
+def test_the_surer_an_editor_is_the_likelier_is_a_change(kind, one, other, data):
     size = int(packaged_trees(kind).features.max())
     rest = data.draw(some.lists(some.floats(-9, 9), min_size=size, max_size=size))
     sure = log_odds_of(numpy.array(sorted((one, other)))).tolist()
-    alone = [log_odds([(0, kind, [each, *rest])])[0] for each in sure]
-    assert alone == sorted(alone) == log_odds([(0, kind, [each, *rest]) for each in sure])
+    likely = [log_odds([(0, kind, [each, *rest])])[0] >= LIKELY[kind] for each in sure]
+    assert likely == sorted(likely)
 
 
-def test_a_space_is_as_likely_as_both_the_regression_and_the_trees_say():
+@pytest.mark.parametrize("sure, is_asked", [(0.6, False), (0.9999, True)])
+def test_trees_are_asked_about_a_space_that_the_regression_finds_likely(sure, is_asked):
     text = "정말 재미있는영화 같다"
-    decided, letters = decisions(text), text.replace(" ", "")
-    decided.has_space[letters.index("는")] = True
-    ((number, kind, values),) = evidence(text, decided)
+    ((number, kind, values),) = evidence(text, with_space_behind(text, "는", sure))
     constant, *weights = WEIGHTS["added"]
     regression = constant + sum(weight * value for weight, value in zip(weights, values))
     (trees,) = packaged_trees("added").log_odds(numpy.array([values]))
-    assert (number, kind) == (letters.index("는"), "added")
-    assert log_odds([(number, kind, values)]) == [min(regression, trees)]
+    assert (text.replace(" ", "")[number], kind, regression >= LIKELY["added"]) == ("는", "added", is_asked)
+    assert log_odds([(number, kind, values)]) == [min(regression, trees) if is_asked else regression]
 
 
-def decisions(text):
-    """The decisions that change nothing, each with a probability of 0.9."""
-    spaces = numpy.array([after == " " for each, after in zip(text, text[1:] + "|") if each != " "])
-    sure = numpy.full(len(spaces), 0.9)
-    return Decisions(numpy.full(len(spaces), KEEP, "int32"), spaces, spaces.copy(), sure, sure, numpy.log(sure))
+def with_space_behind(text, letter, sure):
+    """The decisions that put a space behind a letter, with this probability, and change nothing else."""
+    had = numpy.array([after == " " for each, after in zip(text, text[1:] + "|") if each != " "])
+    follows, ones = had.copy(), numpy.full(len(had), sure)
+    follows[text.replace(" ", "").index(letter)] = True
+    return Decisions(numpy.full(len(had), KEEP, "int32"), had, follows, ones, ones, numpy.log(ones))
 
 
 @given(some.text("가나다재밌었어요영화", min_size=1, max_size=9), some.data())
