@@ -1,10 +1,9 @@
 """A trained model as a folder: written whole or not at all, each file verified by its sha256 when it is read.
 
-    manifest.json      schema, task, versions, labels, config, data, metrics, sha256 of every other file
-    vocab.json         the codec between texts and numbers; a task's Layout says how it is called and read
-    model.safetensors  the parameters by structural name
-    *.onnx             the same function for ONNX Runtime, in one graph or several; their parameters are in model.safetensors
-    README.md          model card
+    manifest.json      schema, task, versions, labels, config, data, metrics, sha256 of every other file vocab.json
+    the codec between texts and numbers; a task's Layout says how it is called and read model.safetensors  the
+    parameters by structural name *.onnx             the same function for ONNX Runtime, in one graph or several; their
+    parameters are in model.safetensors README.md          model card
 
 A sha256 proves that a copy is whole, not who made it: a bundle from a stranger is trusted like code.
 """
@@ -208,7 +207,7 @@ def verified(path: Path, manifest: Manifest) -> bytes:
 
 
 def read_encoder(content: bytes, path: Path, manifest: Manifest, config: Any) -> "ReviewEncoder":
-    """Return the encoder of texts as ids of words, of a config with `text`; BundleError if the network was trained with another."""
+    """Return the encoder of texts of a config with `text`; BundleError if the network was trained with another."""
     from .text.encoding import ReviewEncoder
     from .text.tokenizers import tokenizer_version
 

@@ -40,7 +40,7 @@ class System:
         return later(f"{self.folder}.{self.trainer}")(*values, **named)
 
     def preset(self, name: Optional[str] = None) -> Any:
-        """Return the settings (TaskConfig) called name, None for the default; ConfigError where there are none of that name."""
+        """Return the settings (TaskConfig) called name, None for the default; ConfigError if the name is unknown."""
         presets, task = self.layout.presets, self.layout.task
         name = name or next(iter(presets))
         if name not in presets:

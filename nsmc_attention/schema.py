@@ -1,9 +1,9 @@
 """Nested settings: immutable dataclasses, checked, written to JSON and read back.
 
-A field may hold settings of one of several kinds (`kinds`), which are written with their tag, as
-`encoder: {kind: gru, hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting. Tagged structs of msgspec
-were tried: their messages lack the nearest name and a value out of range, a setting with a default may be missing, and the
-import takes 20 ms.
+A field may hold settings of one of several kinds (`kinds`), which are written with their tag, as `encoder: {kind: gru,
+hidden_size: 128}`. Paths such as `model.encoder.hidden_size` name a setting. Tagged structs of msgspec were tried:
+their messages lack the nearest name and a value out of range, a setting with a default may be missing, and the import
+takes 20 ms.
 """
 
 import json
@@ -56,8 +56,8 @@ Self = TypeVar("Self", bound="Settings")
 class Settings:
     """Base of all settings; each class is a dataclass whose fields all have defaults. `to_dict` and `from_dict` are inverse.
 
-    The methods of a frozen dataclass are written here once: to let `dataclass` write and compile them for each class would
-    take most of the time of importing the settings, with which every command begins.
+    The methods of a frozen dataclass are written here once: to let `dataclass` write and compile them for each class
+    would take most of the time of importing the settings, with which every command begins.
     """
 
     kind: ClassVar[str] = ""
@@ -283,7 +283,7 @@ class TaskConfig(Settings):
     @property
     def graphs(self) -> dict[str, Any]:
         """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
-        raise NotImplementedError
+        return self.model.graphs
 
     def with_fields(self: TaskT, **changes: object) -> TaskT:
         """Return this config with some settings changed, each by its short name (SHORT_NAMES) or its path.

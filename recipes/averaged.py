@@ -1,4 +1,4 @@
-"""A classifier that is the mean of others with one beginning, whose table of n-grams then learns sentences.
+"""A classifier that is the mean of others with one beginning (or one alone), whose table of n-grams then learns sentences.
 
     python -m recipes.averaged OUT BUNDLE ... [--sentences FILE.csv] [--unread BUNDLE] [--strength 8] [--held 3]
 
@@ -113,6 +113,7 @@ def main() -> None:
     parser.add_argument("--held", type=float, default=3.0)
     given = parser.parse_args()
     bundles = [load_bundle(path, LAYOUT) for path in given.bundles]
+    unread = load_bundle(given.unread, LAYOUT) if given.unread else None
     first, reviews, run = bundles[0], nsmc.load("nsmc", "train"), Run(given.out)
     config = first.config
     run.check({})
@@ -122,34 +123,25 @@ def main() -> None:
     if given.sentences:
         sentences = read_sentences(given.sentences)
         part = encoded(trainer, unmarked(sentences.frame).drop_duplicates("document"))
-        unread = trainer.network_of(
-            parameters_of(load_bundle(given.unread, LAYOUT))[1] if given.unread else arrays, dropout=False
-        )
-        odds = trainer.odds(unread, trainer.batches(part, with_ngrams=True))
-        films = [train, *([encoded(trainer, raw_reviews())] if given.unread else [])]
+        reader = trainer.network_of(parameters_of(unread)[1] if unread else arrays, dropout=False)
+        odds = trainer.odds(reader, trainer.batches(part, with_ngrams=True))
+        films = [train, *([encoded(trainer, raw_reviews())] if unread else [])]
         arrays = with_learnt_ngrams(trainer, arrays, odds, part, films, given.strength, given.held)
     network = trainer.network_of(arrays, dropout=False)
     ngrams = NgramTable(arrays[NGRAM_TABLE], 1.0)
     figures = trainer.calibrate(network, trainer.batches(dev, with_ngrams=True), ngrams)
     round_tables(network)
-    words = [
-        given.out.name,
-        *(each.name for each in bundles),
-        "--strength",
-        str(given.strength),
-        "--held",
-        str(given.held),
-    ]
-    for option, path in (("--sentences", given.sentences), ("--unread", given.unread)):
-        words += [option, path.name] if path else []
+    words = [given.out.name, *(each.name for each in bundles)]
+    words += ["--sentences", sentences.name] if sentences else []
+    words += ["--unread", unread.name] if unread else []
+    words += ["--strength", str(given.strength), "--held", str(given.held)]
     command = shlex.join(["python", "-m", "recipes.averaged", *words])
-    mean = {
-        "name": ",".join(each.name for each in bundles),
-        "fingerprint": ",".join(each.fingerprint for each in bundles),
-    }
-    data = {**bundles[-1].manifest["data"], "mean_of": mean}
+    data = {**bundles[-1].manifest["data"]}
+    if len(bundles) > 1:
+        names, fingerprints = [each.name for each in bundles], [each.fingerprint for each in bundles]
+        data["mean_of"] = {"name": ",".join(names), "fingerprint": ",".join(fingerprints)}
     if sentences:
-        data["sentences"] = sentences.describe()
+        data["sentences_of_ngrams"] = sentences.describe()
     manifest = manifest_of(config, data, figures["after"], command)
     given.out.mkdir(parents=True, exist_ok=True)
     codec = {"vocab.json": first.read("vocab.json")}, first.codec

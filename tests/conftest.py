@@ -44,18 +44,8 @@ settings.register_profile("short", max_examples=10, deadline=None, suppress_heal
 settings.register_profile("long", settings.get_profile("short"), max_examples=1000)
 settings.load_profile("short")
 
-TINY = preset("default").with_fields(
-    embedding_size=8,
-    hidden_size=8,
-    attention_units=4,
-    ngram_buckets=500,
-    epochs=3,
-    batch_size=32,
-    learning_rate=0.02,
-    dev_fraction=0.1,
-    erasure_reviews=100,
-    erasure_epochs=2,
-)
+TINY = preset("default").with_fields(embedding_size=8, hidden_size=8, attention_units=4, ngram_buckets=500, epochs=3)
+TINY = TINY.with_fields(batch_size=32, learning_rate=0.02, dev_fraction=0.1, erasure_reviews=100, erasure_epochs=2)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -127,43 +117,26 @@ TINY_CONVOLUTION = BRIEF.with_fields(values="convolution", window=3, value_units
 TINY_SIGNED = TINY_CONVOLUTION.with_fields(signed=1)
 # Of the systems beside the classifier, any of which may be missing: the system, its preset, settings
 TINY_SYSTEMS = {
-    "tiny_editor": (
-        "restore",
-        "editor",
-        "model.embedding_size=8 model.encoder.hidden_size=8 model.output_units=8 training.batch_size=32 training.epochs=1",
-    ),
-    "tiny_language": (
-        "language",
-        "transformer",
-        "model.embedding_size=8 model.encoder.units=8 model.encoder.heads=2 model.encoder.feed_forward=16 "
-        "training.batch_size=64 training.epochs=1",
-    ),
-    "tiny_writer": (
-        "restore",
-        "writer",
-        "text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4 model.decoder.units=16 "
-        "model.decoder.feed_forward=16 model.decoder.dropout=0 model.output_units=8 model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 "
-        "training.average=0 training.joined=0 training.dev_fraction=0.02",
-    ),
-    "tiny_film": (
-        "film",
-        None,
-        "model.units=6 model.output_units=6 model.attention.units=4 training.batch_size=32 training.epochs=8 "
-        "training.learning_rate=0.02 training.patience=8 training.average=0",
-    ),
-    "tiny_reader": (
-        "read",
-        None,
-        "model.hidden_size=8 model.decoder_size=8 model.attention.units=4 model.embedding_size=4 model.output_units=4 "
-        f"training.lines=32 training.batch_size=8 training.epochs=1 training.fonts={font_file().parent}",
-    ),
+    "tiny_editor": """restore editor model.embedding_size=8 model.encoder.hidden_size=8 model.output_units=8
+        training.batch_size=32 training.epochs=1""",
+    "tiny_language": """language transformer model.embedding_size=8 model.encoder.units=8 model.encoder.heads=2
+        model.encoder.feed_forward=16 training.batch_size=64 training.epochs=1""",
+    "tiny_writer": """restore writer text.min_count=1 model.embedding_size=8 model.encoder.hidden_size=4
+        model.decoder.units=16 model.decoder.feed_forward=16 model.decoder.dropout=0 model.output_units=8
+        model.dropout=0 training.batch_size=16 training.epochs=6 training.learning_rate=0.05 training.average=0
+        training.joined=0 training.dev_fraction=0.02""",
+    "tiny_film": """film pooling model.units=6 model.output_units=6 model.attention.units=4 training.batch_size=32
+        training.epochs=8 training.learning_rate=0.02 training.patience=8 training.average=0""",
+    "tiny_reader": """read reader model.hidden_size=8 model.decoder_size=8 model.attention.units=4
+        model.embedding_size=4 model.output_units=4 training.lines=32 training.batch_size=8 training.epochs=1""",
 }
 
 
 def tiny_config(name):
     """Return the settings of one of TINY_SYSTEMS."""
-    task, preset_name, settings = TINY_SYSTEMS[name]
-    return changed(SYSTEMS[task].preset(preset_name), settings)
+    task, preset_name, settings = TINY_SYSTEMS[name].split(maxsplit=2)
+    config = changed(SYSTEMS[task].preset(preset_name), settings)
+    return config.with_settings({"training.fonts": str(font_file().parent)}) if task == "read" else config
 
 
 PRAISE, BLAME = ("정말 재미있다", "최고의 영화", "배우들 연기가 좋다"), ("지루하다", "돈이 아깝다", "최악의 연출")
@@ -194,12 +167,13 @@ def post_run_folder(tmp_path_factory):
     return trained_once(tmp_path_factory, "post", config)
 
 
-def tiny_bundle(name, config=None):
-    """Return a fixture: the bundle of a training on the sample, which has learnt next to nothing."""
+def tiny_bundle(name, config=None, table=None):
+    """Return a fixture: the bundle of a training on a table, or on the sample, of which it learns next to nothing."""
 
     @pytest.fixture(scope="session", name=name)
-    def bundle(tmp_path_factory):
-        return trained_once(tmp_path_factory, name, config or tiny_config(name)) / "bundle"
+    def bundle(request, tmp_path_factory):
+        data = request.getfixturevalue(table) if table else "sample"
+        return trained_once(tmp_path_factory, name, config or tiny_config(name), data) / "bundle"
 
     return bundle
 
@@ -212,20 +186,17 @@ tiny_transformer = tiny_bundle("tiny_transformer", TINY_TRANSFORMER)
 tiny_structured = tiny_bundle("tiny_structured", TINY_STRUCTURED)
 tiny_convolution = tiny_bundle("tiny_convolution", TINY_CONVOLUTION)
 tiny_signed = tiny_bundle("tiny_signed", TINY_SIGNED)
+# a writer that writes its one sentence, whatever it reads; other sources are too far from that
+tiny_writer = tiny_bundle("tiny_writer", table="sentences_table")
+# one that has learnt that films are praised by words of praise
+tiny_film = tiny_bundle("tiny_film", table="films_table")
 
 
 @pytest.fixture(scope="session")
 def sentences_table(tmp_path_factory):
-    data = tmp_path_factory.mktemp("sentences") / "sentences.csv"
-    rows = [f"이 영화 정말 좋다 {one}{other}" for one in SYLLABLES for other in SYLLABLES]
-    data.write_text("\n".join(["document", *rows]), encoding="utf-8")
-    return data
-
-
-@pytest.fixture(scope="session")
-def tiny_writer(tmp_path_factory, sentences_table):
-    """The bundle of a writer that writes its one sentence, whatever it reads; other sources are too far from that."""
-    return trained_once(tmp_path_factory, "tiny_writer", tiny_config("tiny_writer"), sentences_table) / "bundle"
+    rows = [f"이 영화 정말 좋다 {one}{other}\n" for one in SYLLABLES for other in SYLLABLES]
+    (path := tmp_path_factory.mktemp("sentences") / "sentences.csv").write_text("document\n" + "".join(rows), "utf-8")
+    return path
 
 
 @pytest.fixture(scope="session")
@@ -242,12 +213,6 @@ def films_table(tmp_path_factory):
     path = tmp_path_factory.mktemp("films") / "films.csv"
     path.write_text("\n".join(["영화,별점,리뷰", *rows]), encoding="utf-8")
     return path
-
-
-@pytest.fixture(scope="session")
-def tiny_film(tmp_path_factory, films_table):
-    """The bundle of a film network that has learnt that films are praised by words of praise."""
-    return trained_once(tmp_path_factory, "tiny_film", tiny_config("tiny_film"), films_table) / "bundle"
 
 
 @pytest.fixture(scope="session")
@@ -313,12 +278,8 @@ def serious(tmp_path_factory):
 
     def violations(page):
         page.evaluate(script)
-        return [
-            (rule["id"], node["target"])
-            for rule in page.evaluate("axe.run()")["violations"]
-            if rule["impact"] in ("serious", "critical")
-            for node in rule["nodes"]
-        ]
+        found = [each for each in page.evaluate("axe.run()")["violations"] if each["impact"] in ("serious", "critical")]
+        return [(rule["id"], node["target"]) for rule in found for node in rule["nodes"]]
 
     return violations
 
@@ -343,13 +304,7 @@ def disk(tmp_path):
 
 @pytest.fixture
 def command(capsys, monkeypatch):
-    """Run a command line in this process, which takes a tenth of a child process's time.
-
-    Returns
-    -------
-    callable
-        Takes the arguments and `stdin` (str or bytes), returns a subprocess.CompletedProcess.
-    """
+    """A function that runs a command line in this process: its arguments and `stdin` -> subprocess.CompletedProcess."""
     from nsmc_attention.cli import run
 
     def run_here(*arguments, stdin=b""):

@@ -1,17 +1,12 @@
-"""Ten pages of a phone drawn by Chromium, with where their lines are and what they say, and how many `read` reads exactly.
+"""Eleven pages of a phone, drawn by Chromium with where their lines are, and how many of these `read` reads exactly.
 
     python -m benchmarks.reading.phones OUT_FOLDER [--seed 1]
     python -m benchmarks.reading.phones OUT_FOLDER --score [--verbose]
 
-Two chats, reviews of a shop, an app store, a site of films, a community, a table, settings, comments on news and on videos:
-360 to 430 CSS pixels wide, two or three pixels each, in Debian's fonts-nanum and fonts-noto-cjk. Their texts are written
-for them, without emoji, and filled with names, dates and numbers drawn at random.
+Two chats, reviews of a shop, an app store, a site of films, a community, a table, settings, comments on news and on
+videos, a booking: 360 to 430 CSS pixels wide, two or three pixels each, in Debian's fonts-nanum and fonts-noto-cjk.
+Their texts are written for them, without emoji, and filled with names, dates and numbers drawn at random.
 """
-
-import argparse
-import json
-import shutil
-from pathlib import Path
 
 import numpy
 from PIL import Image
@@ -19,7 +14,8 @@ from PIL import Image
 from nsmc_attention.systems.read.reader import PictureReader
 from nsmc_attention.systems.read.strips import Box
 
-from .screenshots import photograph
+from .screens import Source
+from .screenshots import known, parser_of, photograph, pictures_in
 
 # Lines so close beside each other, as a share of their height, may be read as one
 CLOSE = 1.5
@@ -97,34 +93,19 @@ SAID = (
 )
 
 
-class Draw:
-    """Texts, names, dates and numbers drawn at random, as pieces of HTML."""
+class Draw(Source):
+    """Names, dates and numbers drawn at random, as pieces of HTML."""
 
     def __init__(self, seed):
-        self.random = numpy.random.RandomState(seed)
-
-    def pick(self, values):
-        return values[self.random.randint(len(values))]
-
-    def number(self, low, high):
-        return int(self.random.randint(low, high))
+        super().__init__(REMARKS, numpy.random.RandomState(seed))
 
     def date(self):
         year, month, day = self.number(2021, 2027), self.number(1, 13), self.number(1, 29)
-        return self.pick(
-            (
-                f"{year}.{month:02}.{day:02}",
-                f"{year}. {month}. {day}.",
-                f"{self.number(1, 12)}개월 전",
-                f"{self.number(2, 24)}시간 전",
-            )
-        )
+        ago = f"{self.number(1, 12)}개월 전", f"{self.number(2, 24)}시간 전"
+        return self.pick(f"{year}.{month:02}.{day:02}", f"{year}. {month}. {day}.", *ago)
 
-    def clock(self):
-        return f"{self.pick(('오전', '오후'))} {self.number(1, 13)}:{self.number(0, 60):02}"
-
-    def stars(self, size, color):
-        count = self.number(1, 6)
+    def star_row(self, size, color):
+        count = self.number(1, 6)  # never none, unlike `stars`
         return f'<span style="font-size:{size}px;color:{color}">{"★" * count + "☆" * (5 - count)}</span>'
 
     def bar(self, title, color="inherit", back="transparent"):
@@ -132,7 +113,7 @@ class Draw:
 
     def status(self):
         battery = '<i style="display:block;width:22px;height:11px;border:1px solid;border-radius:3px;background:linear-gradient(90deg,currentColor 70%,#0000 70%)"></i>'
-        return f'<div class="spread small" style="padding:6px 18px"><b>{self.number(1, 13)}:{self.number(0, 60):02}</b><div class="row"><span>{self.pick(("LTE", "5G"))}</span>{battery}</div></div>'
+        return f'<div class="spread small" style="padding:6px 18px"><b>{self.number(1, 13)}:{self.number(0, 60):02}</b><div class="row"><span>{self.pick("LTE", "5G")}</span>{battery}</div></div>'
 
 
 def icon(name, kind=""):
@@ -154,10 +135,10 @@ def chat(draw, page, ink, left, right, right_ink):
     for number in range(9):
         own = number % 3 == 2
         said = "".join(
-            f'<div class="row" style="align-items:flex-end;gap:5px;margin:4px 0;flex-direction:row{"-reverse" * own}"><div class="bubble" style="background:{right if own else left};color:{right_ink if own else "inherit"}">{draw.pick(SAID)}</div><span class="tiny faint" style="white-space:nowrap">{draw.clock()}</span></div>'
+            f'<div class="row" style="align-items:flex-end;gap:5px;margin:4px 0;flex-direction:row{"-reverse" * own}"><div class="bubble" style="background:{right if own else left};color:{right_ink if own else "inherit"}">{draw.pick(*SAID)}</div><span class="tiny faint" style="white-space:nowrap">{draw.time()}</span></div>'
             for _ in range(draw.number(1, 3))
         )
-        head = "" if own else f'<small class="faint">{draw.pick(NAMES)}</small>'
+        head = "" if own else f'<small class="faint">{draw.pick(*NAMES)}</small>'
         rows.append(
             f'<div style="display:flex;gap:8px;padding:2px 12px;flex-direction:row{"-reverse" * own}">{"" if own else "<i class=face></i>"}<div>{head}{said}</div></div>'
         )
@@ -168,23 +149,23 @@ def chat(draw, page, ink, left, right, right_ink):
 
 
 def light_chat(draw):
-    return chat(draw, draw.pick(("#b2c7da", "#f5f5f5", "#e5e5e5", "#abc1d1")), "#191919", "#fff", "#fee500", "#191919")
+    return chat(draw, draw.pick("#b2c7da", "#f5f5f5", "#e5e5e5", "#abc1d1"), "#191919", "#fff", "#fee500", "#191919")
 
 
 def dark_chat(draw):
     return chat(
-        draw, draw.pick(("#1e2022", "#0e1621", "#000")), "#eee", "#2c2e33", draw.pick(("#2b5278", "#0b84fe")), "#fff"
+        draw, draw.pick("#1e2022", "#0e1621", "#000"), "#eee", "#2c2e33", draw.pick("#2b5278", "#0b84fe"), "#fff"
     )
 
 
 def shop(draw):
-    gold, items = draw.pick(("#f5a623", "#ff6f0f", "#222")), []
+    gold, items = draw.pick("#f5a623", "#ff6f0f", "#222"), []
     for _ in range(4):
         pictures = "".join('<i class="photo" style="width:76px;height:76px"></i>' for _ in range(draw.number(0, 4)))
         items.append(
-            f'<div class="pad rule"><div class="spread"><div class="row"><i class="face round"></i><div><b class="small">{draw.pick(NAMES)}</b><div class="row">{draw.stars(draw.number(11, 15), gold)}<span class="tiny faint">{draw.date()}</span></div></div></div>{icon("more")}</div>'
-            f'<div class="tiny faint" style="margin:6px 0">옵션: {draw.pick(("네이비", "아이보리", "블랙"))} / {draw.pick(("M", "L", "XL"))}</div><p style="font-size:14px">{draw.pick(REMARKS)}</p><div class="row" style="margin:6px 0">{pictures}</div>'
-            f'<span class="tag" style="border:1px solid #ccc">{draw.pick(("도움돼요", "도움이 됐어요"))} {draw.number(1, 300)}</span> <span class="tag" style="background:#f1f3f5">댓글 {draw.number(1, 40)}</span></div>'
+            f'<div class="pad rule"><div class="spread"><div class="row"><i class="face round"></i><div><b class="small">{draw.pick(*NAMES)}</b><div class="row">{draw.star_row(draw.number(11, 15), gold)}<span class="tiny faint">{draw.date()}</span></div></div></div>{icon("more")}</div>'
+            f'<div class="tiny faint" style="margin:6px 0">옵션: {draw.pick("네이비", "아이보리", "블랙")} / {draw.pick("M", "L", "XL")}</div><p style="font-size:14px">{draw.pick(*REMARKS)}</p><div class="row" style="margin:6px 0">{pictures}</div>'
+            f'<span class="tag" style="border:1px solid #ccc">{draw.pick("도움돼요", "도움이 됐어요")} {draw.number(1, 300)}</span> <span class="tag" style="background:#f1f3f5">댓글 {draw.number(1, 40)}</span></div>'
         )
     chips = "".join(
         f'<span class="tag" style="background:{look}">{word}</span>'
@@ -195,7 +176,7 @@ def shop(draw):
             ("별점 낮은순", "#fff;border:1px solid #ddd"),
         )
     )
-    score = f'<div class="row pad"><b style="font-size:34px">{draw.number(30, 50) / 10}</b><div>{draw.stars(16, gold)}<div class="tiny faint">리뷰 {draw.number(100, 9999):,}개</div></div></div>'
+    score = f'<div class="row pad"><b style="font-size:34px">{draw.number(30, 50) / 10}</b><div>{draw.star_row(16, gold)}<div class="tiny faint">리뷰 {draw.number(100, 9999):,}개</div></div></div>'
     return f'<body style="background:#fff;color:#222">{draw.bar("상품 후기")}{score}<div class="row pad">{chips}</div>{"".join(items)}'
 
 
@@ -206,7 +187,7 @@ def store(draw):
         for n in (5, 4, 3, 2, 1)
     )
     items = "".join(
-        f'<div class="pad"><div class="spread"><div class="row"><i class="face round"></i><span class="small">{draw.pick(NAMES)}</span></div>{icon("more")}</div><div class="row" style="color:#01875f;margin:6px 0;gap:2px">{svg}<span class="tiny" style="color:#5f6368;margin-left:8px">{draw.date()}</span></div><p style="font-size:14px;color:#3c4043">{draw.pick(REMARKS)}</p><p class="small faint" style="margin-top:6px">이 리뷰가 유용하다는 평가를 받은 횟수: {draw.number(2, 900)}회</p></div>'
+        f'<div class="pad"><div class="spread"><div class="row"><i class="face round"></i><span class="small">{draw.pick(*NAMES)}</span></div>{icon("more")}</div><div class="row" style="color:#01875f;margin:6px 0;gap:2px">{svg}<span class="tiny" style="color:#5f6368;margin-left:8px">{draw.date()}</span></div><p style="font-size:14px;color:#3c4043">{draw.pick(*REMARKS)}</p><p class="small faint" style="margin-top:6px">이 리뷰가 유용하다는 평가를 받은 횟수: {draw.number(2, 900)}회</p></div>'
         for _ in range(4)
     )
     head = '<div class="row pad"><i class="photo" style="width:64px;height:64px;border-radius:16px"></i><div><b style="font-size:20px">우리동네 가계부</b><div class="small" style="color:#01875f">나무소프트</div></div></div><div style="margin:0 16px;padding:9px;text-align:center;border-radius:8px;background:#01875f;color:#fff">설치</div>'
@@ -215,7 +196,7 @@ def store(draw):
 
 def films(draw):
     items = "".join(
-        f'<div style="background:#1c1d1f;border-radius:12px;margin:10px 12px" class="pad"><div class="spread"><div class="row"><i class="face round" style="width:28px;height:28px"></i><b class="small">{draw.pick(NAMES)}</b></div><span class="tag" style="border:1px solid #444">★ {draw.number(2, 11) / 2}</span></div><p style="margin:8px 0;font-size:14px;color:#d8d8d8">{draw.pick(REMARKS)}</p><div class="row tiny" style="color:#9a9a9a">{icon("like", "small")}<span>{draw.number(1, 2000)}</span>{icon("talk", "small")}<span>{draw.number(1, 90)}</span><span style="margin-left:auto">{draw.date()}</span></div></div>'
+        f'<div style="background:#1c1d1f;border-radius:12px;margin:10px 12px" class="pad"><div class="spread"><div class="row"><i class="face round" style="width:28px;height:28px"></i><b class="small">{draw.pick(*NAMES)}</b></div><span class="tag" style="border:1px solid #444">★ {draw.number(2, 11) / 2}</span></div><p style="margin:8px 0;font-size:14px;color:#d8d8d8">{draw.pick(*REMARKS)}</p><div class="row tiny" style="color:#9a9a9a">{icon("like", "small")}<span>{draw.number(1, 2000)}</span>{icon("talk", "small")}<span>{draw.number(1, 90)}</span><span style="margin-left:auto">{draw.date()}</span></div></div>'
         for _ in range(5)
     )
     head = f'<div class="row pad" style="align-items:flex-start"><i class="photo" style="width:92px;height:132px"></i><div><b style="font-size:22px">밤의 우체국</b><div class="small faint">The Night Post · 2025</div><div class="small faint">드라마/미스터리 · 한국</div><div class="small faint">1시간 58분 · 15세</div><div class="small" style="color:#ff2f6e;margin-top:8px">평균 ★ {draw.number(25, 48) / 10} ({draw.number(1, 90)}만 명)</div></div></div>'
@@ -227,15 +208,15 @@ def community(draw):
     for number in range(8):
         reply = number % 3 == 2
         items.append(
-            f'<div class="rule" style="padding:10px 16px 10px {44 if reply else 16}px;background:{"#f8f9fa" if reply else "#fff"}"><div class="spread small"><div class="row"><b>{draw.pick(NAMES)}</b>{"<span class=tag style=background:#e3f2fd;color:#1565c0>작성자</span>" if reply else ""}</div><span class="faint tiny">{draw.date()}</span></div><p style="font-size:14px">{draw.pick(REMARKS)}</p><div class="row tiny faint"><span>답글쓰기</span><span>·</span><span>공감 {draw.number(1, 99)}</span></div></div>'
+            f'<div class="rule" style="padding:10px 16px 10px {44 if reply else 16}px;background:{"#f8f9fa" if reply else "#fff"}"><div class="spread small"><div class="row"><b>{draw.pick(*NAMES)}</b>{"<span class=tag style=background:#e3f2fd;color:#1565c0>작성자</span>" if reply else ""}</div><span class="faint tiny">{draw.date()}</span></div><p style="font-size:14px">{draw.pick(*REMARKS)}</p><div class="row tiny faint"><span>답글쓰기</span><span>·</span><span>공감 {draw.number(1, 99)}</span></div></div>'
         )
-    head = f'<div class="pad rule"><b style="font-size:18px">동네 빵집 추천 좀 해 주세요</b><div class="row small faint" style="margin:4px 0 10px"><span>{draw.pick(NAMES)}</span><span>|</span><span>조회 {draw.number(100, 9999):,}</span><span>|</span><span>{draw.date()}</span></div><p>이사 온 지 얼마 안 돼서요.<br>식빵이 맛있는 곳이면 더 좋겠습니다!</p></div>'
-    return f'<body style="background:#fff;color:#222">{draw.bar("자유게시판", "#fff", draw.pick(("#03c75a", "#3b5998", "#2f3542")))}{head}<div class="pad"><b>댓글 {draw.number(8, 40)}</b></div>{"".join(items)}'
+    head = f'<div class="pad rule"><b style="font-size:18px">동네 빵집 추천 좀 해 주세요</b><div class="row small faint" style="margin:4px 0 10px"><span>{draw.pick(*NAMES)}</span><span>|</span><span>조회 {draw.number(100, 9999):,}</span><span>|</span><span>{draw.date()}</span></div><p>이사 온 지 얼마 안 돼서요.<br>식빵이 맛있는 곳이면 더 좋겠습니다!</p></div>'
+    return f'<body style="background:#fff;color:#222">{draw.bar("자유게시판", "#fff", draw.pick("#03c75a", "#3b5998", "#2f3542"))}{head}<div class="pad"><b>댓글 {draw.number(8, 40)}</b></div>{"".join(items)}'
 
 
 def table(draw):
     rows = "".join(
-        f'<tr style="border-bottom:1px solid #ddd;background:{"#fff" if n % 2 else "#f7f9fc"}"><td>{n}</td><td>{draw.pick(("밤의 우체국", "여름 정원", "마지막 열차", "작은 섬", "우리 둘의 사계"))}</td><td>{draw.number(3, 10)}.{draw.number(0, 10)}</td><td style="text-align:right">{draw.number(1000, 999999):,}</td><td style="color:{("#d32f2f", "#1976d2")[n % 2]}">{"▲▼"[n % 2]} {draw.number(1, 9)}</td></tr>'
+        f'<tr style="border-bottom:1px solid #ddd;background:{"#fff" if n % 2 else "#f7f9fc"}"><td>{n}</td><td>{draw.pick("밤의 우체국", "여름 정원", "마지막 열차", "작은 섬", "우리 둘의 사계")}</td><td>{draw.number(3, 10)}.{draw.number(0, 10)}</td><td style="text-align:right">{draw.number(1000, 999999):,}</td><td style="color:{("#d32f2f", "#1976d2")[n % 2]}">{"▲▼"[n % 2]} {draw.number(1, 9)}</td></tr>'
         for n in range(1, 12)
     )
     return f'<body style="background:#fff;color:#222">{draw.status()}{draw.bar("박스오피스")}<div class="row pad small"><b style="border-bottom:2px solid">일간</b><span class="faint">주간</span><span class="faint">월간</span><span class="faint" style="margin-left:auto">2026.11.{draw.number(1, 29)} 기준</span></div><table><tr style="background:#2f5597;color:#fff"><th>순위</th><th>제목</th><th>평점</th><th style="text-align:right">관객 수</th><th>변동</th></tr>{rows}</table><p class="tiny faint pad">* 관객 수는 영화관입장권 통합전산망 자료입니다.</p>{tabs("홈", "검색", "알림", "내 정보")}'
@@ -253,31 +234,33 @@ def settings(draw):
     )
 
     def entry(word):
-        value = f'<div class="row"><span class="faint">{draw.pick(values)}</span>{icon("next", "small")}</div>'
-        return f'<div class="spread rule" style="padding:11px"><span>{word}</span>{draw.pick((value, value, toggle))}</div>'
+        value = f'<div class="row"><span class="faint">{draw.pick(*values)}</span>{icon("next", "small")}</div>'
+        return (
+            f'<div class="spread rule" style="padding:11px"><span>{word}</span>{draw.pick(value, value, toggle)}</div>'
+        )
 
     def group(title, words):
         inner = "".join(map(entry, words))
         return f'<div class="small faint" style="padding:14px 28px 6px">{title}</div><div style="background:{card};border-radius:12px;margin:0 16px">{inner}</div>'
 
-    profile = f'<div class="row pad" style="background:{card};border-radius:12px;margin:8px 16px"><i class="face round" style="width:52px;height:52px"></i><div><div style="font-size:18px">{draw.pick(NAMES)}</div><div class="small faint">계정, 결제 및 구독 관리</div></div><span class="badge" style="margin-left:auto">{draw.number(1, 20)}</span></div>'
+    profile = f'<div class="row pad" style="background:{card};border-radius:12px;margin:8px 16px"><i class="face round" style="width:52px;height:52px"></i><div><div style="font-size:18px">{draw.pick(*NAMES)}</div><div class="small faint">계정, 결제 및 구독 관리</div></div><span class="badge" style="margin-left:auto">{draw.number(1, 20)}</span></div>'
     body = "".join(group(*each) for each in groups)
     return f'<body style="background:{page};color:{ink}">{draw.status()}<h1 style="padding:8px 18px;font-size:30px">설정</h1>{profile}{body}'
 
 
 def news(draw):
     items = "".join(
-        f'<div class="pad rule"><div class="small"><b>{draw.pick(("user", "kim", "abc"))}{draw.number(10, 99)}****</b></div><p style="margin:3px 0">{draw.pick(REMARKS)}</p><div class="tiny faint">{draw.date()}</div><div class="spread" style="margin-top:8px"><span class="small" style="border:1px solid #ddd;padding:3px 8px">답글 {draw.number(0, 30)}</span><div class="row small"><span style="border:1px solid #ddd;padding:3px 8px">공감 {draw.number(1, 4000)}</span><span style="border:1px solid #ddd;padding:3px 8px">비공감 {draw.number(1, 400)}</span></div></div></div>'
+        f'<div class="pad rule"><div class="small"><b>{draw.pick("user", "kim", "abc")}{draw.number(10, 99)}****</b></div><p style="margin:3px 0">{draw.pick(*REMARKS)}</p><div class="tiny faint">{draw.date()}</div><div class="spread" style="margin-top:8px"><span class="small" style="border:1px solid #ddd;padding:3px 8px">답글 {draw.number(0, 30)}</span><div class="row small"><span style="border:1px solid #ddd;padding:3px 8px">공감 {draw.number(1, 4000)}</span><span style="border:1px solid #ddd;padding:3px 8px">비공감 {draw.number(1, 400)}</span></div></div></div>'
         for _ in range(5)
     )
-    head = f'<div class="pad"><b style="font-size:21px;line-height:1.35;display:block">지하철 막차 시간 30분 늦춘다… 내년 3월부터 시범 운행</b><div class="small faint" style="margin-top:8px">입력 2026.11.{draw.number(1, 29)}. {draw.clock()}</div></div>'
-    return f'<body style="background:{draw.pick(("#fff", "#fbf7ef"))};color:#222;font-size:14px">{head}<div class="spread pad" style="border-top:8px solid #f1f3f5"><b>댓글 {draw.number(100, 2000):,}</b><div class="row small faint"><b>순공감순</b><span>최신순</span><span>과거순</span></div></div>{items}'
+    head = f'<div class="pad"><b style="font-size:21px;line-height:1.35;display:block">지하철 막차 시간 30분 늦춘다… 내년 3월부터 시범 운행</b><div class="small faint" style="margin-top:8px">입력 2026.11.{draw.number(1, 29)}. {draw.time()}</div></div>'
+    return f'<body style="background:{draw.pick("#fff", "#fbf7ef")};color:#222;font-size:14px">{head}<div class="spread pad" style="border-top:8px solid #f1f3f5"><b>댓글 {draw.number(100, 2000):,}</b><div class="row small faint"><b>순공감순</b><span>최신순</span><span>과거순</span></div></div>{items}'
 
 
 def videos(draw):
     dark = draw.number(0, 2)
     items = "".join(
-        f'<div class="row pad" style="align-items:flex-start;gap:12px"><i class="face round" style="width:28px;height:28px"></i><div style="flex:1"><div class="small faint">@{draw.pick(("haneul", "movie_fan", "user-kq3", "sol2"))}{draw.number(1, 99)} · {draw.date()}{draw.pick((" (수정됨)", "", ""))}</div><p style="font-size:14px">{draw.pick(REMARKS)}</p><div class="row small" style="gap:18px;margin-top:6px"><span class="row" style="gap:5px">{icon("like", "small")}{draw.number(1, 999)}</span>{icon("heart", "small")}<span class="row">{icon("talk", "small")}</span></div><div class="small" style="color:#3ea6ff;font-weight:700;margin-top:8px">답글 {draw.number(1, 40)}개</div></div>{icon("more", "small")}</div>'
+        f'<div class="row pad" style="align-items:flex-start;gap:12px"><i class="face round" style="width:28px;height:28px"></i><div style="flex:1"><div class="small faint">@{draw.pick("haneul", "movie_fan", "user-kq3", "sol2")}{draw.number(1, 99)} · {draw.date()}{draw.pick(" (수정됨)", "", "")}</div><p style="font-size:14px">{draw.pick(*REMARKS)}</p><div class="row small" style="gap:18px;margin-top:6px"><span class="row" style="gap:5px">{icon("like", "small")}{draw.number(1, 999)}</span>{icon("heart", "small")}<span class="row">{icon("talk", "small")}</span></div><div class="small" style="color:#3ea6ff;font-weight:700;margin-top:8px">답글 {draw.number(1, 40)}개</div></div>{icon("more", "small")}</div>'
         for _ in range(6)
     )
     head = f'<i class="photo" style="display:block;height:200px;border-radius:0"></i><div class="pad"><b style="font-size:17px">골목 끝 30년 국숫집, 새벽 4시의 기록</b><div class="small faint">조회수 {draw.number(2, 99)}만회 · {draw.date()}</div></div><div class="row pad"><i class="face round"></i><b class="small">골목기록</b><span class="tiny faint">구독자 {draw.number(1, 99)}.{draw.number(1, 9)}만명</span><span class="tag" style="margin-left:auto;background:{("#0f0f0f;color:#fff", "#f1f1f1;color:#0f0f0f")[dark]};padding:6px 14px;border-radius:16px">구독</span></div>'
@@ -310,7 +293,7 @@ def booking(draw):
         )
     )
     reviews = "".join(
-        f'<div style="background:#f7f7f8;border-radius:10px;padding:12px;margin-top:8px"><div class="spread small"><b>{draw.pick(NAMES)}</b><span class="faint">{draw.date()}</span></div><div class="row" style="gap:4px">{draw.stars(12, "#ff9500")}<span class="tiny">{draw.number(30, 51) / 10}</span></div><p style="font-size:14px">{draw.pick(REMARKS)}</p></div>'
+        f'<div style="background:#f7f7f8;border-radius:10px;padding:12px;margin-top:8px"><div class="spread small"><b>{draw.pick(*NAMES)}</b><span class="faint">{draw.date()}</span></div><div class="row" style="gap:4px">{draw.star_row(12, "#ff9500")}<span class="tiny">{draw.number(30, 51) / 10}</span></div><p style="font-size:14px">{draw.pick(*REMARKS)}</p></div>'
         for _ in range(3)
     )
     return f'<body style="background:#fff;color:#222">{draw.status()}{draw.bar("예약하기")}<div class="pad rule"><b style="font-size:20px">솔밭식당 성수점</b><div class="small faint">한식 · 서울 성동구 · 1.2km</div><div class="row" style="margin-top:8px"><span class="tag" style="background:#fff3e0;color:#e65100">예약 할인 10%</span><span class="tag" style="background:#e8f5e9;color:#2e7d32">주차 가능</span></div></div><div class="pad"><b>날짜와 시간</b><div class="spread" style="margin:8px 0">{days}</div><div style="display:flex;gap:8px;flex-wrap:wrap">{times}</div></div><div class="pad">{facts}{reviews}</div><div style="margin:8px 16px;padding:13px;text-align:center;border-radius:10px;background:#e8590c;color:#fff;font-weight:700">{draw.number(2, 9)}명 예약 신청</div>'
@@ -321,15 +304,11 @@ PAGES = (light_chat, dark_chat, shop, store, films, community, table, settings, 
 
 def take(folder, seed):
     """Write the pictures of the pages, and lines.json."""
-    from playwright.sync_api import sync_playwright
-
-    folder.mkdir(parents=True, exist_ok=True)
-    draw, pictures = Draw(seed), {}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    draw = Draw(seed)
+    with pictures_in(folder) as (browser, pictures):
         for number, page in enumerate(PAGES):
-            family, scale = draw.pick(FAMILIES), draw.pick((2, 3))
-            width = draw.pick((360, 375, 390, 412, 430))
+            family, scale = draw.pick(*FAMILIES), draw.pick(2, 3)
+            width = draw.pick(360, 375, 390, 412, 430)
             look = f"{CSS} body{{font-family:'{family}'}} html{{background:inherit}}"
             name = f"{number:02}-{page.__name__}.png"
             content = f'<!doctype html><meta charset="utf-8"><style>{look}</style>{page(draw)}'
@@ -337,8 +316,6 @@ def take(folder, seed):
             # signs between parts of a line, · and |, are no lines
             lines = [line for line in lines if len(line["text"]) > 1 or line["text"].isalnum()]
             pictures[name] = {"family": family, "scale": scale, "lines": lines}
-        browser.close()
-    (folder / "lines.json").write_text(json.dumps(pictures, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def exact(true, lines):
@@ -365,7 +342,7 @@ def score(folder, verbose=False):
     """Print for each page how many of its lines are exact, also when the reader is given their boxes, and how many are none."""
     reader, sums = PictureReader.load(), numpy.zeros(5, int)
     print(f"{'':20}{'lines':>7}{'exact':>7}{'given boxes':>13}{'no line':>9}{'left out':>10}")
-    for name, about in json.loads((folder / "lines.json").read_text(encoding="utf-8")).items():
+    for name, about in known(folder):
         gray, true = numpy.asarray(Image.open(folder / name).convert("L")), about["lines"]
         reading = reader(gray)
         given = reader.read_boxes(gray, [Box(*map(round, each["box"])) for each in true])
@@ -396,11 +373,8 @@ def is_within(box, other):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser = parser_of(__doc__)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--score", action="store_true", help="read the folder's pages")
-    parser.add_argument("--verbose", action="store_true", help="with --score: print what is not exact or is no line")
     arguments = parser.parse_args()
     score(arguments.folder, arguments.verbose) if arguments.score else take(arguments.folder, arguments.seed)
 

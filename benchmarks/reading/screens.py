@@ -9,11 +9,8 @@ letters of 15 CSS pixels, three pixels each. Fonts are the packaged Nanum Gothic
 KR (`pip install pylopdf-fonts-ko`). The texts are of the official test file. The layout was tuned on seed 1; seed 2 judges it.
 """
 
-import argparse
 import html
-import json
 import os
-import shutil
 import time
 from collections import defaultdict
 from importlib import util
@@ -28,7 +25,7 @@ from nsmc_attention.systems.read.reader import PictureReader
 from nsmc_attention.systems.sequences.characters import edit_distance
 
 from .__main__ import read_at
-from .screenshots import matches, photograph
+from .screenshots import known, matches, parser_of, photograph, pictures_in
 
 # CSS pixels of the text of a page, and how often
 SIZES = [*range(11, 19)] * 4 + [*range(19, 29), *range(30, 41, 2)]
@@ -336,8 +333,6 @@ def faces(path):
 
 def take(folder, count, seed, phones):
     """Write the pictures of `count` screens, kinds in turn, and lines.json; those of phones are all of one size."""
-    from playwright.sync_api import sync_playwright
-
     folder.mkdir(parents=True, exist_ok=True)
     letters = PictureReader.load().letters.ids
     texts = [
@@ -345,10 +340,8 @@ def take(folder, count, seed, phones):
     ]
     source = Source([text for text in texts if len(text) > 1], numpy.random.RandomState(seed))
     families = faces(folder / "fonts.conf")
-    pictures = {}
-    with sync_playwright() as playwright:
-        fonts: dict = {**os.environ, "FONTCONFIG_FILE": str(folder.resolve() / "fonts.conf")}
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"], env=fonts)
+    fonts = {**os.environ, "FONTCONFIG_FILE": str(folder.resolve() / "fonts.conf")}
+    with pictures_in(folder, env=fonts) as (browser, pictures):
         for number in range(count):
             kind, family = list(KINDS)[number % len(KINDS)], source.pick(*families)
             size, scale, weight = (
@@ -367,15 +360,13 @@ def take(folder, count, seed, phones):
                 picture.unlink()
             about = {"kind": kind, "family": family, "size": size, "scale": scale}
             pictures[name] = {**about, "lines": lines}
-        browser.close()
-    (folder / "lines.json").write_text(json.dumps(pictures, ensure_ascii=False, indent=1), encoding="utf-8")
 
 
 def score(folder, verbose=False):
     """Print for each kind the share of lines found, the lines that are none, and the share of letters read wrong."""
     reader = PictureReader.load()
     sums: defaultdict = defaultdict(lambda: numpy.zeros(9))
-    for name, about in json.loads((folder / "lines.json").read_text(encoding="utf-8")).items():
+    for name, about in known(folder):
         picture = Image.open(folder / name)
         picture.load()
         started = time.perf_counter()
@@ -411,15 +402,10 @@ def score(folder, verbose=False):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
+    parser = parser_of(__doc__)
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--phones", action="store_true", help="ten screens of a phone")
-    parser.add_argument("--score", action="store_true", help="read the folder's screens")
-    parser.add_argument(
-        "--verbose", action="store_true", help="with --score: print what was missed, misread or is no line"
-    )
     arguments = parser.parse_args()
     if arguments.score:
         score(arguments.folder, arguments.verbose)

@@ -16,6 +16,7 @@ import json
 import shutil
 import time
 from collections import defaultdict
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy
@@ -102,14 +103,9 @@ def pages(texts, random):
 
 def take(folder, count):
     """Write the pictures of `count` reviews in each theme and scale to a folder, and lines.json."""
-    from playwright.sync_api import sync_playwright
-
-    folder.mkdir(parents=True, exist_ok=True)
     texts = [" ".join(text.split()) for text in nsmc.load("nsmc", "test").documents]
     texts = [text for text in texts if text]
-    pictures = {}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+    with pictures_in(folder) as (browser, pictures):
         for theme, scale in itertools.product(THEMES, SCALES):
             random = numpy.random.RandomState(SEED + scale + 10 * THEMES.index(theme))
             drawn = [texts[index] for index in random.choice(len(texts), count, replace=False)]
@@ -119,6 +115,19 @@ def take(folder, count):
                 lines = photograph(browser, content, WIDTH[style], scale, folder / name)
                 about = {"theme": theme, "scale": scale, "style": style, "family": family, "size": size}
                 pictures[name] = {**about, "lines": lines}
+
+
+@contextmanager
+def pictures_in(folder, **options):
+    """Give a browser, and a dict for what is known of each picture by its name: lines.json of the folder at the end."""
+    from playwright.sync_api import sync_playwright
+
+    folder.mkdir(parents=True, exist_ok=True)
+    pictures: dict = {}
+    with sync_playwright() as playwright:
+        chromium = shutil.which("chromium")
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"], **options)
+        yield browser, pictures
         browser.close()
     (folder / "lines.json").write_text(json.dumps(pictures, ensure_ascii=False, indent=1), encoding="utf-8")
 
@@ -152,11 +161,15 @@ def matches(true, found):
     return same.any(axis=1), same.any(axis=0)
 
 
+def known(folder):
+    """Return what is known of each picture in a folder, (name, about)."""
+    return json.loads((folder / "lines.json").read_text(encoding="utf-8")).items()
+
+
 def score(folder, verbose=False):
     """Print for each theme, scale and style the share of lines found, the boxes that are no line, and the seconds."""
-    pictures = json.loads((folder / "lines.json").read_text(encoding="utf-8"))
     sums: defaultdict = defaultdict(lambda: numpy.zeros(5))
-    for name, about in pictures.items():
+    for name, about in known(folder):
         gray = numpy.asarray(Image.open(folder / name).convert("L"))
         started = time.perf_counter()
         boxes = find_lines(gray)
@@ -177,14 +190,18 @@ def score(folder, verbose=False):
         print(f"{where:18}{lines:7.0f}{hits / lines:9.2%}{false:7.0f}{seconds / number:11.3f}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def parser_of(description):
+    """Return a parser of the arguments that all programs which draw pictures have."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--score", action="store_true", help="score the pictures in the folder")
+    parser.add_argument("--verbose", action="store_true", help="with --score: print what is missed, misread or no line")
+    return parser
+
+
+def main():
+    parser = parser_of(__doc__)
     parser.add_argument("--reviews", type=int, default=200, help="in each theme and scale  [default: 200]")
-    parser.add_argument("--score", action="store_true", help="score find_lines on the folder's pictures")
-    parser.add_argument(
-        "--verbose", action="store_true", help="with --score: print what was missed and what is no line"
-    )
     arguments = parser.parse_args()
     score(arguments.folder, arguments.verbose) if arguments.score else take(arguments.folder, arguments.reviews)
 

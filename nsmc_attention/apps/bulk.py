@@ -3,8 +3,8 @@
     files -> Partitions (rows of one file, read here) -> one output file each, written atomically by a worker
 
 A rerun scores only the partitions whose output is missing. A worker loads the model once; if it dies, its partition is
-given to another. Reading takes a thirtieth of the time of scoring, so that one process reads for all. Dask's own readers
-are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
+given to another. Reading takes a thirtieth of the time of scoring, so that one process reads for all. Dask's own
+readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
 """
 
 import glob
@@ -99,8 +99,8 @@ def bulk(
     how : text_column, encoding, sheet and header, each str or None
         How each of the files is read; what is None is found.
 
-    DataError, BundleError or ConfigError where a source is damaged, the bundle is or was replaced meanwhile, or the folder
-    is of another plan.
+    DataError, BundleError or ConfigError where a source is damaged, the bundle is or was replaced meanwhile, or the
+    folder is of another plan.
     """
     if style not in PARTITION_STYLES:
         raise ConfigError(f"bulk: expected one of {', '.join(PARTITION_STYLES)}, found {style!r}")
@@ -230,7 +230,7 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Block SIGINT and SIGTERM in the processes started within the block: Ctrl-C reaches them too, and they would complain."""
+    """Block SIGINT and SIGTERM in processes started within: Ctrl-C reaches them too, and they would complain."""
     # its start would unblock the signals
     import_module("multiprocessing.resource_tracker").ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))

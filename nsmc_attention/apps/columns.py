@@ -47,8 +47,8 @@ def score_column(
     Returns
     -------
     DataFrame
-        N rows with label, score, probability and error, and the column's index. The columns of a DataFrame come first. If
-        one has the name of a result, the results are called predicted_label and so on, which is said on stderr.
+        N rows with label, score, probability and error, and the column's index. The columns of a DataFrame come first.
+        If one has the name of a result, the results are called predicted_label and so on, which is said on stderr.
 
     Raises
     ------

@@ -29,9 +29,9 @@ SIDES = ("negative", "neutral", "positive")
 def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> Record:
     """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
 
-    With `restore`, True or a Restorer, reviews in doubt are restored first. Returns `metrics.metrics`
-    plus unlabelled (reviews that `predict` gives no label), accuracy_labelled (of the others), data, bundle, engine, with
-    `restore` the restorer's bundle, of neutral reviews three_classes, and seconds (from text to probabilities).
+    With `restore`, True or a Restorer, reviews in doubt are restored first. Returns `metrics.metrics` plus unlabelled
+    (reviews that `predict` gives no label), accuracy_labelled (of the others), data, bundle, engine, with `restore` the
+    restorer's bundle, of neutral reviews three_classes, and seconds (from text to probabilities).
     """
     check_kind("evaluate", reviews, Reviews, advice="; read them with load_reviews()")
     scorer: Any = over(classifier, restore)

@@ -54,7 +54,7 @@ def stem_of(surface: str, features: str) -> tuple[str, str, str]:
 
 
 def join_pieces(spans: Sequence[Span], tags: Sequence[str], words: list[str], text: str) -> None:
-    """Join touching nouns of which one has a single syllable (노 잼 -> 노잼); drop those beside a pronoun or counter (짜증 나)."""
+    """Join touching nouns, one of a single syllable (노 잼 -> 노잼); drop those beside pronoun or counter (짜증 나)."""
     pairs = zip(tags, spans, [*spans[1:], (-1, -1)])
     code = "".join(
         "en"[end == after] if tag[:1] == "N" or tag in ("MM", "XPN") else "." for tag, (_, end), (after, _) in pairs

@@ -84,7 +84,7 @@ class Abstention:
         return {at: replaced(texts[at]) if sure[at] else self.reason(reviews[at], probabilities[at]) for at in some}
 
     def reason(self, review: Encoded, probability: Optional[float] = None) -> Optional[str]:
-        """Return why a review that has tokens gets no label, None where it gets one; without a probability, any label."""
+        """Return why a review with tokens gets no label, None where it gets one; without a probability, any label."""
         text = review.text
         if why := replaced(text) or MARKS_ALONE.fullmatch(text) and NO_EVIDENCE:
             return why
@@ -126,7 +126,7 @@ class Abstention:
         return any(VERDICTS[word] == opposite for word in VERDICTS.keys() & set().union(*known))
 
     def has_evidence(self, review: Encoded, probability: Optional[float]) -> bool:
-        """Return whether a review is mostly Korean, or has symbols or only known words, and no verdict against its label."""
+        """Return whether a review is mostly Korean, has symbols or only known words, and no opposite verdict."""
         text = ADDRESS.sub(" ", review.text[:LOOKED_AT])
         syllables = len(SYLLABLE.findall(text))
         if not syllables and probability is not None and self.contradicts(text, probability):
@@ -150,7 +150,7 @@ class Abstention:
         return len(words) <= LATIN_WORDS and 2 * len(known) >= len(words) and any(forms - COMMON for forms in known)
 
     def known_forms(self, word: str) -> set[str]:
-        """Return the forms of a word that the vocabulary has, in small letters: as written, and with repeated letters removed."""
+        """Return the forms of a word that the vocabulary has, in small letters: as written, and without repetitions."""
         plain = REPEATED.sub(r"\1", word.lower())
         forms = {plain, LONG_RUN.sub(r"\1", plain), LONG_RUN.sub(r"\1\1", plain)} if len(word) > 1 else set()
         known = self.encoder.token_to_idx

@@ -72,9 +72,9 @@ def adapt(
 ) -> Classifier:
     """Continue a classifier on labelled reviews, and return it loaded from out/bundle.
 
-    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and the balanced
-    ones, all of reviews that the adapted networks have not seen. With reviews that the first bundle was trained on, `before`
-    is too good. `positive` is the share of the labels.
+    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and the
+    balanced ones, all of reviews that the adapted networks have not seen. With reviews that the first bundle was
+    trained on, `before` is too good. `positive` is the share of the labels.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def adapt(
     bundle : path or None
         The classifier to begin with; None is the packaged one.
     stars_column : str or None
-        A column of stars in place of labels, 1 to 5, 1 to 10 or written as "★★★★☆" or "8/10"; the middle is left out. None
-        takes a column with labels, else one with stars, by its name or its cells.
+        A column of stars in place of labels, 1 to 5, 1 to 10 or written as "★★★★☆" or "8/10"; the middle is left out.
+        None takes a column with labels, else one with stars, by its name or its cells.
     force : bool
         Write the bundle even if it is no better.
     mix : float
@@ -99,8 +99,8 @@ def adapt(
     DataError
         The table is missing or malformed, or has fewer than FEWEST_LABELLED labelled reviews, or FEWEST_OF_LABEL of a label.
     ConfigError
-        The folder is taken, the adapted network is worse or no better than chance, mix is out of range, or columns of both
-        labels and stars are named.
+        The folder is taken, the adapted network is worse or no better than chance, mix is out of range, or columns of
+        both labels and stars are named.
     """
     run, columns = Run(Path(out), device=device, quiet=quiet), {"stars_column": stars_column, **columns}
     if not isinstance(data, pandas.DataFrame):
@@ -120,8 +120,7 @@ def adapt_classifier(
     # a folder that is taken is reported before the work
     run.check({})
     first, table = load_bundle(bundle, LAYOUT), labelled_rows(source, once=True)
-    rows = table.reviews
-    examples = tokenized(rows, first.config)
+    examples = tokenized(rows := table.reviews, first.config)
     check_counts(examples.labels, rows.name)
     run.say(f"data: {rows.name}, {len(examples.labels):,} labelled reviews, {int(examples.labels.sum()):,} positive")
     for line in table.in_words():
@@ -167,8 +166,8 @@ def cross_validated(
 
     Beside it are the log-odds (N,) of reviews by networks that have not seen them.
 
-    The mean of networks that began with the same parameters is one network, and mostly better than each (Wortsman et al.
-    2022, arXiv:2203.05482). Of what training changes in a network, the share `mix` is kept (Wortsman et al. 2022,
+    The mean of networks that began with the same parameters is one network, and mostly better than each (Wortsman et
+    al. 2022, arXiv:2203.05482). Of what training changes in a network, the share `mix` is kept (Wortsman et al. 2022,
     arXiv:2109.01903). A fold takes seconds, so there are no checkpoints.
     """
     from sklearn.model_selection import StratifiedKFold
@@ -248,11 +247,11 @@ class Comparison:
     def in_words(self) -> list[str]:
         said = {name: f"{100 * value:.1f} %" for name, value in self.figures.items() if name != "interval"}
         low, high = (f"{100 * bound:.1f}" for bound in self.figures["interval"])
-        both = f"adapted {said['balanced_after']}, as it was {said['balanced_before']}"
+        plain = f"adapted {said['after']} ({low} to {high}), as it was {said['before']}"
+        balanced = f"adapted {said['balanced_after']}, as it was {said['balanced_before']}"
         return [
-            "accuracy, each review predicted by networks that have not seen it: adapted "
-            f"{said['after']} ({low} to {high}), as it was {said['before']}",
-            f"balanced accuracy, the mean of the shares of both labels: {both}",
+            f"accuracy, each review predicted by networks that have not seen it: {plain}",
+            f"balanced accuracy, the mean of the shares of both labels: {balanced}",
         ]
 
     @property
@@ -264,9 +263,9 @@ class Comparison:
     def objection(self) -> Optional[str]:
         """Say why the adapted bundle should not be used; None if it should.
 
-        Its log-odds have to be higher for positive reviews than for negative ones (Mann-Whitney, one-sided), and its log
-        loss, before the threshold is shifted, must not be larger than that of the bundle as it was, whose temperature is
-        fitted too (paired t test, one-sided).
+        Its log-odds have to be higher for positive reviews than for negative ones (Mann-Whitney, one-sided), and its
+        log loss, before the threshold is shifted, must not be larger than that of the bundle as it was, whose
+        temperature is fitted too (paired t test, one-sided).
         """
         from scipy.stats import mannwhitneyu
 

@@ -41,7 +41,7 @@ class ArticleClassifier(EmbeddedClassifier):
         return [self.embed(F.transpose(token_ids))]
 
     def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> ReviewFeatures:
-        """Return the contexts (N, T, 2H), which the last layer reads, and the weights of what `embed_tokens` returned."""
+        """Return contexts (N, T, 2H), which the last layer reads, and weights of what `embed_tokens` returned."""
         states = self.bigru(self.drop(F.transpose(rows[0], axes=(1, 0, 2))))  # (N, T, 2H)
         contexts, weights = self.attention(states, states)
         return ReviewFeatures(contexts, weights)

@@ -16,9 +16,8 @@ from .prediction import AUTO, METHODS, SIGNED, WEIGHTED, Prediction, attribution
 class Attribution:
     """A prediction with one value per token, (T,) float64, by one of METHODS; `source` is the name of the model.
 
-    Weights that sum to 1 for attention, else log-odds: above 0 for positive, below 0 for negative.
-    `heads` is how each token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that does
-    not attend.
+    Weights that sum to 1 for attention, else log-odds: above 0 for positive, below 0 for negative. `heads` is how each
+    token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that does not attend.
     """
 
     prediction: Prediction

@@ -26,8 +26,8 @@ Review = TypeVar("Review")
 class TrainingPart(Generic[Review]):
     """N reviews, none of them blank: a list of words each, or an Encoded each, and the rows of the file.
 
-    `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9. `taught` (N,) are those of a
-    teacher, if there is one.
+    `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9. `taught` (N,) are those
+    of a teacher, if there is one.
     """
 
     reviews: list[Review]
@@ -90,9 +90,9 @@ class Batch:
 class Batches:
     """Reviews, none empty, in batches of nearly equal length.
 
-    `labels` (N,) are probabilities of positive. At most one of the others says what else is taught: `importance` and `gates`
-    have an array (T,) for each review, `erased` (N,) are positions of a token of each, of which there are two at least.
-    `fixed_length`, which no review exceeds, is the length of every batch.
+    `labels` (N,) are probabilities of positive. At most one of the others says what else is taught: `importance` and
+    `gates` have an array (T,) for each review, `erased` (N,) are positions of a token of each, of which there are two
+    at least. `fixed_length`, which no review exceeds, is the length of every batch.
     """
 
     def __init__(

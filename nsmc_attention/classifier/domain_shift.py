@@ -9,14 +9,15 @@ compares this with other measures.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Optional
 
 import numpy
 from numpy.typing import NDArray
 
+from ..machine.aliases import Numbers
 from ..measure.metrics import log_odds
 from ..scoring.reference import Predictor
-from ..text.encoding import ReviewEncoder
+from ..text.encoding import Encoded, ReviewEncoder
 from ..text.hangul import HANGUL
 from ..text.symbols import ENTRIES
 from .abstention import ANY_LETTER
@@ -60,20 +61,24 @@ def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
     return ranks
 
 
-def domain_shift(classifier: Predictor, texts: Sequence[str], read: Any = None) -> Optional[DomainShift]:
-    """Measure how the first MOST_TEXTS texts, or all that are `read` (reviews, probabilities), differ from film reviews.
-
-    None where they do not, for fewer than FEWEST_TEXTS with a word, and for another classifier than the packaged one.
-    """
-    encoder, looked_at = classifier.bundle.codec, texts[:MOST_TEXTS] if classifier.bundle.packaged else []
-    reviews = [review for review in (read[0] if read else encoder.encode_many(looked_at)) if len(review)]
-    if not looked_at or len(reviews) < FEWEST_TEXTS:
+def domain_shift(classifier: Predictor, texts: Sequence[str]) -> Optional[DomainShift]:
+    """Measure how the first MOST_TEXTS texts differ from film reviews; None unless the classifier is packaged."""
+    if not classifier.bundle.packaged:
         return None
-    ranks = word_ranks(encoder)[numpy.concatenate([review.ids for review in reviews])]
+    reviews = [review for review in classifier.bundle.codec.encode_many(texts[:MOST_TEXTS]) if len(review)]
+    return shift_of(classifier.bundle.codec, reviews, classifier.judge.score(reviews))
+
+
+def shift_of(encoder: ReviewEncoder, reviews: Sequence[Encoded], probabilities: Numbers) -> Optional[DomainShift]:
+    """Measure `domain_shift` by probabilities (N,), NaN of blanks; None for fewer than FEWEST_TEXTS with a word."""
+    ids = [review.ids for review in reviews if len(review)]
+    if len(ids) < FEWEST_TEXTS:
+        return None
+    ranks = word_ranks(encoder)[numpy.concatenate(ids)]
     log_rank = numpy.log(ranks[ranks > 0]).mean() if ranks.any() else 0.0
-    certainty = numpy.nanmean(numpy.abs(log_odds(read[1] if read else classifier.judge.score(reviews))))
-    found = DomainShift(len(reviews), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))
-    return found if log_rank - 2 * certainty > SHIFT_LIMIT + SHIFT_SPREAD / len(reviews) ** 0.5 else None
+    certainty = numpy.nanmean(numpy.abs(log_odds(probabilities)))
+    found = DomainShift(len(ids), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))
+    return found if log_rank - 2 * certainty > SHIFT_LIMIT + SHIFT_SPREAD / len(ids) ** 0.5 else None
 
 
 def domain_warning(classifier: Predictor, texts: Sequence[str]) -> Optional[str]:

@@ -12,7 +12,7 @@ packaged bundle alone: an embedding, a bidirectional GRU, additive attention, wi
 from collections.abc import Sequence
 from functools import partial
 from itertools import repeat
-from typing import Any, Optional, Protocol
+from typing import Any, Optional, Protocol, cast
 from weakref import WeakValueDictionary
 
 import numpy
@@ -62,19 +62,17 @@ class GraphEngine:
         """Return the weights (N, L, K, T, T) of an encoder that attends."""
         return self.graph(*arrays, outputs=(HEADS,))[0]
 
-    def contributions(self, *arrays: Numbers) -> tuple[Numbers, Numbers]:
+    def contributions(self, *arrays: Numbers) -> Sequence[Numbers]:
         """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
-        probability, contributions = self.graph(*arrays, outputs=("probability", CONTRIBUTIONS))
-        return probability, contributions
+        return self.graph(*arrays, outputs=("probability", CONTRIBUTIONS))
 
-    def read(self, *arrays: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    def read(self, *arrays: Numbers) -> Sequence[Numbers]:
         """Return the probability (N,), the weights, and what networks above read (N, F), of a graph that has that."""
-        probability, weights, contexts = self.graph(*arrays, outputs=("probability", "weights", CONTEXTS))
-        return probability, weights, contexts
+        return self.graph(*arrays, outputs=("probability", "weights", CONTEXTS))
 
 
 class ContributionEngine:
-    """Contributions of the tokens to the log-odds, (N, T), in place of the weights, by an engine that has `contributions`."""
+    """Contributions of tokens to the log-odds, (N, T), in place of weights, by an engine that has `contributions`."""
 
     axes: tuple[str, ...] = ("keys",)
 
@@ -154,8 +152,8 @@ def runs_natively(bundle: ClassifierBundle) -> bool:
 class NativeEngine:
     """Runs a network that `_network.load` returned; safe to call from several threads.
 
-    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside it,
-    and however many threads there are. `name` is one of PRECISIONS; networks above `read` columns of contexts.
+    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside
+    it, and however many threads there are. `name` is one of PRECISIONS; networks above `read` columns of contexts.
     """
 
     axes: tuple[str, ...] = AXES
@@ -166,14 +164,14 @@ class NativeEngine:
         self.run = partial(kernels.import_network().run, network)
 
     def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = (None, None)) -> tuple[Floats, Floats]:
-        """Return the probability (N,) and the weights (N, T, T); fill contexts and contributions, None is not wanted."""
+        """Return probability (N,) and weights (N, T, T); fill contexts and contributions, None is not wanted."""
         (reviews, length), (ids, lengths, *ngrams) = arrays[0].shape, arrays
         weights = numpy.empty((reviews, length, length), dtype="float32")
         tokens = ids.ravel(), ngrams[0].reshape(reviews * length, -1) if ngrams else None
         return self.among(*tokens, numpy.arange(0, ids.size, length, "int32"), lengths, weights, *beside), weights
 
     def among(self, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids, *wanted: Optional[Floats]) -> Floats:
-        """Return the probability (N,) of reviews among tokens (U,); fill weights, contexts, contributions, None is not wanted."""
+        """Return the probability (N,) of reviews among tokens (U,); fill weights, contexts, contributions."""
         probability = numpy.empty(len(starts), dtype="float32")
         parts, whole = min(self.threads, len(starts) // WORTH_A_THREAD), (starts, lengths, probability, *wanted)
         if parts < 2:
@@ -184,7 +182,7 @@ class NativeEngine:
         return probability
 
     def in_window(self, read: bool, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids) -> tuple[Any, ...]:
-        """Return the probability (N,) of reviews among tokens, None for the weights, and what networks above `read` (N, F)."""
+        """Return the probability (N,) of reviews among tokens, None for weights, what networks above `read` (N, F)."""
         contexts = numpy.empty((len(starts), self.width), dtype="float32") if read else None
         found = self.among(ids, ngrams, starts, lengths, None, contexts, None), None
         return found if contexts is None else (*found, contexts[:, self.columns])
@@ -267,7 +265,7 @@ def attention_arrays(arrays: Arrays, hidden: int) -> Arrays:
 
 
 def last_layer(arrays: Arrays, has_ngrams: bool, units: int) -> Record:
-    """Return the last layer's difference of its two rows, and the values, if there are some, of embeddings of so many units."""
+    """Return the last layer's difference of its two rows, and the values, if any, of embeddings of so many units."""
     output = arrays["output.weight"][1] - arrays["output.weight"][0]
     read, values = len(output) - has_ngrams, arrays.get("values.dense.weight")
     if values is not None:
@@ -279,8 +277,7 @@ def last_layer(arrays: Arrays, has_ngrams: bool, units: int) -> Record:
 
 def gluon_graph(bundle: ClassifierBundle, device: str) -> GluonGraph:
     """Return the classifier's network on an MXNet device."""
-    graph: Any = load_graphs(bundle, "gluon", device)["model.onnx"]
-    return graph
+    return cast(GluonGraph, load_graphs(bundle, "gluon", device)["model.onnx"])
 
 
 def load_engine(

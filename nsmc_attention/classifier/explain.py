@@ -94,9 +94,9 @@ class Explainer:
 def explain(text: str, classifier: Optional[Classifier] = None, method: Method = "auto") -> Attribution:
     """Return the Attribution of one review by a classifier, or by the packaged one; for many, use `Explainer`.
 
-    Of the methods in `classifier.prediction.METHODS`, auto is contribution if the classifier was trained with values near the
-    token, else attention, and gradient needs MXNet. ConfigError if the method is unknown or does not fit the classifier,
-    DataError if there is no word to explain.
+    Of the methods in `classifier.prediction.METHODS`, auto is contribution if the classifier was trained with values
+    near the token, else attention, and gradient needs MXNet. ConfigError if the method is unknown or does not fit the
+    classifier, DataError if there is no word to explain.
     """
     return Explainer(or_packaged(classifier, Classifier, packaged))(text, method)
 

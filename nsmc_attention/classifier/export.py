@@ -21,8 +21,8 @@ from ..text.encoding import ReviewEncoder
 from .engines import GraphEngine, load_engine
 from .settings import LAYOUT, ClassifierBundle, Config
 
-# Both engines round in their own order, which exceeds 1e-5 where the attention's scores are in the hundreds. Beyond this,
-# rounding would decide what the attention shows
+# Both engines round in their own order, which exceeds 1e-5 where the attention's scores are in the hundreds. Beyond
+# this, rounding would decide what the attention shows
 LARGEST_DIFFERENCE = 1e-4
 PARITY_TEXTS = 1000
 

@@ -38,7 +38,7 @@ class TokenFeatures(NamedTuple):
 
 
 class ReviewFeatures(NamedTuple):
-    """The last layer's inputs, (N, 1, F), the attention weights, (N, T, T) or, with hops, (N, R, T), and further outputs."""
+    """The last layer's inputs, (N, 1, F), attention weights, (N, T, T) or of hops (N, R, T), and further outputs."""
 
     features: Array
     weights: Array
@@ -54,7 +54,7 @@ class EmbeddedClassifier(HybridBlock):
     def forward_embedded(
         self, F: Operators, rows: Array, mask: Array = None, valid_length: Array = None
     ) -> tuple[Array, ...]:
-        """Return logits and weights of what `embed_tokens` returned, and the network's further outputs; mask is (N, T, 1)."""
+        """Return logits, weights and further outputs of what `embed_tokens` returned; mask is (N, T, 1)."""
         review = self.read_embedded(F, rows, mask, valid_length)
         return (self.classify(F, review.features), review.weights, *review.others)
 
@@ -159,8 +159,8 @@ class SelfAttentionClassifier(EmbeddedClassifier):
     def hybrid_forward(self, F: Operators, token_ids: Array, valid_length: Array, ngram_ids: Array = None) -> Array:
         """Return logits (N, C) float32 and weights (N, T, T), of R hops (N, R, T), float32 of token_ids (N, T) int32.
 
-        valid_length (N,) float32 is the number of tokens, 1 to T; the rest is padding, whatever its id. ngram_ids
-        (N, T, NGRAMS) int32 are given if there is a table of n-grams. Rows of weights sum to 1 over the tokens, are 0 on
+        valid_length (N,) float32 is the number of tokens, 1 to T; the rest is padding, whatever its id. ngram_ids (N,
+        T, NGRAMS) int32 are given if there is a table of n-grams. Rows of weights sum to 1 over the tokens, are 0 on
         padding, and 0 altogether for padding. Of an encoder that attends, its weights follow: (N, L, K, T, T).
         """
         rows = self.embed_tokens(F, token_ids, ngram_ids)
@@ -192,7 +192,7 @@ class SelfAttentionClassifier(EmbeddedClassifier):
         return states, by_token
 
     def by_review(self, F: Operators, by_token: Array) -> Array:
-        """Return the n-grams' log-odds of each review, (N, 1, 1), from those of its tokens, (N, T, 1); None without n-grams."""
+        """Return n-grams' log-odds by review, (N, 1, 1), from those by token, (N, T, 1); None without n-grams."""
         return F.sum(by_token, axis=1, keepdims=True) if self.has_ngrams else None
 
     def features(self, F: Operators, pooled: Array, by_review: Array) -> Array:
@@ -204,10 +204,10 @@ class SelfAttentionClassifier(EmbeddedClassifier):
 class WordValueClassifier(SelfAttentionClassifier):
     """A classifier whose values are near the token: the log-odds of a review are a sum over its tokens.
 
-    After the weights it returns what each token adds, (N, T), and what a network above reads of the review, (N, R V + D): the
-    means by the weights of values and states; in a training without n-grams the gates (N, T), if it has some, instead.
-    With `signed` values, a gate tanh(w . state + b) in -1..1 multiplies each value: near 1 for a word that counts, near 0 for
-    one that the context makes irrelevant, below 0 for a negated one.
+    After the weights it returns what each token adds, (N, T), and what a network above reads of the review, (N, R V +
+    D): the means by the weights of values and states; in a training without n-grams the gates (N, T), if it has some,
+    instead. With `signed` values, a gate tanh(w . state + b) in -1..1 multiplies each value: near 1 for a word that
+    counts, near 0 for one that the context makes irrelevant, below 0 for a negated one.
     """
 
     values: Network
@@ -272,7 +272,7 @@ def with_previous_token(F: Operators, by_token: Array) -> Array:
 
 
 def shared_with_next(F: Operators, by_token: Array, mask: Array) -> Array:
-    """n-grams' log-odds by the token that they begin in (N, T, 1) -> by the tokens that they are in, with the same sum."""
+    """n-grams' log-odds by the token they begin in (N, T, 1) -> by the tokens that they are in, with the same sum."""
     none = 0 * F.slice_axis(mask, axis=1, begin=0, end=1)
     has_next = F.slice_axis(F.concat(mask, none, dim=1), axis=1, begin=1, end=None)
     moved = SHARED * by_token * has_next

@@ -35,10 +35,10 @@ def fit_table(
 ) -> NDArray[numpy.float32]:
     """Fit the table to lists of tokens and their labels, 0 or 1; both labels have the same total weight.
 
-    A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm, and times the factor of
-    the token that it begins in, of an array (T,) for each review. Returns (buckets, 2)
-    float32: for each n-gram its weight times its inverse document frequency, and the square of that frequency. The
-    log-odds of a review are the sum of the first, times the factors, divided by the root of the sum of the second.
+    A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm, and times the factor
+    of the token that it begins in, of an array (T,) for each review. Returns (buckets, 2) float32: for each n-gram its
+    weight times its inverse document frequency, and the square of that frequency. The log-odds of a review are the sum
+    of the first, times the factors, divided by the root of the sum of the second.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -63,8 +63,8 @@ def continue_table(
 ) -> tuple[NDArray[numpy.float64], float, float, NDArray[numpy.float64]]:
     """Fit what is added to the weights of a table, beside the log-odds (N,) of a model that has it.
 
-    A logistic regression on both, with the penalty on what is added alone: the table as it is, is its prior. Returns the
-    change (buckets,), the weight of the log-odds, a bias, and the log-odds (N,) of both by cross-fitting.
+    A logistic regression on both, with the penalty on what is added alone: the table as it is, is its prior. Returns
+    the change (buckets,), the weight of the log-odds, a bias, and the log-odds (N,) of both by cross-fitting.
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
@@ -95,7 +95,7 @@ def tfidf(weighted: sparse.csr_matrix, idf: NDArray[numpy.float64]) -> sparse.cs
 def cross_fitted_log_odds(
     token_lists: Sequence[Sequence[str]], labels: NDArray[numpy.int64], buckets: int
 ) -> NDArray[numpy.float64]:
-    """Return the log-odds (N,) of each list of tokens by a table fitted to the other folds; both labels have 2 at least."""
+    """Return log-odds (N,) of lists of tokens by tables fitted to the other folds; both labels have 2 at least."""
     from sklearn.model_selection import StratifiedKFold
 
     odds = numpy.zeros(len(labels))

@@ -3,8 +3,8 @@
     document,label,signs        재미있지 않다,0,0:2:-1        characters 0 and 1 are negated
                                 호불호가 갈릴 영화,0.5,       half positive, no gate is known
 
-A sentence's label is 0, 1 or a probability of positive. A mark is start:end:sign, of characters of the document; there may
-be several, with spaces between, or none.
+A sentence's label is 0, 1 or a probability of positive. A mark is start:end:sign, of characters of the document; there
+may be several, with spaces between, or none.
 """
 
 import re
@@ -105,14 +105,14 @@ class Origins:
 
 
 def lenders() -> dict[Any, tuple[Any, Any]]:
-    """Return the settings and the parameters that a classifier takes from a bundle to begin with, by the bundle's layout."""
+    """Return the settings and parameters that a classifier takes from a bundle to begin with, by its layout."""
     of_words: Any = (lambda config: {**sizes_of(config), "model.kind": "classifier"}), init_encoder
     taken = {"classify": (sizes, init), "language": of_words}
     return {SYSTEMS[task].layout: functions for task, functions in taken.items() if task in SYSTEMS}
 
 
 def init_encoder(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:
-    """Give a classifier the encoder of a language model, {name: array}, and the embeddings of the tokens that it knows."""
+    """Give a classifier the encoder of a language model, {name: array}, and embeddings of the tokens it knows."""
     encoder = {name: array for name, array in arrays.items() if name.startswith("encoder.")}
     embedding = snapshot(network)[EMBEDDING].copy()
     for token, index in token_to_idx.items():
@@ -191,7 +191,7 @@ def with_sentences(examples: EncodedPart, sentences: pandas.DataFrame, encoder: 
 
 
 def gates_of(examples: EncodedPart) -> list[NDArray[numpy.float32]]:
-    """Return the gate of each token (T,), of several marks that share a character with it the last; NaN without a mark."""
+    """Return each token's gate (T,), that of the last mark that shares a character with it; NaN without a mark."""
     gates = [numpy.full(len(review), numpy.nan, dtype="float32") for review in examples.reviews]
     for own, review, marks in zip(gates, examples.reviews, examples.frame["signs"]):
         # reviews have none

@@ -72,8 +72,8 @@ def require_share(share: Optional[Share], where: object) -> float:
 class LabelsByShare(AddedColumns):
     """A scorer whose reviews also get a label by the share of positive reviews in their table.
 
-    `label` and `probability` stay the review's own. `probability_by_share` has the odds of the share in it, at most 4 to
-    1, and `label_by_share` follows it: more labels are right, but the rarer one is given less often.
+    `label` and `probability` stay the review's own. `probability_by_share` has the odds of the share in it, at most 4
+    to 1, and `label_by_share` follows it: more labels are right, but the rarer one is given less often.
     """
 
     share: float

@@ -1,4 +1,4 @@
-"""A classifier's result for one review, as a frozen value; in a notebook its words are shaded by the values of a method."""
+"""A classifier's result for one review, as a frozen value; in a notebook its words are shaded."""
 
 from dataclasses import dataclass, replace
 from html import escape
@@ -40,8 +40,8 @@ class Prediction:
     stars : float or None
         The expected stars, 1.0 to 10.0, of a review with a sentiment, by a bundle with heads (`sentiment.heads`).
     weights : float32, one axis for each of `axes`
-        (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1.
-        (R, T) where these are (hops, keys): row i holds that of hop i. (T,) where these are (keys,): a review of more than
+        (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1. (R,
+        T) where these are (hops, keys): row i holds that of hop i. (T,) where these are (keys,): a review of more than
         512 tokens has one weight a token.
     axes : tuple of str
         The last is "keys", the tokens; before it "queries", the tokens too, or "hops".
@@ -111,13 +111,15 @@ class Prediction:
         values.update(tokens=list(self.tokens), offsets=[list(span) for span in self.offsets])
         if weights:
             values.update(weights=self.weights.tolist(), token_weights=self.token_weights.tolist())
-            values.update({"axes": list(self.axes)} if self.axes != AXES else {})
-        return {**values, "error": self.error} if self.error else values
+            if self.axes != AXES:
+                values["axes"] = list(self.axes)
+        if self.error:
+            values["error"] = self.error
+        return values
 
 
 def output_rows(probabilities: Numbers, reasons: Mapping[int, Optional[str]]) -> list[Row]:
-    """Return (label, score, probability, error) for N probabilities of positive, NaN of a blank text; in places with a
-    reason to withhold the label, the probability alone is left."""
+    """Return (label, score, probability, error) by probabilities (N,), NaN of blanks; a reason takes the label."""
     positive = probabilities >= 0.5
     labels, scores = map(LABELS.__getitem__, positive.tolist()), numpy.where(positive, probabilities, 1 - probabilities)
     rows: list[Row] = [*zip(labels, scores.tolist(), probabilities.tolist(), repeat(None))]
@@ -151,8 +153,7 @@ WEIGHTED = ("contribution", "attention")
 
 
 def attribution_html(prediction: Prediction, values: Numbers, method: str = "attention", source: str = "") -> str:
-    """Return a prediction, which has a label, as HTML with one value a token (T,) by one of METHODS; `source` names the
-    model."""
+    """Return a prediction with a label as HTML, with values (T,) by one of METHODS; `source` names the model."""
     signed, largest = method in SIGNED, float(abs(values).max())
     about = "".join(f" · {escape(each)}" for each in (prediction.opinion, source) if each)
     head = (

@@ -3,9 +3,9 @@
 Reviews are read in windows and sorted by length within one, so that batches hold little padding and memory does not
 grow with their number.
 
-A long review is cut into pieces of whole sentences, which the network reads one by one. Its log-odds are the mean of its
-pieces', by the root of their lengths. What a token contributes is scaled alike, so that contributions still add up to the
-log-odds. Reviews as long as those of training are read at once.
+A long review is cut into pieces of whole sentences, which the network reads one by one. Its log-odds are the mean of
+its pieces', by the root of their lengths. What a token contributes is scaled alike, so that contributions still add up
+to the log-odds. Reviews as long as those of training are read at once.
 """
 
 import re
@@ -29,7 +29,7 @@ from ..sentiment.heads import FIGURES, Grams, Heads, Opinion
 from ..tables.parts import cut
 from ..text.encoding import Encoded, ReviewEncoder
 from .abstention import Abstention
-from .domain_shift import domain_shift
+from .domain_shift import shift_of
 from .engines import Engine, NativeEngine, load_engine
 from .prediction import IN_WORDS, TYPES, WITH_SENTIMENT, Prediction, opinion_in_words, output_rows
 from .settings import KEPT_ODDS, LABELS, LAYOUT, ClassifierBundle, Config
@@ -156,9 +156,9 @@ class TokenScorer:
     ) -> tuple[NDArray[numpy.float64], list[Any], NDArray[numpy.float64]]:
         """Return the probabilities, as the call does, the weights of each review, and what heads say of them, (N, FIGURES).
 
-        Weights, None for a review without tokens, have the engine's axes without padding; where these are pairs of tokens,
-        those of a review of more than PAIRED tokens are means over the queries, (T,). Where a network of a fixed length
-        gave some to the padding, rows are renormalized to sum to 1. Without `weighted` there are none.
+        Weights, None for a review without tokens, have the engine's axes without padding; where these are pairs of
+        tokens, those of a review of more than PAIRED tokens are means over the queries, (T,). Where a network of a
+        fixed length gave some to the padding, rows are renormalized to sum to 1. Without `weighted` there are none.
         """
         pieces, axes = Pieces.of(reviews, self.longest), self.engine.axes
         parts: Any = pieces.reviews
@@ -246,7 +246,7 @@ class Classifier(Predictor):
         return {"sentiment": self.sentiment} if self.sentiment else {}
 
     def with_sentiment(self, sentiment: str = "columns") -> "Classifier":
-        """Return the classifier whose tables have the sentiment and stars; ConfigError where the bundle has no heads."""
+        """Return the classifier whose tables have sentiment and stars; ConfigError where the bundle has no heads."""
         if not self.heads:
             advice = "add them by python -m recipes.sentiment, in a checkout"
             raise ConfigError(f"{self.bundle.folder}: expected heads of the sentiment, found none; {advice}")
@@ -286,8 +286,8 @@ class Classifier(Predictor):
     def predict_many(self, texts: Iterable[str]) -> list[Prediction]:
         """Return the Prediction of each review, in order.
 
-        `texts` may be a list, a column, an array or a generator of str, or a DataFrame whose column of texts has a known
-        name. DataError for anything else, as an item that is no str.
+        `texts` may be a list, a column, an array or a generator of str, or a DataFrame whose column of texts has a
+        known name. DataError for anything else, as an item that is no str.
         """
         return list(self.predict_stream(texts))
 
@@ -353,7 +353,7 @@ class Classifier(Predictor):
             return NOTHING
         reviews = self.encoder.encode_many([*dict.fromkeys(texts)])
         probabilities, _, said = self.score.read(reviews, self.heads, weighted=False)
-        unlike = domain_shift(self, texts, (reviews, probabilities))
+        unlike = self.bundle.packaged and shift_of(self.encoder, reviews, probabilities)
         labelled = [not unlike and row[0] is not None for row in self.labels_of(reviews, probabilities)]
         places, stars = bins_of(probabilities[labelled], self.prior), said[labelled, 3:]
         return replace(NOTHING, sample=numpy.column_stack([numpy.full(len(places), worth), places, stars]))
@@ -376,10 +376,10 @@ def load_classifier(
     """Load a classifier from a bundle folder; None is the packaged one.
 
     The engine is "native" (compiled kernels), "native-bf16" (the same on bfloat16, where the processor has it), "onnx",
-    "gluon", which alone needs MXNet, or "auto": native if it was built and computes the bundle's network, else onnx if the
-    bundle has it. The device is "auto", "cpu" or, for gluon, "gpu". BundleError if the bundle is missing, damaged or made
-    with other versions; ConfigError if the engine or device is unknown, or the engine does not run the bundle or on the
-    device; MissingPackage if the engine's package is not installed.
+    "gluon", which alone needs MXNet, or "auto": native if it was built and computes the bundle's network, else onnx if
+    the bundle has it. The device is "auto", "cpu" or, for gluon, "gpu". BundleError if the bundle is missing, damaged
+    or made with other versions; ConfigError if the engine or device is unknown, or the engine does not run the bundle
+    or on the device; MissingPackage if the engine's package is not installed.
     """
     return Classifier.load(bundle, engine, device)
 

@@ -3,8 +3,8 @@
     stars -> labels -> table of n-grams, calibrated on the dev part -> attention, or of values near the token their
     contributions, taught by erasure, calibrated again
 
-A stage has an objective: the loss of a batch, the evaluation on the dev part, the metric that selects the epoch. Each stage
-has a folder with its checkpoints and is trained once; `train` brings the reviews and writes the bundle.
+A stage has an objective: the loss of a batch, the evaluation on the dev part, the metric that selects the epoch. Each
+stage has a folder with its checkpoints and is trained once; `train` brings the reviews and writes the bundle.
 """
 
 from collections.abc import Callable
@@ -187,8 +187,7 @@ class ClassifierTrainer:
         train, dev = encode(train_part, self.encoder), encode(dev_part, self.encoder)
         stars = encode(star_part, self.encoder) if star_part else None
         training = self.config.training
-        dev_batches = self.batches(dev)
-        network = self.new_network(dev_batches)
+        network = self.new_network(dev_batches := self.batches(dev))
         if stars:
             self.fit(network, self.stage("stars", self.beside(stars, sentences), dev_batches))
         progress = self.fit(network, self.stage("labels", self.beside(train, sentences), dev_batches))
@@ -259,8 +258,8 @@ class ClassifierTrainer:
     def importance(self, network: Network, examples: EncodedPart) -> list[NDArray[numpy.float64]]:
         """Return for each review each token's share of what the prediction depends on, (T,).
 
-        Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with erasure
-        only in part (docs/faithfulness.md) and is the other measure that the attention is judged by.
+        Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with
+        erasure only in part (docs/faithfulness.md) and is the other measure that the attention is judged by.
         """
         # ONNX Runtime is three times as fast
         (content,), (interface,) = lower(network, self.config.graphs).values(), self.config.graphs.values()
@@ -299,8 +298,8 @@ class ClassifierTrainer:
     ) -> NgramTable:
         """Fit the table of n-grams to the training part and to the clear ones of the raw reviews.
 
-        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). Where the dev part is too small to
-        decide what the table is worth, cross-fitting on the training part does.
+        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). Where the dev part is too small
+        to decide what the table is worth, cross-fitting on the training part does.
         """
         reviews, labels = train.reviews, train.labels
         if stars:
@@ -320,7 +319,7 @@ class ClassifierTrainer:
         return NgramTable(table, worth)
 
     def factors(self, network: Network, examples: EncodedPart) -> Optional[list[NDArray[numpy.float32]]]:
-        """Return the factors of the tokens' n-grams in the network (`terms`), (T,) of each review; None if they are 1."""
+        """Return the factors of tokens' n-grams in the network (`terms`), (T,) of each review; None if they are 1."""
         if network.values is None:
             return None
         _, weights = predict_batches(network, self.batches(examples, with_ngrams=network.has_ngrams), self.run.context)

@@ -65,15 +65,15 @@ def train(
         vocabulary and begins with all but the n-grams; `continuing` gives the settings. Of a language model it begins
         with encoder and embeddings.
     teacher : path, "pretrained", several of them with commas between, or None
-        Classifiers whose probabilities, averaged as log-odds, are learnt beside the labels and stars: each target is halfway
-        between the two (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531).
+        Classifiers whose probabilities, averaged as log-odds, are learnt beside the labels and stars: each target is
+        halfway between the two (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531).
     sentences : path or None
-        A table of sentences that are learnt beside the labels and stars, without a teacher. Its columns are document, label
-        (0, 1 or between) and signs, "start:end:sign ..." of characters, which teach the gates of a classifier with signed
-        values: -1 for a negated word, 1 for another.
+        A table of sentences that are learnt beside the labels and stars, without a teacher. Its columns are document,
+        label (0, 1 or between) and signs, "start:end:sign ..." of characters, which teach the gates of a classifier
+        with signed values: -1 for a negated word, 1 for another.
     columns : str or None
-        `text_column`, `label_column`, `stars_column`, `encoding`, `positive`, the positive one of two labels, and `sheet` of
-        a workbook, but of `valid` always the first one; None finds them.
+        `text_column`, `label_column`, `stars_column`, `encoding`, `positive`, the positive one of two labels, and
+        `sheet` of a workbook, but of `valid` always the first one; None finds them.
 
     Raises
     ------
@@ -85,8 +85,7 @@ def train(
         The tokenizer is unknown or needs Java.
     """
     run = Run(Path(out), resume, device, quiet)
-    source = Labelled(data, data_dir, **columns)
-    return train_classifier(source, config, run, valid, init_from, teacher, sentences)
+    return train_classifier(Labelled(data, data_dir, **columns), config, run, valid, init_from, teacher, sentences)
 
 
 def train_classifier(
@@ -210,7 +209,7 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
 def finish(
     run: Run, inputs: Inputs, config: Config, origins: Origins, trained: tuple[Network, Progress, Record]
 ) -> ClassifierBundle:
-    """Write the bundle of a finished training, whose manifest has the command that repeats it, and say how good it is."""
+    """Write a finished training's bundle, with the command that repeats it, and say how good it is."""
     reviews, dev_reviews, (network, progress, calibration) = inputs.reviews, inputs.dev_reviews, trained
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {

@@ -45,7 +45,7 @@ class Window:
         return numpy.asarray(sums[self.starts + self.lengths] - sums[self.starts])
 
     def tokens(self, members: NDArray[numpy.int64]) -> tuple[Ids, Optional[Ids], Ids, Ids]:
-        """Return the ids and n-grams of all tokens, None without, and where those of some reviews start, and how many."""
+        """Return the ids and n-grams (or None) of all tokens, where those of some reviews start, and how many."""
         return self.ids, self.ngrams if len(self.ngrams) else None, self.starts[members], self.lengths[members]
 
 

@@ -126,8 +126,8 @@ def explain(
 ) -> None:
     """Shade the words of a review, or draw a picture of them.
 
-    The shades show contributions, attention or the values of another method. In an .html page, point at a word to see its value,
-    and click it to see what it attends to.
+    The shades show contributions, attention or the values of another method. In an .html page, point at a word to see
+    its value, and click it to see what it attends to.
 
     \b
     nsmc-attention explain "가지고 있는 이야기에 비해 정말로 수준떨어지는 연출, 편집"

@@ -70,7 +70,7 @@ def open_file(file: File) -> Table:
 
 
 def columns_of(table: Any, columns: Sequence[str]) -> list[list[Any]]:
-    """Return the numbers of a file's rows, or a DataFrame's index, and cells of columns as text; DataError as `open_table`."""
+    """Return a file's row numbers, or a DataFrame's index, and columns as text; DataError as `open_table`."""
     if not isinstance(table, Path):
         for column in columns:
             require_column([*getattr(table, "columns", ())], column, type(table).__name__, "")
@@ -85,7 +85,7 @@ def columns_of(table: Any, columns: Sequence[str]) -> list[list[Any]]:
 
 
 def read_pairs(table: Any, columns: Sequence[str], clean: Callable[[str], str]) -> dict[str, str]:
-    """Return {key in small letters: value} of two columns of clean cells; DataError, with the row, for a blank or repeated one."""
+    """Return {key in small letters: value} of two columns; DataError, with the row, for a blank or repeated key."""
     pairs: dict[str, str] = {}
     for number, *cells in zip(*columns_of(table, columns)):
         key, value = map(clean, cells)

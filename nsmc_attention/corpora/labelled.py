@@ -2,8 +2,8 @@
 
     Labelled -> LabelColumn -> labels or stars (`labels`, `stars`) -> LabelledRows, with what is left out and why
 
-A column that is named wins, then one whose name is known, then one whose cells are labels or stars. `load_reviews` is for
-training and evaluation, `labelled_rows` for adapting, where a text counts once.
+A column that is named wins, then one whose name is known, then one whose cells are labels or stars. `load_reviews` is
+for training and evaluation, `labelled_rows` for adapting, where a text counts once.
 """
 
 import json
@@ -51,7 +51,7 @@ class WholeTable(Mapping[str, list[str]]):
         self.written = pandas.Series([text.strip() != "" for text in self.cells(self.text_column)], dtype=bool)
 
     def cells(self, name: str, last: bool = False) -> Iterator[str]:
-        """Yield the cells of a column as they are, blank ones in rows that lack it; the `last` time parts are forgotten."""
+        """Yield the cells of a column, blank ones in rows that lack it; the `last` time parts are forgotten."""
         for place, part in enumerate(self.parts):
             yield from json.loads(decompress(part[name])) if name in part else [as_text(None)] * len(part.numbers)
             self.parts[place] = None if last else part
@@ -89,10 +89,10 @@ def load_reviews(
 ) -> Reviews:
     """Load labelled reviews: the `part` "train" or "test" of "nsmc" or "sample", or a file.
 
-    Columns (`text_column`, `label_column`, `stars_column`) that are not named are found, as are `encoding`, `sheet`, `kind` and
-    `header`; `positive` is the positive label where it is not known by itself. Rows without a label, and neutral ones, are
-    left out, which is said on stderr. DataError as `tables.open_table`, and for other labels, with their row; ConfigError for
-    other columns of NSMC's.
+    Columns (`text_column`, `label_column`, `stars_column`) that are not named are found, as are `encoding`, `sheet`,
+    `kind` and `header`; `positive` is the positive label where it is not known by itself. Rows without a label, and
+    neutral ones, are left out, which is said on stderr. DataError as `tables.open_table`, and for other labels, with
+    their row; ConfigError for other columns of NSMC's.
     """
     return read_reviews(Labelled(data, data_dir, **columns), part)
 
@@ -113,7 +113,7 @@ def read_reviews(source: Labelled, part: str) -> Reviews:
 
 
 def labelled_rows(source: Labelled, once: bool = False) -> LabelledRows:
-    """Return the rows with a label that is not neutral, or stars not in the middle; `once` only with text, each text once."""
+    """Return rows with a label that is not neutral, or stars not in the middle; `once`: with text, each text once."""
     table, path = WholeTable(source.open()), Path(source.data)
     if not (texts := list(table.cells(table.text_column))):
         raise DataError(f"{path}: the file has no reviews")

@@ -116,7 +116,7 @@ def find(part: str, data_dir: Optional[Union[str, Path]] = None) -> Path:
 
 
 def folders(data_dir: Optional[Union[str, Path]]) -> list[Path]:
-    """Return the folders to search for a corpus, in order; downloads go into the last, the user's cache unless it is named."""
+    """Return the folders to search for a corpus; downloads go into the last, the user's cache unless it is named."""
     import platformdirs
 
     cache = os.environ.get("NSMC_ATTENTION_CACHE") or platformdirs.user_cache_dir("nsmc_attention")
@@ -155,7 +155,7 @@ def load(name: str, part: str, data_dir: Optional[Union[str, Path]] = None) -> R
 
 
 def read(path: Path, name: str) -> Reviews:
-    """Read a file in the NSMC format; a quotation mark is a character like any other, and "NA" or "null" is a review."""
+    """Read a file in the NSMC format: quotation marks are plain characters, and "NA" or "null" is a review."""
     plain: Any = {"sep": "\t", "quoting": csv.QUOTE_NONE, "lineterminator": "\n", "keep_default_na": False}
     frame = pandas.read_csv(path, dtype={"id": str, "document": str}, **plain)
     return Reviews(frame, name, sha256(read_bytes(path)))

@@ -33,7 +33,7 @@ def matrices(
     axes: Sequence[str] = AXES,
     title: Optional[str] = None,
 ) -> list[Matrix]:
-    """Split weights, see `draw_heatmap`, into a Matrix for each head, layer or step; other rows are numbered ("hop 1")."""
+    """Split weights, see `draw_heatmap`, into Matrices by head, layer or step; other rows are numbered ("hop 1")."""
     weights, keys, names = numpy.asarray(weights), list(tokens), [*axes]
     if weights.ndim == len(names) == 1:
         weights, names = weights[None], ["mean", *names]

@@ -40,7 +40,7 @@ def parameters_of(bundle: AnyBundle) -> tuple[Any, Arrays]:
 
 
 def gluon_network(bundle: AnyBundle, device: str) -> tuple[Any, Any]:
-    """Return the network of a bundle of any task with its parameters, not hybridized, and the mxnet context that it is on."""
+    """Return a bundle's network with its parameters, not hybridized, and the mxnet context that it is on."""
     context = choose_device(device)
     network, arrays = parameters_of(bundle)
     initialize_from(network, arrays, context)
@@ -91,8 +91,8 @@ class OnnxGraph:
     """Runs a graph by ONNX Runtime; safe to call from several threads.
 
     A batch is divided among threads that compute one part each: a quarter faster than ONNX Runtime's own threads, which
-    wait for each other at every step of a GRU. `content` is that of a file, called `where` in messages; `parameters` are
-    those of PARAMETERS beside it. BundleError if ONNX Runtime cannot load or run it.
+    wait for each other at every step of a GRU. `content` is that of a file, called `where` in messages; `parameters`
+    are those of PARAMETERS beside it. BundleError if ONNX Runtime cannot load or run it.
     """
 
     name = "onnx"

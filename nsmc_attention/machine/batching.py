@@ -26,9 +26,9 @@ class Busy(NsmcError):
 class Batcher(Generic[ItemT, ResultT]):
     """Runs a function in one thread over the items that arrived since its last run; an idle one starts when no more arrive.
 
-    The function maps items to one result each. The items of a run cost about `largest` at most. A request whose items cost
-    more goes into several runs and lets others go between; items of a request that was cancelled do not run. A request is
-    refused where those before it cost `most` or more.
+    The function maps items to one result each. The items of a run cost about `largest` at most. A request whose items
+    cost more goes into several runs and lets others go between; items of a request that was cancelled do not run. A
+    request is refused where those before it cost `most` or more.
     """
 
     def __init__(

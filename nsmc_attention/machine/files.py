@@ -124,7 +124,7 @@ def flush(path: Path) -> None:
 
 
 def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
-    """Return the bytes of a file; `error` for one of more than `largest` bytes, for no regular file, or if unreadable."""
+    """Return a file's bytes; `error` if there are more than `largest`, for no regular file, or if unreadable."""
     try:
         if path.exists() and not path.is_file():
             raise error(f"{path}: expected a regular file; put the file itself there")
@@ -137,7 +137,7 @@ def read_file(path: Path, largest: int, error: type[NsmcError]) -> bytes:
     return content
 
 
-def read_json(content: Union[str, bytes], where: object, error: type[NsmcError], expected: str = "JSON") -> Any:
+def read_json(content: Union[str, bytes], where: object, error: type[NsmcError], expected: str) -> Any:
     """Return the value of a JSON text (str, or UTF-8 bytes); `error` for any other, or one nested too deeply."""
     try:
         return json.loads(content if isinstance(content, str) else content.decode())
@@ -146,6 +146,6 @@ def read_json(content: Union[str, bytes], where: object, error: type[NsmcError],
 
 
 def read_rows(path: Path) -> Iterator[dict[str, str]]:
-    """Yield {column: cell} of each row of a table of the package: UTF-8, cells between tabs, names in the first line."""
+    """Yield {column: cell} of each row of the package's tables: UTF-8, cells between tabs, names in the first line."""
     names, *rows = (line.split("\t") for line in path.read_text(encoding="utf-8").rstrip("\n").split("\n"))
     return (dict(zip(names, row)) for row in rows)

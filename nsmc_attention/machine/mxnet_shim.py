@@ -4,8 +4,8 @@ MXNet 1.9.1, which is retired, reads names at import that numpy 1.24 (apache/mxn
 (distutils) removed: they exist again while MXNet is imported. Three settings decide the speed on a CPU, each left alone
 where the user has set it (figures in benchmarks/speed/README.md):
 
-OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core.
-GOMP_SPINCOUNT     Turns in which a thread waits for the others before it sleeps. With libgomp's 300,000 it takes, beside
+OMP_NUM_THREADS    MXNet would take half the cores, expecting two hardware threads a core. GOMP_SPINCOUNT     Turns in
+which a thread waits for the others before it sleeps. With libgomp's 300,000 it takes, beside
                    a busy process, the time that the other thread needs.
 MXNET_ENGINE_TYPE  NaiveEngine runs all in one thread. Of two that have used OpenMP, libgomp counts more threads than
                    cores and puts them to sleep at every operator (from the first checkpoint on, a third slower).

@@ -35,13 +35,13 @@ def pool_of(threads: int, process: int) -> "ThreadPoolExecutor":
     return ThreadPoolExecutor(threads)
 
 
-def can_start_workers(files: int = 20 + cores()) -> bool:
+def can_start_workers() -> bool:
     """Return whether `workers.Workers` can be started, which takes open files; not on Windows."""
     if os.name != "posix":
         return False
     try:
         with ExitStack() as opened:
-            for _ in range(files):
+            for _ in range(20 + cores()):
                 opened.enter_context(open(os.devnull))
     except OSError:
         return False

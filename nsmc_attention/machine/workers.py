@@ -20,7 +20,7 @@ CODE = "import sys; sys.path[:] = {path!r}; from {module} import work; work({par
 
 
 class Workers(ThreadPoolExecutor):
-    """A pool of `count` processes, for a `with` block, whose end ends them at once. BrokenExecutor if one was killed."""
+    """A pool of `count` processes for a `with` block, whose end ends them. BrokenExecutor if one was killed."""
 
     def __init__(self, count: int):
         # each thread waits for the result of a process

@@ -4,14 +4,14 @@
     a sample's ten stars -> the shares of stars -> the shift of the log-odds --/
 
 Counting labels is biased: a classifier that was calibrated on as much praise as blame, and errs on 10 % of both, counts
-82 % in a table with 90 % praise. The prior shift of Saerens, Latinne & Decaestecker 2002 (Neural Computation 14, equation
-2.4) corrects this. Its likelihood is
+82 % in a table with 90 % praise. The prior shift of Saerens, Latinne & Decaestecker 2002 (Neural Computation 14,
+equation 2.4) corrects this. Its likelihood is
 
     L(s) = product over reviews of s q + (1 - s) (1 - q),    q = expit(log-odds + shift)
 
-whose maximum is the fixed point of their EM. The shift stands for neutral reviews, and for what the model errs on in this
-table. A sample tells it where heads know stars; the posterior is the mean over several shifts around it, so that its
-interval does not shrink to nothing in a large table, where the model's own errors remain.
+whose maximum is the fixed point of their EM. The shift stands for neutral reviews, and for what the model errs on in
+this table. A sample tells it where heads know stars; the posterior is the mean over several shifts around it, so that
+its interval does not shrink to nothing in a large table, where the model's own errors remain.
 """
 
 import math
@@ -54,8 +54,8 @@ OFTEN, FEWEST_ROWS = 0.1, 4
 class Share(NamedTuple):
     """An estimated share of positive reviews, 0..1: None for fewer than FEWEST_TEXTS or an interval wider than WIDEST_INTERVAL.
 
-    low and high are the ends of the 95 % interval, 0 or 1 where the share may be as small or as large as it can be; n is
-    the number of reviews without blank ones.
+    low and high are the ends of the 95 % interval, 0 or 1 where the share may be as small or as large as it can be; n
+    is the number of reviews without blank ones.
     """
 
     share: Optional[float]
@@ -97,7 +97,7 @@ class Evidence:
 
     @classmethod
     def of(cls, probabilities: ArrayLike = (), prior: float = 0.0) -> "Evidence":
-        """Count (N,) probabilities, each 0..1, NaN for a blank one; `prior` is the log-odds of positive where they were calibrated."""
+        """Count (N,) probabilities, 0..1, NaN for blanks; `prior` is the log-odds of positive in their calibration."""
         values = numpy.asarray(probabilities, dtype="float64").ravel()
         places = bins_of(values[~numpy.isnan(values)], prior)
         return cls(numpy.bincount(places, minlength=BINS).astype("float64"))
@@ -195,8 +195,8 @@ def bins_of(probabilities: Floats, prior: float) -> NDArray[numpy.int64]:
 def star_shares(stars: Floats, worth: Floats) -> Floats:
     """Return the shares of 1 to 10 stars in a table (10,), by the probabilities of each for its reviews, (S, 10).
 
-    By the EM of Saerens et al. 2002 for ten classes; beside the reviews, each of which counts `worth` (S,), are as many of
-    RAW_STARS as the root of their number (Steinhaus 1957).
+    By the EM of Saerens et al. 2002 for ten classes; beside the reviews, each of which counts `worth` (S,), are as many
+    of RAW_STARS as the root of their number (Steinhaus 1957).
     """
     ratios, shares = stars / RAW_STARS, RAW_STARS
     for _ in range(STEPS):
@@ -219,8 +219,8 @@ def shrunk(groups: NDArray[Any], table: Evidence = NOTHING) -> list[Share]:
 def posteriors(counts: NDArray[Any], middle: float = 0.0, pooled: bool = False) -> Floats:
     """Return (..., SHARE_GRID), how likely each share is for (..., BINS) log-odds; rows sum to 1.
 
-    The mean over several shifts of the log-odds around the `middle` one. `pooled` takes rows for groups of one table, which
-    is the prior of each.
+    The mean over several shifts of the log-odds around the `middle` one. `pooled` takes rows for groups of one table,
+    which is the prior of each.
     """
     total = numpy.zeros((*counts.shape[:-1], SHARE_GRID))
     nodes, weights = numpy.polynomial.hermite_e.hermegauss(SHIFTS)  # type: ignore[no-untyped-call]

@@ -48,7 +48,7 @@ def is_built() -> bool:
 
 
 def other_kind(model: object, *expected: str) -> Optional[str]:
-    """Return "expected model.encoder.kind gru, found ..." for the first of such paths with their kinds that a model lacks."""
+    """Return "expected model.encoder.kind gru, found ..." for the first path with its kind that a model lacks."""
     for path, kind in (each.split() for each in expected):
         found = attrgetter(path)(model)
         if found != kind:
@@ -83,8 +83,8 @@ def kernel_name(precision: str = "float32") -> str:
 def gates_of(arrays: "dict[str, Numbers]", name: str) -> "tuple[Numbers, ...]":
     """Return a bidirectional GRU's weights and biases as the kernels take them, `name` having the places of Gluon's.
 
-    input_weights (2, 3, H, D), input_bias (2, 3, H), to whose r and z the other bias is added, recurrent (2, 3, H, H), and
-    hidden_bias (2, H) of n.
+    input_weights (2, 3, H, D), input_bias (2, 3, H), to whose r and z the other bias is added, recurrent (2, 3, H, H),
+    and hidden_bias (2, H) of n.
     """
 
     def gates(kind: str) -> Numbers:

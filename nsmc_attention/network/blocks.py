@@ -12,8 +12,8 @@ MASKED_SCORE = -1e18
 class Bidirectional(HybridBlock):
     """A GRU layer in each direction, neither of which reads padding before a token.
 
-    MXNet's `bidirectional=True` starts the backward direction in the padding (apache/mxnet#19323), so the backward layer
-    reads each review reversed within its own length.
+    MXNet's `bidirectional=True` starts the backward direction in the padding (apache/mxnet#19323), so the backward
+    layer reads each review reversed within its own length.
     """
 
     def __init__(self, hidden_size: int) -> None:
@@ -97,7 +97,7 @@ class UniformAttention(HybridBlock):
 
 
 class WindowValues(HybridBlock):
-    """tanh of a Dense layer on the embeddings of each token and `reach` neighbours on either side, zeros beyond the ends."""
+    """tanh of a Dense layer on the embeddings of a token and `reach` neighbours on either side, zeros beyond."""
 
     def __init__(self, embedding_size: int, units: int, reach: int) -> None:
         super().__init__()

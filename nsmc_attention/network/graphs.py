@@ -1,10 +1,10 @@
 """Inputs and outputs of graphs, by name, and a HybridBlock as the graph of operators that it computes (`trace`): for the
 networks, their lowering and the engines.
 
-Read without MXNet and onnx. Each system lists those of its graphs (`config.graphs`). Axes: N reviews, T tokens, S source
-length in characters without spaces, D units of a state, K units of a key, H units of the decoder, V entries of the
-vocabulary, W places that a decoder attends to. `network.inputs` is {name: axes} in the order of the arguments. A Block that
-is not one HybridBlock lists as `parts` those that it is made of.
+Read without MXNet and onnx. Each system lists those of its graphs (`config.graphs`). Axes: N reviews, T tokens, S
+source length in characters without spaces, D units of a state, K units of a key, H units of the decoder, V entries of
+the vocabulary, W places that a decoder attends to. `network.inputs` is {name: axes} in the order of the arguments. A
+Block that is not one HybridBlock lists as `parts` those that it is made of.
 """
 
 import json
@@ -42,13 +42,13 @@ Graphs = dict[str, Interface]
 # sequence operators do
 INTEGERS = ("token_ids", "valid_length", "ngram_ids", "places", "source_ids", "source_length", "ids", "tags")
 LENGTHS = ("valid_length", "source_length")
-# Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each of
-# a fixed size: layers, heads, hops
+# Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each
+# of a fixed size: layers, heads, hops
 AXES = ("queries", "keys")
 # Of a classifier: the output of one whose encoder attends: its weights
 HEADS = "heads"
-# What a network above reads of a review: an output where values are near the token, else what its last layer reads, a further
-# output that the graph can be given
+# What a network above reads of a review: an output where values are near the token, else what its last layer reads, a
+# further output that the graph can be given
 CONTEXTS = "contexts"
 # What each token adds to the log-odds, of a classifier whose values are near the token (`model.values`)
 CONTRIBUTIONS = "contributions"

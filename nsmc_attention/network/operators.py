@@ -1,8 +1,8 @@
 """Operators in C++ that MXNet is given for training and the gluon engine on a CPU (native/mxnet_operators.cpp).
 
-Where they were not compiled, do not load or are switched off (NSMC_ATTENTION_NATIVE=0), blocks compute the same by MXNet's
-own operators. So they do in a trace: an ONNX graph is lowered from those. Each overwrites its outputs: unsuitable for
-parameters whose grad_req is "add". Imports MXNet.
+Where they were not compiled, do not load or are switched off (NSMC_ATTENTION_NATIVE=0), blocks compute the same by
+MXNet's own operators. So they do in a trace: an ONNX graph is lowered from those. Each overwrites its outputs:
+unsuitable for parameters whose grad_req is "add". Imports MXNet.
 """
 
 import ctypes
@@ -83,7 +83,7 @@ def pool(F: Operators, shares: Array, weights: Array, states: Array) -> Array:
 
 
 def value(F: Operators, parameter: Any, beside: Array) -> Array:
-    """Return a parameter of a child block as what `hybrid_forward` computes with, on the device of the array `beside`."""
+    """Return a child block's parameter as what `hybrid_forward` computes with, on the device of `beside`."""
     return parameter.var() if F is mxnet.sym else parameter.data(beside.context)
 
 

@@ -49,8 +49,8 @@ class SelfAttention(HybridBlock):
     def hybrid_forward(self, F: Operators, states: Array, visible: Array, distances: Array = None) -> Array:
         """(T, N, D), visible (N, T) int32 -> contexts (T, N, D), weights (N, K, T, T).
 
-        Query i of a review attends to its first `visible` keys, at least one: the scores of others are minus infinity. That
-        is the number of tokens against padding, and i + 1 for a causal mask.
+        Query i of a review attends to its first `visible` keys, at least one: the scores of others are minus infinity.
+        That is the number of tokens against padding, and i + 1 for a causal mask.
         """
         projected = self.projection(states)
         scores = F.contrib.interleaved_matmul_selfatt_qk(projected, heads=self.heads)  # (N * K, T, T)
@@ -74,8 +74,8 @@ class SelfAttention(HybridBlock):
 class Sublayers(HybridBlock):
     """Base of the layers of encoder and decoder: self-attention, and two dense layers with GELU at each position.
 
-    GELU: Hendrycks & Gimpel 2016 (arXiv:1606.08415). Each part has a residual and a layer norm: behind the sum (post) as
-    in the paper, or on the way in (pre; Xiong et al. 2020, arXiv:2002.04745).
+    GELU: Hendrycks & Gimpel 2016 (arXiv:1606.08415). Each part has a residual and a layer norm: behind the sum (post)
+    as in the paper, or on the way in (pre; Xiong et al. 2020, arXiv:2002.04745).
     """
 
     def __init__(self, settings: Any) -> None:

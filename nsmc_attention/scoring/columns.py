@@ -40,7 +40,7 @@ def texts_in(column: object) -> "pandas.Series[str]":
 
 
 def as_csv(table: pandas.DataFrame) -> str:
-    """Return a DataFrame as csv for a spreadsheet: values, column names and a named index marked by `as_cell`, 6 digits."""
+    """Return a DataFrame as csv for a spreadsheet: cells, names and a named index marked by `as_cell`, 6 digits."""
 
     def shown_as(value: object) -> object:
         # no reader of csv takes NUL, and Python 3.10 does not write it

@@ -142,8 +142,8 @@ def marks(style: str, source: Source, output: PathLike, excel: bool = False) -> 
 def refuse_loss(source: Source, output: PathLike, style: Optional[str] = None) -> None:
     """Raise DataError where the output replaces the file that is read and does not keep it.
 
-    A table that is scored, in a `style`, keeps its columns, a workbook all that is in it, unless `why_not_kept` says why
-    not; another table (None) keeps nothing.
+    A table that is scored, in a `style`, keeps its columns, a workbook all that is in it, unless `why_not_kept` says
+    why not; another table (None) keeps nothing.
     """
     replaced = not source.stream and os.path.exists(output) and os.path.samefile(source.path, output)
     if style is None and replaced:
@@ -233,7 +233,7 @@ def tally_of(scorer: Scorer, texts: Sequence[str], found: Sequence[Any], errors:
 
 
 def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:
-    """Return probabilities, None without one, and the number of errors of results: objects, or rows of output columns."""
+    """Return probabilities, or None, and the number of errors of results: objects, or rows of output columns."""
     place = [*scorer.types].index("probability") if scorer.judge else -1
     if results and isinstance(results[0], dict):
         results, place = [(result.get("probability"), result.get("error")) for result in results], 0

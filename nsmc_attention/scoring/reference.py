@@ -47,7 +47,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class AddedColumns:
-    """A Scorer with further columns, `added`, before the reason: `values` of the records of another; also its reference."""
+    """A Scorer with columns `added` before the reason: `values` of the records of another; also its reference."""
 
     scorer: Any
     added: ClassVar[Any]
@@ -83,7 +83,7 @@ class AddedColumns:
 
 @dataclass(frozen=True)
 class Reference:
-    """The arguments that load a predictor: its class, the bundle's folder or its name in the package, engine and options."""
+    """What loads a predictor: its class, the bundle's folder or its name in the package, engine and options."""
 
     kind: "type[Predictor]"
     folder: str
@@ -109,7 +109,7 @@ class Reference:
 
 
 class Predictor:
-    """Base: a bundle and the engine that runs it; pickled, a reference to the bundle's folder rather than a copy of it."""
+    """Base: a bundle and the engine that runs it; pickled, a reference to the bundle's folder, not a copy."""
 
     layout: ClassVar[Layout[Any, Any]]
     types: Mapping[str, str] = {}
@@ -175,7 +175,7 @@ def worker_scorer(reference: Any) -> Any:
 
 
 def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str]:
-    """Yield the texts of a list, column or table; DataError, with the advice, for one string, and for items that are none."""
+    """Yield the texts of a list, column or table; DataError, with the advice, for one string or items of none."""
     for index, text in enumerate(items_of(texts, kind, advice)):
         if not isinstance(text, str):
             wrong = f"found {type(text).__name__}: {str(text)[:40]!r}"

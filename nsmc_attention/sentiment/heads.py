@@ -39,7 +39,7 @@ class Grams(NamedTuple):
 
     @classmethod
     def of(cls, texts: Sequence[str], buckets: int) -> "Grams":
-        """Hash the n-grams of texts, of 1 to SIZES small letters, to rows of a table; white space around a text counts."""
+        """Hash the n-grams of texts, of 1 to SIZES small letters, to rows of a table; outer white space counts."""
         texts = [f" {text[:LONGEST_TEXT].lower()} " for text in texts]
         lengths = numpy.array([len(text) for text in texts])
         ends = numpy.cumsum(lengths)
@@ -69,7 +69,7 @@ class Heads:
         return cls(load(bundle.read(FILE))) if FILE in bundle.manifest["files"] else None
 
     def __call__(self, dense: Floats, read: Floats) -> NDArray[numpy.float64]:
-        """Return (N, FIGURES) for what an engine's `read` returns of N reviews and their log-odds, (N, F), and `Grams` of `table`."""
+        """Return (N, FIGURES) for an engine's `read` of N reviews and log-odds, (N, F), and `Grams` of `table`."""
         stars = ten_stars(self.arrays, dense, read[:, :-3])
         logits = beside(self.arrays, dense, stars) @ self.arrays["other"] + self.arrays["other_bias"] + read[:, -3:]
         film = 1 / (1 + numpy.exp(-logits[:, 2]))
@@ -89,7 +89,7 @@ class Heads:
 
 
 def ten_stars(arrays: Arrays, dense: Floats, read: Floats) -> Floats:
-    """Return the probabilities of ten stars (N, 10) by contexts and log-odds (N, F), and what n-grams say of the stars."""
+    """Return probabilities of ten stars (N, 10) by contexts and log-odds (N, F), and what n-grams say of them."""
     inputs = numpy.hstack([(dense - arrays["mean"]) / arrays["spread"], read])
     hidden = numpy.maximum(inputs @ arrays["hidden"] + arrays["hidden_bias"], 0)
     return normalized(hidden @ arrays["output"] + arrays["output_bias"])

@@ -75,7 +75,7 @@ def names_columns(row: Sequence[str]) -> bool:
 
 
 def below_titles(rows: Rows, filled: Sequence[int]) -> int:
-    """Return the row of the header below a title or a date: the first of more names, or of one column a name of texts."""
+    """Return the header's row below a title or a date: the first of more names, or of one column a name of texts."""
     first, most = [cell for cell in rows[filled[0] - 1] if cell], 0
     named = any(known_in(cell, NAMED) for cell in first)
     if len(first) > 1 and (named or names_columns(first) and len(first) > 2):
@@ -108,7 +108,7 @@ def has_values_below(rows: Rows, number: int) -> Iterator[bool]:
 
 
 def names_are_certain(rows: Rows, number: int, where: object) -> bool:
-    """Return whether a row names the columns, and is no data like the rows below it; DataError where it may be either."""
+    """Return whether a row names the columns, unlike the rows below it; DataError where it may be either."""
     cells, columns = [cell for cell in rows[number - 1] if cell], list(columns_below(rows, number))
     counted = cells == [str(place) for place in range(len(cells))]
     known = any(known_in(cell, KNOWN) or ends_known(cell) for cell in cells)

@@ -94,10 +94,10 @@ def find_source(
 ) -> Source:
     """Return the Source at a path; "-" is stdin.
 
-    `kind` is by default that of the path's suffix, of stdin lines, or the one that the content plainly has; `encoding` is
-    one of ENCODINGS, by default found; `sheet` is a workbook's, by default the first visible one; `header` is the row of
-    the columns' names, or "none", by default found. DataError where the path is missing, empty, of an unknown kind, or
-    in no known encoding, or has no such sheet; ConfigError for a sheet or header of another kind.
+    `kind` is by default that of the path's suffix, of stdin lines, or the one that the content plainly has; `encoding`
+    is one of ENCODINGS, by default found; `sheet` is a workbook's, by default the first visible one; `header` is the
+    row of the columns' names, or "none", by default found. DataError where the path is missing, empty, of an unknown
+    kind, or in no known encoding, or has no such sheet; ConfigError for a sheet or header of another kind.
     """
     path = STDIN if str(path) == "-" else Path(path)
     if path is not STDIN and (path.is_dir() or not path.exists()):

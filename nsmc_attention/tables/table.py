@@ -100,7 +100,7 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
 
 
 def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator[TablePart]:
-    """Yield parts, merged cells of other columns filled; DataError for a part that lacks the column, as rows of jsonl may."""
+    """Yield parts, merged cells of other columns filled; DataError for one without the column, as jsonl may have."""
     for part in parts:
         require_column(part, column, path)
         for name, below in part.merged.items():

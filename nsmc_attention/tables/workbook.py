@@ -127,7 +127,7 @@ def new_workbook(
 
 @contextmanager
 def saved(book: Any, file: IO[bytes]) -> Iterator[None]:
-    """Save a workbook after the `with` block; OSError where the disk is full, also that of openpyxl's temporary file."""
+    """Save a workbook after the `with` block; OSError where the disk, or that of temporary files, is full."""
     # openpyxl's archive complains on stderr about a disk that is full
     content = io.BytesIO()
     try:

@@ -3,8 +3,8 @@
     with WRITERS[style](file, names of the table's columns, types of the output columns, verbatim) as write:
         write(ScoredRows(...))
 
-What a format holds at its end (parquet, xlsx) is written when the block ends without an error. A cell of csv, tsv or xlsx
-that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unless `verbatim`.
+What a format holds at its end (parquet, xlsx) is written when the block ends without an error. A cell of csv, tsv or
+xlsx that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unless `verbatim`.
 """
 
 import json
@@ -80,7 +80,7 @@ def as_cell(value: object) -> object:
 
 
 def csv_cells(column: Sequence[object], verbatim: bool) -> list[str]:
-    """Return a column's cells as csv has them, each marked by `as_cell` unless verbatim, in quotes if it may be split."""
+    """Return a column's cells as csv has them, marked by `as_cell` unless verbatim, in quotes if one may be split."""
     cells, mark = plain_cells(column), str if verbatim else as_cell
     # each text once, as labels repeat, and most are plain
     texts = {cell for cell in cells if isinstance(cell, str)}
@@ -107,7 +107,7 @@ class ShortLineEnds(list[str]):
 
 @contextmanager
 def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
-    """One line a text: label, score, text, and columns that others add; the restored text alone if it is not classified."""
+    """One line a text: label, score, text, and added columns; the restored text alone if it is not classified."""
 
     def line(text: str, values: dict[str, Any]) -> str:
         shown = clean(values.get("restored", text))
@@ -226,7 +226,7 @@ def joined(tables: "list[pyarrow.Table]") -> "pyarrow.Table":
 
 
 def as_array(name: str, values: Sequence[object], kind: Any) -> "pyarrow.Array":
-    """Return a column's values as an array of a type, or of the one that they have; texts beside numbers make all texts."""
+    """Return values as an array of a type, or of the one that they have; texts beside numbers make all texts."""
     import pyarrow
 
     try:
@@ -284,7 +284,7 @@ def output_names(names: Sequence[str], types: Mapping[str, str]) -> list[str]:
 
 
 def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[object]]:
-    """Return the cells of the columns called names, None where one is missing; DataError for a column of another name."""
+    """Return the cells of columns called names, None where one is missing; DataError for one of another name."""
     if new := [name for name in columns if name not in names]:
         raise DataError(f"{style}: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
     missing = [None] * max(map(len, columns.values()))

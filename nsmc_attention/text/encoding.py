@@ -96,8 +96,8 @@ class ReviewEncoder:
     """Turns reviews into token ids, at most `max_length` of them.
 
     `unknown` and `padding` are different ids. With `cut_rare` out-of-vocabulary words are split into the longest known
-    pieces. `ngram_buckets` is the size of the hash table of character n-grams, 0 for none. With `symbols` ratings and emoji
-    are tokens (`text.symbols`).
+    pieces. `ngram_buckets` is the size of the hash table of character n-grams, 0 for none. With `symbols` ratings and
+    emoji are tokens (`text.symbols`).
     """
 
     tokenizer_name: str

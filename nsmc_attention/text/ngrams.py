@@ -67,7 +67,7 @@ def native_writer() -> "Optional[Callable[[list[Sequence[str]], int, NDArray[num
 
 
 def hash_ngrams(text: str, largest: int, buckets: int) -> list[NDArray[numpy.uint64]]:
-    """Return for 1, 2, ... to `largest` characters the hash, 1 to buckets - 1, of so many from each position; END follows."""
+    """Return for 1 to `largest` characters the hash, 1 to buckets - 1, of so many from each position; END follows."""
     codes = numpy.frombuffer((text + "\0" * largest).encode("utf-32-le", "surrogatepass"), dtype="<u4").astype("uint64")
     value, hashes = codes[: len(text)] * SEED, list[NDArray[numpy.uint64]]()
     for step in range(largest):

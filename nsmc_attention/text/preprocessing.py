@@ -28,8 +28,8 @@ SPECIAL = 2
 def build_vocab(token_lists: Iterable[Sequence[str]], text_config: WordSettings, reserved: Sequence[str] = ()) -> Any:
     """Return the gluonnlp.Vocab of the most frequent tokens, at most text_config.vocab_size entries.
 
-    Ids: 0 `<unk>`, 1 `<pad>`, the reserved entries, then by falling count, ties by code point. Where rare words are split into pieces, the
-    characters of the words left out are kept too, if as frequent as text_config.min_count.
+    Ids: 0 `<unk>`, 1 `<pad>`, the reserved entries, then by falling count, ties by code point. Where rare words are
+    split into pieces, the characters of the words left out are kept too, if as frequent as text_config.min_count.
     """
     counts = gluonnlp.data.count_tokens(chain.from_iterable(token_lists))
     if text_config.symbols:
@@ -100,7 +100,7 @@ def stacked(rows: Iterable[Iterable[float]], width: int, padding: float, dtype: 
 
 
 def bucket_sampler(lengths: NDArray[numpy.int64], batch_size: int, shuffle: bool) -> Iterable[list[int]]:
-    """Return the batches of an epoch as positions of equal lengths (N,), in an order drawn from NumPy's global generator."""
+    """Return an epoch's batches as positions of equal lengths (N,), in an order of NumPy's global generator."""
     # it shuffles its own lists: each epoch needs a new one
     options = {"num_buckets": None, "ratio": 0, "bucket_keys": numpy.unique(lengths).tolist(), "shuffle": shuffle}
     return gluonnlp.data.FixedBucketSampler(lengths, batch_size, **options)

@@ -107,7 +107,7 @@ def read_fraction(match: "re.Match[str]") -> Iterator[Symbol]:
 
 
 def read_points(match: "re.Match[str]") -> Iterator[Symbol]:
-    """Yield 3점 as so many of ten, or of the scale that is said before; below zero is zero, but -1점 amid words a deduction."""
+    """Yield 3점 as so many of ten, or of the scale said before; below zero is zero, but -1점 amid words a deduction."""
     text, (start, end) = match.string, match.span()
     if before(match) in "0123456789.,/" or (match[1] in SCORES and before(match) != " "):
         return

@@ -53,7 +53,7 @@ LONGEST_TEXT = 10_000
 
 @lru_cache(maxsize=1)
 def python_mecab() -> Callable[[str], Any]:
-    """Return text -> Lattice of python-mecab-ko, which is pinned for its private `_tagger`; ImportError if not installed."""
+    """Return text -> Lattice of python-mecab-ko, pinned for its private `_tagger`; ImportError if not installed."""
     from _mecab import MECAB_ALLOCATE_SENTENCE, Lattice
     from mecab import MeCab
 

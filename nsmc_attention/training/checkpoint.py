@@ -26,8 +26,8 @@ AVERAGE_STEPS = 8
 class Average:
     """The moving average of an initialized network's parameters, which each epoch is evaluated and saved with.
 
-    Polyak & Juditsky 1992; as an exponential average in Tarvainen & Valpola 2017 (arXiv:1703.01780). `decay` is warmed up so
-    that the initial parameters are forgotten; 0 keeps the network's own parameters.
+    Polyak & Juditsky 1992; as an exponential average in Tarvainen & Valpola 2017 (arXiv:1703.01780). `decay` is warmed
+    up so that the initial parameters are forgotten; 0 keeps the network's own parameters.
     """
 
     def __init__(self, network: Network, decay: float):

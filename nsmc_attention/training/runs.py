@@ -146,7 +146,7 @@ def network_files(network: Network, config: TaskConfig) -> dict[str, bytes]:
 
 
 def warn_if_small(count: int, noun: str, name: str = "", share: float = 0.0, other: str = "") -> None:
-    """Say on stderr what figures, as a share called name, of so few in a dev part are worth; nothing of FEW_DEV or more."""
+    """Say on stderr what a share called name, of so few in a dev part, is worth; nothing of FEW_DEV or more."""
     if count >= FEW_DEV:
         return
     worth = "its figures say little"

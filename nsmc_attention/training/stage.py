@@ -20,13 +20,13 @@ BatchT = TypeVar("BatchT")
 class Objective(ABC):
     """The objective of a stage, evaluated on `dev_batches`.
 
-    `metric` names the figure of `evaluate` that selects the epoch; smaller is better.
+    `metric` names the figure of `evaluate` that selects the epoch; smaller is better. A seed decides what SeededBatches draw.
     """
 
     metric: str
 
-    def __init__(self, dev_batches: Any, device: Device):
-        self.dev_batches, self.device = dev_batches, device
+    def __init__(self, dev_batches: Any, device: Device, seed: int = 0):
+        self.dev_batches, self.device, self.seed = dev_batches, device, seed
 
     @abstractmethod
     def loss(self, network: Network, batch: Any) -> Array:
@@ -56,9 +56,9 @@ class SeededBatches(ABC, Generic[BatchT]):
 class Stage:
     """A part of a training, with the settings of `training.<name>`.
 
-    `batches` have the length of an epoch, and `epoch(seed, epoch)` yields one in an order that both alone decide. `epochs`
-    is the largest number of passes over them, `learning_rate` the largest one, after warm-up. After
-    `patience` epochs without a better dev metric the stage ends and the best epoch is kept; with None, the last.
+    `batches` have the length of an epoch, and `epoch(seed, epoch)` yields one in an order that both alone decide.
+    `epochs` is the largest number of passes over them, `learning_rate` the largest one, after warm-up. After `patience`
+    epochs without a better dev metric the stage ends and the best epoch is kept; with None, the last.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Stage:
 def similar_batches(
     keys: Any, size: int, random: Optional[numpy.random.RandomState] = None
 ) -> Iterator[NDArray[numpy.int64]]:
-    """Yield positions of items with similar keys, `size` a batch, the batches in an order drawn at random; None: by key."""
+    """Yield positions of items with similar keys, `size` a batch, batches in a random order; None: by key."""
     order = numpy.argsort(keys, kind="stable")
     count = -(-len(order) // size)
     for number in (random.permutation(count) if random else numpy.arange(count)).tolist():

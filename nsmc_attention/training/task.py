@@ -61,7 +61,7 @@ def check_sizes(
     presets: Mapping[str, TaskConfig],
     wanted: Callable[[Any], Mapping[str, object]] = sizes_of,
 ) -> None:
-    """Raise ConfigError, with the flags to give, unless a config has the wanted settings of the bundle it begins with."""
+    """Raise ConfigError, with the flags to give, unless a config has the settings of the bundle it begins with."""
     other = config.with_settings(wanted(first.config))
     if other.model.kind != config.model.kind:
         words = ["--preset", nearest_preset(other, presets)[0]]
@@ -145,7 +145,7 @@ class TaskTraining(Generic[ConfigT, CodecT]):
             check_sizes(self.config, self.first, self.layout.presets)
 
     def check(self, data: str, digests: Mapping[str, str], **options: object) -> None:
-        """Refuse a run folder of other settings, data or digests; say the command of this training, with its options."""
+        """Refuse a run folder of other settings, data or digests; say the command of this training, with options."""
         config, begun = self.config, self.first and self.first.fingerprint
         self.settings = {"task": config.task, "data": data, **digests, "config": config.to_dict(), "init_from": begun}
         self.run.check(self.settings)
@@ -161,7 +161,7 @@ class TaskTraining(Generic[ConfigT, CodecT]):
     def write(
         self, network: Network, progress: Progress, figures: Record, data: Record, codec: bytes, **entries: object
     ) -> Bundle[ConfigT, CodecT]:
-        """Write the network as the run's bundle, with its codec's file, the figures of the dev part and more `entries`."""
+        """Write the network as the run's bundle, with its codec's file, figures of the dev part and more `entries`."""
         dev = {"best_epoch": progress.best_epoch + 1, **figures}
         manifest = manifest_of(
             self.config, data, dev, self.command(init_from=self.first and self.first.name), self.first

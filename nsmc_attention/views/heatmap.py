@@ -1,4 +1,4 @@
-"""The analysis: attributions as pictures, and statistics of the attention over many reviews; `page` draws for browsers."""
+"""The analysis: attributions as pictures, and statistics of attention over many reviews; `page` is for browsers."""
 
 from bisect import bisect_right
 from pathlib import Path
@@ -44,8 +44,8 @@ def draw_heatmap(
     """Draw attention weights as a matplotlib Figure: one matrix, or a grid of one for each head, hop, layer or step.
 
     The weights are (T, T), or have the axes that `axes` names, as those of a Prediction: row i holds the attention of
-    query i, 0..1, to each of the T tokens, the keys. `queries` are the keys where None. A Prediction is drawn with its own
-    tokens and axes. DataError if the weights do not fit the tokens, or there is no token.
+    query i, 0..1, to each of the T tokens, the keys. `queries` are the keys where None. A Prediction is drawn with its
+    own tokens and axes. DataError if the weights do not fit the tokens, or there is no token.
     """
     if isinstance(weights, Prediction):
         if weights.error or weights.score is None:
@@ -233,7 +233,7 @@ def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
 
 
 def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]]) -> list[str]:
-    """Return for each token the tag of the last of (start, end, tag) that begins no later: of its morpheme by `mecab_tags`."""
+    """Return each token's tag of the last (start, end, tag) that begins no later: its morpheme's by `mecab_tags`."""
     begins = [start for start, *_ in spans]
     return [spans[max(0, bisect_right(begins, start) - 1)][2] for start, _ in offsets]
 

@@ -1,8 +1,8 @@
 """Attributions as one self-contained interactive HTML page, with its own Hangul font.
 
 The page is `page.html` beside this module; its words are drawn by `words.js` and `words.css`, as on the page of
-`serve`. Reviews are JSON, which the script inserts as text: no character of a review is read as HTML. The results of other
-systems are written into `results.html`.
+`serve`. Reviews are JSON, which the script inserts as text: no character of a review is read as HTML. The results of
+other systems are written into `results.html`.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""Results on a terminal: words on shaded backgrounds or, where there are no colours, with numbers; a table of figures."""
+"""Results on a terminal: words on shaded backgrounds or, without colours, with numbers; a table of figures."""
 
 import os
 from collections.abc import Mapping

@@ -58,11 +58,10 @@ def check_end(process, send, number, code):
 
 SIGNALS = [("predict", os.killpg, signal.SIGINT), ("restore", os.kill, signal.SIGTERM)]
 OTHERS = [("restore", os.killpg, signal.SIGINT), ("predict", os.kill, signal.SIGTERM)]
+SIGNALS += [pytest.param(*each, marks=pytest.mark.slow) for each in OTHERS]
 
 
-@pytest.mark.parametrize(
-    "name, send, number", [*SIGNALS, *(pytest.param(*each, marks=pytest.mark.slow) for each in OTHERS)]
-)
+@pytest.mark.parametrize("name, send, number", SIGNALS)
 def test_a_signal_ends_a_command_and_its_workers_at_once(start, table, tmp_path, name, send, number):
     process = start(name, "--input", table, "--output", "a.csv", cwd=tmp_path)
     until(lambda: psutil.Process(process.pid).children(), process)
@@ -102,10 +101,7 @@ def test_a_bulk_ends_clean_and_goes_on(start, command, bundle_folder, table, tmp
     assert done.returncode == 0 and "14 partitions" in done.stdout, done.stderr
 
 
-MOMENTS = [("predict", "정말 재미있다"), ("read", "{picture}")]
-OTHER_MOMENTS = [
-    pytest.param(words, marks=pytest.mark.slow) for words in (("restore", "정말조앗다"), ("fill", "[MASK]"))
-]
+MOMENTS = {"predict": "정말 재미있다", "read": "{picture}", "restore": "정말조앗다", "fill": "[MASK]"}
 # Says by a line when the package begins to import what it needs; before that it has imported next to nothing
 SEEN = """
 import os, sys
@@ -120,12 +116,14 @@ arguments = sys.argv[1:]
 
 
 @pytest.mark.parametrize("moments", [1, pytest.param(125, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("words", [*MOMENTS, *OTHER_MOMENTS], ids=["predict", "read", "restore", "fill"])
-def test_at_any_moment_a_signal_ends_a_command_without_a_line(start, words, moments, tmp_path):
+@pytest.mark.parametrize(
+    "name", ["predict", "read", *(pytest.param(name, marks=pytest.mark.slow) for name in [*MOMENTS][2:])]
+)
+def test_at_any_moment_a_signal_ends_a_command_without_a_line(start, name, moments, tmp_path):
     picture = Image.new("L", (300, 60), 255)
     ImageDraw.Draw(picture).text((20, 20), "정말 재미있다", font=ImageFont.truetype(str(font_file()), 20))
     picture.save(tmp_path / "a.png")
-    words = [word.format(picture=tmp_path / "a.png") for word in words]
+    words = [name, MOMENTS[name].format(picture=tmp_path / "a.png")]
     started = time.monotonic()
     whole, errors = start(*words).communicate(timeout=60)
     longest = time.monotonic() - started
@@ -200,10 +198,6 @@ def check_refused(done, message):
     assert re.fullmatch(f"error: .*{message}.*; (choose another path|free some space).*", last), last
 
 
-# A training of seconds, whose checkpoint is larger than what is left
-SMALL = "--epochs 1 --embedding-size 8 --hidden-size 8".split()
-
-
 @pytest.fixture
 def full(disk, bundle_folder):
     """A disk with a bundle on it and 8 KiB left."""
@@ -213,19 +207,18 @@ def full(disk, bundle_folder):
     return place
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["predict", "--input", "{table}", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],
-        ["export", "--bundle", "{place}/bundle"],
-        ["bulk", "{table}", "--output", "{place}/out", "--bundle", "{place}/bundle", "--workers", "1"],
-        ["train", "--task", "restore", "--data", "sample", "--out", "{place}/out", *SMALL],
-    ],
-    ids=["predict", "export", "bulk", "train"],
-)
-def test_a_full_disk_is_one_line_and_nothing_half_written(command, full, arguments):
+FILLING = [
+    "predict --input {table} --output {place}/out.csv --bundle {place}/bundle",
+    "export --bundle {place}/bundle",
+    "bulk {table} --output {place}/out --bundle {place}/bundle --workers 1",
+    "train --task restore --data sample --out {place}/out --epochs 1 --embedding-size 8 --hidden-size 8",
+]
+
+
+@pytest.mark.parametrize("line", FILLING)
+def test_a_full_disk_is_one_line_and_nothing_half_written(command, full, line):
     table = nsmc.sample_folder() / nsmc.FILES["train"]
-    check_refused(command(*(word.format(table=table, place=full) for word in arguments)), "No space left on device")
+    check_refused(command(*line.format(table=table, place=full).split()), "No space left on device")
     assert {path.name for path in full.iterdir()} <= {"bundle", "rest", "out"}
     assert [path.name for path in (full / "out").glob("*")] in ([], ["_plan.json"], ["settings.json"])
     load_bundle(full / "bundle", LAYOUT)
@@ -249,16 +242,11 @@ def test_a_workbook_for_a_full_disk_is_one_line(full, tmp_path, output, temporar
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [
-        ["predict", "좋다", "--output", "{place}/out.csv", "--bundle", "{place}/bundle"],
-        ["train", "--data", "sample", "--out", "{place}/run"],
-    ],
-    ids=["predict", "train"],
+    "line", ["predict 좋다 --output {0}/out.csv --bundle {0}/bundle", "train --data sample --out {0}/run"]
 )
-def test_a_read_only_folder_is_one_line(command, full, disk, arguments):
+def test_a_read_only_folder_is_one_line(command, full, disk, line):
     disk("remount", "ro")
-    check_refused(command(*(each.format(place=full) for each in arguments)), "Read-only file system")
+    check_refused(command(*line.format(full).split()), "Read-only file system")
 
 
 def test_a_download_to_a_full_disk_is_one_line(command, full):

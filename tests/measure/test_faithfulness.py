@@ -13,9 +13,8 @@ def encoded(*reviews):
     return [Encoded("", tuple(tokens), tuple(range(len(tokens)))) for tokens in reviews]
 
 
-REVIEWS = encoded(
-    *([f"t{number}" for number in RANDOM.choice(200, size, replace=False)] for size in RANDOM.randint(3, 30, 120))
-)
+SIZES = RANDOM.randint(3, 30, 120)
+REVIEWS = encoded(*([f"t{number}" for number in RANDOM.choice(200, size, replace=False)] for size in SIZES))
 
 
 def linear(reviews):
@@ -26,11 +25,6 @@ def linear(reviews):
 
 def measure(reviews, weights, **options):
     return faithfulness(linear, reviews, {"attention": weights}, **options)
-
-
-@pytest.fixture(scope="module")
-def perfect():
-    return measure(REVIEWS, [[abs(WORTH[token]) for token in each.tokens] for each in REVIEWS])
 
 
 def test_of_a_linear_scorer_the_change_is_the_token_s_own_worth():
@@ -44,24 +38,28 @@ def test_shares_sum_to_one_and_are_equal_where_nothing_matters():
     assert shares(numpy.zeros(4)).tolist() == [0.25] * 4
 
 
-def test_a_perfect_order_on_a_linear_scorer_agrees_wholly(perfect):
+def test_a_perfect_order_on_a_linear_scorer_agrees_wholly_and_a_random_one_with_nothing():
+    perfect = measure(REVIEWS, [[abs(WORTH[token]) for token in each.tokens] for each in REVIEWS])
     assert perfect["reviews"] == 120
     assert perfect["tau"]["attention"]["erasure"]["mean"] == pytest.approx(1)
     attention, erasure = (perfect["orders"][name]["comprehensiveness"] for name in ("attention", "erasure"))
     assert attention == pytest.approx(erasure)
     assert set(perfect) == {"reviews", "tau", "orders"}, "nothing is made up for what was not given"
-
-
-def test_a_random_order_agrees_with_nothing(perfect):
     found = perfect["tau"]["random"]["erasure"]
     assert abs(found["mean"]) < 0.1 and found["low"] < 0 < found["high"] and found["significant"] < 0.2
 
 
-def test_signs_of_gradients_do_not_count():
+def test_of_gradients_signs_do_not_count_in_orders_but_in_the_correlation_and_there_is_no_sum():
     signed = [[WORTH[token] for token in each.tokens] for each in REVIEWS]
     found = faithfulness(linear, REVIEWS, {"attention": signed, "gradient": signed})["tau"]
     assert found["attention"] == {measure: pytest.approx(perfect_order()) for measure in ("erasure", "gradient")}
     assert found["gradient"] == {"erasure": pytest.approx(perfect_order())}
+    alike = [numpy.ones(len(each)) for each in REVIEWS]
+    found = faithfulness(linear, REVIEWS, {"attention": alike, "gradient": signed})
+    assert found["correlation"] == {"attention": None, "gradient": pytest.approx(1)} and "gap" not in found
+    # over all tokens of all reviews
+    expected = scipy.stats.pearsonr([1, 2, 3], [2, 1, 5])[0]
+    assert correlation([[1.0, 2.0], [3.0]], [[2.0, 1.0], [5.0]]) == pytest.approx(expected)
 
 
 def test_contributions_of_a_linear_scorer_are_its_changes_and_add_up():
@@ -73,17 +71,6 @@ def test_contributions_of_a_linear_scorer_are_its_changes_and_add_up():
     wrong = faithfulness(linear, REVIEWS, {**orders, "contribution": [-values for values in signed]})
     assert wrong["correlation"]["contribution"] == pytest.approx(-1) and wrong["gap"] > 1
     assert wrong["tau"] == found["tau"] and wrong["orders"] == found["orders"], "only the sign was wrong"
-
-
-def test_gradients_have_a_correlation_and_no_sum():
-    worth = [[WORTH[token] for token in each.tokens] for each in REVIEWS]
-    found = faithfulness(linear, REVIEWS, {"attention": [numpy.ones(len(each)) for each in REVIEWS], "gradient": worth})
-    assert found["correlation"] == {"attention": None, "gradient": pytest.approx(1)} and "gap" not in found
-
-
-def test_the_correlation_is_over_all_tokens_of_all_reviews():
-    ones, others = [[1.0, 2.0], [3.0]], [[2.0, 1.0], [5.0]]
-    assert correlation(ones, others) == pytest.approx(scipy.stats.pearsonr([1, 2, 3], [2, 1, 5])[0])
 
 
 @pytest.mark.parametrize("bias", [-2.0, 0.0, 0.5])
@@ -98,12 +85,11 @@ def perfect_order():
     return {"mean": 1, "low": 1, "high": 1, "sd": 0, "significant": significant}
 
 
-def test_reviews_too_short_for_an_order_are_left_out():
+def test_an_order_without_an_answer_does_not_count_and_one_alone_has_no_interval():
     reviews = encoded(["t1"], ["t1", "t2"], ["t1", "t2", "t3"], ["t4", "t5", "t6"])
-    assert measure(reviews, [numpy.arange(len(tokens)) for tokens in reviews])["reviews"] == 2
-
-
-def test_an_order_without_an_answer_does_not_count():
+    assert measure(reviews, [numpy.arange(len(tokens)) for tokens in reviews])["reviews"] == 2, "others are too short"
+    one = agreement([[1, 2, 3]], [[1, 2, 3]])
+    assert one == {"mean": None, "low": None, "high": None, "sd": None, "significant": 0}
     found = agreement([[1, 1, 1], [1, 2, 3], [3, 2, 1]], [[1, 2, 3], [1, 2, 3], [3, 2, 1]])
     assert found["mean"] == pytest.approx(1)
 
@@ -116,11 +102,6 @@ def test_the_interval_is_the_normal_one_of_the_mean():
     assert found["mean"] == pytest.approx(0)
     assert (found["low"], found["high"]) == (pytest.approx(-1.96 * error), pytest.approx(1.96 * error))
     assert found["sd"] == pytest.approx(2 * error) and found["significant"] == 0
-
-
-def test_one_order_has_a_mean_but_no_interval():
-    found = agreement([[1, 2, 3]], [[1, 2, 3]])
-    assert found == {"mean": None, "low": None, "high": None, "sd": None, "significant": 0}
 
 
 def test_aopc_averages_over_the_shares_of_eraser():

@@ -5,17 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.measure.share import (
-    BINS,
-    RAW_STARS,
-    SHARE_GRID,
-    UNKNOWN,
-    Evidence,
-    Share,
-    bins_of,
-    posteriors,
-    shrunk,
-)
+from nsmc_attention.measure.share import BINS, RAW_STARS, SHARE_GRID, UNKNOWN, Evidence, Share, bins_of, shrunk
 
 PROBABILITIES = st.lists(st.floats(0, 1), max_size=60)
 
@@ -89,12 +79,6 @@ def test_groups_are_pulled_towards_their_table_the_more_the_smaller_they_are():
     assert few.share > many.share + 0.05
     assert few.share > small.share.share and abs(many.share - large.share.share) < 0.1
     assert shrunk(numpy.zeros((0, BINS))) == [] and shrunk(Evidence.of().bins[None]) == [UNKNOWN]
-
-
-def test_posteriors_sum_to_1():
-    counts = numpy.stack([Evidence.of(drawn(share, 30)[0]).bins for share in (0.1, 0.5, 1.0)])
-    for pooled in (False, True):
-        assert posteriors(counts, pooled=pooled).sum(axis=1) == pytest.approx(1)
 
 
 def starred(shares, shift, count=2000, seed=0):

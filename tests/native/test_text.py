@@ -87,13 +87,15 @@ def test_edges_have_the_tokens_of_mecab(decoder, mecab, text):
     assert decoder.tokens(text) == mecab.morphs(text)
 
 
-def test_a_text_that_is_no_unicode_text_is_refused(decoder):
+def test_a_text_that_is_no_unicode_text_or_too_long_and_a_small_array_are_refused(decoder):
     with pytest.raises(UnicodeEncodeError, match="surrogates not allowed"):
         decoder.tokens("가\ud800")
     with pytest.raises(TypeError, match="expected str, found 3"):
         decoder.encode([3], _text.Vocabulary({}, 0, 1, False))
     with pytest.raises(ValueError, match="at most 20000 characters"):
         decoder.tokens("가" * 20001)
+    with pytest.raises(ValueError, match=r"an int32 array \(N, T, 8\)"):
+        _text.write_ngrams([["가"], ["나"]], 9, numpy.zeros(17, dtype="int32"))
 
 
 @functools.lru_cache(maxsize=1)
@@ -126,11 +128,6 @@ def test_ngrams_are_those_of_numpy(token_lists, width, buckets):
     found = numpy.zeros((len(token_lists), width, ngrams.NGRAMS), dtype="int32")
     _text.write_ngrams([tokens[:width] for tokens in token_lists], buckets, found)
     assert numpy.array_equal(found, ngrams.numpy_ngram_ids([tokens[:width] for tokens in token_lists], buckets, width))
-
-
-def test_an_array_of_another_size_is_refused():
-    with pytest.raises(ValueError, match=r"an int32 array \(N, T, 8\)"):
-        _text.write_ngrams([["가"], ["나"]], 9, numpy.zeros(17, dtype="int32"))
 
 
 def test_threads_give_the_same(decoder):
@@ -183,10 +180,6 @@ def copied(tmp_path):
     return tmp_path
 
 
-def test_a_copy_of_the_dictionary_is_understood(copied):
-    assert dictionary.open_decoder(copied).tokens("정말 재미있는 영화") == ["정말", "재미있", "는", "영화"]
-
-
 @pytest.mark.parametrize("name", dictionary.FILES)
 @pytest.mark.parametrize("left", [0, 1, 3, 39, 71, 100, 4096])
 def test_a_truncated_file_is_refused(copied, name, left):
@@ -204,6 +197,7 @@ SETTINGS = ["unk-feature = X", "node-format = %m", "left-space-penalty-factor = 
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_a_setting_that_is_not_understood_leaves_the_work_to_mecab(copied, setting):
+    assert dictionary.open_decoder(copied).tokens("정말 재미있는 영화") == ["정말", "재미있", "는", "영화"]
     with open(copied / "dicrc", "a", encoding="utf-8") as file:
         file.write(f"\n{setting}\n")
     with pytest.raises(ValueError):

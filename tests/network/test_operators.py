@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nsmc_attention.classifier.settings import Config
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.network import operators
 from nsmc_attention.network.attention import Additive
@@ -77,9 +76,8 @@ def test_weights_and_gradients_are_those_of_the_products(seed, reviews, units, f
     arrays = [parameter.data() for parameter in cell._collect_params_with_prefix().values()]
     for array in arrays:
         array[:] = draw.randn(*array.shape) * (60 if far and len(array) == units else 0.5)
-    found = assert_same_without(
-        lambda *_: cell._compute_weight(nd, states, states, mask), [states, *arrays], 1e-3 if far else 1e-5
-    )
+    tolerance = 1e-3 if far else 1e-5
+    found = assert_same_without(lambda *_: cell._compute_weight(nd, states, states, mask), [states, *arrays], tolerance)
     assert not found[0][mask.asnumpy() == 0].any()
 
 
@@ -183,10 +181,3 @@ def test_dropout_follows_the_seed_and_rests_outside_training():
             masks.append(layer(array).asnumpy())
     assert (masks[0] == masks[1]).all() and (masks[0] != masks[2]).any()
     assert (layer(array).asnumpy() == array.asnumpy()).all()
-
-
-def test_a_graph_is_lowered_from_the_operators_of_mxnet():
-    from nsmc_attention.network.graphs import trace
-
-    network = Config().network(50, with_ngrams=False)
-    assert not {node.operator for node in trace(network)[1]} & set(operators.NAMES)

@@ -11,8 +11,6 @@ from mxnet import nd  # noqa: E402
 from nsmc_attention.network.encoders import TransformerEncoder  # noqa: E402
 from nsmc_attention.network.transformer import SelfAttention, Transformer  # noqa: E402
 
-LENGTHS = [7, 3, 1, 5]
-
 
 def transformer():
     settings = TransformerEncoder(layers=3, heads=2, units=8, feed_forward=10, positions="learned")
@@ -20,13 +18,6 @@ def transformer():
     built = Transformer(settings, 6, max_length=20)
     built.initialize(mxnet.init.Normal(0.5))
     return built
-
-
-def embedded(width, filler):
-    values = numpy.random.RandomState(0).normal(size=(20, len(LENGTHS), 6))[:width]
-    for row, length in enumerate(LENGTHS):
-        values[length:, row] = filler
-    return nd.array(values)
 
 
 def test_places_tell_equal_tokens_apart():
@@ -53,15 +44,3 @@ def test_with_a_causal_mask_no_weight_is_above_the_diagonal():
     states[4:] = 9
     again, _ = built(states, nd.array([range(1, 7)] * 2, dtype="int32"))
     numpy.testing.assert_allclose(again.asnumpy()[:4], contexts.asnumpy()[:4], atol=1e-5)
-
-
-def test_gradients_of_the_padding_are_zero():
-    built, given = transformer(), embedded(7, 1.0)
-    given.attach_grad()
-    with mxnet.autograd.record():
-        states, _ = built(given, nd.array(LENGTHS))
-        loss = sum(states[:length, row].square().sum() for row, length in enumerate(LENGTHS))
-    loss.backward()
-    for row, length in enumerate(LENGTHS):
-        assert (given.grad.asnumpy()[length:, row] == 0).all()
-        assert (given.grad.asnumpy()[:length, row] != 0).any()

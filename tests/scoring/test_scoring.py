@@ -1,9 +1,7 @@
 import contextlib
-import csv
 import io
 import itertools
 import json
-import shutil
 import weakref
 from decimal import Decimal
 
@@ -12,11 +10,8 @@ import psutil
 import pyarrow.parquet
 import pytest
 
-from nsmc_attention.bundle import load_bundle, read_contents, write_bundle
-from nsmc_attention.classifier.predictor import load_classifier
-from nsmc_attention.classifier.settings import LAYOUT
 from nsmc_attention.corpora import nsmc
-from nsmc_attention.errors import BundleError, DataError, NsmcError
+from nsmc_attention.errors import DataError, NsmcError
 from nsmc_attention.scoring.files import line_parts, row_stream, score_table, table_parts
 from nsmc_attention.tables.parts import PART_ROWS, TablePart
 from nsmc_attention.tables.table import Table, open_table
@@ -35,35 +30,18 @@ def score_rows(classifier, tmp_path):
     return score
 
 
-@pytest.fixture
-def table(tmp_path):
-    """More rows than one piece, so that workers score it; every hundredth is blank."""
-    return write_table(tmp_path / "many.csv", PART_ROWS + 100)
-
-
-def write_table(path, size):
-    documents = list(itertools.islice(itertools.cycle(nsmc.load("sample", "train").documents), size))
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(["number", "document"])
-        rows.writerows([number, "" if number % 100 == 0 else text] for number, text in enumerate(documents))
-    return path
-
-
-def read(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_workers_and_one_process_write_the_same_rows_in_order(classifier, table, tmp_path):
-    score_table(classifier, table, tmp_path / "two.csv", processes=2)
-    score_table(classifier, table, tmp_path / "one.csv", processes=1)
-    two, one = read(tmp_path / "two.csv"), read(tmp_path / "one.csv")
-    assert [row["number"] for row in two] == [row["number"] for row in one] == list(map(str, range(len(one))))
-    assert [row["label"] for row in two] == [row["label"] for row in one]
-    assert all(row["error"] == "blank: no word to score" for row in two[::100])
-    numbers = [(float(a["probability"]), float(b["probability"])) for a, b in zip(one, two) if a["label"]]
-    assert max(abs(a - b) for a, b in numbers) <= 1e-5
+def test_workers_and_one_process_write_the_same_rows_in_order(classifier, tmp_path):
+    """Of more rows than one piece, so that workers score them; every hundredth is blank."""
+    texts = itertools.islice(itertools.cycle(nsmc.load("sample", "train").documents), PART_ROWS + 100)
+    frame = pandas.DataFrame({"document": ["" if number % 100 == 0 else text for number, text in enumerate(texts)]})
+    frame.to_csv(tmp_path / "many.csv", index_label="number")
+    for processes in (1, 2):
+        score_table(classifier, tmp_path / "many.csv", tmp_path / f"{processes}.csv", processes=processes)
+    one, two = (pandas.read_csv(tmp_path / f"{processes}.csv", keep_default_na=False) for processes in (1, 2))
+    assert one["number"].tolist() == two["number"].tolist() == list(range(len(frame)))
+    assert one["label"].tolist() == two["label"].tolist() and set(two["error"][::100]) == {"blank: no word to score"}
+    numbers = [pandas.to_numeric(table["probability"]).fillna(0) for table in (one, two)]
+    assert max(abs(numbers[0] - numbers[1])) <= 1e-5
 
 
 def test_no_more_windows_are_read_than_the_workers_need(classifier):
@@ -244,14 +222,3 @@ def test_a_scored_workbook_has_numbers_and_text_that_is_never_computed(score_row
     first, second = (dict(zip(part, row)) for row in zip(*part.values()))
     assert first["리뷰"] == "=1+1 좋다" and first["평점"] == 5 and isinstance(first["probability"], float)
     assert second["error"] == "blank: no word to score" and second["label"] is None
-
-
-def test_where_one_bundle_began_no_other_goes_on(bundle_folder, tmp_path):
-    """Workers load the bundle by its folder, where another may stand by then."""
-    folder = shutil.copytree(bundle_folder, tmp_path / "bundle")
-    classifier = load_classifier(folder)
-    assert [len(found) for _, found in row_stream(classifier, [["좋다"], ["별로", "영화"]], 2)] == [1, 2]
-    began = load_bundle(folder, LAYOUT)
-    write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
-    with pytest.raises(BundleError, match="expected the bundle that was loaded at first, found another, .*; begin"):
-        list(row_stream(classifier, [["좋다"]], 2))

@@ -103,9 +103,8 @@ def restorer(settings, name, **more):
     return Case(name, settings, lambda: settings.network(VOCABULARY, VOCABULARY, 10), inputs, fixed, **more)
 
 
-EDITOR, WRITER = (
-    cls(embedding_size=6, encoder=Stack(1, 4), output_units=5, dropout=0.0) for cls in (EditorConfig, WriterConfig)
-)
+SMALL = {"embedding_size": 6, "encoder": Stack(1, 4), "output_units": 5, "dropout": 0.0}
+EDITOR, WRITER = EditorConfig(**SMALL), WriterConfig(**SMALL)
 
 
 def editor(layers):
@@ -119,15 +118,12 @@ def writer(norm, positions):
 
 def reader():
     """Its convolutions see the margin behind a line; see tests/systems/read/test_network.py."""
-    settings = ReaderConfig(
-        hidden_size=4, attention=Location(units=5), decoder_size=6, embedding_size=3, output_units=4
-    )
-    count = 80
+    sizes = {"hidden_size": 4, "decoder_size": 6, "embedding_size": 3, "output_units": 4}
+    settings, count = ReaderConfig(attention=Location(units=5), **sizes), 80
     inputs = {**PICTURE, "target": ("N", 5)}
     fixed = {"D": settings.width, "H": settings.decoder_size, "P": count}
-    return Case(
-        "reader", settings, lambda: settings.network(VOCABULARY, count), inputs, fixed, weights=None, reads_padding=True
-    )
+    more = {"weights": None, "reads_padding": True}
+    return Case("reader", settings, lambda: settings.network(VOCABULARY, count), inputs, fixed, **more)
 
 
 NEAR = {"values": "convolution", "window": 3, "signed": 1}
@@ -278,9 +274,8 @@ def test_onnx_is_gluon(case):
             for name, axes in interface.inputs.items():
                 shape = [sizes.get(size, size) for size in axes if size not in ("W",)]
                 if name in LENGTHS:
-                    known[name] = numpy.array(
-                        [length, *numpy.random.RandomState(seed).randint(1, length + 1, reviews - 1)]
-                    )
+                    shorter = numpy.random.RandomState(seed).randint(1, length + 1, reviews - 1)
+                    known[name] = numpy.array([length, *shorter])
                 if name == "places":
                     known[name] = numpy.arange(reviews)
                 fresh = name in ("ids", "token_ids", "ngram_ids", "source_ids")

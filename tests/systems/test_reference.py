@@ -1,19 +1,13 @@
 """What the predictors of all tasks share: they are loaded by their task, pickled, and refuse what is not theirs."""
 
 import pickle
+import subprocess
+import sys
 
 import pytest
 
-from nsmc_attention import (
-    Classifier,
-    FilmRater,
-    LanguageModel,
-    Restorer,
-    load,
-    load_film,
-    load_language_model,
-    load_restorer,
-)
+from nsmc_attention import FilmRater, LanguageModel, Restorer, load, load_film, load_language_model, load_restorer
+from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.errors import BundleError, ConfigError, DataError
 
 # {a fixture, its bundle: (class, its own function that loads, what it makes of texts)}
@@ -46,10 +40,6 @@ def test_a_classifiers_bundle_and_an_unknown_engine_are_refused(bundle, bundle_f
         own_load(folder, engine="torch")
 
 
-def test_the_classifier_is_the_default():
-    assert type(load()) is Classifier
-
-
 @pytest.mark.parametrize("texts", ["정말", b"x", [3]])
 @pytest.mark.parametrize("use", ["Restorer.restore_many", "FilmRater.__call__", "Classifier.predict_many"])
 def test_one_string_is_no_list_of_texts(request, use, texts):
@@ -59,3 +49,32 @@ def test_one_string_is_no_list_of_texts(request, use, texts):
     message = "expected a (list of (texts|reviews), found one string|review as str, found int)"
     with pytest.raises(DataError, match=message):
         getattr(predictor, name)(texts)
+
+
+TEXTS = ["정말 재미있는 영화였어요", "배우는 좋은데 영화는 별로", " "]
+COPY = """
+import pickle, sys
+texts, *classifiers = pickle.load(sys.stdin.buffer)
+pickle.dump([each.predict_many(texts) for each in classifiers], sys.stdout.buffer)
+"""
+
+
+def test_copies_in_another_process_predict_the_same(bundle_folder):
+    classifiers = [load_classifier(), load_classifier(bundle_folder, "onnx")]
+    content = pickle.dumps([TEXTS, *classifiers])
+    done = subprocess.run([sys.executable, "-c", COPY], input=content, capture_output=True, check=True)
+    assert pickle.loads(done.stdout) == [each.predict_many(TEXTS) for each in classifiers]
+
+
+def test_a_folder_that_stays_is_referred_to(bundle_folder):
+    content = pickle.dumps(load_classifier(bundle_folder))
+    assert len(content) < 1000 and pickle.loads(content).bundle.folder == bundle_folder.resolve()
+
+
+def test_the_packaged_bundle_is_found_wherever_the_package_is():
+    classifier = load_classifier()
+    content = pickle.dumps(classifier)
+    assert b"nsmc_attention/pretrained" not in content and len(content) < 1000
+    assert pickle.loads(content).bundle.packaged
+    found = repr(load_classifier(engine="onnx"))
+    assert found == "Classifier(bundle='pretrained', engine='onnx', labels=('negative', 'positive'))"

@@ -13,10 +13,8 @@ from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.rows import parts_of
 from nsmc_attention.tables.source import DELIMITERS, delimiter_of, find_source, quotes_enclose, source_lines
 
-ROWS = [
-    {"nickname": "하늘", "review": "배우 연기가 참 좋았다, 정말", "score": "9"},
-    {"nickname": "바다", "review": "지루해서\n나왔다", "score": "2"},
-]
+ROWS = [{"nickname": "하늘", "review": "배우 연기가 참 좋았다, 정말", "score": "9"}]
+ROWS += [{"nickname": "바다", "review": "지루해서\n나왔다", "score": "2"}]
 FRAME = pandas.DataFrame(ROWS)
 CONTENTS = {
     **{delimiter: FRAME.to_csv(index=False, sep=delimiter) for delimiter in DELIMITERS},

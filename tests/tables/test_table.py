@@ -117,9 +117,7 @@ def test_parts_and_a_stream_have_the_rows_of_the_whole_and_their_numbers(written
         ("a.txt", "\ufeff가\n\n나", [1, 2, 3]),
     ],
 )
-def test_a_blank_text_keeps_its_place_but_at_the_end_and_rows_have_the_numbers_of_excel(
-    written, name, content, numbers
-):
+def test_a_blank_text_keeps_its_place_but_at_the_end_and_rows_have_numbers_of_excel(written, name, content, numbers):
     parts = list(open_table(written(name, content)).parts)
     assert [as_text(cell) for part in parts for cell in part["document"]] == ["가", "", "나"]
     assert [number for part in parts for number in part.numbers] == numbers

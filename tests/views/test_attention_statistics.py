@@ -22,10 +22,7 @@ def test_overlap_is_1_less_the_total_variation_distance_averaged_over_pairs_and_
     pairs = [(each[one], each[other]) for each in many for one, other in ((0, 1), (0, 2), (1, 2))]
     distances = [numpy.abs(one - other).sum() / 2 for one, other in pairs]
     assert overlap(many) == pytest.approx(1 - numpy.mean(distances))
-
-
-def test_reviews_of_one_token_and_single_hops_have_no_overlap():
-    assert overlap([numpy.ones((3, 1)), numpy.eye(2)]) == 0, "only the second counts"
+    assert overlap([numpy.ones((3, 1)), numpy.eye(2)]) == 0, "of reviews of one token there is none"
     assert overlap([[[0.5, 0.5]]]) == overlap([numpy.ones((3, 1))]) == overlap([]) == 0
 
 
@@ -42,9 +39,7 @@ def test_evenness_runs_from_one_word_to_all_alike():
     assert evenness([[0.25] * 4, [0.5] * 2]) == pytest.approx(1)
     assert evenness([[0.5, 0.5], [1.0]]) == pytest.approx(1), "one token has no choice"
     assert evenness([[1.0]]) == 1
-
-
-def test_rounding_takes_no_evenness_beyond_its_range():
+    # rounding takes none beyond its range
     for size in range(2, 300):
         assert 0.9999 < evenness([numpy.full(size, 1 / size, dtype="float32")]) <= 1
     assert evenness([numpy.float32([1 + 1e-6, 0])]) == 0
@@ -54,14 +49,5 @@ def test_a_token_has_the_tag_of_the_morpheme_that_it_begins_in():
     text = "영화가 지루했다"
     tags = {text[start:end]: tag for start, end, tag in mecab_tags(text)}
     assert tags["영화"].startswith("N") and tags["가"].startswith("J")
-    each = Prediction(
-        text,
-        "negative",
-        0.9,
-        0.1,
-        ("영화", "가", "지", "루", "했", "다"),
-        ((0, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 8)),
-        numpy.full((6, 6), 1 / 6),
-    )
-    assert tags_at(each.offsets, mecab_tags(text))[:4] == [tags["영화"], tags["가"], tags["지루"], tags["지루"]]
-    assert mecab_tags("") == []
+    offsets = ((0, 2), (2, 3), (4, 5), (5, 6), (6, 7), (7, 8))
+    assert tags_at(offsets, mecab_tags(text))[:4] == [tags["영화"], tags["가"], tags["지루"], tags["지루"]]

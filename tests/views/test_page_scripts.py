@@ -10,7 +10,7 @@ ROOT = Path(nsmc_attention.__file__).parent
 
 
 def test_no_two_functions_of_the_page_have_one_name():
-    scripts = [ROOT / "views/words.js", *sorted(ROOT.glob("apps/serve/*.js")), *sorted(ROOT.glob("systems/*/page.js"))]
+    scripts = [ROOT / "views/words.js", *sorted(ROOT.glob("apps/serve/**/*.js"))]
     text = "\n".join(path.read_text(encoding="utf-8") for path in scripts)
     names = Counter(re.findall(r"^(?:async )?function (\w+)", text, re.MULTILINE))
     assert len(names) > 50 and [name for name, count in names.items() if count > 1] == []

@@ -203,7 +203,7 @@ SHADES = """selector => [...document.querySelectorAll(selector)].map(
 
 
 @pytest.mark.parametrize("scheme, theme", [("light", LIGHT), ("dark", DARK)])
-def test_a_page_has_the_shades_of_the_pictures_and_one_scale_for_matrices_beside_each_other(
+def test_a_page_has_the_shades_of_pictures_and_one_scale_for_matrices_beside_each_other(
     chromium, tmp_path, scheme, theme
 ):
     signed, even = attribution(method="erasure"), attribution()

@@ -1,4 +1,4 @@
-"""What a review praises and blames: of a clause with an aspect by itself, what it contributes, and what is beside it."""
+"""What a review praises and blames: of a clause with an aspect: itself, what it contributes, what is beside it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,13 +20,13 @@ from .clauses import FILM_WORDS, NONE, PATTERNS, Clause, Morphemes, Pairs, Words
 # Log-odds up to which what is beside a clause counts, of a word that says something else of a part than of a whole, and
 # nearer to 0 than which a name alone (발연기) has no side; weight of the rest of a clause with a word of GOODS
 ODDS_LIMIT, OF_A_PART, SURE_ODDS, REST_SHARE = 3.0, 2.0, 1.0, 0.25
-# Weights of what is beside a clause and of what it contributes, and log-odds nearer to 0 than which it has no side: of goods
-# those from which on nine in ten short comments from elsewhere are right (benchmarks.classification.aspects)
+# Weights of what is beside a clause and of what it contributes, and log-odds nearer to 0 than which it has no side: of
+# goods those from which on nine in ten short comments from elsewhere are right (benchmarks.classification.aspects)
 FILM_WEIGHTS, GOODS_WEIGHTS = (0.7, 0.5, 0.02), (0.35, 0.0, 2.0)
 
 
 class Aspect(NamedTuple):
-    """An aspect that a clause names, characters start to end, its label, which may be None, and its part of what that adds."""
+    """An aspect that a clause names, characters start to end, its label or None, and its part of what that adds."""
 
     name: str
     label: Optional[str]
@@ -37,7 +37,7 @@ class Aspect(NamedTuple):
 
 @dataclass(frozen=True)
 class AspectReader(AddedColumns):
-    """The aspects of texts, each with the log-odds of praise, by films' words or a user's, by a scorer whose log-odds are a sum."""
+    """The aspects of texts, with the log-odds of praise, by films' or a user's words and summed log-odds."""
 
     own: Pairs = ()
 
@@ -124,7 +124,7 @@ def sides_of(parts: Sequence[Clause], odds: Sequence[float], whole: float, weigh
 
 
 def by_name(found: Iterable[tuple[Aspect, float]], decided: bool = True) -> dict[str, float]:
-    """Return {aspect: log-odds that the review praises it}, the sum over its clauses, of those with a side if `decided`."""
+    """Return {aspect: log-odds that the review praises it}, summed over its clauses, those with a side if `decided`."""
     known = [(aspect.name, odds) for aspect, odds in found if aspect.label or not decided]
     return {name: sum(odds for other, odds in known if other == name) for name, _ in known}
 

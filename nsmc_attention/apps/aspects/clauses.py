@@ -38,7 +38,7 @@ Morphemes = tuple[list[tuple[str, str]], list[Span]]
 
 
 class Words(NamedTuple):
-    """{word in small letters: its aspect}, what matches one in a text, and whether the classifier was trained on other texts."""
+    """{word in small letters: its aspect}, what matches one, and whether the classifier was trained on other texts."""
 
     aspects: dict[str, str]
     pattern: "re.Pattern[str]"
@@ -46,7 +46,7 @@ class Words(NamedTuple):
 
 
 def read_words(words: Any) -> Pairs:
-    """Read (word, aspect), - for none, of a path or DataFrame with these columns; () for None. DataError where wrong."""
+    """Read (word, aspect), - for none, of a path or DataFrame with such columns; () for None. DataError if wrong."""
     option, table, name = "words:", words, "DataFrame"
     if isinstance(words, (str, Path)):
         option, table, name = "--aspects-file", Path(words), str(words)
@@ -72,8 +72,8 @@ FILM_WORDS = words_of(read_words(FOLDER / "aspects.tsv"), goods=False)
 class Clause(NamedTuple):
     """Characters start to end, the aspects named there, and the letter of its ending, o for one aspect and no other.
 
-    By itself it is read as 영상 화려하다 for 영상은 화려한데: without morphemes that begin at `left_out`, with `tail` for the ending.
-    Of goods the aspects are left out, and words of GOODS: `worth` is how many praise less how many blame.
+    By itself it is read as 영상 화려하다 for 영상은 화려한데: without morphemes that begin at `left_out`, with `tail` for the
+    ending. Of goods the aspects are left out, and words of GOODS: `worth` is how many praise less how many blame.
     """
 
     start: int

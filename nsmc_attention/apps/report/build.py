@@ -100,13 +100,16 @@ def report(
 
 @dataclass(frozen=True)
 class TextReader(AspectReader):
-    """Reads of texts what a report counts, small enough to come from a worker process; for `films` their vectors too."""
+    """Reads of texts what a report counts, small enough to come from a worker; for `films` their vectors too."""
 
     films: bool = False
-    review_reader = cached_property(lambda self: ReviewReader(self.scorer.bundle, threads=1))
+
+    @cached_property
+    def review_reader(self) -> ReviewReader:
+        return ReviewReader(self.scorer.bundle, threads=1)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        """Return one row of all texts: the clean ones, frames of PREDICTED and MENTION, their `count_words`, their vectors."""
+        """Return one row of all texts: clean texts and PREDICTED, MENTION as a frame, `count_words`, vectors."""
         scorer, reviews = self.scorer, self.scorer.encoder.encode_many([*texts])
         probabilities, weights, figures = scorer.score.read(reviews, scorer.heads)
         labelled = scorer.labels_of(reviews, probabilities)
@@ -127,16 +130,16 @@ class TextReader(AspectReader):
 
 
 def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
-    """Yield the place of each aspect's clearest clause, its odds, label (None: undecided) and probability, and its name."""
+    """Yield of each aspect's clearest clause place, odds, label (None: undecided) and probability, and its name."""
     for name, odds in {**by_name(judged, decided=False), **by_name(judged)}.items():
         best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
         yield best.start, best.end, odds, best.label, (1 + math.tanh(odds / 2)) / 2, name
 
 
 def read_texts(
-    reader: TextReader, table: WholeTable, frame: pandas.DataFrame, rater: Optional[FilmRater] = None
+    reader: TextReader, table: WholeTable, frame: pandas.DataFrame, rater: Optional[FilmRater]
 ) -> tuple[pandas.DataFrame, Tally, pandas.DataFrame, pandas.DataFrame, Pools, pandas.DataFrame]:
-    """Fill a frame with PREDICTED; return its rows with a label, what is counted of all texts, and those that may be shown."""
+    """Fill a frame with PREDICTED; return its rows with a label, counts of all texts, and those that may be shown."""
     tally, words, pools, kept = Tally(), pandas.DataFrame(), Pools(), [*PREDICTED][: 3 if reader.scorer.heads else 2]
     mentions, shown = list[pandas.DataFrame](), list[pandas.DataFrame]()
     frame[kept] = pandas.DataFrame(index=frame.index, columns=kept).astype({name: PREDICTED[name] for name in kept})
@@ -182,7 +185,7 @@ def check_folder(folder: Path) -> None:
 
 
 def write_tables(folder: Path, tables: Tables) -> None:
-    """Write the tables as csv into a folder, and remove those that an earlier report left and this one does not have."""
+    """Write the tables as csv into a folder, and remove those of an earlier report that this one does not have."""
     folder.mkdir(exist_ok=True)
     for name in TABLES:
         (folder / f"{name}.csv").unlink(missing_ok=True)
@@ -270,7 +273,7 @@ def section_html(section: Section, say: dict[str, str]) -> str:
 
 
 def example_list(heading: str, examples: Sequence[Example], folded: bool) -> str:
-    """Return reviews as plain text, which the page's script replaces by ones with shaded words; `folded` ones to unfold."""
+    """Return reviews as plain text, which the page's script replaces by shaded words; `folded` ones to unfold."""
     items = "".join(f'<li lang="ko">{html.escape(example.attribution.text)}</li>' for example in examples)
     shown, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(heading)
     return f"<details><summary>{heading}</summary>{shown}</details>" if folded else f"<h3>{heading}</h3>{shown}"

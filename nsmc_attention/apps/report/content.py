@@ -37,7 +37,7 @@ class Example(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The key of a section's phrases, its chart (HTML), what fills the heading and the legend, and reviews by their heading."""
+    """The key of a section's phrases, its chart (HTML), values for heading and legend, and reviews by heading."""
 
     key: str
     chart: str
@@ -55,7 +55,7 @@ def rate_groups(rater: Any, pools: dict[Any, Any], groups: pandas.DataFrame) -> 
 
 @dataclass(frozen=True)
 class Content:
-    """The data of a report: a row a review, those with a text to show, tables, a row a mention of an aspect, and what is said."""
+    """The data of a report: a row a review, those to show, tables, a row a mention of an aspect, and phrases."""
 
     frame: pandas.DataFrame
     shown: pandas.DataFrame
@@ -72,7 +72,7 @@ class Content:
     stars: Optional[Stars] = None
 
     def key_figures(self) -> Iterator[tuple[str, str, str]]:
-        """Yield what, how much and more: the share by the table's stars, if it has them, the estimate, and what is compared."""
+        """Yield what, how much and more: the share by the table's stars, if any, the estimate, and what is compared."""
         say, tally, share = self.say, self.tally, self.tally.share
         counted = tally.positive / max(1, tally.labels)
         bounds = {"low": 100 * share.low, "high": 100 * share.high, "counted": 100 * counted}
@@ -100,7 +100,7 @@ class Content:
 
     @cached_property
     def rated(self) -> dict[str, float]:
-        """The shares with many stars, and with a label that agrees, of reviews with few or many; what else is said of stars."""
+        """Of reviews with few or many stars, the shares of many and of labels that agree; more on the stars."""
         frame, scale = self.frame, self.stars.scale if self.stars else 0
         sides = frame.loc[frame["star_label"].notna(), ["label", "star_label"]]
         agreed = (sides["label"] == "positive") == (sides["star_label"] == 1)
@@ -112,7 +112,7 @@ class Content:
         return [self.say[key].format(count=count, name=self.group_by)] if count else []
 
     def sentiments(self) -> str:
-        """Return a bar of SENTIMENTS, and below it each with its count and share; nothing where the classifier has no heads."""
+        """Return a bar of SENTIMENTS, and below it their counts and shares; nothing for a classifier without heads."""
         bar = names = ""
         for kind, count, share in self.tables.get("sentiments", pandas.DataFrame()).itertuples(name=None):
             bar += f'<i class="{kind}" {style(width=share)}></i>'
@@ -128,7 +128,7 @@ class Content:
         return self.say["share_unknown" if value is None else f"share_{key}"].format(share=100 * (value or 0))
 
     def shown_groups(self) -> pandas.DataFrame:
-        """Return the groups of the figure, which the findings name too, by the share that leads: the stars' own, if any."""
+        """Return the groups of the figure and the findings, by the share that leads: that of the stars, if any."""
         groups = self.tables["groups"].head(GROUPS)
         leading = groups["share_by_stars" if self.stars else "share"]
         return groups.assign(leading=leading).sort_values("leading", ascending=False)
@@ -147,7 +147,6 @@ class Content:
         return [(self.say[key], text) for key, text in lines if text]
 
     def praise_and_blame(self, count: int) -> tuple[pandas.DataFrame, pandas.DataFrame]:
-        """Return the clearest words of either side."""
         words = self.tables["words_by_log_odds"]
         return words[words["z"] > 0].head(count), words[words["z"] < 0].tail(count)[::-1]
 
@@ -182,7 +181,7 @@ class Content:
         yield Section("reviews", "", {"shades": say[f"shades_{self.explainer.methods[0]}"]}, self.examples())
 
     def shares(self, rows: pandas.DataFrame) -> Iterator[str]:
-        """Yield what stands beside rows of `shares_by`: share by stars, estimated share with its interval, number of reviews."""
+        """Yield what stands beside rows of `shares_by`: share by stars, estimate with its interval, reviews."""
         for row in rows.itertuples():
             own = getattr(row, "share_by_stars", math.nan)
             first = self.say["stars_share"].format(share=100 * own) if own == own else ""
@@ -213,7 +212,7 @@ class Content:
         return Section("agreement", f'<div class="scroll diagonal">{chart}</div>', {"count": whole, "same": same})
 
     def aspects(self, mentions: pandas.DataFrame) -> Section:
-        """Return a line for each aspect, its share by group, and the reviews that praise and blame it most to unfold."""
+        """Return a line for each aspect, its share by group, and reviews that praise and blame it most to unfold."""
         rows, examples, clear = self.tables["aspects"], {}, clearest(mentions)
         chart = interval_rows(rows, self.shares(rows), PERCENT)
         if "aspects_by_group" in self.tables:
@@ -286,7 +285,7 @@ def style(**lengths: float) -> str:
 
 
 def interval_rows(rows: pandas.DataFrame, values: Iterable[str], ends: Iterable[str], whole: float = math.nan) -> str:
-    """Return one line a row of `shares_by`: its name, its marks and a value, which is HTML; below them the scale's ends."""
+    """Return one line a row of `shares_by`: name, marks and a value, which is HTML; below them the scale's ends."""
     items = zip(rows.iterrows(), values)
     lines = [line(str(name), value, mark("mean", whole) + marks_of(row)) for (name, row), value in items]
     axis = "".join(f"<b>{end}</b>" for end in ends)
@@ -294,7 +293,7 @@ def interval_rows(rows: pandas.DataFrame, values: Iterable[str], ends: Iterable[
 
 
 def marks_of(row: "pandas.Series[Any]", start: str = "left", size: str = "width") -> str:
-    """Return the marks of a row of `shares_by`: an interval, its share, and that by the table's own stars, which leads."""
+    """Return the marks of a row of `shares_by`: interval, share, and the share by the table's stars, which leads."""
     own, far = row.get("share_by_stars", math.nan), " far" * bool(row.get("outlier"))
     bar = f'<i class="range" {style(**{start: row["low"], size: row["high"] - row["low"]})}></i>'
     return bar + mark("dot" + far * (own != own), row["share"], start) + mark("own" + far, own, start)

@@ -1,4 +1,4 @@
-"""Statistics of scored reviews: estimated shares of positive reviews, content words and distinctive ones, extreme reviews."""
+"""Statistics of scored reviews: estimated shares of positive ones, dates, distinctive words, extreme reviews."""
 
 import re
 from collections import Counter, defaultdict
@@ -30,8 +30,8 @@ COUNTED = {r"[2-6]\d{4}": ("D", "1899-12-30"), r"1\d{9}": ("s", "1970-01-01T09")
 WEEKDAYS = dict(zip("월화수목금토일", range(7)))
 THIS_YEAR = re.compile(r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>\w)(?:요일)?\)?$")
 SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]  # what a review may be by the heads of a classifier
-# The middle of the stars, and the characters of a review that is long enough to read
-MIDDLE, READABLE = 6, 15
+# The middle of the stars, the characters of a review that is long enough to read, and the fewest reviews of a word
+MIDDLE, READABLE, FEWEST_REVIEWS = 6, 15, 5
 
 
 def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evidence = NOTHING) -> pandas.DataFrame:
@@ -58,7 +58,7 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
     difference, whole = by(sides).mean() - sides.mean(), sides.mean()
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / by(sides).count())
     counts = {kind: by(frame["sentiment"] == kind).sum() for kind in SENTIMENTS[1::2] if "sentiment" in frame}
-    counts.update({"undecided": by(undecided).sum()} if undecided.any() else {})
+    counts |= {"undecided": by(undecided).sum()} if undecided.any() else {}
     own = {"mean_stars": "stars", "share_by_stars": "star_label"}.items()
     means = {name: by(frame[column]).mean() for name, column in own if column in frame}
     rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0, **counts, **means)
@@ -66,7 +66,7 @@ def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evi
 
 
 def agreement(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the number of reviews with stars by the side of their stars (rows; neutral is the middle) and by the model."""
+    """Return the number of reviews by the side of their stars (rows; neutral is the middle) and by the model."""
     sides = frame["star_label"].fillna(0.5).where(frame["stars"].notna()).rename("stars")
     said = frame.get("sentiment", frame["label"]).rename("model")
     counts = frame.groupby([sides, said], observed=True).size().unstack(fill_value=0)
@@ -77,9 +77,8 @@ def agreement(frame: pandas.DataFrame) -> pandas.DataFrame:
 def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     """Return each date as "2019-04-01", or "2019-04" where it has no day; NaN where it is none, or relative (3일 전).
 
-    Years come first, as in Korea ("19. 4. 1.", "2019년 4월 1일", "190401", "2019-04-01 12:30"), or the month has its English
-    name (Oct 1, 2025). Time zones are ignored: the day is the writer's. A date without a year has the newest of the others
-    or the next one, whichever has its day of the week.
+    Years come first, as in Korea ("19. 4. 1.", "2019년 4월 1일"), or the month has its English name. The day is the writer's,
+    in any time zone. A date without a year has the newest of the others or the next, whichever has its day of the week.
     """
     written = pandas.Series([str(cell).strip() for cell in cells], dtype="category").cat
     texts = pandas.Series(written.categories, dtype=object).str
@@ -101,7 +100,7 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
 
 
 def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior: float, whole: Evidence) -> Tables:
-    """Return the tables of a report, from its rows with a label, those `shown` with texts, words and mentions of aspects."""
+    """Return the tables of a report, from rows with a label, those `shown`, words and mentions of aspects."""
     tables = Tables()
     if "sentiment" in frame:
         counts = frame["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
@@ -122,10 +121,7 @@ def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior:
 
 
 def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Sequence[float]]]) -> pandas.DataFrame:
-    """Count "reviews" by word, "" of all, and their "tokens" with the sums of their "weights", each by label.
-
-    A review has a label, its words, those of the tokens, and the tokens' weights.
-    """
+    """Count by label, of (label, words, tokens, weights), "reviews" by word ("": all), "tokens", and "weights"."""
     columns = defaultdict[tuple[str, str], Any](Counter)
     for label, words, tokens, weights in reviews:
         columns["reviews", label].update({"", *words})
@@ -136,12 +132,12 @@ def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Seque
     return pandas.DataFrame(columns).fillna(0.0)
 
 
-def distinctive_words(reviews: pandas.DataFrame, fewest: int = 5) -> pandas.DataFrame:
+def distinctive_words(reviews: pandas.DataFrame) -> pandas.DataFrame:
     """Return which words occur more in reviews of one label than in those of the other.
 
     The log-odds ratio with all words as the Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
-    equation 22), is z, above 0 for praise, largest first, 0 where the word is in no larger share of that side's reviews;
-    positive and negative are the reviews with the word. Words in fewer than `fewest` are left out.
+    equation 22), is z, above 0 for praise, largest first, 0 where the word is in no larger share of that side's
+    reviews; positive and negative are the reviews with the word. Words in fewer than FEWEST_REVIEWS are left out.
     """
     counts = reviews.reindex(columns=["positive", "negative"]).fillna(0.0)
     sides, counts = counts.loc[""], counts.drop(index="")
@@ -150,15 +146,15 @@ def distinctive_words(reviews: pandas.DataFrame, fewest: int = 5) -> pandas.Data
     others = counts.sum() + whole.sum() - smoothed if len(counts) > 1 else smoothed
     odds, larger = numpy.log(smoothed / others) @ [1, -1], (counts / sides.clip(lower=1)) @ [1, -1]
     z = (odds / numpy.sqrt((1 / smoothed).sum(axis="columns"))).where(numpy.sign(odds) == numpy.sign(larger), 0.0)
-    rows = counts.astype("int64").assign(z=z)[whole >= fewest].rename_axis("word").reset_index()
+    rows = counts.astype("int64").assign(z=z)[whole >= FEWEST_REVIEWS].rename_axis("word").reset_index()
     return rows.sort_values(["z", "word"], ascending=[False, True], ignore_index=True)
 
 
 def attended_words(words: pandas.DataFrame) -> pandas.DataFrame:
-    """Return for each label its words by weight: label, word, count, weight (mean), largest first, without rare ones."""
+    """Return the words of each label by weight: label, word, count, mean weight; largest first, no rare ones."""
     counts = pandas.concat({label: words.xs(label, axis="columns", level=1) for label in words.columns.unique(1)})
     counts = counts.rename_axis(["label", "word"]).reset_index()
-    fewest = max(5, counts.loc[counts["word"] == "", "reviews"].sum() // 500)
+    fewest = max(FEWEST_REVIEWS, counts.loc[counts["word"] == "", "reviews"].sum() // 500)
     rows = counts[(counts["word"] != "") & (counts["tokens"] >= fewest)].astype({"tokens": "int64"})
     rows = rows[["label", "word"]].assign(count=rows["tokens"], weight=rows["weights"] / rows["tokens"])
     return rows.sort_values(["label", "weight"], ascending=[True, False], ignore_index=True)
@@ -171,7 +167,7 @@ def clearest(mentions: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas.DataFrame]:
-    """Return the reviews with the most evidence of each side and the most neutral ones, a text once, long ones first."""
+    """Return the reviews with the most evidence of each side and the most neutral, a text once, long ones first."""
     sides, texts = frame.get("sentiment", frame["label"]), frame["text"]
     evidence, middle = abs(frame["probability"] - 0.5), abs(frame.get("expected_stars", MIDDLE) - MIDDLE)
     distance = -evidence.where(sides != "neutral", -middle)

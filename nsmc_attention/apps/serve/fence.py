@@ -73,7 +73,7 @@ async def sent(seconds: int, *what: Any) -> Any:
 
 
 def run(sender: Connection, seconds: int, load: Callable[[], Any], function: Callable[..., Any], given: Any) -> None:
-    """Call a function within limits, and send what it returns or raises; beyond them the process ends without a word."""
+    """Call a function within limits, and send what it returns or raises; beyond them the process just ends."""
     # Ctrl-C is for the server, whose death ends this; its other requests go first
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)

@@ -72,7 +72,7 @@ async def stored(request: Request) -> AsyncIterator[tuple[Path, str, str]]:
 
 @dataclass(frozen=True)
 class Upload(Texts):
-    """An uploaded table, and what was found when it was opened: its `text_column`, and the `sheets` if there are several."""
+    """An uploaded table, and what was found in it: its `text_column`, and the `sheets` if there are several."""
 
     said: Record = field(default_factory=dict)
 
@@ -123,7 +123,7 @@ def score(classifier: Any, table: Upload, output: Path, verbatim: bool, share: U
 
 
 def table_response(output: Path, kind: str, said: Record) -> StreamingResponse:
-    """Return the response of a file of a kind, whose headers say where the page finds the reviews, and where else some are."""
+    """Return the response of a file, whose headers say where the page finds the reviews, and where else some are."""
     file, size = open(output, "rb"), output.stat().st_size
 
     def pieces() -> Iterator[bytes]:

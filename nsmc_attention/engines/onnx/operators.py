@@ -226,8 +226,8 @@ def in_gate_order(graph: "Graph", values: list[Value], count: int) -> str:
 def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]]:
     """Return (source, RNN nodes, lengths) if a node's output is the states (T, N, H) or (T, N, 2H) of a GRU.
 
-    Of one RNN; or of two, of which one reads the source reversed within each review's length and has its states reversed
-    back: what a bidirectional ONNX GRU with lengths does.
+    Of one RNN; or of two, of which one reads the source reversed within each review's length and has its states
+    reversed back: what a bidirectional ONNX GRU with lengths does.
     """
     if node.operator == "RNN":
         return node.inputs[0], [node], None

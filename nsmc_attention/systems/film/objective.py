@@ -45,7 +45,7 @@ class Case:
 
 @dataclass(frozen=True)
 class FilmBatch:
-    """N films with at most S reviews given: what the network is called with, vectors (N, S, F) and mask (N, S), 1 for a review."""
+    """N films with at most S reviews given: the network's inputs, vectors (N, S, F) and mask (N, S), 1 for a review."""
 
     inputs: tuple[Numbers, ...]
     stars: NDArray[numpy.float32]  # (N,)
@@ -111,10 +111,6 @@ class FilmObjective(Objective):
     """The quantile (pinball) loss, Koenker & Bassett 1978, weighted by how many stars a target is the mean of."""
 
     metric = "loss"
-
-    def __init__(self, dev: FilmBatches, device: Device, seed: int):
-        super().__init__(dev, device)
-        self.seed = seed
 
     def quantiles(self, network: Network, batch: FilmBatch) -> Arrays:
         """The quantiles of QUANTILES, (N, 3)."""

@@ -213,9 +213,9 @@ def load_film(
 ) -> FilmRater:
     """Load a film network from a bundle folder; None is the packaged one.
 
-    The classifier whose encoder reads the reviews is the packaged one, or that of a folder; BundleError if it is not the
-    one that the network was trained with. The reviews are read through ONNX Runtime; engine, device and other errors are
-    those of `load_classifier`.
+    The classifier whose encoder reads the reviews is the packaged one, or that of a folder; BundleError if it is not
+    the one that the network was trained with. The reviews are read through ONNX Runtime; engine, device and other
+    errors are those of `load_classifier`.
     """
     return FilmRater.load(bundle, engine, device, classifier=classifier)
 
@@ -223,8 +223,8 @@ def load_film(
 def rater_of(classifier: ClassifierBundle, bundle: Optional[Union[str, Path]] = None) -> Optional[FilmRater]:
     """Load the film network of a bundle, or the packaged one, to read reviews by a classifier.
 
-    None where no bundle is named and the packaged network reads the vectors of another classifier, or ONNX Runtime is not
-    installed; errors are those of `load_film`.
+    None where no bundle is named and the packaged network reads the vectors of another classifier, or ONNX Runtime is
+    not installed; errors are those of `load_film`.
     """
     verified = load_bundle(bundle, LAYOUT)
     fits = verified.codec.classifier == classifier.fingerprint and find_spec("onnxruntime") is not None
@@ -248,8 +248,8 @@ def film(
     """Return the Rating of one film's reviews by the packaged network, loaded once.
 
     Of a DataFrame with the column that names each review's film, film(frame, "title"), a Rating for each film, in their
-    first order: {"괴물": Rating(...)}. The column of the texts is found by its name, or is `text_column`; rows that name no
-    film are left out, those without a text are blank. DataError where there is no such column.
+    first order: {"괴물": Rating(...)}. The column of the texts is found by its name, or is `text_column`; rows that name
+    no film are left out, those without a text are blank. DataError where there is no such column.
     """
     if isinstance(shown, int):
         return packaged_film()(texts, shown)

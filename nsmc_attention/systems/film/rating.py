@@ -128,7 +128,7 @@ def review_html(attribution: Attribution, weight: float, largest: float) -> str:
 
 
 def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language: str = "ko") -> None:
-    """Write the page of some films, the first of so many: stars, reviews shaded by weight, and their words by theirs."""
+    """Write the page of some films, the first of so many: stars, and reviews and words shaded by weight."""
     title, about, more = FILM_PAGE[language]
     if films > len(ratings):
         about += more.format(len(ratings), films)

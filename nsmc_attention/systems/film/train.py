@@ -145,8 +145,8 @@ def reviews_by_film(source: Labelled, group_by: Optional[str] = None) -> FilmRev
     """Read "nsmc", the raw star reviews without those of the official test file, or a table, whose rows without a film
     or without stars are left out.
 
-    ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `tables.open_table`, and
-    for cells that are no stars, with their row.
+    ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `tables.open_table`,
+    and for cells that are no stars, with their row.
     """
     data = source.data
     if data == "sample":
@@ -208,7 +208,7 @@ def quantiles_of(
 
 
 def calibrated(objective: "FilmObjective", network: Network, dev: "FilmVectors") -> list[float]:
-    """Return for each of COUNTS the margin by which the dev films' intervals are widened; of too few films the last one's."""
+    """Return for each of COUNTS the margin that widens the dev films' intervals; of too few films the last one's."""
     margins: list[float] = []
     for count in COUNTS:
         quantiles, stars = quantiles_of(objective, network, dev, count)
@@ -220,8 +220,8 @@ def calibrated(objective: "FilmObjective", network: Network, dev: "FilmVectors")
 def margin(low: Numbers, high: Numbers, stars: Numbers) -> float:
     """How much wider intervals have to be so that a share COVERAGE of new films is inside; below 0 narrower.
 
-    Split-conformal prediction on quantiles, Romano et al. 2019 (arXiv:1905.03222), equations 6 to 8. low, high and stars are
-    (N,), of N films that the quantiles were not trained on; infinite for too few of them.
+    Split-conformal prediction on quantiles, Romano et al. 2019 (arXiv:1905.03222), equations 6 to 8. low, high and
+    stars are (N,), of N films that the quantiles were not trained on; infinite for too few of them.
     """
     scores = numpy.sort(numpy.maximum(low - stars, stars - high))
     rank = math.ceil((len(scores) + 1) * COVERAGE)

@@ -1,7 +1,7 @@
 """The language model: a review with hidden words in, what these may be out. Imports MXNet.
 
-Masked words, Devlin et al. 2019 (arXiv:1810.04805), section 3.1, with any encoder. Shapes: N reviews, T padded length, E
-embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
+Masked words, Devlin et al. 2019 (arXiv:1810.04805), section 3.1, with any encoder. Shapes: N reviews, T padded length,
+E embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
 """
 
 from typing import Any

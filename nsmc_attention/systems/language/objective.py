@@ -7,7 +7,7 @@ from typing import Any, Optional
 import numpy
 from numpy.typing import NDArray
 
-from ...machine.aliases import Array, Arrays, Device, Network, Numbers
+from ...machine.aliases import Array, Arrays, Network, Numbers
 from ...machine.gluon import mxnet
 from ...network.parameters import round_tables
 from ...training.checkpoint import Progress
@@ -63,10 +63,6 @@ class MaskedObjective(Objective):
     """Cross entropy of the hidden tokens."""
 
     metric = "loss"
-
-    def __init__(self, dev: HiddenBatches, device: Device, seed: int):
-        super().__init__(dev, device)
-        self.seed = seed
 
     def logits(self, network: Network, batch: Hidden) -> Arrays:
         nd = mxnet.nd

@@ -40,7 +40,7 @@ class MaskedConfig(Settings):
 
     @property
     def graphs(self) -> Graphs:
-        """The inputs and outputs of its ONNX graph: of one hidden token a review; token t of review n is at t * N + n."""
+        """Inputs and outputs of its ONNX graph: of one hidden token a review; token t of review n is at t * N + n."""
         inputs: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "places": ("N",)}
         outputs: dict[str, Axes] = {"probability": ("N", "V"), **self.encoder.outputs}
         return {"model.onnx": Interface(inputs, outputs, guessed)}
@@ -68,10 +68,6 @@ class LanguageConfig(TaskConfig):
         super().__post_init__()
         self.model.encoder.check("model.encoder")
         check_scores(self.text.max_length, self.model.encoder.numbers_per_pair)
-
-    @property
-    def graphs(self) -> Graphs:
-        return self.model.graphs
 
     def network(self, vocab_size: int) -> Network:
         """Build the HybridBlock, its parameters not yet initialized."""

@@ -32,8 +32,8 @@ class Letters(Characters):
     """The letters that can be read, to numbers and back; of the ids that are none, PADDING is CTC's blank.
 
     A syllable is spelt by its initial, vowel and final. A network has three softmaxes in place of one over thousands of
-    syllables: the first over the initials and all that is no syllable, the others over vowels and finals and "none". The
-    log-probability of a letter is the sum of its three parts'.
+    syllables: the first over the initials and all that is no syllable, the others over vowels and finals and "none".
+    The log-probability of a letter is the sum of its three parts'.
     """
 
     @property

@@ -23,8 +23,8 @@ from .strips import Gray, cut_out, differences
 OTHER_LANGUAGES = (" JP", " SC", " TC", " HK")
 # Widths of spaces and what is added behind letters, as shares of their size: fonts and style sheets have these
 SPACES, SPACINGS = (0.18, 0.4), (-0.05, 0.08)
-# Sizes of letters in pixels, the least difference between ink and background, and the least height of what is cut out, as a share
-# of the size of letters; most space before, above, behind and below the ink, as shares of its height
+# Sizes of letters in pixels, the least difference between ink and background, and the least height of what is cut out,
+# as a share of the size of letters; most space before, above, behind and below the ink, as shares of its height
 SIZES, CONTRAST, LEAST_HEIGHT, WIDEST_SPACE = (11, 44), 70, (0.4, 1.0), (0.4, 0.18, 0.4, 0.18)
 
 
@@ -43,7 +43,7 @@ class Face:
 
 
 def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
-    """Return the faces with Korean letters of a folder, "": of this system, without the files that have a part of `unused`."""
+    """Return faces with Korean letters of a folder, "": of this system, without files that have a part of `unused`."""
     from matplotlib.font_manager import findSystemFonts
 
     logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of each table that it finds odd
@@ -74,7 +74,7 @@ def faces_of(path: Path) -> Iterator[Face]:
 
 @dataclass(frozen=True)
 class Degradation:
-    """Degradation of a picture before it is read: JPEG quality (0: none), blur in pixels, angle in degrees, noise, scale."""
+    """Degradation of a picture: JPEG quality (0: none), blur in pixels, angle in degrees, noise, scale."""
 
     jpeg: int = 0
     blur: float = 0.0
@@ -87,8 +87,8 @@ class Degradation:
 class Style:
     """Style of a drawn line: a face, its size in pixels, ink and background (0 to 255).
 
-    `spacing` is what a browser adds behind each letter and `space` the width of a space, the font's where it is 0, both as
-    shares of the size. Drawn `smooth` times as large and then made smaller, as screens without hinting show it; with
+    `spacing` is what a browser adds behind each letter and `space` the width of a space, the font's where it is 0, both
+    as shares of the size. Drawn `smooth` times as large and then made smaller, as screens without hinting show it; with
     `subpixels`, of 3, each pixel's red, green and blue are beside each other, which in gray is a blur of their width.
     """
 
@@ -103,7 +103,7 @@ class Style:
 
 
 def draw(text: str, style: Style) -> tuple[Gray, Numbers]:
-    """Return the picture of a line with much background around it, and where each letter begins and the last ends (T + 1)."""
+    """Return the picture of a line with much background, and where each letter begins and the last ends (T + 1)."""
     font = style.face.at(space := style.size * style.smooth)
     spacing, wider = style.spacing * space, style.space * space - font.getlength(" ") if style.space else 0.0
     starts = [text[:count] for count in range(len(text) + 1)]

@@ -5,7 +5,7 @@ parts, or edges of bubbles, rules and pictures. Parts are joined into words, and
 """
 
 from functools import reduce
-from typing import Any
+from typing import Any, Optional
 
 import numpy
 from numpy.typing import NDArray
@@ -19,8 +19,8 @@ from .strips import BOTTOM, LEFT, RIGHT, TOP, Box, Boxes, Gray, around, sides, w
 
 # Where ink begins, gray differs within 2 x 2 pixels by EDGE, and by the share RINGING of the largest difference nearby
 EDGE, RINGING = 20, 0.3
-# Shares: a speck has less of a letter's square, and less of the strongest ink; of photographs, more than MOST or FULL is ink, of
-# rules around text less than SPARSE
+# Shares: a speck has less of a letter's square, and less of the strongest ink; of photographs, more than MOST or FULL
+# is ink, of rules around text less than SPARSE
 SPECK, FAINT, MOST, FULL, SPARSE = 0.1, 0.3, 0.85, 0.75, 0.4
 # The height of letters in pixels where none is seen, and those of the lowest and highest letters
 USUAL, LOWEST, HIGHEST = 12, 5, 250
@@ -30,11 +30,11 @@ STROKE, LARGER, PICTURE, RULE, THIN, DASH, ASIDE, DIFFERENT, TEXT = 0.25, 1.1, 1
 # As shares of a height: gaps in words, in lines and in rows; the least height of what is beside letters, and the largest of dots
 # and dashes. A line has gaps up to WIDER of those between the letters of its picture, which Gulim sets apart, and THINNER before a 1
 IN_WORD, IN_LINE, IN_ROW, ALIKE, DOT, WIDER, THINNER = 0.3, 0.65, 1.4, 0.63, 0.35, 4.2, 0.05
-# Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together they are
-# no higher than ONE_LETTER of it
+# Strokes of a letter above each other: the gap as a share of their height together, or of the larger one if together
+# they are no higher than ONE_LETTER of it
 STROKES, STACKED, ONE_LETTER = 0.05, 0.2, 1.2
-# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW high.
-# Columns have lines at the same height in a share BESIDE of rows, unlike bubbles
+# A line of dots, dashes or ㅋ is lower than LOW of the letters and FLAT of the distance between its own, and becomes ROW
+# high. Columns have lines at the same height in a share BESIDE of rows, unlike bubbles
 LOW, FLAT, ROW, BESIDE = 0.56, 0.8, 1.1, 0.2
 # The most components (1920 x 1080 pixels of small text have 15,776), pairs of them, and lines; pixels that tell the letters' height
 COMPONENTS, PAIRS, LINES, SEEN = 2**15, 2**23, 2**11, 2**23
@@ -42,11 +42,11 @@ Mask = NDArray[numpy.bool_]
 Ink = tuple[Numbers, Numbers]  # places, counted row by row, and the number of the component of each
 
 
-def find_lines(gray: Gray) -> list[Box]:
-    """Return where the lines of text of a picture (H, W) are, in reading order."""
+def find_lines(gray: Gray, contrast: Optional[Gray] = None) -> list[Box]:
+    """Return where the lines of text of a picture (H, W) are, in reading order; by its `framed_contrast`, if given."""
     if not gray.size:
         return []
-    contrast = contrast_of(framed(gray))
+    contrast = framed_contrast(gray) if contrast is None else contrast
     ink, boxes, size = ink_of(contrast)
     letters, alone, walls = are_letters(ink, boxes, size, framed(gray), contrast)
     lines = numpy.append(lines_of(boxes[letters], size, (walls, contrast.shape[1])), boxes[alone], axis=0)
@@ -60,8 +60,9 @@ def framed(gray: Gray) -> Gray:
     return numpy.pad(gray, 1, constant_values=int(numpy.bincount(gray[::3, ::3].ravel()).argmax()))
 
 
-def contrast_of(gray: Gray) -> Gray:
-    """Return how much gray differs within each 2 x 2 pixels."""
+def framed_contrast(gray: Gray) -> Gray:
+    """Return how much gray differs within each 2 x 2 pixels of a framed picture: (H + 1, W + 1)."""
+    gray = framed(gray)
     rows = [extreme(gray[:-1], gray[1:]) for extreme in (numpy.maximum, numpy.minimum)]
     highest, lowest = numpy.maximum(rows[0][:, :-1], rows[0][:, 1:]), numpy.minimum(rows[1][:, :-1], rows[1][:, 1:])
     return numpy.subtract(highest, lowest, out=highest)
@@ -77,14 +78,14 @@ def begins(contrast: Gray) -> Mask:
 
 
 def of_blocks(extreme: Any, values: NDArray[Any], size: int) -> NDArray[Any]:
-    """Return the extreme, numpy.maximum or numpy.minimum, of each block of size x size pixels that a picture has whole."""
+    """Return the extreme, numpy.maximum or numpy.minimum, of each block of size x size pixels that is whole."""
     rows, columns = (side // size for side in values.shape)
     of_rows = extreme.reduce(values[: rows * size].reshape(rows, size, -1), axis=1)[:, : columns * size]
     return reduce(extreme, (of_rows[:, column::size] for column in range(size)))
 
 
 def components(mask: Mask) -> tuple[Numbers, Boxes]:
-    """Return the number of the component at each place, 0 for none, and the components' boxes; DataError for too many."""
+    """Return the component's number at each place, 0 for none, and the components' boxes; DataError for too many."""
     labels, count = ndimage.label(mask, numpy.ones((3, 3)))
     at_most(COMPONENTS, count, "separate marks, as of dense text")
     places = [(x.start, y.start, x.stop - 1, y.stop - 1) for y, x in ndimage.find_objects(labels)]
@@ -98,7 +99,7 @@ def at_most(most: int, count: int, what: str) -> None:
 
 
 def ink_of(contrast: Gray) -> tuple[Ink, Boxes, int]:
-    """Return the places of ink, insides of strokes too, with their components' numbers, these boxes, and the letters' height."""
+    """Return the places of ink, also inside strokes, with components' numbers, their boxes, and the letters' height."""
     mask = begins(contrast)
     mask &= mask.mean() <= MOST
     # a part is enough to see how high letters are
@@ -111,7 +112,7 @@ def ink_of(contrast: Gray) -> tuple[Ink, Boxes, int]:
 
 
 def filled(mask: Mask, width: int) -> Mask:
-    """Fill in a mask of edges, and return it, the spaces between them that are nowhere `width` pixels wide and high: insides of strokes."""
+    """Fill in a mask of edges spaces nowhere `width` pixels wide and high, the insides of strokes; return it."""
     spaces, count = ndimage.label(numpy.logical_not(mask, out=mask))
     wide = of_blocks(numpy.minimum, mask, width)
     narrow = numpy.ones(count + 1, bool)
@@ -169,7 +170,7 @@ def between_grays(ink: Ink, chosen: Mask, gray: Gray, aside: float) -> Mask:
 
 
 def beside(boxes: Boxes, reach: Numbers, axis: int = LEFT) -> tuple[Numbers, Numbers, Numbers]:
-    """Return pairs of boxes beside each other, or with the axis TOP above: the second in reach of the first; and their gaps."""
+    """Return pairs of boxes beside each other (axis TOP: above), the second in reach of the first; and their gaps."""
     across = TOP - axis
     middles = boxes[:, across] + boxes[:, across + 2]
     order = middles.argsort(kind="stable").astype("int32")  # there may be millions of pairs
@@ -239,7 +240,7 @@ def lines_of(letters: Boxes, size: int, walls: tuple[Numbers, int]) -> Boxes:
 
 
 def units(letters: Boxes, numbers: Numbers, size: int) -> Numbers:
-    """Return the height of each group of letters or, where it is larger, their pitch; wide ones may be several that touch."""
+    """Return the height of each group of letters or, if larger, their pitch; wide ones may be several that touch."""
     width, height = sides(around(letters, numbers))
     order = numpy.lexsort((letters[:, LEFT], numbers))
     starts, ends = (letters[order, side] + numbers[order] * 2**31 for side in (LEFT, RIGHT))
@@ -249,7 +250,7 @@ def units(letters: Boxes, numbers: Numbers, size: int) -> Numbers:
 
 
 def gaps_of(row: Boxes, size: int) -> tuple[Numbers, Numbers]:
-    """Return the gaps between letters of a row, as shares of their height or pitch: how much wider than usual, and how wide."""
+    """Return gaps between letters of a row, as shares of height or pitch: how much wider than usual, and how wide."""
     height, ends = numpy.ptp(row[:, [TOP, BOTTOM]]), numpy.maximum.accumulate(row[:, RIGHT])
     first = numpy.flatnonzero(numpy.append(True, row[1:, LEFT] >= ends[:-1]))
     wide = ends[numpy.append(first[1:], len(row)) - 1] - row[first, LEFT]
@@ -270,7 +271,7 @@ def heightened(number: int, lines: Boxes, size: int) -> tuple[int, int, int, int
 
 
 def in_order(chosen: Numbers, boxes: Boxes) -> list[int]:
-    """Return the numbers of the chosen lines in reading order: columns that are beside each other one after the other."""
+    """Return the numbers of the chosen lines in reading order: columns beside each other one after the other."""
     rows, columns = groups(chosen, boxes, TOP), groups(chosen, boxes, LEFT)
     starts = [boxes[column, LEFT].min(initial=2**31) for column in columns]
     several = sum(len(set(numpy.searchsorted(starts, boxes[row, LEFT], "right"))) > 1 for row in rows)

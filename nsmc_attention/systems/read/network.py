@@ -11,8 +11,8 @@ from ...machine.aliases import Array, Arrays, Operators
 from ...machine.gluon import Block, HybridBlock, mxnet, nn, rnn
 from ...network.blocks import Bidirectional, masked_softmax
 
-# Convolutions over (columns, rows): channels, kernel, stride, padding. Columns are halved twice, once for each 2 of STRIP,
-# rows until one is left
+# Convolutions over (columns, rows): channels, kernel, stride, padding. Columns are halved twice, once for each 2 of
+# STRIP, rows until one is left
 CONVOLUTIONS = (
     (32, (5, 5), (2, 2), (2, 2)),
     (64, (3, 3), (2, 2), (1, 1)),
@@ -23,7 +23,7 @@ CONVOLUTIONS = (
 
 
 class LocationAlignment(HybridBlock):
-    """score = v . tanh(W s + V h + U f), f being features of the last weights and of their sum; Chorowski et al., equation 9."""
+    """score = v . tanh(W s + V h + U f), f: features of the last weights and of their sum; Chorowski et al., eq. 9."""
 
     def __init__(self, decoder_size: int, attention: Any) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class LocationAlignment(HybridBlock):
             self.location = nn.Dense(units, in_units=features, use_bias=False, flatten=False)
 
     def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
-        """(N, H), (N, S, K), (N, S) of 0 and 1, last weights and their sum (N, S) -> (N, S), and the new ones of both."""
+        """(N, H), (N, S, K), (N, S) of 0 and 1, last weights and sum (N, S) -> (N, S), and the new ones of both."""
         before = F.expand_dims(F.stack(*place, axis=1), axis=3)  # (N, 2, S, 1)
         features = F.transpose(F.reshape(self.features(before), shape=(0, 0, -1)), axes=(0, 2, 1))
         keys = keys + self.location(features)
@@ -130,7 +130,7 @@ class Reader(Block):
         return [memory, keys, mask], [zeros, *[mxnet.nd.zeros_like(mask)] * 2], logits
 
     def forward(self, strips: Array, source_length: Array, previous_ids: Array) -> Arrays:
-        """Return logits (N, T, P), weights (N, T, S) and CTC's logits (N, S, P), given the letter before each, (N, T)."""
+        """Return logits (N, T, P), weights (N, T, S) and CTC's logits (N, S, P), by the letter before each, (N, T)."""
         nd, steps = mxnet.nd, list[Any]()
         source, state, logits = self.begin(strips, source_length)
         for ids in previous_ids.transpose():

@@ -48,7 +48,7 @@ class Lines:
 
 
 class DrawnBatches:
-    """Lines of reviews, invented and other ones, in batches of similar length; they are drawn when the objective reads them."""
+    """Lines of reviews, invented and other ones, in batches of similar length, drawn when the objective reads them."""
 
     def __init__(self, reviews: Sequence[str], others: Sequence[str], config: ReadConfig):
         self.reviews, self.others, self.config = reviews, others, config

@@ -20,7 +20,7 @@ from ...scoring.reference import Predictor
 from ..sequences.characters import BEGIN, END
 from ..sequences.search import Hypothesis, State, search
 from .decoding import MOST_STRIPS, Letters, ReaderEngine, ctc_log_probability, ctc_path, forced, load_reader_engine
-from .layout import find_lines
+from .layout import find_lines, framed_contrast
 from .opening import Picture, open_gray
 from .reading import SURE, SURER, Line, Reading, edges_of
 from .rules import without_rules
@@ -30,8 +30,8 @@ from .strips import EDGE_SPACE, Box, Gray, around, cut_out, ink, padded, strips
 LINES_A_BATCH, HIGHEST = 16, 200  # Lines that are read together, and pixels of the highest line
 # Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
-# How doubtful lines are read again: below a score and shorter than so many heights, with edges, taken from a score on if the text
-# is of these letters. Low letters (ㅋㅋ) have a box that is too low, digits in a badge one that is too high
+# How doubtful lines are read again: below a score and shorter than so many heights, with edges, taken from a score on
+# if the text is of these letters. Low letters (ㅋㅋ) have a box that is too low, digits in a badge one that is too high
 LOW, LOWER, HIGH = (EDGE_SPACE, 0.25) * 2, (0.3, 0.4, 0.3, 0.3), (EDGE_SPACE, -0.3, EDGE_SPACE, -0.15)
 AGAIN = (0.75, 1e9, LOW, 0, ".*"), (0.75, 3, HIGH, 0, ".*"), (0.85, 6, LOWER, SURER, "[ㄱ-ㅣ ]+")
 # A letter or two are shorter than FEW heights, and may have been cut into FEW_PARTS; from INK on gray is ink between words
@@ -72,7 +72,8 @@ class PictureReader(Predictor):
 
     def read_gray(self, gray: Gray) -> Reading:
         """Return the Reading of gray pixels (height, width)."""
-        boxes = find_lines(clear := without_rules(gray))
+        clear = without_rules(gray, contrast := framed_contrast(gray))
+        boxes = find_lines(clear, contrast if clear is gray else None)
         lines = self.read_boxes(clear, list(filter(is_readable, boxes)))
         best = {line.box: line for line in lines}
         for below, widest, edges, least, letters in AGAIN:
@@ -144,7 +145,7 @@ class PictureReader(Predictor):
         return best
 
     def choose(self, first: Hypothesis, ids: list[int], parts: Numbers, own: tuple[State, State]) -> Hypothesis:
-        """Return the likelier reading by decoder and CTC: the decoder's (`first`) or CTC's (`ids`), with the score of both."""
+        """Return the likelier reading of the decoder's (`first`) and CTC's (`ids`), with the score of both."""
         if not self.ctc or list(first.ids) == ids:
             return first
         hypotheses = first, forced(self.engine.step, *own, ids)
@@ -155,7 +156,7 @@ class PictureReader(Predictor):
 
 
 def words_of(gray: Gray, line: Line) -> list[Box]:
-    """Return the boxes of the words of a line, cut where the gap between their letters is widest; none where these touch or are out of order."""
+    """Return the boxes of a line's words, cut at the widest gaps; none where letters touch or are out of order."""
     left, top, right, bottom = line.box
     marks = left + numpy.flatnonzero((ink(gray[top:bottom, left:right]) > INK).any(axis=0))
     ends = [left]
@@ -182,7 +183,7 @@ def is_readable(box: Box) -> bool:
 def load_reader(
     bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> PictureReader:
-    """Load a reader from a bundle folder, None is the packaged one; other arguments and errors are `load_classifier`'s."""
+    """Load a reader from a bundle folder, None: the packaged one; arguments and errors are `load_classifier`'s."""
     return PictureReader.load(bundle, engine, device)
 
 
@@ -192,7 +193,7 @@ packaged_reader = lru_cache(maxsize=1)(load_reader)
 def read(picture: Picture) -> Reading:
     """Return the Reading of a picture by the packaged reader, loaded once.
 
-    The picture is a path, the bytes of a file, an array (height, width) or (height, width, 3 or 4) of uint8, or an image
-    of PIL. DataError where it is none, damaged or too large.
+    The picture is a path, the bytes of a file, an array (height, width) or (height, width, 3 or 4) of uint8, or an
+    image of PIL. DataError where it is none, damaged or too large.
     """
     return packaged_reader()(picture)

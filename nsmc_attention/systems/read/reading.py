@@ -26,8 +26,8 @@ LEAST, SURE, SURER, SUREST, DOUBT = 0.05, 0.7, 0.8, 0.97, 0.6
 # A line that goes on below another one begins less than so many heights from its left, and so many below it, and is of
 # about the same height
 ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
-# Height of a line on the page in pixels, the most lines that are shown, and the share of a letter's largest weight from which
-# on weights are drawn
+# Height of a line on the page in pixels, the most lines that are shown, and the share of a letter's largest weight from
+# which on weights are drawn
 LINE_HEIGHT, MOST_LINES, FAINTEST = 40, 60, 0.02
 PAGE = {
     "en": ("What was read, and where", "Point at a letter below its line to see where the decoder read it."),
@@ -93,7 +93,7 @@ class Reading:
 
     @property
     def doubts(self) -> str:
-        """A sentence if there is no line, with the numbers of doubtful lines and of places left out; empty if all is well."""
+        """A sentence on no line, on the numbers of doubtful lines and of places left out; empty if all is well."""
         low, count = sum(line.score < DOUBT for line in self.lines), len(self.left_out)
         doubtful = f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"
         omitted = f"{count} place{'s' * (count != 1)} left out (icons or illegible text)"
@@ -172,7 +172,7 @@ def line_html(line: Line, reading: Reading) -> str:
 
 
 def shades(weights: Numbers, edges: Numbers) -> str:
-    """Return the weights of strips (S,) between edges (S + 1,), in pixels, as a gradient; the largest is the darkest."""
+    """Return weights of strips (S,) between edges (S + 1,), in pixels, as a gradient; the largest is darkest."""
     stops = ["transparent 0"]
     for number in numpy.flatnonzero(weights > FAINTEST * weights.max()):
         color = f"rgba(var(--neutral),{0.7 * weights[number] / weights.max():.2f})"
@@ -204,9 +204,9 @@ def write_readings(
 ) -> None:
     """Write a row for each line, or paragraph, of readings, each with the name of its picture.
 
-    The columns are COLUMNS and then those of the scorer, of which the lines are the texts. The style (text, csv, tsv, jsonl,
-    parquet, xlsx) is by default that of the output's suffix; text has the lines alone. Readings are taken one by one, so
-    that their pictures need not be in memory together; nothing is written if one of them raises an error.
+    The columns are COLUMNS and then those of the scorer, of which the lines are the texts. The style (text, csv, tsv,
+    jsonl, parquet, xlsx) is by default that of the output's suffix; text has the lines alone. Readings are taken one by
+    one, so that their pictures need not be in memory together; nothing is written if one of them raises an error.
     """
     style = style_of(output, style, weights)
     rows, objects = list[tuple[Any, ...]](), list[dict[str, Any]]()
@@ -234,7 +234,7 @@ def write_readings(
 
 
 def row_of(group: Sequence[Line]) -> tuple[Any, ...]:
-    """Return the cells of a line, or of lines that belong together: the box around them, the least probability, the text."""
+    """Return the cells of a line, or of lines that belong together: the box around, the least probability, the text."""
     lefts, tops, rights, bottoms = zip(*(line.box for line in group))
     probability = round(min(line.score for line in group), 4)
     return min(lefts), min(tops), max(rights), max(bottoms), probability, " ".join(line.text for line in group)

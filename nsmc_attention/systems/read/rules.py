@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy
 
-from .layout import EDGE, MOST, Mask, contrast_of
+from .layout import EDGE, MOST, Mask
 from .strips import Gray
 
 # In pixels: rules are longer than WIDE or HIGH (a line of ㅠㅠㅠ is wide) and at most THICK, and their ends, which may be
@@ -13,9 +13,9 @@ from .strips import Gray
 WIDE, HIGH, THICK, CORNER, ALIKE, PLAIN = 256, 64, 3, 24, 10, 0.25
 
 
-def without_rules(gray: Gray) -> Gray:
-    """Return a picture (H, W) without the rules that something touches between their ends; a copy where there are any."""
-    edges, turns = contrast_of(gray) >= EDGE, list[tuple[Any, int]]([(numpy.asarray, WIDE), (numpy.transpose, HIGH)])
+def without_rules(gray: Gray, contrast: Gray) -> Gray:
+    """Return a picture, by its `framed_contrast`, without rules that something touches; a copy if there are any."""
+    edges, turns = contrast[1:-1, 1:-1] >= EDGE, list[tuple[Any, int]]([(numpy.asarray, WIDE), (numpy.transpose, HIGH)])
     edges &= edges.mean() <= MOST
     rules = [(turn, rule) for turn, long in turns for rule in touched_rules(turn(gray), turn(edges), long)]
     clear = gray.copy() if rules else gray

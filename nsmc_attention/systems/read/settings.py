@@ -37,8 +37,8 @@ def spelt(F: Operators, logits: Array) -> Any:
     return F.concat(*(F.log_softmax(part, axis=-1) for part in divided(F, logits)), dim=-1)
 
 
-# The graphs of a reader: the encoder, which spells a part of a letter at each strip, and a step of the decoder, of which the
-# next one's `state0` is `next_state0`, and so on
+# The graphs of a reader: the encoder, which spells a part of a letter at each strip, and a step of the decoder, of
+# which the next one's `state0` is `next_state0`, and so on
 READER_GRAPHS = {
     "source.onnx": Interface(
         PICTURE, {**ENCODED, "parts": ("N", "S", "P")}, lambda F, *kept: (*kept[:-1], spelt(F, kept[-1]))
@@ -130,10 +130,6 @@ class ReadConfig(TaskConfig):
     text: LineConfig = section(LineConfig(), "which letters are known, and how long a line is")
     model: ReaderConfig = section(ReaderConfig(), "the network")
     training: ReadTraining = section(ReadTraining(), "how the network is trained")
-
-    @property
-    def graphs(self) -> Graphs:
-        return self.model.graphs
 
     def network(self, vocab_size: int, count: int) -> Network:
         return self.model.network(vocab_size, count)

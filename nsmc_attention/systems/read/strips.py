@@ -1,4 +1,4 @@
-"""Places in a picture, and what is cut out there as strips for a network: HEIGHT pixels high, ink 1 on a background of 0."""
+"""Places in a picture, cut out as strips for a network: HEIGHT pixels high, ink 1 on a background of 0."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -48,7 +48,7 @@ def differences(gray: Gray) -> NDArray[numpy.int16]:
 
 
 def cut_out(gray: Gray, box: tuple[int, int, int, int], edges: Sequence[float] = (EDGE_SPACE,) * 4) -> tuple[Gray, int]:
-    """Return a box of a picture with edges, as shares of its height, and where its left is; beyond the picture, background."""
+    """Return a box of a picture with edges, as shares of its height, and where it begins; beyond it, background."""
     left, top, right, bottom = box
     height = bottom - top
     before, above, behind, below = (round(edge * height) for edge in edges)
@@ -65,7 +65,7 @@ def ink(gray: Gray) -> Gray:
 
 
 def strips(gray: Gray) -> NDArray[numpy.float32]:
-    """Return the picture of a line (height, width), uint8, as (S, HEIGHT * STRIP), 0 to 1, each strip column by column."""
+    """Return a line's picture (height, width), uint8, as (S, HEIGHT * STRIP), 0 to 1, strips column by column."""
     from PIL import Image  # an installation for prediction alone has none
 
     height, width = gray.shape

@@ -113,7 +113,7 @@ class Characters:
         return rows
 
     def can_read(self, character: str) -> bool:
-        """Return whether a network can tell a character from others: it is a syllable, or was in the training sentences."""
+        """Return whether a network can tell a character from others: a syllable, or one of the training sentences."""
         return character in self.ids or bool(parts(character)[0])
 
     def batch(self, texts: Sequence[str], step: int = 1) -> tuple[NDArray[numpy.int32], NDArray[numpy.int32]]:

@@ -15,16 +15,7 @@ import pytest
 
 distributed = pytest.importorskip("distributed")
 
-from nsmc_attention.apps.bulk import (  # noqa: E402
-    Partition,
-    check_plan,
-    connected,
-    expand,
-    opened,
-    partitions_of,
-    score_partition,
-    state_of,
-)
+from nsmc_attention.apps import bulk  # noqa: E402
 from nsmc_attention.bundle import load_bundle, read_contents, write_bundle  # noqa: E402
 from nsmc_attention.classifier.predictor import Classifier, load_classifier  # noqa: E402
 from nsmc_attention.classifier.settings import LAYOUT  # noqa: E402
@@ -91,12 +82,12 @@ def test_lines_stay_lines_the_output_is_one_table_and_a_source_that_changed_is_a
 
 
 def test_paths_patterns_and_folders_name_files_once(folder):
-    whole = expand([folder])
+    whole = bulk.expand([folder])
     assert [path.name for path in whole] == ["a.csv", "b.jsonl", "c.parquet"]
-    assert expand([folder / "*.csv", folder, folder / "a.csv"]) == whole
+    assert bulk.expand([folder / "*.csv", folder, folder / "a.csv"]) == whole
     for nothing in ("*.tsv", "none.csv"):
         with pytest.raises(DataError, match="no such file, folder of tables, or pattern"):
-            expand([folder / nothing])
+            bulk.expand([folder / nothing])
 
 
 def test_every_row_is_scored_as_predict_does_and_a_rerun_does_what_is_missing(score, folder, bundle_folder, tmp_path):
@@ -163,7 +154,7 @@ def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("document\n1번 좋다\n2번 좋다\n", encoding="utf-8")
     table = open_table(path)
-    parts = partitions_of([(table.source, table.text_column)], [[str(path), *state_of(path)]], 1, "csv")
+    parts = bulk.partitions_of([(table.source, table.text_column)], [[str(path), *bulk.state_of(path)]], 1, "csv")
     assert next(parts).rows["document"] == ["1번 좋다"]
     os.utime(path, ns=(0, path.stat().st_mtime_ns + 1))
     with pytest.raises(DataError, match="a.csv: was modified while bulk ran; begin again"):
@@ -173,12 +164,12 @@ def test_a_source_that_changes_while_it_is_read_is_refused(tmp_path):
 def test_a_plan_without_times_of_change_is_another_plan(tmp_path):
     """As versions before wrote it; a name that is not UTF-8 stays the same name."""
     plan = {"rows": 1, "sources": [[os.fsdecode(b"/b\xff.csv"), 3, 1795352122196924005]]}
-    check_plan(tmp_path / "out", plan)
+    bulk.check_plan(tmp_path / "out", plan)
     (tmp_path / "out" / "0000-b-00000.csv").touch()
-    check_plan(tmp_path / "out", plan)
+    bulk.check_plan(tmp_path / "out", plan)
     (tmp_path / "out" / "_plan.json").write_text(json.dumps({"rows": 1, "sources": [["/b?.csv", 3]]}), encoding="utf-8")
     with pytest.raises(ConfigError, match="was begun with other sources"):
-        check_plan(tmp_path / "out", plan)
+        bulk.check_plan(tmp_path / "out", plan)
 
 
 def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_path):
@@ -187,23 +178,23 @@ def test_a_bundle_that_was_replaced_meanwhile_scores_nothing(bundle_folder, tmp_
     shutil.copytree(bundle_folder, folder)
     (tmp_path / "a.csv").write_text("document\n좋다\n", encoding="utf-8")
     table = open_table(tmp_path / "a.csv")
-    part = Partition(table.source, table.text_column, next(table.parts), "0000-a-00000.csv")
+    part = bulk.Partition(table.source, table.text_column, next(table.parts), "0000-a-00000.csv")
     began = load_bundle(folder, LAYOUT)
     same = (part, Reference.of(Classifier, began, "onnx"), str(tmp_path))
-    assert score_partition(*same).rows == 1
+    assert bulk.score_partition(*same).rows == 1
     write_bundle(folder, began.manifest, {**read_contents(began), "README.md": b"another"})
-    assert score_partition(*same).rows == 1, "what is loaded stays"
+    assert bulk.score_partition(*same).rows == 1, "what is loaded stays"
     now = Reference.of(Classifier, load_bundle(folder, LAYOUT), "onnx")
-    assert score_partition(part, now, str(tmp_path)).rows == 1, "and is not taken for the new one"
+    assert bulk.score_partition(part, now, str(tmp_path)).rows == 1, "and is not taken for the new one"
     (tmp_path / part.output).unlink()
     with pytest.raises(BundleError, match="expected the bundle that was loaded at first, found another, .*; begin"):
-        score_partition(*same)
+        bulk.score_partition(*same)
     assert not (tmp_path / part.output).exists()
 
 
 def test_nothing_of_it_listens_to_other_machines(tmp_path):
     """No port of scheduler, workers or their pages is open to the network."""
-    with connected(None, workers=1):
+    with bulk.connected(None, workers=1):
         here = psutil.Process()
         found = {
             each.laddr.ip
@@ -251,6 +242,6 @@ def test_a_csv_of_a_named_sheet_begins_with_the_mark_by_which_excel_shows_hangul
 def test_columns_of_results_that_a_file_has_are_said(tmp_path, capsys):
     path = tmp_path / "in.csv"
     path.write_text("review,label\n좋다,1\n", encoding="utf-8")
-    opened(path, {"label": "string", "error": "string"}, None)
+    bulk.opened(path, {"label": "string", "error": "string"}, None)
     said = "the table already has label; the results are in predicted_label, predicted_error"
     assert capsys.readouterr().err == f"{path}: {said}\n"

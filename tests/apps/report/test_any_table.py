@@ -1,24 +1,25 @@
 """Whatever the cells of a table are, a report is a page or one line that says what is wrong."""
 
 import pandas
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.apps.report.build import report
-from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.errors import NsmcError
 from nsmc_attention.text.encoding import clean
 
-TEXTS = [
-    "이야기가 따뜻하고 좋았다",
-    "이야기가 지루했다",
-    "음악이 훌륭했다",
-    "최고의 영화",
-    "최고의  영화",
+TEXTS = ["이야기가 따뜻하고 좋았다", "이야기가 지루했다", "음악이 훌륭했다", "최고의 영화", "최고의  영화"]
+TEXTS += [
     "연기는 좋은데 결말이 별로",
+    "그냥 그래요",
+    "오늘 개봉해요",
+    "a",
+    "ㅋㅋ",
+    "<b>배송</b>이 늦어요",
+    "",
+    " ",
+    "???",
 ]
-TEXTS += ["그냥 그래요", "오늘 개봉해요", "a", "ㅋㅋ", "<b>배송</b>이 늦어요", "", " ", "???"]
 CELLS = {
     "document": st.sampled_from(TEXTS),
     "film": st.sampled_from(["봄날", "한낮", "<i>", "nan", "", " "]),
@@ -27,7 +28,6 @@ CELLS = {
     ),
     "별점": st.sampled_from(["1", "3", "5", "4.5", "★★★", "", "합계", "85/100"]),
 }
-BLANK = st.just("")
 COLUMNS = st.sampled_from([None, *CELLS])
 
 
@@ -36,27 +36,17 @@ def tables(draw):
     """Columns of cells, of which one may be all blank or all alike."""
     count, columns = draw(st.integers(1, 25)), {}
     for name, cells in CELLS.items():
-        same = draw(st.sampled_from([cells, cells, cells, BLANK, st.just(draw(cells))]))
+        same = draw(st.sampled_from([cells, cells, cells, st.just(""), st.just(draw(cells))]))
         columns[name] = draw(st.lists(same, min_size=count, max_size=count))
     return pandas.DataFrame(columns)
 
 
-@pytest.fixture(scope="module")
-def classifier():
-    return load_classifier()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("any")
-
-
 @given(table=tables(), group=COLUMNS, date=COLUMNS, stars=st.sampled_from([None, None, *CELLS]))
-def test_any_table_is_a_report_or_one_line(classifier, tiny_film, folder, table, group, date, stars):
-    table.to_csv(folder / "a.csv", index=False)
+def test_any_table_is_a_report_or_one_line(packaged, tiny_film, tmp_path_factory, table, group, date, stars):
+    table.to_csv((folder := tmp_path_factory.getbasetemp()) / "any.csv", index=False)
     columns = {"date_column": date, "stars_column": stars, "film_bundle": tiny_film if group else None}
     try:
-        found = report(classifier, folder / "a.csv", folder / "r.html", group, tables_to=folder / "t", **columns)
+        found = report(packaged, folder / "any.csv", folder / "r.html", group, tables_to=folder / "t", **columns)
     except NsmcError as problem:
         assert "\n" not in str(problem)
         return

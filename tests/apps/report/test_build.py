@@ -6,30 +6,18 @@ import pandas
 import pytest
 
 from nsmc_attention.apps.report.build import phrases, report
-from nsmc_attention.classifier.predictor import Classifier, load_classifier
+from nsmc_attention.classifier.predictor import Classifier
 from nsmc_attention.corpora import nsmc
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.tables.parts import PART_ROWS
 
 
-@pytest.fixture(scope="module")
-def classifier(bundle_folder):
-    return load_classifier(bundle_folder)
-
-
-@pytest.fixture(scope="module")
-def packaged():
-    """The classifier whose vectors the packaged film network reads."""
-    return load_classifier()
-
-
 @pytest.fixture
 def reviews(tmp_path):
     texts = nsmc.load("sample", "test").documents
-    frame = pandas.DataFrame(
-        {"document": [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화 추천"], "film": "영화<1>", "date": "2019.04.01"}
-    )
+    texts = [*texts, " ", "</script><b>@@BODY@@ WORDS_JS 영화 추천"]
+    frame = pandas.DataFrame({"document": texts, "film": "영화<1>", "date": "2019.04.01"})
     frame.loc[::2, ["film", "date"]] = ["다른 <b>영화</b>", "없음"]
     path = tmp_path / "리뷰.csv"
     frame.to_csv(path, index=False)
@@ -51,6 +39,10 @@ def test_a_report_counts_every_review_and_needs_nothing_else(classifier, reviews
     assert f'"source": "{example["group"]} · 2019-04-01"'.replace("<", "\\u003c") in html
 
 
+# Beginnings of the keys of phrases that other pages have
+ELSEWHERE = "title found_ share_ stars_ key_stars key_agreed agreement films_unlike aspects_unlike aspects_own".split()
+
+
 @pytest.mark.parametrize("language, other", [("ko", "en"), ("en", "ko")])
 def test_a_page_speaks_one_language(packaged, reviews, tmp_path, language, other):
     report(packaged, reviews, tmp_path / "r.html", "film", "date", title="<b>여름</b>", language=language)
@@ -60,22 +52,7 @@ def test_a_page_speaks_one_language(packaged, reviews, tmp_path, language, other
         {
             text
             for key, text in phrases(each).items()
-            if "{" not in text
-            and not key.startswith(
-                (
-                    "title",
-                    "found_",
-                    "share_",
-                    "stars_",
-                    "key_stars",
-                    "key_agreed",
-                    "agreement",
-                    "films_unlike",
-                    "aspects_unlike",
-                    "aspects_own",
-                )
-            )
-            and not key.endswith("_attention")
+            if "{" not in text and not key.startswith(tuple(ELSEWHERE)) and not key.endswith("_attention")
         }
         for each in (language, other)
     )
@@ -84,12 +61,11 @@ def test_a_page_speaks_one_language(packaged, reviews, tmp_path, language, other
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
-def test_neutral_reviews_and_those_without_an_opinion_are_told(packaged, tmp_path, language):
+def test_neutral_reviews_and_those_without_an_opinion_are_told(packaged, made, language):
     texts = ["최고의 영화예요"] * 3 + ["최악의 영화"] * 2 + ["그냥 그래요. 나쁘지도 좋지도 않은 영화"] * 4
     texts += ["오늘 개봉하는 영화예요", " "]
-    pandas.DataFrame({"document": texts, "film": ["가", *"나" * 10]}).to_csv(tmp_path / "a.csv", index=False)
-    found = report(packaged, tmp_path / "a.csv", tmp_path / "r.html", "film", language=language)
-    html, say = (tmp_path / "r.html").read_text(encoding="utf-8"), phrases(language)
+    found, html = made(packaged, {"document": texts, "film": ["가", *"나" * 10]}, "film", language=language)
+    say = phrases(language)
     counts = dict(zip(["positive", "neutral", "negative", "no_opinion"], [3, 4, 2, 1]))
     assert found["sentiments"]["count"].to_dict() == counts
     assert found["sentiments"]["share"].tolist() == [0.3, 0.4, 0.2, 0.1]
@@ -126,17 +102,10 @@ def test_every_section_says_what_may_be_concluded_and_what_not(packaged, reviews
     assert all(part.count("알 수 있는 것") == part.count("알 수 없는 것") == 1 for part in parts)
 
 
-def test_many_months_are_drawn_as_years_and_stay_months_in_the_table(classifier, tmp_path):
+def test_many_months_are_drawn_as_years_and_stay_months_in_the_table(classifier, made):
     months = [f"{year}.{month}.1" for year in range(2010, 2016) for month in range(1, 13)]
-    pandas.DataFrame({"document": "최고의 영화", "date": months}).to_csv(tmp_path / "a.csv", index=False)
-    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date")
-    html = (tmp_path / "r.html").read_text(encoding="utf-8")
+    found, html = made(classifier, {"document": "최고의 영화", "date": months}, date_column="date")
     assert len(found["months"]) == 72 and ">2010</b>" in html and ">2010-01</b>" not in html
-
-
-def test_a_report_without_groups_and_dates_is_one_too(classifier, reviews, tmp_path):
-    found = report(classifier, reviews, tmp_path / "r.html")
-    assert set(found) == {"words_by_log_odds", "words_by_attention", "reviews"}
 
 
 @pytest.mark.parametrize(
@@ -186,18 +155,16 @@ def test_tables_go_only_where_nothing_else_is(classifier, reviews, tmp_path):
     report(classifier, reviews, tmp_path / "r.html", "film", tables_to=tmp_path / "tables")
     found = report(classifier, reviews, tmp_path / "r.html", tables_to=tmp_path / "tables")
     assert {path.stem for path in (tmp_path / "tables").iterdir()} == set(found), "none of the one before"
+    assert set(found) == {"words_by_log_odds", "words_by_attention", "reviews"}, "without groups and dates"
 
 
 @pytest.mark.parametrize("count", [1, 6, 11])
-def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, tmp_path, count, capsys):
-    pandas.DataFrame({"document": ["최고의 영화"] * count, "film": "A", "date": ""}).to_csv(
-        tmp_path / "a.csv", index=False
-    )
-    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", "film", "date")
+def test_a_group_of_one_opinion_and_no_date_at_all_is_a_report(classifier, made, count, capsys):
+    found, html = made(classifier, {"document": ["최고의 영화"] * count, "film": "A", "date": ""}, "film", "date")
     assert found["groups"].loc["A", "count"] == count and found["months"].empty
     said = f"{count} of {count} rows have no date that can be read; they are not in the figure over time"
     assert f"a.csv: column date: {said}\n" in capsys.readouterr().err
-    assert f"{count}개는 날짜를 읽지 못해" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert f"{count}개는 날짜를 읽지 못해" in html
 
 
 def test_a_column_of_jsonl_may_come_late(classifier, tmp_path):
@@ -218,17 +185,13 @@ def test_the_accuracy_that_is_told_is_that_of_the_nsmc_test_file(classifier, rev
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
-def test_stars_of_the_table_lead_and_labels_are_compared_with_them(packaged, tmp_path, language):
-    texts = [f"{number}번 봐도 최고의 영화예요" for number in range(8)] + [
-        f"{number}분 만에 나온 최악의 영화" for number in range(8)
-    ]
+def test_stars_of_the_table_lead_and_labels_are_compared_with_them(packaged, made, language):
+    good, bad = "{}번 봐도 최고의 영화예요", "{}분 만에 나온 최악의 영화"
+    texts = [said.format(number) for said in (good, bad) for number in range(8)]
     stars = [5, 4, 4, 5, 1, 3, "", 5, 1, 2, 5, 1, 2, 1, 3, 1]
-    pandas.DataFrame({"document": texts, "별점": stars, "film": ["가", "나"] * 8}).to_csv(
-        tmp_path / "a.csv", index=False
-    )
-    found = report(packaged, tmp_path / "a.csv", tmp_path / "r.html", "film", language=language)
-    html, say = (tmp_path / "r.html").read_text(encoding="utf-8"), phrases(language)
-    counts = found["agreement"]
+    columns = {"document": texts, "별점": stars, "film": ["가", "나"] * 8}
+    found, html = made(packaged, columns, "film", language=language)
+    counts, say = found["agreement"], phrases(language)
     assert counts.loc[["positive", "negative"], ["positive", "negative"]].to_numpy().tolist() == [[5, 1], [1, 6]]
     assert counts.loc["neutral"].sum() == 2 and counts.to_numpy().sum() == 15
     figures = re.findall("<dt>(.*?)</dt><dd>(.*?)</dd>", html)
@@ -241,69 +204,55 @@ def test_stars_of_the_table_lead_and_labels_are_compared_with_them(packaged, tmp
 
 
 @pytest.mark.parametrize("language", ["ko", "en"])
-def test_blank_groups_are_counted_at_the_top(packaged, tmp_path, language):
-    rows = [
-        ("봄날", "이야기가 따뜻하고 좋았다"),
-        ("봄날", "이야기가 지루했다"),
-        ("", "음악이 훌륭했다"),
-        (" ", "음악이 최고였다"),
-    ]
-    pandas.DataFrame(rows, columns=["film", "review"]).to_csv(tmp_path / "a.csv", index=False)
-    found = report(packaged, tmp_path / "a.csv", tmp_path / "r.html", "film", language=language)
-    head = (tmp_path / "r.html").read_text(encoding="utf-8").split("<section>")[0]
-    assert phrases(language)["nameless"].format(count=2, name="film") in head
+def test_blank_groups_are_counted_at_the_top(packaged, made, language):
+    texts = ["이야기가 따뜻하고 좋았다", "이야기가 지루했다", "음악이 훌륭했다", "음악이 최고였다"]
+    found, html = made(packaged, {"film": ["봄날", "봄날", "", " "], "review": texts}, "film", language=language)
+    assert phrases(language)["nameless"].format(count=2, name="film") in html.split("<section>")[0]
     assert set(found["aspects"].index) == {"이야기", "음악"} and found["groups"]["count"].tolist() == [2]
 
 
-def test_undated_rows_are_said_in_one_line(classifier, tmp_path, capsys):
+def test_undated_rows_are_said_in_one_line(classifier, made, capsys):
     dates = ["2026.03.11", "3.12.목", "3일 전", "46093", "", "1773241200"]
     # the last is a row of totals
     texts = [*["최고의 영화"] * len(dates), ""]
-    frame = pandas.DataFrame({"document": texts, "date": [*dates, "합계"], "별점": [*[5] * len(texts)]})
-    frame.to_csv(tmp_path / "a.csv", index=False)
-    found = report(classifier, tmp_path / "a.csv", tmp_path / "r.html", date_column="date", language="en")
-    alone = phrases("en")["stars_alone"].format(count=1)
-    assert alone in (tmp_path / "r.html").read_text("utf-8") and found["agreement"].to_numpy().sum() == 6
+    columns = {"document": texts, "date": [*dates, "합계"], "별점": 5}
+    found, html = made(classifier, columns, date_column="date", language="en")
+    assert phrases("en")["stars_alone"].format(count=1) in html and found["agreement"].to_numpy().sum() == 6
     assert found["months"]["count"].to_dict() == {"2026-03": 4}
     said = "a.csv: column date: 2 of 6 rows have no date that can be read, as '3일 전'; they are not in the figure"
     assert said in capsys.readouterr().err
 
 
-def test_aspects_are_looked_for_by_a_list_that_is_named(packaged, tmp_path):
+def test_aspects_are_looked_for_by_a_list_that_is_named(packaged, made, tmp_path):
     texts = [f"배송 포장 사이즈 환불 문의 {number}번 반품 교환 택배 연기" for number in range(30)]
-    pandas.DataFrame({"document": texts, "shop": "가"}).to_csv(tmp_path / "a.csv", index=False)
     (tmp_path / "words.csv").write_text("word,aspect\n배송,배송\n", encoding="utf-8")
-    say, page = phrases("en"), tmp_path / "r.html"
-    assert "aspects" not in report(packaged, tmp_path / "a.csv", page, "shop", language="en")
-    assert say["aspects_unlike"] in page.read_text("utf-8")
-    (tmp_path / "b.csv").write_text("document\n연기가 좋다\n배송이 빠르다\n", encoding="utf-8")
-    report(packaged, tmp_path / "b.csv", page, language="en")
-    assert f"Looked for: {say['aspects_of_films']}." in page.read_text("utf-8")
-    report(packaged, tmp_path / "b.csv", page, language="en", aspects_file=tmp_path / "words.csv")
-    assert "Looked for: the words of words.csv." in page.read_text("utf-8")
+    found, html = made(packaged, {"document": texts, "shop": "가"}, "shop", language="en")
+    assert "aspects" not in found and phrases("en")["aspects_unlike"] in html
+    few = {"document": ["연기가 좋다", "배송이 빠르다"]}
+    assert f"Looked for: {phrases('en')['aspects_of_films']}." in made(packaged, few, language="en")[1]
+    _, html = made(packaged, few, language="en", aspects_file=tmp_path / "words.csv")
+    assert "Looked for: the words of words.csv." in html
 
 
-def test_a_sorted_table_is_judged_by_all_its_parts(packaged, tmp_path, capsys):
+def test_a_sorted_table_is_judged_by_all_its_parts(packaged, made, capsys):
     """As many rows of films come first, which is as strange as the same rows in any order."""
     films = nsmc.load("sample", "test").documents[:100]
     texts = films * 30 + [f"배송 포장 사이즈 환불 문의 {number}번 반품 교환 택배" for number in range(9000)]
-    pandas.DataFrame({"document": texts}).to_csv(tmp_path / "a.csv", index=False)
-    report(packaged, tmp_path / "a.csv", tmp_path / "r.html", language="en")
+    _, html = made(packaged, {"document": texts}, language="en")
     assert "unlike the film reviews of the training" in capsys.readouterr().err
-    assert phrases("en")["aspects_unlike"] in (tmp_path / "r.html").read_text("utf-8")
+    assert phrases("en")["aspects_unlike"] in html
 
 
-def test_examples_of_an_aspect_are_of_both_sides_and_none_is_made_up(packaged, tmp_path):
+def test_examples_of_an_aspect_are_of_both_sides_and_none_is_made_up(packaged, made):
     texts = ["연기가 정말 훌륭하다", "연기가 좋다", "연기가 최악이다", "음악이 좋다", "음악이 정말 훌륭하다"]
-    pandas.DataFrame({"document": texts * 3}).to_csv(tmp_path / "a.csv", index=False)
-    report(packaged, tmp_path / "a.csv", tmp_path / "r.html", language="en")
-    lists = re.findall("<summary>(.*?):.*?<ul.*?>(.*?)</ul>", (tmp_path / "r.html").read_text("utf-8"))
+    _, html = made(packaged, {"document": texts * 3}, language="en")
+    lists = re.findall("<summary>(.*?):.*?<ul.*?>(.*?)</ul>", html)
     shown = {name: re.findall(">(.*?)</li>", items) for name, items in lists}
     assert shown["연기"][1:] == ["연기가 최악이다"] and len(shown["음악"]) == 1
 
 
 @pytest.mark.parametrize(
-    ("name", "cells", "message"),
+    "name, cells, message",
     [
         ("평점", ["5", "시사회", "1"], "column 평점 row 3: expected 1 to 5 or 1 to 10 stars, found '시사회'"),
         ("만족도", ["1", "4", "7"], "column 만족도 row 4: expected stars of 5 or 10, found 7 as the largest number"),
@@ -311,18 +260,12 @@ def test_examples_of_an_aspect_are_of_both_sides_and_none_is_made_up(packaged, t
         ("만족도 (1-7)", ["1", "4", "7"], ""),
     ],
 )
-def test_stars_that_are_found_never_refuse_a_table_and_named_ones_do(
-    classifier, tmp_path, capsys, name, cells, message
-):
-    path, page = tmp_path / "a.csv", tmp_path / "r.html"
+def test_stars_that_are_found_never_refuse_a_table_and_named_ones_do(classifier, made, capsys, name, cells, message):
     # a row of totals has no text
-    pandas.DataFrame({"리뷰": ["최고의 영화", "별로", "그저 그렇다", ""], name: [*cells, "합계"]}).to_csv(
-        path, index=False
-    )
-    report(classifier, path, page, language="en")
-    assert ("mean stars" in page.read_text("utf-8")) == (message == "")
+    columns = {"리뷰": ["최고의 영화", "별로", "그저 그렇다", ""], name: [*cells, "합계"]}
+    assert ("mean stars" in made(classifier, columns, language="en")[1]) == (message == "")
     if message:
         said = capsys.readouterr().err
         assert f"{message}; " in said and "; the report goes on without stars\n" in said
         with pytest.raises(DataError, match=message):
-            report(classifier, path, page, stars_column=name)
+            made(classifier, columns, stars_column=name)

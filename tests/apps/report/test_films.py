@@ -6,31 +6,28 @@ import numpy
 import pandas
 import pytest
 
-from nsmc_attention.apps.report.build import report
 from nsmc_attention.apps.report.content import GROUPS, SHOWN, STARS
-from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.errors import BundleError
 from nsmc_attention.systems.film.rater import load_film, rater_of
 
-ROWS = [("가", "정말 재미있다"), ("나", "지루하다"), ("가", " "), ("가", "최고의 영화")]
-ROWS += [(None, "돈이 아깝다"), ("다", "좋다")]
-ROWS += [("가", "배우들 연기가 좋다"), ("나", "최악의 연출"), ("", "보통"), ("라", "\u3164"), ("가", "<b>볼만</b>하다")]
+ROWS = [("가", "정말 재미있다"), ("나", "지루하다"), ("가", " "), ("가", "최고의 영화"), (None, "돈이 아깝다")]
+ROWS += [
+    ("다", "좋다"),
+    ("가", "배우들 연기가 좋다"),
+    ("나", "최악의 연출"),
+    ("", "보통"),
+    ("라", "\u3164"),
+    ("가", "<b>볼만</b>하다"),
+]
 
 
-@pytest.fixture(scope="module")
-def classifier():
-    return load_classifier()
-
-
-@pytest.fixture(scope="module")
-def write(classifier, tiny_film, tmp_path_factory):
+@pytest.fixture
+def write(packaged, tiny_film, made):
     """Return a function that writes the report of (film, review) rows; returns its tables and page."""
-    folder = tmp_path_factory.mktemp("films")
 
-    def write(rows, film_bundle=tiny_film, **options):
-        pandas.DataFrame(rows, columns=["film", "review"]).to_csv(folder / "a.csv", index=False)
-        found = report(classifier, folder / "a.csv", folder / "r.html", "film", film_bundle=film_bundle, **options)
-        return found, (folder / "r.html").read_text(encoding="utf-8")
+    def write(rows, **options):
+        films, reviews = zip(*rows)
+        return made(packaged, {"film": films, "review": reviews}, "film", **{"film_bundle": tiny_film, **options})
 
     return write
 
@@ -79,15 +76,13 @@ def test_a_column_without_any_value_has_no_stars(write):
     assert found["groups"].empty and "<details>" not in page
 
 
-def test_another_classifier_has_no_stars_and_the_report_says_why(bundle_folder, tiny_film, tmp_path):
-    other = load_classifier(bundle_folder)
-    assert rater_of(other.bundle) is None
-    pandas.DataFrame(ROWS, columns=["film", "review"]).to_csv(tmp_path / "a.csv", index=False)
-    found = report(other, tmp_path / "a.csv", tmp_path / "r.html", "film", language="en")
-    assert "stars" not in found["groups"]
-    assert "No stars are predicted" in (tmp_path / "r.html").read_text(encoding="utf-8")
+def test_another_classifier_has_no_stars_and_the_report_says_why(classifier, tiny_film, made):
+    assert rater_of(classifier.bundle) is None
+    columns = dict(zip(("film", "review"), zip(*ROWS)))
+    found, page = made(classifier, columns, "film", language="en")
+    assert "stars" not in found["groups"] and "No stars are predicted" in page
     with pytest.raises(BundleError, match="expected the classifier pretrained .*of other commands by --bundle"):
-        report(other, tmp_path / "a.csv", tmp_path / "r.html", "film", film_bundle=tiny_film)
+        made(classifier, columns, "film", film_bundle=tiny_film)
 
 
 def test_a_review_without_a_label_has_no_part_in_the_stars_of_its_group(write):

@@ -6,31 +6,25 @@ import pandas
 import pytest
 
 from nsmc_attention.apps.report.build import report
-from nsmc_attention.classifier.predictor import load_classifier
 from nsmc_attention.corpora import nsmc
 
 SIZES = {"desk": {"width": 1100, "height": 800}, "phone": {"width": 390, "height": 844}}
-
-
 SCRIPT = "<img src=x onerror=alert(1)>"
 INSIDE = """[...document.querySelectorAll(".column b")].every(name =>
   name.getBoundingClientRect().right <= document.querySelector("main").getBoundingClientRect().right)"""
 
 
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    """The report of the sample's test reviews in both languages, in a folder of its own."""
+def pages(packaged, tmp_path_factory):
+    """The report of the sample's test reviews in both languages, in a folder of its own, with the packaged stars."""
     folder = tmp_path_factory.mktemp("report")
     texts = [text if n % 9 else f"{SCRIPT} {text}" for n, text in enumerate(nsmc.load("sample", "test").documents)]
-    frame = pandas.DataFrame(
-        {"document": texts, "date": [f"{2025 + n % 13 // 12}.{1 + n % 13 % 12}.3" for n in range(len(texts))]}
-    )
+    dates = [f"{2025 + n % 13 // 12}.{1 + n % 13 % 12}.3" for n in range(len(texts))]
+    frame = pandas.DataFrame({"document": texts, "date": dates})
     frame["film"] = ["아주 긴 제목의 영화 " * 6 if n % 3 else SCRIPT for n in range(len(texts))]
     frame.to_csv(folder / "reviews.csv", index=False)
-    # with stars, which the packaged film network has for the packaged classifier alone
-    classifier = load_classifier()
     for language in ("ko", "en"):
-        report(classifier, folder / "reviews.csv", folder / f"{language}.html", "film", "date", language=language)
+        report(packaged, folder / "reviews.csv", folder / f"{language}.html", "film", "date", language=language)
     return folder
 
 

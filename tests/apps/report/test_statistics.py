@@ -13,6 +13,8 @@ from nsmc_attention.apps.report.statistics import (
     extreme_reviews,
     shares_by,
 )
+from nsmc_attention.apps.words import content_words
+from nsmc_attention.text.tokenizers import mecab_tags
 
 
 def scored(probabilities):
@@ -95,13 +97,8 @@ def test_dates_are_read_as_programs_count_them():
 
 def test_a_date_without_a_year_has_that_of_the_others_where_the_day_of_the_week_fits():
     assert known(["3.12.목", "3월 12일 (목)", "3/12", "3.12.금"]) == [None] * 4
-    assert known(["2019.11.3", "3.12.목", "3월 12일 (목)", "3/12", "3.12.금", "11.3.일"]) == [
-        "2019-11-03",
-        *["2020-03-12"] * 2,
-        None,
-        None,
-        "2019-11-03",
-    ]
+    found = known(["2019.11.3", "11.3.일", "3.12.목", "3월 12일 (목)", "3/12", "3.12.금"])
+    assert found == [*["2019-11-03"] * 2, *["2020-03-12"] * 2, None, None]
 
 
 def words_of(lists, labels):
@@ -166,11 +163,7 @@ def test_extreme_reviews_are_of_their_side_and_the_neutral_ones_nearest_to_the_m
 
 def test_without_heads_the_sides_are_the_labels_and_nothing_is_neutral():
     found = extreme_reviews(scored([0.9, 0.1, 0.52, 0.99]).assign(text=list("가나다라")), count=2)
-    assert {kind: own.index.tolist() for kind, own in found.items()} == {
-        "positive": [3, 0],
-        "negative": [1],
-        "neutral": [],
-    }
+    assert [own.index.tolist() for own in found.values()] == [[3, 0], [1], []]
 
 
 def test_neutral_reviews_and_those_without_an_opinion_are_counted_and_left_in_the_share():
@@ -179,3 +172,19 @@ def test_neutral_reviews_and_those_without_an_opinion_are_counted_and_left_in_th
     without, rows = shares_by(keys, frame), shares_by(keys, said)
     assert rows["neutral"].tolist() == [9, 1] and rows["no_opinion"].tolist() == [8, 2]
     pandas.testing.assert_frame_equal(rows[without.columns], without)
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("돈이 아까워요, 3번 봤어요 ㅋㅋㅋ!!", ["돈", "아깝다"]),
+        ("지루하고 유치한데 재밌게 울었다", ["지루하다", "유치하다", "재밌다", "울다"]),
+        ("감동적이고 사랑했던 배우", ["감동", "사랑", "배우"]),
+        ("핵노잼 짜증나 컨저링", ["핵노잼", "핵노잼", "핵노잼", "짜증"]),
+        ("", []),
+    ],
+)
+def test_content_words_are_dictionary_forms_without_endings_numerals_and_pieces(text, words):
+    found = content_words(text)
+    assert [word for *_, word in found if word] == words
+    assert [(start, end) for start, end, _ in found] == [(start, end) for start, end, _ in mecab_tags(text)]

@@ -212,8 +212,7 @@ def test_a_prediction_does_not_wait_for_explanations(server):
 
 # of the servers that tests above have started
 ENDINGS = [(SMALL, signal.SIGHUP), ({"workers": 2}, signal.SIGTERM), ({"workers": 2}, signal.SIGKILL)]
-OTHERS = [(SMALL, signal.SIGINT), (SMALL, signal.SIGTERM), ({"workers": 2}, signal.SIGINT)]
-OTHERS += [({"workers": 2}, signal.SIGHUP)]
+OTHERS = [(SMALL, signal.SIGTERM), ({"workers": 2}, signal.SIGHUP), *((each, signal.SIGINT) for each, _ in ENDINGS[:2])]
 ENDINGS += [pytest.param(*ending, marks=pytest.mark.slow) for ending in OTHERS]
 
 

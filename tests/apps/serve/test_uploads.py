@@ -82,12 +82,6 @@ def test_columns_of_the_sentiment_and_the_stars_come_only_when_asked_for(batch, 
     assert "sentiment" in batch(body, kind, sentiment="perhaps").json()["error"]
 
 
-def test_labels_by_the_share_come_beside_the_sentiment(batch):
-    head = batch(FILMS.encode(), share="0.8", sentiment=True).text.splitlines()[0]
-    columns = "label,score,sentiment,stars,probability,label_by_share,probability_by_share,share,error"
-    assert head == f"film,review,{columns}"
-
-
 @pytest.mark.parametrize("name, text", [("a.csv", "document,b\n최고,1\n"), ("b/리뷰.TSV", "document\tb\n최고\t1\n")])
 def test_a_table_can_be_the_file_of_a_form(client, batch, name, text):
     done = client.post("/predict/batch", files={"file": (name, text.encode(), "application/octet-stream")})
@@ -222,6 +216,9 @@ def test_the_share_of_positive_reviews_is_estimated_and_labels_lean_to_it(batch)
         assert answer.splitlines()[0].endswith("probability,label_by_share,probability_by_share,share,error")
         shares = pandas.read_csv(io.StringIO(answer))["share"].dropna().unique()
         assert shares == pytest.approx(expected, abs=1e-6)
+    head = batch(FILMS.encode(), share="0.8", sentiment=True).text.splitlines()[0]
+    columns = "label,score,sentiment,stars,probability,label_by_share,probability_by_share,share,error"
+    assert head == f"film,review,{columns}"
 
 
 def test_what_has_no_share_says_so(batch):

@@ -25,16 +25,11 @@ def stars(rating):
     return numpy.array([rating.stars_low, rating.stars, rating.stars_high])
 
 
-def test_praised_films_have_more_stars(rater):
-    praised, blamed = rater([GOOD] * 20), rater([BAD] * 20)
-    assert praised.stars > blamed.stars + 2
+def test_praised_films_have_more_stars_and_one_review_is_enough_but_says_less_than_many(rater):
+    praised, blamed, one = rater([GOOD] * 20), rater([BAD] * 20), rater([GOOD])
+    assert one.reviews == 1 and one.stars_high - one.stars_low > praised.stars_high - praised.stars_low
+    assert one.representative[0].weight == pytest.approx(1) and praised.stars > blamed.stars + 2
     assert 1 <= blamed.stars_low <= blamed.stars <= blamed.stars_high <= praised.stars_high <= 10
-
-
-def test_one_review_is_enough_and_says_less_than_many(rater):
-    one, many = rater([GOOD]), rater([GOOD] * 20)
-    assert one.reviews == 1 and one.stars_high - one.stars_low > many.stars_high - many.stars_low
-    assert one.representative[0].weight == pytest.approx(1)
 
 
 def test_a_film_alone_is_as_among_others_and_across_windows(rater):

@@ -24,6 +24,8 @@ def test_reviews_are_gathered_by_film_without_blank_and_nameless_ones(table):
     assert found.documents == ["정말 좋다", "별로다", "최고", "다시 봤다"]
     assert found.stars.tolist() == [9, 2, 8.5, 10]
     assert {film: own.tolist() for film, own in found.members.items()} == {"가": [0, 2, 3], "나": [1]}
+    named = reviews_by_film(Labelled(table(header="a,b,c"), text_column="c", stars_column="b"), group_by="a")
+    assert named.sha256 == found.sha256
 
 
 def test_stars_are_read_as_in_any_table_but_of_any_scale(table):
@@ -31,12 +33,6 @@ def test_stars_are_read_as_in_any_table_but_of_any_scale(table):
     assert reviews_by_film(Labelled(table(rows))).stars.tolist() == [9, 15]
     with pytest.raises(DataError, match="column 별점 row 3: expected stars of 5, found '8/10'"):
         reviews_by_film(Labelled(table(["가,4/5,좋다", "가,8/10,최고"])))
-
-
-def test_columns_may_be_named(table):
-    path = table(header="a,b,c")
-    found = reviews_by_film(Labelled(path, text_column="c", stars_column="b"), group_by="a")
-    assert found.sha256 == reviews_by_film(Labelled(table())).sha256
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,11 @@
-"""A language model's candidates for a hidden word."""
+"""A language model's candidates for a hidden word, and the command `fill`."""
+
+import json
 
 import numpy
 import pytest
 
-from nsmc_attention import load_language_model
-from nsmc_attention.systems.language.model import MASK
+from nsmc_attention.systems.language.model import MASK, load_language_model
 
 TEXT = f"주인공의 {MASK}에 소름이 돋았다"
 
@@ -35,7 +36,7 @@ def test_heads_are_distributions_over_the_tokens(model):
     layers, heads = model.bundle.config.model.encoder.layers, model.bundle.config.model.encoder.heads
     assert filling.heads.shape == (layers, heads, len(filling.tokens), len(filling.tokens))
     numpy.testing.assert_allclose(filling.heads.sum(axis=-1), 1, atol=1e-5)
-    numpy.testing.assert_allclose(filling.attended.sum(), 1, atol=1e-5)
+    numpy.testing.assert_allclose(sum(filling.to_dict()["attended"]), 1, atol=1e-5)
 
 
 @pytest.mark.parametrize("before, after", [(0, 900), (900, 0), (900, 900), (3, 500), (500, 3)])
@@ -66,7 +67,15 @@ def test_of_several_masks_the_most_certain_is_filled_first_then_the_next(model, 
         assert each.text == text.replace(MASK, "{}").format(*each.token.split(" "))
 
 
-def test_values_for_json_are_plain(model):
-    values = model(TEXT, top=1).to_dict()
-    assert list(values) == ["text", "candidates", "tokens", "places", "attended"]
-    assert list(values["candidates"][0]) == ["token", "text", "probability"]
+def test_candidates_are_printed_one_a_line_or_as_json(command, tiny_language):
+    expected = load_language_model(tiny_language)(TEXT, 3)
+    printed = command("fill", TEXT, "--top", "3", "--bundle", tiny_language).stdout
+    assert printed == "".join(f"{each.probability:.4g}\t{each.token}\t{each.text}\n" for each in expected.candidates)
+    found = json.loads(command("fill", TEXT, "--json", "--bundle", tiny_language).stdout)
+    assert found["tokens"] == list(expected.tokens) and len(found["candidates"]) == 5
+
+
+def test_heads_are_drawn_beside_the_candidates(command, tiny_language, tmp_path):
+    done = command("fill", TEXT, "--heads", tmp_path / "a.png", "--bundle", tiny_language)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) == 5
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")

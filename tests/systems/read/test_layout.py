@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 from nsmc_attention.drawing.figure import font_file
 from nsmc_attention.errors import DataError
 from nsmc_attention.systems.read.drawing import ink_box
-from nsmc_attention.systems.read.layout import find_lines
+from nsmc_attention.systems.read.layout import find_lines, framed_contrast
 from nsmc_attention.systems.read.rules import without_rules
 
 TEXTS = ("배우는 좋은데 영화는 별로", "시간이 아깝네요 ㅠㅠ", "으으음... 두 번 봤어요!")
@@ -166,9 +166,8 @@ def test_jpeg_adds_no_lines(colors, quality):
 
 
 RANDOM = numpy.random.RandomState(0)
-NO_TEXT = [
-    numpy.full(shape, gray) for shape in ((0, 0), (0, 5), (1, 1), (3, 400), (300, 200)) for gray in (0, 120, 255)
-]
+SHAPES = (0, 0), (0, 5), (1, 1), (3, 400), (300, 200)
+NO_TEXT = [numpy.full(shape, gray) for shape in SHAPES for gray in (0, 120, 255)]
 NO_TEXT += [RANDOM.randint(0, 256, (300, 400)), (128 + 25 * RANDOM.randn(300, 400)).clip(0, 255)]
 NO_TEXT += [numpy.tile(numpy.linspace(0, 255, 400), (300, 1))]
 
@@ -206,7 +205,8 @@ def test_text_one_pixel_above_a_rule_is_found(gap):
     for top, text in zip(tops, TEXTS):
         below = pen.textbbox((20, top), text, font=ImageFont.truetype(str(font_file()), 20))[3] + gap
         pen.line((10, below, 600, below), 120, 1)
-    assert_at(find_lines(without_rules(numpy.asarray(picture))), [(20, top, 20) for top in tops])
+    gray = numpy.asarray(picture)
+    assert_at(find_lines(without_rules(gray, framed_contrast(gray))), [(20, top, 20) for top in tops])
 
 
 @given(size=st.integers(14, 32), thick=st.integers(1, 6), rows=st.integers(1, 4), colors=st.sampled_from([LIGHT, DARK]))

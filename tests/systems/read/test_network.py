@@ -25,15 +25,13 @@ def test_location_features_are_those_of_chorowski():
     alignment.initialize(mxnet.init.Normal(0.5))
     query, keys, last = drawn(2, 3), drawn(2, 6, 4, seed=1), numpy.abs(drawn(2, 6, seed=2))
     total, mask = last + 0.5, numpy.array([[1.0] * 6, [1, 1, 1, 1, 0, 0]])
-    weights, again, after = (
-        array.asnumpy() for array in alignment(*map(mxnet.nd.array, (query, keys, mask, last, total)))
-    )
+    given = map(mxnet.nd.array, (query, keys, mask, last, total))
+    weights, again, after = (array.asnumpy() for array in alignment(*given))
     own = {name: item.data().asnumpy() for name, item in alignment._collect_params_with_prefix().items()}
     window = own["features.weight"][..., 0]  # (features, 2, window)
     both = numpy.pad(numpy.stack([last, total], axis=1), ((0, 0), (0, 0), (2, 2)))
-    features = numpy.array(
-        [[(window * row[None, :, place : place + 5]).sum(axis=(1, 2)) for place in range(6)] for row in both]
-    )
+    seen = [[row[None, :, place : place + 5] for place in range(6)] for row in both]
+    features = numpy.array([[(window * each).sum(axis=(1, 2)) for each in row] for row in seen])
     projected = (query @ own["query.weight"].T)[:, None] + keys + features @ own["location.weight"].T
     scores = numpy.tanh(projected) @ own["value.weight"][0]
     scores = numpy.where(mask > 0, numpy.exp(scores), 0)

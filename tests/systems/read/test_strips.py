@@ -14,7 +14,6 @@ from nsmc_attention.systems.read.drawing import (
     ink_box,
     invented_line,
     korean_faces,
-    random_line,
     review_line,
 )
 from nsmc_attention.systems.read.settings import HEIGHT, STRIP
@@ -63,11 +62,6 @@ def test_letters_are_where_drawing_says(smooth, spacing):
     left, right = inked[inked < ends[1] + 1], inked[inked > ends[4] - 1]
     assert len(left) + len(right) == len(inked)
     assert left[0] >= ends[0] - 1 and right[-1] <= ends[5] + 1
-
-
-def test_a_line_is_drawn_alike_from_the_same_seed():
-    (one, _), (other, _) = (random_line("정말 재미있다", FACE, RandomState(3)) for _ in range(2))
-    assert numpy.array_equal(one, other)
 
 
 def test_degradations_leave_letters():

@@ -39,10 +39,6 @@ def test_padding_is_a_multiple_of_the_step():
     assert ids.shape == (2, 4, ROWS) and lengths.tolist() == [2, 3] and (ids[0, 2:] == PADDING).all()
 
 
-def test_characters_survive_the_file():
-    assert Characters.from_json(KNOWN.to_json()) == KNOWN
-
-
 @pytest.mark.parametrize("content", ["[]", "{}", '{"characters": ["가"]}', "{"])
 def test_another_file_is_refused(content):
     with pytest.raises(BundleError, match="vocab.json"):
