@@ -207,7 +207,7 @@ def classified(judged: dict[str, Restore]) -> None:
     for name, way in ways.items():
         texts = [way(clean(text)) for text in test.documents]
         found = [classifier.probabilities(restored(texts)) for restored in judged.values()]
-        found.append(in_doubt.probabilities(texts))
+        found.append(numpy.array([probability for *_, probability, _ in in_doubt.rows(texts)], dtype="float64"))
         shares = [numpy.mean((probability > 0.5) == positive) for probability in found]
         print(f"| {name} | " + " | ".join(f"{100 * share:.2f}" for share in shares) + " |", flush=True)
 

@@ -91,7 +91,7 @@ REFUSED = [
     ("restore 좋다 --explain a.gif", "a.gif: unknown suffix '.gif'"),
     ("restore 좋다 별로 --explain a.png", "restore --explain: expected one TEXT, found 2"),
     ("restore --explain a.png", "restore --explain: expected TEXT, found none"),
-    ("restore 좋다 --beam 4 --bundle {tiny_editor}", "beam 4: expected a writer's bundle, found an editor's"),
+    ("restore 좋다 --beam 4 --bundle {tiny_editor}", "beam 4: expected a restorer of kind writer, found editor"),
     ("restore 좋다 -f xlsx", "xlsx output: expected a table, found lines"),
     ("restore 좋다 --bundle {bundle_folder}", "restore, found 'classify'; use it with"),
     ("fill 좋다", "fill: expected 1 to 5 [MASK] in the text, found 0"),

@@ -34,6 +34,8 @@ from .junctions import NEAREST_SHARE, Junctions, hash_of
 HERE = Path(__file__).parent
 # A text says how its writer spaces words if it has one space for so many characters, but those of NO_WORD, or is short
 SPARSE, SHORT_TEXT, NO_WORD = 7, 8, re.compile("[~<>/A-Za-z]+")
+# A text is read again without its spaces if so many, and so many of each that it has, are within a word
+FEWEST_WRONG, WRONG_SHARE = 2, 0.2
 SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
 # Syllables whose final laughs (닼, and before ㅎ 닿), and what they are without it; 부엌 and 녘 are words
 LAUGHS = {final: {chr(one + FINALS.index(final)): chr(one) for one in SYLLABLES} for final in "ㅋㅎ"}
@@ -138,9 +140,8 @@ def read_as(text: str) -> str:
 @lru_cache(maxsize=1)
 def rules() -> list[tuple[str, "re.Pattern[str]"]]:
     """Return the name of each rule, and its pattern, whose groups are the spaces."""
-    return [
-        (row["what"], re.compile(row["pattern"].replace("_", "( ?)"))) for row in read_rows(HERE / "conventions.tsv")
-    ]
+    rows = read_rows(HERE / "conventions.tsv")
+    return [(row["what"], re.compile(row["pattern"].replace("_", "( ?)"))) for row in rows]
 
 
 @lru_cache(maxsize=1)
@@ -192,6 +193,15 @@ def letter_numbers(text: str) -> NDArray[numpy.int64]:
 def is_telling(text: str) -> bool:
     """Return whether the spaces of a text say how its writer meant it."""
     return text.count(SPACE) * SPARSE + SHORT_TEXT >= len(NO_WORD.sub("", text))
+
+
+def scattered(letters: Sequence[str], had_space: Flags, spaces: Probabilities) -> Flags:
+    """Return (N,), whether a text has spaces anywhere: an editor takes some out of its words, where few people set one."""
+    syllables = codes_of("".join(letters)) >= ord("가")
+    wrong = had_space & (spaces < 0.5) & syllables & numpy.roll(syllables, -1)
+    starts = numpy.cumsum([0, *map(len, letters[:-1])])
+    had, taken = (numpy.add.reduceat(each.astype("int64"), starts) for each in (had_space, wrong))
+    return (taken >= FEWEST_WRONG) & (taken >= WRONG_SHARE * had)
 
 
 def gaps(text: str) -> Iterator[tuple[str, int]]:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Optional, Union
 
 import numpy
-from numpy.typing import NDArray
 
 from ...bundle import load_bundle
 from ...classifier.predictor import WINDOW, Classifier
@@ -51,12 +50,6 @@ class RestoringClassifier:
 
     def load(self, device: str = "auto", threads: Optional[int] = None) -> "RestoringClassifier":
         return RestoringClassifier(*(each.load(device, threads) for each in (self.restorer, self.classifier)))
-
-    def probabilities(self, texts: Iterable[str]) -> NDArray[numpy.float64]:
-        """Return (N,), the probability of positive of each text, restored or not; NaN where it is blank."""
-        return numpy.array(
-            [row[-2] for part in cut(checked(texts), WINDOW, len) for row in self.judged(part)[1]], dtype="float64"
-        )
 
     def judged(self, texts: list[str]) -> tuple[list[Row], list[Row]]:
         """Return the restorer's row of each text, and the classifier's of what it says."""

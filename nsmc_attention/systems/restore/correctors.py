@@ -28,8 +28,7 @@ from .noise import known_mistakes
 CHANGED, ALWAYS = 0.4, 2
 # The probability of a mistake of the list; the most that a change gets from MeCab's costs, which is never as sure
 SURE_CHANGE, MOST_SURE = 0.99, 0.98
-# The share of the junctions' log-odds that a text with spaces gets; one without gets all of them and MORE_CHANGES, as it lacks more
-# spaces than the editor is used to
+# The share of the junctions' log-odds that a text with spaces gets; one without gets all and MORE_CHANGES, as it lacks more
 SHARE, MORE_CHANGES = 0.35, 0.8
 
 
@@ -120,13 +119,14 @@ WORDS, MOST_LETTERS = 1, 20
 class Draft(NamedTuple):
     """A batch of clean texts, of S characters without their spaces, and what is to become of these.
 
-    `letters` are the texts without spaces, and `ends` where each ends among the S. `tags` (S,) int32 says what is written in the
-    place of each character, `certainty` (S,) the probability of that, `spaces` (S,) that of a space behind it.
+    `letters` are the texts without spaces, and `ends` where each ends among the S. Of each character, `had_space` says whether
+    a space is behind it, `tags` int32 what is written in its place, `certainty` how probable that is, `spaces` a space behind it.
     """
 
     texts: list[str]
     letters: list[str]
     ends: NDArray[numpy.int64]
+    had_space: NDArray[numpy.bool_]
     tags: NDArray[numpy.int32]
     certainty: NDArray[numpy.float32]
     spaces: Numbers

@@ -11,7 +11,7 @@ from base64 import b85decode, b85encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, Optional, TypeVar
+from typing import TYPE_CHECKING, Any, Optional
 from zlib import compress, crc32, decompress
 
 import numpy
@@ -31,7 +31,6 @@ NEAREST_SHARE = 1e-6
 UNIT, WEIGHT, HASH = 20, numpy.dtype("i1"), numpy.dtype("<u4")
 # Keys of a place in a morpheme and of a junction
 IN_MORPHEME, AT_JUNCTION = 7, 11
-Self = TypeVar("Self", bound="RestorerCharacters")
 # All numbers are one in the keys of letters
 DIGITS = str.maketrans("123456789", "0" * 9)
 
@@ -104,7 +103,7 @@ class RestorerCharacters(Characters):
     junctions: Optional[Junctions] = None
 
     @classmethod
-    def from_dict(cls: type[Self], values: Mapping[str, Any], where: object) -> Self:
+    def from_dict(cls, values: Mapping[str, Any], where: object) -> "RestorerCharacters":
         known, junctions = Characters.from_dict(values, where).known, values.get("junctions")
         return cls(known, Junctions.from_dict(junctions) if junctions else None)
 

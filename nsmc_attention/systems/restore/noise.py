@@ -38,7 +38,6 @@ NEIGHBOURS = {
 }
 # Words that are written for one another
 CONFUSED = (("않", "안"), ("되", "돼"), ("데", "대"), ("로서", "로써"), ("어떻게", "어떡해"), ("예요", "에요"))
-MISTAKES = Path(__file__).parent / "mistakes.tsv"
 # ㅢ, ㅖ and ㅟ as they are often said and typed; what a consonant becomes after a ㄹ or a stop
 PLAIN_VOWELS = {"ㅢ": "ㅣ", "ㅖ": "ㅔ", "ㅟ": "ㅣ", "ㅝ": "ㅓ", "ㅘ": "ㅏ"}
 TENSING, TENSE = "ㄹㄱㅂㅅㅆㄷㅈ", dict(zip("ㄱㄷㅂㅅㅈ", "ㄲㄸㅃㅆㅉ"))
@@ -59,7 +58,7 @@ def known_mistakes() -> list[dict[str, str]]:
     No wrong form may be right elsewhere, as 건들이 is in 사건들이. `righted` says where `correctors` decides it without the editor:
     "anywhere", at the "start" of a word, or "nowhere", as it may also be of two words, or has another length.
     """
-    return list(read_rows(MISTAKES))
+    return list(read_rows(Path(__file__).parent / "mistakes.tsv"))
 
 
 Kind = Callable[[str, int], list[Edit]]

@@ -134,8 +134,7 @@ class Restoration:
         """`segments`, each with its probability."""
         if not self.changed:
             return [(self.source, self.text, 1.0)] * bool(self.text)
-        # where attention is a letter late, only neighbours together have what they have in common. difflib, which knows no
-        # attention, reads 11 of 1,400 restored reviews otherwise: a letter that moved is left out and put in again
+        # where attention is a letter late, only neighbours together have what they have in common
         return [*merged(trimmed(merged(trimmed(self.units()))))]
 
     def units(self) -> Iterator[Segment]:
@@ -231,7 +230,6 @@ def pieces_of(text: str, longest: int) -> Iterator[Piece]:
             if part := text[start:end].rstrip():
                 yield Piece(start, part, part.replace(SPACE, ""))
             start = end
-        # the line break
         start += len(LINE)
 
 

@@ -23,7 +23,7 @@ from ...tables.parts import cut
 from ...text.encoding import clean
 from ..sequences.characters import BEGIN, END, KEEP, PADDING, SPACE
 from ..sequences.search import Hypothesis, search
-from .as_typed import KOREAN, Decisions, decide, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as
+from .as_typed import KOREAN, decide, keep_conventions, keep_foreign, keep_right_text, keeps_foreign, read_as, scattered
 from .correctors import Draft, corrected, most_changed, tagged, within_bound, written
 from .engines import RestorerEngine, load_restorer_engine, longest_read
 from .junctions import RestorerCharacters
@@ -44,7 +44,6 @@ CHOICES: dict[str, tuple[str, str, Callable[[Any], bool]]] = {
     "min_probability": ("editor", "a number from 0.5 to 1", lambda x: isinstance(x, (int, float)) and 0.5 <= x <= 1),
     "only": ("editor", "spacing", lambda x: bool(x == "spacing")),
 }
-OF_KIND = {"editor": "an editor's", "writer": "a writer's"}
 # The output columns of tables: other names than those of a prediction, which may be in the same table
 TYPES = {"restored": "string", "restore_error": "string"}
 
@@ -68,7 +67,7 @@ class Restorer(Predictor):
         self.longest = longest_read(bundle.config)
         # whether its Restorations have attention weights; an editor aligns only
         self.attends = bundle.config.model.kind == "writer"
-        self.run = self.write if self.attends else self.edit
+        self.run: Callable[[Sequence[Piece]], Iterable[Restoration]] = self.write if self.attends else self.edit
 
     @classmethod
     def load(
@@ -124,45 +123,48 @@ class Restorer(Predictor):
         order.sort(key=lambda number: len(pieces[number].letters))
         size = self.engine.size_of_batches(len(order))
         parts = [[pieces[number] for number in order[at : at + size]] for at in range(0, len(order), size)]
-        restored = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.run, parts))))
+        made = in_threads(self.engine.threads, lambda part: [*self.run(part)], parts)
+        restored = dict(zip(order, chain.from_iterable(made)))
         return [restored.get(number) or unchanged(piece.text) for number, piece in enumerate(pieces)]
 
-    def edit(self, pieces: Sequence[Piece]) -> list[Restoration]:
-        """Return the Restorations of a batch of pieces by an editor."""
-        texts = [*map(read_as, typed := [piece.text for piece in pieces])]
-        ids, lengths = self.characters.batch(texts)
-        inside = numpy.arange(ids.shape[1]) < lengths[:, None]
-        tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
-        ends = numpy.cumsum(lengths, dtype="int64")
-        letters = [text.replace(SPACE, "") for text in texts]
-        draft = corrected(Draft(texts, letters, ends, tags, certainty, spaces, self.characters))
+    def edit(self, pieces: Sequence[Piece]) -> Iterator[Restoration]:
+        """Yield the Restorations of a batch of pieces by an editor; the piece itself where too much would change."""
+        draft = self.drafted([*map(read_as, typed := [piece.text for piece in pieces])])
         if self.options["only"]:
-            draft = draft._replace(tags=numpy.full_like(tags, KEEP))
-        # the last of a character's rows marks the space that follows it
-        had_space = ids[:, :, -1][inside] != PADDING
-        decided = decide(had_space, draft.tags, draft.certainty, draft.spaces, self.options["min_probability"])
-        decided = keep_foreign(keep_conventions(decided, typed, texts), typed)
-        for number in numpy.unique(numpy.searchsorted(ends, numpy.flatnonzero(decided.changes), "right")).tolist():
-            own = slice(ends[number] - lengths[number], ends[number])
+            draft = draft._replace(tags=numpy.full_like(draft.tags, KEEP))
+        decided = decide(draft.had_space, draft.tags, draft.certainty, draft.spaces, self.options["min_probability"])
+        decided = keep_foreign(keep_conventions(decided, typed, draft.texts), typed)
+        changed = numpy.unique(numpy.searchsorted(draft.ends, numpy.flatnonzero(decided.changes), "right"))
+        for number in changed.tolist():
+            own = slice(draft.ends[number] - len(draft.letters[number]), draft.ends[number])
             kept = keep_right_text(typed[number], decided.part(own))
             decided.tags[own], decided.has_space[own] = kept.tags, kept.has_space
-        return list(self.edited(pieces, decided))
-
-    def edited(self, pieces: Sequence[Piece], decided: Decisions) -> Iterator[Restoration]:
-        """Yield the Restoration of each piece by the decisions on all; the piece itself where too much would change."""
-        changed, certainties, start = decided.tags != KEEP, decided.certainty.astype("float32"), 0
+        certainties = decided.certainty.astype("float32")
         tags, follows = decided.tags.tolist(), decided.has_space.tolist()
-        for piece in pieces:
-            own, places = slice(start, start + len(piece.letters)), piece.places
-            start = own.stop
+        for piece, end in zip(pieces, draft.ends.tolist()):
+            own, places = slice(end - len(piece.letters), end), piece.places
             text, made_of = tagged(piece.letters, tags[own], follows[own], self.characters)
-            if not text or numpy.count_nonzero(changed[own]) > most_changed(piece.letters):
+            if not text or numpy.count_nonzero(decided.tags[own]) > most_changed(piece.letters):
                 yield unchanged(piece.text, REJECTED)
                 continue
             certainty = numpy.ones(len(piece.text), dtype="float32")
             certainty[places] = certainties[own]
             score = float(decided.log_probability[own].sum())
             yield Restoration(piece.text, text, score, (Chunk(0, 0, places[made_of], certainty=certainty),))
+
+    def drafted(self, texts: list[str]) -> Draft:
+        """Return what an editor and its correctors make of a batch of texts, those with spaces anywhere read without them."""
+        ids, lengths = self.characters.batch(texts)
+        inside = numpy.arange(ids.shape[1]) < lengths[:, None]
+        tags, certainty, spaces = (array[inside] for array in self.engine.tag(ids, lengths))
+        ends, letters = numpy.cumsum(lengths, dtype="int64"), [text.replace(SPACE, "") for text in texts]
+        # the last of a character's rows marks the space that follows it
+        had_space = ids[:, :, -1][inside] != PADDING
+        draft = corrected(Draft(texts, letters, ends, had_space, tags, certainty, spaces, self.characters))
+        if (again := scattered(letters, had_space, draft.spaces)).any():
+            own, bare = numpy.repeat(again, lengths), self.drafted([letters[i] for i in numpy.flatnonzero(again)])
+            draft.tags[own], draft.certainty[own], draft.spaces[own] = bare.tags, bare.certainty, bare.spaces
+        return draft
 
     def write(self, pieces: Sequence[Piece]) -> list[Restoration]:
         """Return the best that a writer's search finds for a batch of pieces."""
@@ -211,7 +213,7 @@ def check_options(kind: str, given: Record) -> None:
         wanted, expected, fits = CHOICES[name]
         if kind != wanted:
             advice = f"leave {name} out, or name another bundle"
-            raise ConfigError(f"{name} {value}: expected {OF_KIND[wanted]} bundle, found {OF_KIND[kind]}; {advice}")
+            raise ConfigError(f"{name} {value}: expected a restorer of kind {wanted}, found {kind}; {advice}")
         if not fits(value):
             raise ConfigError(f"{name}: expected {expected}, found {value!r}")
 

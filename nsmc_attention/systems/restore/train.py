@@ -138,8 +138,7 @@ class RestoringObjective(Objective):
     def cross_entropy(self, logits: Array, wanted: Numbers, weights: Numbers) -> Any:
         """(N, T, V) and the right ones (N, T) -> (1,), nats, the mean by weights (N, T).
 
-        With label smoothing the right one has a probability of 1 - e, and all share e (Szegedy et al. 2016,
-        arXiv:1512.00567, section 7).
+        Label smoothing e: 1 - e for the right one, e shared by all (Szegedy et al. 2016, arXiv:1512.00567, section 7).
         """
         nd = mxnet.nd
         right, weight = nd.array(wanted, ctx=self.device), nd.array(weights, ctx=self.device)

@@ -142,3 +142,19 @@ def test_one_error_is_corrected(wrong, right):
 )
 def test_an_unlikely_space_is_not_set_beside_an_error(typed, restored):
     assert restore(typed).text == restored
+
+
+@pytest.mark.parametrize(
+    "typed, restored",
+    [
+        ("정 말 재미있 는 영 화 Kill Bill 과 Star Wars 를 봤 다", "정말 재미있는 영화 Kill Bill과 Star Wars를 봤다"),
+        ("#영화 #추천 재 미 있 었 다 진 짜 로", "#영화 #추천 재미있었다 진짜로"),
+        ("생각보 다볼거리 가많고 음 악도좋았 다", "생각보다 볼거리가 많고 음악도 좋았다"),
+        ("반전 이좋았다 , 볼만한 영화 .", "반전이 좋았다, 볼만한 영화."),
+        # spaces that an editor leaves
+        ("배 감 귤 밤 콩 팥 무 파", "배 감 귤 밤 콩 팥 무 파"),
+        ("물 불 흙 공기 네 가지 원소", "물 불 흙 공기 네 가지 원소"),
+    ],
+)
+def test_a_text_with_spaces_anywhere_is_read_without_them(typed, restored):
+    assert restore(typed).text == restored

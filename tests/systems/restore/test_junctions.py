@@ -66,8 +66,8 @@ def test_no_two_keys_of_a_place_are_alike_even_in_their_hashes():
 
 def test_junctions_count_in_full_beside_an_editor_that_has_seen_no_space():
     characters = RestorerCharacters((" ", "가"), Junctions.of({}, 2.0, -2.0))
-    ends, tags, ones = numpy.array([3, 6]), numpy.zeros(6, "int32"), numpy.ones(6)
-    draft = Draft(["영화는", "영화 는"], ["영화는"] * 2, ends, tags, ones, ones / 2, characters)
+    ends, none, ones = numpy.array([3, 6]), numpy.zeros(6, "int32"), numpy.ones(6)
+    draft = Draft(["영화는", "영화 는"], ["영화는"] * 2, ends, none > 0, none, ones, ones / 2, characters)
     spaces = spaces_at_junctions(draft).spaces
     without, beside = numpy.log(spaces / (1 - spaces)).reshape(2, 3).tolist()
     assert without[1] >= 2 > beside[1] > 0 > beside[0] > -2
@@ -87,7 +87,8 @@ def test_an_editor_alone_is_believed_where_the_junctions_say_nothing(pairs):
 def test_a_character_that_is_left_out_has_no_junction():
     characters = RestorerCharacters((" ", "가"), Junctions.of({}, 1.0, -1.0))
     texts, ones = ["영화", "영가화", "는"], numpy.ones(6)
-    draft = Draft(texts, texts, numpy.array([2, 5, 6]), numpy.array([0, 0, 0, 1, 0, 0]), ones, ones, characters)
+    tags = numpy.array([0, 0, 0, 1, 0, 0])
+    draft = Draft(texts, texts, numpy.array([2, 5, 6]), tags < 0, tags, ones, ones, characters)
     found = odds_at_junctions(draft, characters.junctions)
     assert numpy.isnan(found).tolist() == [False, False, False, True, False, False]
     assert found[~numpy.isnan(found)].tolist() == characters.junctions.log_odds(["영화", "영화", "는"]).tolist()

@@ -17,7 +17,8 @@ def decided(texts, characters=EDITOR, tag=KEEP):
     letters = [text.replace(" ", "") for text in texts]
     ends = numpy.cumsum([*map(len, letters)])
     tags, certainty = numpy.full(ends[-1], tag, "int32"), numpy.full(ends[-1], 0.6, "float32")
-    found = listed_mistakes(Draft(texts, letters, ends, tags, certainty, numpy.zeros(ends[-1]), characters))
+    none = numpy.zeros(ends[-1], "bool")
+    found = listed_mistakes(Draft(texts, letters, ends, none, tags, certainty, none.astype(float), characters))
     return found.tags, found.certainty
 
 

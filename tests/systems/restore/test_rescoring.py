@@ -38,7 +38,8 @@ def probability(sources: list[str], texts: list[str], certainty: float) -> list[
     tags = numpy.array([KEEP if a == b else CHARACTERS.ids[b] for a, b in zip("".join(letters), others)], "int32")
     follows = numpy.array([after == " " for text in texts for each, after in zip(text, text[1:] + "|") if each != " "])
     given, ends = numpy.where(tags, certainty, 1).astype("float32"), numpy.cumsum([*map(len, letters)])
-    found = dictionary_words(Draft(sources, letters, ends, tags, given, follows.astype(float), CHARACTERS)).certainty
+    draft = Draft(sources, letters, ends, follows, tags, given, follows.astype(float), CHARACTERS)
+    found = dictionary_words(draft).certainty
     assert (found[tags == KEEP] == 1).all()
     return [float(found[end - len(each) : end].min()) for each, end in zip(letters, ends.tolist())]
 

@@ -107,7 +107,7 @@ def test_no_more_texts_are_read_than_a_window_holds(restorer):
 @pytest.mark.parametrize(
     "bundle, least, message",
     [
-        (WRITER, 0.7, "expected an editor's bundle, found a writer's"),
+        (WRITER, 0.7, "expected a restorer of kind editor, found writer"),
         (EDITOR, 0.4, "min_probability: expected a number from 0.5 to 1, found 0.4"),
         (EDITOR, float("nan"), "found nan"),
         (EDITOR, "0.7", "found '0.7'"),
@@ -121,8 +121,8 @@ def test_a_least_probability_is_an_editors_and_from_a_half_to_1(bundle, least, m
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"beam": 4}, "beam 4: expected a writer's bundle, found an editor's"),
-        ({"alpha": 0.5}, "alpha 0.5: expected a writer's bundle, found an editor's"),
+        ({"beam": 4}, "beam 4: expected a restorer of kind writer, found editor"),
+        ({"alpha": 0.5}, "alpha 0.5: expected a restorer of kind writer, found editor"),
         ({"device": "gpu", "engine": "onnx"}, "runs on the CPU"),
     ],
 )
