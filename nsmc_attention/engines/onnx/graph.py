@@ -61,7 +61,7 @@ class Graph:
         """Raise NotImplementedError for an operator of attributes or inputs that no rule lowers."""
         if not condition:
             operator = f"{node.operator} ({node.name}) with {node.attributes}"
-            raise NotImplementedError(f"{operator}: extend model.onnx.operators")
+            raise NotImplementedError(f"{operator}: extend engines/onnx/operators.py")
 
     def add(self, operator: str, *inputs: str, outputs: Optional[list[str]] = None, **attributes: Any) -> str:
         """Write an ONNX node and return the name of its first output."""

@@ -214,7 +214,7 @@ def load_film(
     """Load a film network from a bundle folder; None is the packaged one.
 
     The classifier whose encoder reads the reviews is the packaged one, or that of a folder; BundleError if it is not
-    the one that the network was trained with. The reviews are read through ONNX Runtime; engine, device and other
+    the one that the network was trained with. Engine, by which the reviews are read, device and other
     errors are those of `load_classifier`.
     """
     return FilmRater.load(bundle, engine, device, classifier=classifier)
