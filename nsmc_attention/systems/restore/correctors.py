@@ -29,7 +29,7 @@ CHANGED, ALWAYS = 0.4, 2
 # The probability of a mistake of the list; the most that a change gets from MeCab's costs, which is never as sure
 SURE_CHANGE, MOST_SURE = 0.99, 0.98
 # The share of the junctions' log-odds that a text with spaces gets; one without gets all and MORE_CHANGES, as it lacks more
-SHARE, MORE_CHANGES = 0.35, 0.8
+SHARE, MORE_CHANGES = 0.35, 1.2
 
 
 def tags_of(source: str, target: str, characters: Characters) -> tuple[list[int], list[bool]]:
