@@ -34,7 +34,7 @@ from .junctions import NEAREST_SHARE, Junctions, hash_of
 HERE = Path(__file__).parent
 # A text says how its writer spaces words if it has one space for so many characters, but those of NO_WORD, or is short
 SPARSE, SHORT_TEXT, NO_WORD = 7, 8, re.compile("[~<>/A-Za-z]+")
-# A text is read again without its spaces if so many, and so many of each that it has, are within a word
+# A text of which at least so many spaces, and at least this share of them, are within words is read without any
 FEWEST_WRONG, WRONG_SHARE = 2, 0.2
 SYLLABLES = range(FIRST, ord("힣") + 1, len(FINALS))
 # Syllables whose final laughs (닼, and before ㅎ 닿), and what they are without it; 부엌 and 녘 are words
