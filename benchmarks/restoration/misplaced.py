@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy
-from kiwipiepy import Kiwi
 
 from nsmc_attention import load_restorer
 from nsmc_attention.systems.sequences.characters import split_spaces
@@ -55,6 +54,9 @@ def f1(found: str, right: str) -> float:
 
 
 def main(path: Path | None) -> None:
+    # the test of this file does without kiwi
+    from kiwipiepy import Kiwi
+
     typed, right = map(list, zip(*(read(path) if path else misplaced())))
     editor, kiwi = load_restorer(only="spacing"), Kiwi(num_workers=1)
     kiwi.global_config.space_tolerance, kiwi.global_config.space_penalty = TOLERANCE, PENALTY

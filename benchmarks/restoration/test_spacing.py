@@ -2,6 +2,7 @@
 
 import re
 
+from benchmarks.restoration import misplaced
 from benchmarks.restoration.spacing import OPTIONAL, Sentence, f1, read
 from benchmarks.restoration.spacing import SENTENCES as FIRST
 
@@ -36,3 +37,13 @@ def test_changed_letters_are_aligned():
     same, places = sentence.spaces("정말 재밌어요 그래도")
     assert not same and f1(places) == 100
     assert not sentence.is_right("정말 재밌어요 그래도")
+
+
+def test_half_of_the_spaces_are_misplaced(tmp_path):
+    for typed, right in misplaced.misplaced():
+        assert typed.replace(" ", "") == right.replace(" ", "") and typed == " ".join(typed.split())
+        assert typed.count(" ") == right.count(" ")
+        assert misplaced.f1(typed, right) <= 0.5 or right.count(" ") == 0
+    marked = tmp_path / "marked.txt"
+    marked.write_text("정▁말▔재미있다\n", encoding="utf-8")
+    assert [*misplaced.read(marked)] == [("정 말재미있다", "정말 재미있다")]

@@ -126,7 +126,7 @@ class Abstention:
         return any(VERDICTS[word] == opposite for word in VERDICTS.keys() & set().union(*known))
 
     def has_evidence(self, review: Encoded, probability: Optional[float]) -> bool:
-        """Return whether a review is mostly Korean, has symbols or only known words, and no opposite verdict."""
+        """Return whether a review is mostly Korean, has symbols or only known words, and no verdict against it."""
         text = ADDRESS.sub(" ", review.text[:LOOKED_AT])
         syllables = len(SYLLABLE.findall(text))
         if not syllables and probability is not None and self.contradicts(text, probability):

@@ -164,14 +164,14 @@ class NativeEngine:
         self.run = partial(kernels.import_network().run, network)
 
     def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = (None, None)) -> tuple[Floats, Floats]:
-        """Return probability (N,) and weights (N, T, T); fill contexts and contributions, None is not wanted."""
+        """Return probability (N,) and weights (N, T, T); fill contexts and contributions unless these are None."""
         (reviews, length), (ids, lengths, *ngrams) = arrays[0].shape, arrays
         weights = numpy.empty((reviews, length, length), dtype="float32")
         tokens = ids.ravel(), ngrams[0].reshape(reviews * length, -1) if ngrams else None
         return self.among(*tokens, numpy.arange(0, ids.size, length, "int32"), lengths, weights, *beside), weights
 
     def among(self, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids, *wanted: Optional[Floats]) -> Floats:
-        """Return the probability (N,) of reviews among tokens (U,); fill weights, contexts, contributions."""
+        """Return probability (N,) of reviews among tokens (U,); fill weights, contexts, contributions unless None."""
         probability = numpy.empty(len(starts), dtype="float32")
         parts, whole = min(self.threads, len(starts) // WORTH_A_THREAD), (starts, lengths, probability, *wanted)
         if parts < 2:

@@ -272,7 +272,7 @@ def with_previous_token(F: Operators, by_token: Array) -> Array:
 
 
 def shared_with_next(F: Operators, by_token: Array, mask: Array) -> Array:
-    """n-grams' log-odds by the token they begin in (N, T, 1) -> by the tokens that they are in, with the same sum."""
+    """Log-odds of n-grams by the token they begin in (N, T, 1) -> by the tokens they are in, with the same sum."""
     none = 0 * F.slice_axis(mask, axis=1, begin=0, end=1)
     has_next = F.slice_axis(F.concat(mask, none, dim=1), axis=1, begin=1, end=None)
     moved = SHARED * by_token * has_next

@@ -119,7 +119,7 @@ class Prediction:
 
 
 def output_rows(probabilities: Numbers, reasons: Mapping[int, Optional[str]]) -> list[Row]:
-    """Return (label, score, probability, error) by probabilities (N,), NaN of blanks; a reason takes the label."""
+    """Return (label, score, probability, error) of probabilities (N,), NaN if blank; a reason withholds the label."""
     positive = probabilities >= 0.5
     labels, scores = map(LABELS.__getitem__, positive.tolist()), numpy.where(positive, probabilities, 1 - probabilities)
     rows: list[Row] = [*zip(labels, scores.tolist(), probabilities.tolist(), repeat(None))]

@@ -83,7 +83,7 @@ class ClassifierConfig(Settings):
 
 
 class ArticleConfig(Settings):
-    """The original article's network, which takes padding for words: one length, no n-grams and no erasure."""
+    """The original article's network, which takes padding for words: reviews of one length, no n-grams, no erasure."""
 
     kind = "article"
     axes: ClassVar[tuple[str, ...]] = AXES
@@ -163,9 +163,9 @@ class Config(TaskConfig):
         if isinstance(self.model, ClassifierConfig):
             self.model.check_sizes()
         elif self.text.ngram_buckets or self.training.erasure.reviews:
-            zeros, found = "text.ngram_buckets and training.erasure.reviews", self.training.erasure.reviews
             raise ConfigError(
-                f"model.kind article: expected {zeros} to be 0, found {self.text.ngram_buckets} and {found}"
+                f"model.kind {self.model.kind}: expected text.ngram_buckets and training.erasure.reviews to be 0, found "
+                f"{self.text.ngram_buckets} and {self.training.erasure.reviews}"
             )
         check_scores(self.text.max_length, self.model.numbers_per_pair)
 

@@ -231,7 +231,7 @@ class Scoring(NamedTuple):
 
     @staticmethod
     def say(scorer: "Scorer", remark: Remark, where: object, texts: list[str], columns: Sequence[str] = ()) -> None:
-        """Say on stderr what to remark on the first texts, and how the results beside these columns are called."""
+        """Say on stderr what is odd about the first texts, and how the results beside these columns are called."""
         from ..scoring.files import say_renamed
 
         if remark and (found := remark(texts)):

@@ -67,7 +67,7 @@ def given_settings(assignments: tuple[str, ...], **flags: Any) -> dict[str, Any]
 
 
 class TrainCommand(click.Command):
-    """The command whose help lists settings in sections, and those that are another task's alone or differ there."""
+    """The command whose help lists settings in sections, then those of one task alone or with another default there."""
 
     def format_options(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}

@@ -97,7 +97,7 @@ class Evidence:
 
     @classmethod
     def of(cls, probabilities: ArrayLike = (), prior: float = 0.0) -> "Evidence":
-        """Count (N,) probabilities, 0..1, NaN for blanks; `prior` is the log-odds of positive in their calibration."""
+        """Count (N,) probabilities, 0..1, NaN if blank; `prior`: log-odds of positive where they were calibrated."""
         values = numpy.asarray(probabilities, dtype="float64").ravel()
         places = bins_of(values[~numpy.isnan(values)], prior)
         return cls(numpy.bincount(places, minlength=BINS).astype("float64"))

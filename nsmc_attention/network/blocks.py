@@ -97,7 +97,7 @@ class UniformAttention(HybridBlock):
 
 
 class WindowValues(HybridBlock):
-    """tanh of a Dense layer on the embeddings of a token and `reach` neighbours on either side, zeros beyond."""
+    """tanh of a Dense layer on embeddings of a token and `reach` neighbours on either side, zeros beyond the ends."""
 
     def __init__(self, embedding_size: int, units: int, reach: int) -> None:
         super().__init__()

@@ -175,7 +175,7 @@ def worker_scorer(reference: Any) -> Any:
 
 
 def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str]:
-    """Yield the texts of a list, column or table; DataError, with the advice, for one string or items of none."""
+    """Yield the texts of a list, column or table; DataError, with the advice, for one string or an item of none."""
     for index, text in enumerate(items_of(texts, kind, advice)):
         if not isinstance(text, str):
             wrong = f"found {type(text).__name__}: {str(text)[:40]!r}"

@@ -233,7 +233,7 @@ def lists_in(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, list[
 
 
 def object_parts(numbered: Iterable[tuple[int, Any]], rows: int, path: Path) -> Iterator[TablePart]:
-    """Yield parts of objects, unchanged but for NaN and what a row lacks, None; DataError for another value."""
+    """Yield parts of objects, unchanged but that NaN and what a row lacks are None; DataError for another value."""
 
     def checked() -> Iterator[tuple[int, dict[str, object]]]:
         for number, value in numbered:

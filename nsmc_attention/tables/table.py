@@ -100,7 +100,7 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
 
 
 def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator[TablePart]:
-    """Yield parts, merged cells of other columns filled; DataError for one without the column, as jsonl may have."""
+    """Yield parts, merged cells of other columns filled; DataError for a part without the column, as in jsonl."""
     for part in parts:
         require_column(part, column, path)
         for name, below in part.merged.items():

@@ -233,7 +233,7 @@ def save_heatmap(prediction: Prediction, path: Union[str, Path]) -> None:
 
 
 def tags_at(offsets: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int, str]]) -> list[str]:
-    """Return each token's tag of the last (start, end, tag) that begins no later: its morpheme's by `mecab_tags`."""
+    """Return for each token the tag of the last (start, end, tag) that begins no later, as `mecab_tags` yields them."""
     begins = [start for start, *_ in spans]
     return [spans[max(0, bisect_right(begins, start) - 1)][2] for start, _ in offsets]
 

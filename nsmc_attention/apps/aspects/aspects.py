@@ -1,4 +1,4 @@
-"""What a review praises and blames: of a clause with an aspect: itself, what it contributes, what is beside it."""
+"""What a review praises and blames, by a clause with an aspect alone, what it contributes, and what is beside it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Aspect(NamedTuple):
 
 @dataclass(frozen=True)
 class AspectReader(AddedColumns):
-    """The aspects of texts, with the log-odds of praise, by films' or a user's words and summed log-odds."""
+    """The aspects of texts with the log-odds of praise, by words of films or a user's, of a scorer of contributions."""
 
     own: Pairs = ()
 

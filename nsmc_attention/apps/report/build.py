@@ -109,7 +109,7 @@ class TextReader(AspectReader):
         return ReviewReader(self.scorer.bundle, threads=1)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        """Return one row of all texts: clean texts and PREDICTED, MENTION as a frame, `count_words`, vectors."""
+        """Return one row of all texts: the clean texts, frames of PREDICTED and MENTION, `count_words`, vectors."""
         scorer, reviews = self.scorer, self.scorer.encoder.encode_many([*texts])
         probabilities, weights, figures = scorer.score.read(reviews, scorer.heads)
         labelled = scorer.labels_of(reviews, probabilities)
@@ -130,7 +130,7 @@ class TextReader(AspectReader):
 
 
 def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
-    """Yield of each aspect's clearest clause place, odds, label (None: undecided) and probability, and its name."""
+    """Yield the place, odds, label (None: undecided) and probability of each aspect's clearest clause, and its name."""
     for name, odds in {**by_name(judged, decided=False), **by_name(judged)}.items():
         best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
         yield best.start, best.end, odds, best.label, (1 + math.tanh(odds / 2)) / 2, name
@@ -273,7 +273,7 @@ def section_html(section: Section, say: dict[str, str]) -> str:
 
 
 def example_list(heading: str, examples: Sequence[Example], folded: bool) -> str:
-    """Return reviews as plain text, which the page's script replaces by shaded words; `folded` ones to unfold."""
+    """Return reviews as plain text, which the page's script replaces by one with shaded words; `folded`: to unfold."""
     items = "".join(f'<li lang="ko">{html.escape(example.attribution.text)}</li>' for example in examples)
     shown, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(heading)
     return f"<details><summary>{heading}</summary>{shown}</details>" if folded else f"<h3>{heading}</h3>{shown}"

@@ -37,7 +37,7 @@ class Example(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The key of a section's phrases, its chart (HTML), values for heading and legend, and reviews by heading."""
+    """The key of a section's phrases, its chart (HTML), what its heading and legend name, and reviews by heading."""
 
     key: str
     chart: str
@@ -55,7 +55,7 @@ def rate_groups(rater: Any, pools: dict[Any, Any], groups: pandas.DataFrame) -> 
 
 @dataclass(frozen=True)
 class Content:
-    """The data of a report: a row a review, those to show, tables, a row a mention of an aspect, and phrases."""
+    """The data of a report: a row for each review, those to show, tables, a row for each mention, and phrases."""
 
     frame: pandas.DataFrame
     shown: pandas.DataFrame
@@ -100,7 +100,7 @@ class Content:
 
     @cached_property
     def rated(self) -> dict[str, float]:
-        """Of reviews with few or many stars, the shares of many and of labels that agree; more on the stars."""
+        """The shares of many stars, and of labels that agree, among few or many stars; what else is said of stars."""
         frame, scale = self.frame, self.stars.scale if self.stars else 0
         sides = frame.loc[frame["star_label"].notna(), ["label", "star_label"]]
         agreed = (sides["label"] == "positive") == (sides["star_label"] == 1)

@@ -121,7 +121,7 @@ def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior:
 
 
 def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Sequence[float]]]) -> pandas.DataFrame:
-    """Count by label, of (label, words, tokens, weights), "reviews" by word ("": all), "tokens", and "weights"."""
+    """Count "reviews" and "tokens", sum "weights", by label and word ("": all), of (label, words, tokens, weights)."""
     columns = defaultdict[tuple[str, str], Any](Counter)
     for label, words, tokens, weights in reviews:
         columns["reviews", label].update({"", *words})

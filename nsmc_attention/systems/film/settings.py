@@ -55,7 +55,7 @@ class FilmConfig(TaskConfig):
 
     @property
     def graphs(self) -> Graphs:
-        """What each review is worth, and says of the film: F numbers of a review, D of its value, P of a pool."""
+        """Each review's weight, and what they say of the film: F numbers of a review, D of its value, P of a pool."""
         return {
             "reviews.onnx": Interface({"vectors": ("N", "F")}, {"scores": ("N",), "values": ("N", "D")}),
             "film.onnx": Interface({"pooled": ("N", "P"), "counts": ("N", 1)}, {"quantiles": ("N", 3)}),

@@ -112,7 +112,7 @@ def ink_of(contrast: Gray) -> tuple[Ink, Boxes, int]:
 
 
 def filled(mask: Mask, width: int) -> Mask:
-    """Fill in a mask of edges spaces nowhere `width` pixels wide and high, the insides of strokes; return it."""
+    """Return a mask of edges in which what is nowhere `width` pixels wide and high, insides of strokes, is filled."""
     spaces, count = ndimage.label(numpy.logical_not(mask, out=mask))
     wide = of_blocks(numpy.minimum, mask, width)
     narrow = numpy.ones(count + 1, bool)

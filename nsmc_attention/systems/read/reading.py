@@ -93,7 +93,7 @@ class Reading:
 
     @property
     def doubts(self) -> str:
-        """A sentence on no line, on the numbers of doubtful lines and of places left out; empty if all is well."""
+        """A sentence if no line was found, or on how many are doubtful or were left out; empty if all is well."""
         low, count = sum(line.score < DOUBT for line in self.lines), len(self.left_out)
         doubtful = f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"
         omitted = f"{count} place{'s' * (count != 1)} left out (icons or illegible text)"

@@ -14,7 +14,7 @@ WIDE, HIGH, THICK, CORNER, ALIKE, PLAIN = 256, 64, 3, 24, 10, 0.25
 
 
 def without_rules(gray: Gray, contrast: Gray) -> Gray:
-    """Return a picture, by its `framed_contrast`, without rules that something touches; a copy if there are any."""
+    """Return a picture without the rules that something touches, known by its `framed_contrast`; a copy if any."""
     edges, turns = contrast[1:-1, 1:-1] >= EDGE, list[tuple[Any, int]]([(numpy.asarray, WIDE), (numpy.transpose, HIGH)])
     edges &= edges.mean() <= MOST
     rules = [(turn, rule) for turn, long in turns for rule in touched_rules(turn(gray), turn(edges), long)]
