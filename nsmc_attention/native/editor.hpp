@@ -17,13 +17,16 @@ typedef std::uint8_t Level;
 template <>
 struct Product<Level> : WholeProduct<Level> {
   NSMC_INLINE static Sum add(Sum sum, Sum weights, Sum factor) {
-#ifndef NSMC_VNNI
+#if NSMC_WIDTH == 16 && defined NSMC_VNNI
+    return (Sum)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)factor, (__m512i)weights);
+#elif NSMC_WIDTH == 16
+    const __m512i pairs = _mm512_maddubs_epi16((__m512i)factor, (__m512i)weights);
+    return sum + (Sum)_mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+#elif defined NSMC_VNNI
+    return (Sum)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)factor, (__m256i)weights);
+#else
     const __m256i pairs = _mm256_maddubs_epi16((__m256i)factor, (__m256i)weights);
     return sum + (Sum)_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-#elif NSMC_WIDTH == 16
-    return (Sum)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)factor, (__m512i)weights);
-#else
-    return (Sum)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)factor, (__m256i)weights);
 #endif
   }
 };

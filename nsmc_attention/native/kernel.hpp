@@ -50,12 +50,14 @@ constexpr int STATE_LEVELS = 8192;
 template <>
 struct Product<State> : WholeProduct<State> {
   NSMC_INLINE static Sum add(Sum sum, Sum weights, Sum factor) {
-#ifndef NSMC_VNNI
-    return sum + (Sum)_mm256_madd_epi16((__m256i)weights, (__m256i)factor);
-#elif NSMC_WIDTH == 16
+#if NSMC_WIDTH == 16 && defined NSMC_VNNI
     return (Sum)_mm512_dpwssd_epi32((__m512i)sum, (__m512i)weights, (__m512i)factor);
-#else
+#elif NSMC_WIDTH == 16
+    return sum + (Sum)_mm512_madd_epi16((__m512i)weights, (__m512i)factor);
+#elif defined NSMC_VNNI
     return (Sum)_mm256_dpwssd_avx_epi32((__m256i)sum, (__m256i)weights, (__m256i)factor);
+#else
+    return sum + (Sum)_mm256_madd_epi16((__m256i)weights, (__m256i)factor);
 #endif
   }
 };

@@ -1,8 +1,9 @@
-// The kernel for AVX-512: vectors of sixteen floats in thirty-two registers.
+// The kernel for AVX-512 without VNNI: products of whole numbers by two and three instructions.
 #ifdef __x86_64__
 #include "prelude.hpp"
 
 NSMC_TARGET("avx512f,avx512vl,avx512dq,avx512bw,fma")
+#define NSMC_WHOLE
 #define NSMC_WIDTH 16
 #define NSMC_TILE 8
 #include "kernel.hpp"
