@@ -8,7 +8,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import chain
 from operator import mul, ne
 from typing import NamedTuple
 
@@ -136,14 +135,18 @@ class Draft(NamedTuple):
 def listed_mistakes(draft: Draft) -> Draft:
     """Write what the list says, whatever the editor would: 되서, 몇일 and 할께요 are never right, but too rare to be learnt.
 
-    mistakes.tsv says which are righted: those of equal length that are not also found across two words. The letters of a
-    mistake that are right are kept; one that the characters lack is left to the editor.
+    mistakes.tsv says which are righted: those of equal length that are not also found across two words, or whose word costs
+    less in the dictionary then (작품이였다, not 고양이였다). The letters of a mistake that are right are kept; one that the
+    characters lack is left to the editor.
     """
     text, tags, certainty = LINE.join(draft.texts), draft.tags.copy(), draft.certainty.copy()
-    ids, numbers, (patterns, rights) = draft.characters.ids, letter_numbers(text), mistaken()
-    for match in chain.from_iterable(pattern.finditer(text) for pattern in patterns):
+    ids, numbers, (pattern, rows) = draft.characters.ids, letter_numbers(text), mistaken()
+    for match in pattern.finditer(text):
         wrong = match[0].replace(SPACE, "")
-        right = [KEEP if one == other else ids.get(other) for one, other in zip(wrong, rights[wrong])]
+        row = rows[wrong]
+        if row["righted"] == "cheaper" and not is_cheaper(text, match, row["right"]):
+            continue
+        right = [KEEP if one == other else ids.get(other) for one, other in zip(wrong, row["right"].replace(SPACE, ""))]
         own = slice(numbers[match.start()], numbers[match.start()] + len(wrong))
         if None not in right:
             tags[own] = right
@@ -152,23 +155,27 @@ def listed_mistakes(draft: Draft) -> Draft:
 
 
 @lru_cache(maxsize=1)
-def mistaken() -> tuple[list["re.Pattern[str]"], dict[str, str]]:
-    """Return the patterns of all mistakes, with their spaces and without, and {wrong: right} letters.
+def mistaken() -> tuple["re.Pattern[str]", dict[str, dict[str, str]]]:
+    """Return the pattern of all mistakes, with their spaces and without, and {letters of a mistake: its row}.
 
     Each form begins with a letter, so that the search skips all places with other letters. Those of ends.tsv are no noise of
     training, and some are wrong before some letters alone.
     """
-    rows = sorted([*known_mistakes(), *read_rows(HERE / "ends.tsv")], key=lambda row: -len(row["wrong"]))
-    listed, patterns = [row for row in rows if row["righted"] != "nowhere"], list["re.Pattern[str]"]()
-    for place in ("anywhere", "start"):
-        forms = defaultdict[str, list[str]](list)
-        for row in (each for each in listed if each["righted"] == place):
-            form, behind = row["wrong"].replace(SPACE, f"{SPACE}?"), row.get("behind")
-            forms[form[0]].append(form[1:] + (f"(?={behind})" if behind else ""))
-        pattern = "|".join(f"{first}(?:{'|'.join(own)})" for first, own in forms.items())
-        begin = rf"(?<!\w)(?=[{''.join(forms)}])" if place == "start" else ""
-        patterns.append(re.compile(f"{begin}(?:{pattern})", re.MULTILINE))
-    return patterns, {row["wrong"].replace(SPACE, ""): row["right"].replace(SPACE, "") for row in listed}
+    rows = [row for row in [*known_mistakes(), *read_rows(HERE / "ends.tsv")] if row["righted"] != "nowhere"]
+    forms = defaultdict[str, list[str]](list)
+    for row in sorted(rows, key=lambda row: -len(row["wrong"])):
+        begin = r"(?<!\w.)" if row["righted"] == "start" else ""
+        behind = f"(?={row['behind']})" if row.get("behind") else ""
+        forms[row["wrong"][0]].append(begin + row["wrong"][1:].replace(SPACE, f"{SPACE}?") + behind)
+    pattern = "|".join(f"{first}(?:{'|'.join(others)})" for first, others in forms.items())
+    return re.compile(pattern, re.MULTILINE), {row["wrong"].replace(SPACE, ""): row for row in rows}
+
+
+def is_cheaper(text: str, match: "re.Match[str]", right: str) -> bool:
+    """Return whether the word that a match is in costs less in MeCab's dictionary with the right letters, False without one."""
+    begin = max(text.rfind(gap, 0, match.start()) for gap in (SPACE, LINE)) + 1
+    word, place = text[begin:].split(maxsplit=1)[0], match.start() - begin
+    return has_dictionary() and path_cost(word[:place] + right + word[place + len(right) :]) < path_cost(word)
 
 
 def dictionary_words(draft: Draft) -> Draft:

@@ -56,7 +56,7 @@ def known_mistakes() -> list[dict[str, str]]:
     """Return the words that many write in a way that is never right (오랫만에, 몇일, 할께요, 되서): mistakes.tsv.
 
     No wrong form may be right elsewhere, as 건들이 is in 사건들이. `righted` says where `correctors` decides it without the editor:
-    "anywhere", at the "start" of a word, or "nowhere", as it may also be of two words, or has another length.
+    "anywhere", at the "start" of a word, where the dictionary finds it "cheaper", as it may also be of two words, or "nowhere".
     """
     return list(read_rows(Path(__file__).parent / "mistakes.tsv"))
 
@@ -119,17 +119,8 @@ def confused_words(text: str, position: int) -> list[Edit]:
 
 def mistakes(text: str, position: int) -> list[Edit]:
     """오랫만에, 몇일, 할께요, 되서."""
-    return [
-        Edit(position, position + len(row["right"]), row["wrong"])
-        for row in mistakes_from(text[position])
-        if text.startswith(row["right"], position)
-    ]
-
-
-@lru_cache(maxsize=None)
-def mistakes_from(character: str) -> list[dict[str, str]]:
-    """Return the known mistakes whose right form begins with a character."""
-    return [row for row in known_mistakes() if row["right"].startswith(character)]
+    rows = [row for row in known_mistakes() if text.startswith(row["right"], position)]
+    return [Edit(position, position + len(row["right"]), row["wrong"]) for row in rows]
 
 
 def exchanged_syllables(text: str, position: int) -> list[Edit]:
