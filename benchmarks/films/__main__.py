@@ -35,7 +35,7 @@ from nsmc_attention.systems.film.pooling import Pool
 from nsmc_attention.systems.film.rater import FilmRater, load_film, rate_table
 from nsmc_attention.systems.film.settings import FilmConfig
 from nsmc_attention.systems.film.train import (
-    SEVERAL_REVIEWS,
+    FEWEST_REVIEWS,
     FilmReviews,
     reviews_by_film,
     split,
@@ -70,14 +70,14 @@ def mean_probability(vectors: Any, groups: list[Any]) -> Any:
 def baseline(train: FilmVectors, count: int) -> Any:
     """Fit mean probabilities of `count` reviews of the training films to the mean stars of their others."""
     cases = train.cases(count, numpy.random.RandomState(SEED), 3)
-    given = mean_probability(train.vectors, [case.given for case in cases])
+    given = mean_probability(train.vectors, [case.inputs for case in cases])
     return IsotonicRegression(out_of_bounds="clip").fit(given, [case.stars for case in cases])
 
 
 def given_and_wanted(test: FilmVectors, count: int) -> tuple[list[Any], Any]:
     """Draw `count` reviews of each film; return groups of places, and the mean stars of the others (N,)."""
     cases: list[Case] = test.cases(count, numpy.random.RandomState(SEED), DRAWS)
-    return [case.given for case in cases], numpy.array([case.stars for case in cases])
+    return [case.inputs for case in cases], numpy.array([case.stars for case in cases])
 
 
 def judged(rater: FilmRater, test: FilmVectors, count: int) -> tuple[Any, float, float]:
@@ -147,7 +147,7 @@ def take_alike(places: list[int], wanted: list[int], stars: Any) -> Iterator[int
 def main(bundle: Optional[Path]) -> None:
     rater, reviews = load_film(bundle), reviews_by_film(Labelled("nsmc"))
     vectors = vectors_of(reviews.documents, rater.reader, quiet=False)
-    several = [film for film, own in reviews.members.items() if len(own) >= SEVERAL_REVIEWS]
+    several = [film for film, own in reviews.members.items() if len(own) >= FEWEST_REVIEWS]
     whole = FilmVectors(vectors, reviews.stars, [reviews.members[film] for film in several])
     places = split(len(several), rater.bundle.config.training)
     train, test = whole.of(places[0]), whole.of(places[2])

@@ -34,7 +34,7 @@ from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.measure.metrics import headline
 from nsmc_attention.network.parameters import snapshot
 from nsmc_attention.systems.language.model import MASK, Masker, Tokens
-from nsmc_attention.systems.language.objective import HiddenBatches, MaskedObjective, new_network
+from nsmc_attention.systems.language.objective import MaskedBatches, MaskedObjective, new_network
 from nsmc_attention.systems.language.settings import LANGUAGE_PRESETS
 from nsmc_attention.text.encoding import ReviewEncoder
 from nsmc_attention.text.preprocessing import build_vocab
@@ -111,9 +111,9 @@ class Comparison:
             encoder=encoder.lower(), max_length=self.encoder.max_length, seed=seed
         )
         masker = Masker.of(0.15, self.encoder)
-        objective = MaskedObjective(HiddenBatches(self.few, masker, 128), self.device, seed)
+        objective = MaskedObjective(MaskedBatches(self.few, masker, 128), self.device, seed)
         network = new_network(config, objective)
-        return network, objective, HiddenBatches(self.tokens, masker, 128)
+        return network, objective, MaskedBatches(self.tokens, masker, 128)
 
     def seconds_per_step(self) -> dict[str, float]:
         """Return the seconds of processor time of one step, {encoder stage: seconds}, as the first call measured them."""

@@ -37,9 +37,9 @@ def film(
     from ..systems.film.rater import FilmRater, rate_table
 
     rater = FilmRater.load(*model, classifier=classifier)
-    rated = rate_table(rater, source, group_by, output=output, style=style, draw=bool(page))
+    counts = rate_table(rater, source, group_by, output=output, style=style, draw=bool(page))
     if page:
         from ..systems.film.rating import save_ratings
 
-        save_ratings(rated.drawn, page, rated.films, language)
-    print(f"{source.data}: {rated}", file=sys.stderr)
+        save_ratings(counts.ratings, page, counts.films, language)
+    print(f"{source.data}: {counts}", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""`POST /film`, and the films of a table on the page."""
+"""The route `POST /film`: ratings of the films in a table."""
 
 import asyncio
 import json
@@ -12,18 +12,18 @@ from fastapi.responses import Response
 
 from ...errors import DataError
 from ...machine.aliases import Record
-from ...systems.film.rater import FilmRater, Rated, named, rater_of
+from ...systems.film.rater import FilmCounts, FilmRater, film_texts, rater_of
 from ...systems.film.rating import Rating
 from .plug import LoadedModel, Route, SystemService, TableQuery
 from .uploads import Upload, load_scorer
 
 GroupBy = Annotated[str, Query(description="the column that names each review's film", examples=["film"])]
-# Films of a table, of each of which some reviews are kept
+# Most films of a table: memory holds some reviews of each
 MOST_FILMS = 10_000
 
 
 class Service(SystemService):
-    """The stars of films by the server's classifier."""
+    """Film ratings, predicted from vectors of the server's classifier."""
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
@@ -35,7 +35,7 @@ class Service(SystemService):
         return [self.server.table_route("/film", title, self.film, ["application/x-ndjson"])]
 
     async def load(self) -> None:
-        # it reads the classifier's vectors
+        # after the classifier, whose vectors the film network reads
         server = self.server
         run = asyncio.get_running_loop().run_in_executor
         self.main.model = await run(server.thread, rater_of, server.classifier.bundle, self.bundle)
@@ -45,31 +45,31 @@ class Service(SystemService):
         return {**super().state(), "stars": [model.scale.lowest, model.scale.highest]} if model else {}
 
     async def film(self, request: Request, group_by: GroupBy, read_as: TableQuery) -> Response:
-        """Return a line of JSON for each film of a table, which is named by the column `group_by`, in their first order.
+        """Return a line of JSON for each film of a table, in order of appearance; the column `group_by` has the film names.
 
-        `stars` are the mean stars that other reviews of the film are expected to give, from `stars_low` to `stars_high`
-        for nine of ten films; `reviews` were read, `blank` ones were not. `representative` are the reviews with the
-        largest weights, each with its share of the film's. Where no review has a word, stars are null and `error`
-        says why. A table is sent as to /predict/batch.
+        `stars` is the expected mean of other reviews of the film; it is between `stars_low` and `stars_high` for nine of
+        ten films. `reviews` counts the reviews that were read, `blank` those without a word. `representative` has the
+        reviews with the largest weights, each with its share of the film's attention. If no review has a word, the stars
+        are null and `error` gives the reason. Send the table as to /predict/batch.
         """
         self.server.require()
         rater = self.main.require()
         load = partial(load_scorer, rater.reference)
-        # as many reviews as the page asks the words of in one request
-        given = group_by, self.limits.weighted
-        response: Response = await self.server.with_table(request, read_as, load, rate, *given)
+        # the page requests the words of all representative reviews at once
+        options = group_by, self.limits.weighted
+        response: Response = await self.server.with_table(request, read_as, load, rate, *options)
         return response
 
 
 def rate(rater: Any, table: Upload, output: Path, group_by: str, shown: int) -> Record:
-    """Write a line of JSON for each film of a table, with the `shown` most telling of its reviews.
+    """Write a line of JSON for each film of a table, with the `shown` reviews of the largest weights.
 
-    DataError if no row names a film, or there are too many.
+    DataError if no row names a film, or if there are more than MOST_FILMS films.
     """
     opened, films = table.open(), set[str]()
 
     def pairs() -> Iterator[tuple[str, str]]:
-        for film, text in named(opened, group_by, Rated()):
+        for film, text in film_texts(opened, group_by, FilmCounts()):
             films.add(film)
             if len(films) > MOST_FILMS:
                 expected = f"expected at most {MOST_FILMS} films in column {group_by!r}, found more"

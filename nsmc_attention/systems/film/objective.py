@@ -1,6 +1,6 @@
 """The training objective of `film`: some reviews of a film in, the mean stars of its others out. Imports MXNet.
 
-How many are given is drawn anew each time, few as often as many, so that one network reads one review and 64.
+The number of input reviews is drawn log-uniformly for each film and epoch, so that one network handles 1 to 64 reviews.
 """
 
 import math
@@ -21,40 +21,39 @@ from ...training.task import initialize
 from .settings import FilmConfig
 
 QUANTILES = (0.05, 0.5, 0.95)
-# Weights of their losses: the middle one is what is told first
-PART_SHARES = (1, 2, 1)
-# The mean of m stars varies by the film's own variance and by that of one review, four times as large, divided by m:
-# a film counts m / (m + 4)
-STARS_SPREAD = 4
-# Fewest others whose mean is a target in training, and in what a network is judged by
+# Weights of their losses: the median counts twice because it is the prediction
+QUANTILE_WEIGHTS = (1, 2, 1)
+# Variance of a film's stars divided by the variance between films: the mean of m stars weighs m / (m + 4) in the loss
+VARIANCE_RATIO = 4
+# Fewest other reviews whose mean is a target, in training and in evaluation
 MIN_OTHERS_TRAIN, MIN_OTHERS_EVAL = 3, 10
-# A unit of numbers that do not vary
+# Added to standard deviations, so that a constant feature does not divide by zero
 SMALLEST_SPREAD = 1e-3
-# How far films in a batch may differ in how many reviews are given, so that it is another batch in each epoch
-STARS_JITTER = 0.3
+# Relative noise on the numbers of reviews by which films are sorted, so that each epoch has other batches
+COUNT_JITTER = 0.3
 
 
 @dataclass(frozen=True)
 class Case:
-    """Places of the reviews that are given of a film, the mean stars of its others, and how many these are."""
+    """Indices of a film's input reviews, the mean stars of its other reviews, and the number of those."""
 
-    given: NDArray[numpy.int64]
+    inputs: NDArray[numpy.int64]
     stars: float
     others: int
 
 
 @dataclass(frozen=True)
 class FilmBatch:
-    """N films with at most S reviews given: the network's inputs, vectors (N, S, F) and mask (N, S), 1 for a review."""
+    """N films with at most S input reviews: vectors (N, S, F) and mask (N, S), 1 for a review, with their targets."""
 
     inputs: tuple[Numbers, ...]
     stars: NDArray[numpy.float32]  # (N,)
-    weights: NDArray[numpy.float32]  # (N,), by how many the others are
+    weights: NDArray[numpy.float32]  # (N,), increasing with the number of other reviews
 
 
 @dataclass(frozen=True)
 class FilmVectors:
-    """N films: the vectors (M, F) and stars (M,) of all reviews there are, and for each film the places of its own."""
+    """N films: the vectors (M, F) and stars (M,) of all reviews, and for each film the indices of its reviews."""
 
     vectors: Numbers
     stars: NDArray[numpy.float32]
@@ -64,69 +63,71 @@ class FilmVectors:
         return FilmVectors(self.vectors, self.stars, [self.members[film] for film in films])
 
     def draw(self, count: int, film: int, random: numpy.random.RandomState) -> Case:
-        """Draw so many reviews of a film; the others are its target."""
+        """Draw `count` input reviews of a film; the target is the mean stars of the others."""
         order = random.permutation(self.members[film])
         return Case(order[:count], float(self.stars[order[count:]].mean()), len(order) - count)
 
     def cases(self, count: int, random: numpy.random.RandomState, draws: int = 1) -> list[Case]:
-        """Draw so many reviews of each film that has MIN_OTHERS_EVAL others, several times."""
-        enough = [film for film, own in enumerate(self.members) if len(own) >= count + MIN_OTHERS_EVAL]
-        return [self.draw(count, film, random) for film in enough for _ in range(draws)]
+        """Draw `count` reviews of each film with at least MIN_OTHERS_EVAL others, `draws` times."""
+        films = [film for film, reviews in enumerate(self.members) if len(reviews) >= count + MIN_OTHERS_EVAL]
+        return [self.draw(count, film, random) for film in films for _ in range(draws)]
 
     def batch(self, cases: Sequence[Case]) -> FilmBatch:
-        counts, others = (numpy.array(each) for each in zip(*((len(case.given), case.others) for case in cases)))
+        counts = numpy.array([len(case.inputs) for case in cases])
+        others = numpy.array([case.others for case in cases])
         mask = numpy.arange(counts.max()) < counts[:, None]
         vectors = numpy.zeros((*mask.shape, self.vectors.shape[1]), dtype="float32")
-        vectors[mask] = self.vectors[numpy.concatenate([case.given for case in cases])]
+        vectors[mask] = self.vectors[numpy.concatenate([case.inputs for case in cases])]
         stars = numpy.array([case.stars for case in cases], dtype="float32")
-        return FilmBatch((vectors, mask.astype("float32")), stars, (others / (others + STARS_SPREAD)).astype("float32"))
+        weights = (others / (others + VARIANCE_RATIO)).astype("float32")
+        return FilmBatch((vectors, mask.astype("float32")), stars, weights)
 
 
 class FilmBatches(SeededBatches[FilmBatch]):
-    """Films in batches of about as many reviews given, at most `most`."""
+    """Batches of films with similar numbers of input reviews, at most `max_reviews` per film."""
 
-    def __init__(self, films: FilmVectors, batch_size: int, most: int):
-        self.films, self.batch_size, self.most = films, batch_size, most
-        self.usable = [film for film, own in enumerate(films.members) if len(own) > MIN_OTHERS_TRAIN]
+    def __init__(self, films: FilmVectors, batch_size: int, max_reviews: int):
+        self.films, self.batch_size, self.max_reviews = films, batch_size, max_reviews
+        self.usable = [film for film, reviews in enumerate(films.members) if len(reviews) > MIN_OTHERS_TRAIN]
 
     def __len__(self) -> int:
-        """Batches in an epoch."""
+        """Return the number of batches per epoch."""
         return -(-len(self.usable) // self.batch_size)
 
     def drawn(self, random: numpy.random.RandomState, shuffled: bool) -> Iterator[FilmBatch]:
         cases = [self.case(film, random) for film in self.usable]
-        counts = numpy.array([len(case.given) for case in cases])
-        keys = counts * (1 + STARS_JITTER * random.random_sample(len(cases))) if shuffled else counts
+        counts = numpy.array([len(case.inputs) for case in cases])
+        keys = counts * (1 + COUNT_JITTER * random.random_sample(len(cases))) if shuffled else counts
         for members in similar_batches(keys, self.batch_size, random if shuffled else None):
             yield self.films.batch([cases[i] for i in members])
 
     def case(self, film: int, random: numpy.random.RandomState) -> Case:
-        """Draw reviews of a film, a power of two of them as often as the next."""
-        most = min(self.most, len(self.films.members[film]) - MIN_OTHERS_TRAIN)
-        count = max(1, int(math.exp(random.random_sample() * math.log(most + 1))))
+        """Draw input reviews of a film; the logarithm of their number is uniform."""
+        limit = min(self.max_reviews, len(self.films.members[film]) - MIN_OTHERS_TRAIN)
+        count = max(1, int(math.exp(random.random_sample() * math.log(limit + 1))))
         return self.films.draw(count, film, random)
 
 
 class FilmObjective(Objective):
-    """The quantile (pinball) loss, Koenker & Bassett 1978, weighted by how many stars a target is the mean of."""
+    """The quantile (pinball) loss, Koenker & Bassett 1978, weighted by the number of stars in each target."""
 
     metric = "loss"
 
     def quantiles(self, network: Network, batch: FilmBatch) -> Arrays:
-        """The quantiles of QUANTILES, (N, 3)."""
+        """Return the network's quantiles for a batch, (N, 3), in the order of QUANTILES."""
         return network(*(mxnet.nd.array(array, ctx=self.device, dtype=array.dtype) for array in batch.inputs))[0]
 
     def loss(self, network: Network, batch: FilmBatch) -> Arrays:
         return self.pinball(self.quantiles(network, batch), batch)
 
     def pinball(self, quantiles: Any, batch: FilmBatch) -> Arrays:
-        """The loss (1,) of the quantiles (N, 3) that the network returned for a batch."""
+        """Return the loss (1,) of the quantiles (N, 3) of a batch."""
         nd = mxnet.nd
         stars, weights = (nd.array(values, ctx=self.device).expand_dims(1) for values in (batch.stars, batch.weights))
-        below, shares = (nd.array([row], ctx=self.device) for row in (QUANTILES, PART_SHARES))
+        levels, level_weights = (nd.array([row], ctx=self.device) for row in (QUANTILES, QUANTILE_WEIGHTS))
         gap = stars - quantiles
-        losses = nd.maximum(below * gap, (below - 1) * gap)  # (N, 3)
-        return (losses * shares * weights).sum() / float(batch.weights.sum())
+        losses = nd.maximum(levels * gap, (levels - 1) * gap)  # (N, 3)
+        return (losses * level_weights * weights).sum() / float(batch.weights.sum())
 
     def evaluate(self, network: Network) -> dict[str, float]:
         """Return the mean loss and the mean absolute error in stars, both weighted as in training."""
@@ -141,7 +142,7 @@ class FilmObjective(Objective):
 def train_network(
     config: FilmConfig, run: Run, train: FilmVectors, dev: FilmVectors
 ) -> tuple[Network, Progress, FilmObjective]:
-    """Train the network; return it, the Progress and what judges it."""
+    """Train the network; return it, its Progress and the objective that evaluates it."""
     settings, network = config.training, new_network(config, train, run.context)
     batches, dev_batches = (FilmBatches(films, settings.batch_size, settings.given) for films in (train, dev))
     objective = FilmObjective(dev_batches, run.context, settings.seed)
@@ -150,23 +151,23 @@ def train_network(
 
 
 def new_network(config: FilmConfig, films: FilmVectors, device: Device) -> Network:
-    """Build the network, with the means and units of what it reads and tells."""
+    """Build the network and set its standardization of inputs and outputs."""
     network = config.network(films.vectors.shape[1])
     initialize(network, config.training.seed, device, lambda: None)
-    set_parameters(network, in_units(snapshot(network), films))
+    set_parameters(network, standardized(snapshot(network), films))
     for part in network.parts:
         part.hybridize()
     return network
 
 
-def in_units(arrays: dict[str, Numbers], films: FilmVectors) -> dict[str, Numbers]:
-    """Return {name: array} of the parameters with the means and units of these films' vectors and mean stars."""
+def standardized(arrays: dict[str, Numbers], films: FilmVectors) -> dict[str, Numbers]:
+    """Return the parameters {name: array} with mean and deviation of these films' vectors and mean stars."""
     vectors = films.vectors[numpy.concatenate(films.members)].astype("float32")
-    stars = numpy.array([films.stars[own].mean() for own in films.members])
-    units = {
+    stars = numpy.array([films.stars[reviews].mean() for reviews in films.members])
+    scales = {
         "reviews.mean": vectors.mean(axis=0),
         "reviews.unit": vectors.std(axis=0) + SMALLEST_SPREAD,
         "film.mean": stars.mean(),
         "film.unit": stars.std() + SMALLEST_SPREAD,
     }
-    return {**arrays, **{name: numpy.asarray(unit, "float32").reshape(1, -1) for name, unit in units.items()}}
+    return {**arrays, **{name: numpy.asarray(scale, "float32").reshape(1, -1) for name, scale in scales.items()}}

@@ -1,4 +1,4 @@
-"""From the reviews of a film to its stars: reviews pooled as they come, and the scale of the network's quantiles."""
+"""Pooling of a film's reviews in one pass, and the scale that turns the network's quantiles into stars."""
 
 import json
 from collections.abc import Sequence
@@ -12,18 +12,18 @@ from ...errors import BundleError
 from ...machine.aliases import Numbers
 from ...machine.files import read_json
 
-# Numbers of reviews given for which a margin is found; between them it is interpolated
+# Numbers of reviews with a calibrated margin; margins between them are interpolated
 COUNTS = (1, 2, 3, 5, 8, 12, 20, 32, 64)
 
 
 class Pool:
-    """The sums over a film's reviews so far; `shown` of those with the highest scores are kept as texts, each once.
+    """Running sums over a film's reviews, and the texts of the `shown` different ones with the highest scores.
 
-    Memory does not grow with the reviews, nor does their order or any cut matter: the softmax in one pass, Milakov &
-    Gimelshein 2018 (arXiv:1805.02867), algorithm 3, with the weighted sum of the values.
+    Memory does not grow with the reviews, and neither their order nor their division into calls of `add` matters: the
+    softmax in one pass, Milakov & Gimelshein 2018 (arXiv:1805.02867), algorithm 3, with the weighted sum of the values.
     """
 
-    # a slot each: there may be 100,000 films
+    # slots save memory: a table may have 100,000 films
     __slots__ = ("shown", "count", "blank", "highest", "total", "weighted", "summed", "best")
 
     def __init__(self, shown: int):
@@ -35,41 +35,41 @@ class Pool:
     def add(self, scores: NDArray[numpy.float32], values: NDArray[numpy.float32], texts: Sequence[str]) -> None:
         """Add reviews: scores (M,), values (M, D) and texts, at least one."""
         highest = max(self.highest, float(scores.max()))
-        # the sums so far are relative to the highest score so far
-        kept, weights = float(numpy.exp(self.highest - highest)), numpy.exp(scores.astype("float64") - highest)
+        # all sums are relative to the highest score, so that no exponential overflows
+        rescaling, weights = float(numpy.exp(self.highest - highest)), numpy.exp(scores.astype("float64") - highest)
         self.highest, self.count = highest, self.count + len(scores)
-        self.total = self.total * kept + float(weights.sum())
-        self.weighted = self.weighted * kept + weights @ values
+        self.total = self.total * rescaling + float(weights.sum())
+        self.weighted = self.weighted * rescaling + weights @ values
         self.summed = self.summed + values.sum(axis=0, dtype="float64")
         if self.shown:
-            once = {text: (score, text) for score, text in [*self.best, *zip(scores.tolist(), texts)]}
-            self.best = nlargest(self.shown, once.values())
+            unique = {text: (score, text) for score, text in [*self.best, *zip(scores.tolist(), texts)]}
+            self.best = nlargest(self.shown, unique.values())
 
     @property
     def pooled(self) -> NDArray[numpy.float64]:
-        """(2 D,): the mean of the values by the weights, and their plain mean."""
+        """Weighted mean of the values followed by their plain mean, (2 D,)."""
         return numpy.concatenate([self.weighted / self.total, self.summed / self.count])
 
     @property
     def weights(self) -> list[tuple[str, float]]:
-        """The kept texts, each with its share of all weights, the largest first."""
+        """The `shown` texts, each with its share of the total weight (0 to 1), in descending order."""
         return [(text, float(numpy.exp(score - self.highest)) / self.total) for score, text in self.best]
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The scale of a film network.
+    """The scale of a film network: its classifier, the bounds of its stars and the margins of its intervals.
 
     Attributes
     ----------
     name, classifier : str
         Name and fingerprint of the classifier's bundle whose encoder reads the reviews.
     inputs : int
-        Numbers of a review (F).
+        Features of a review (F).
     lowest, highest : float
-        Fewest and most stars of the reviews that it was trained on.
+        Minimum and maximum stars of the training reviews.
     margins : list of float
-        By how much the outer quantiles are moved apart, by COUNTS.
+        Stars by which each outer quantile moves outward, one for each of COUNTS; negative ones narrow the interval.
     """
 
     name: str
@@ -86,9 +86,9 @@ class Scale:
 
     @classmethod
     def from_json(cls, content: bytes, where: object, *bundle: object) -> "Scale":
-        """Read what `to_json` returned, wherever the rest of its `bundle` is; BundleError if it is something else."""
+        """Read the content of scale.json; `where` is its path for messages, BundleError if its keys are others."""
         values = read_json(content, where, BundleError, "the scale of a film network")
-        if not isinstance(values, dict) or values.keys() != {each.name for each in fields(cls)}:
+        if not isinstance(values, dict) or values.keys() != {field.name for field in fields(cls)}:
             raise BundleError(f"{where}: expected the scale of a film network, found something else; was it altered?")
         return cls(**values)
 
@@ -96,11 +96,11 @@ class Scale:
         return json.dumps(asdict(self), ensure_ascii=False, indent=2) + "\n"
 
     def intervals(self, quantiles: Numbers, counts: Numbers) -> NDArray[numpy.float64]:
-        """Stars (N, 3), the low end, the middle and the high end, of the network's quantiles (N, 3) for N films.
+        """Return stars (N, 3), low, middle and high, from the quantiles (N, 3) of films with `counts` reviews (N,).
 
-        The outer quantiles are moved by the margins, within the bounds; a narrowed interval keeps the median inside.
+        Margins move the outer quantiles within the bounds; a narrowed interval keeps the median inside.
         """
         low, middle, high = numpy.asarray(quantiles, dtype="float64").T
-        more = numpy.interp(numpy.log(counts), numpy.log(COUNTS), self.margins)
-        moved = numpy.stack([numpy.minimum(low - more, middle), middle, numpy.maximum(high + more, middle)], axis=1)
-        return moved.clip(self.lowest, self.highest)
+        margin = numpy.interp(numpy.log(counts), numpy.log(COUNTS), self.margins)
+        bounds = [numpy.minimum(low - margin, middle), middle, numpy.maximum(high + margin, middle)]
+        return numpy.stack(bounds, axis=1).clip(self.lowest, self.highest)

@@ -1,4 +1,4 @@
-"""`film`: the reviews of a film in, its mean stars with an interval out, and the reviews and words that carry the most weight.
+"""`film`: the reviews of a film in, its expected mean stars with an interval and its most important reviews out.
 
 (film, text) -> encoder of a classifier -> scores and values -> a Pool for each film -> Rating
 """
@@ -42,18 +42,18 @@ Pair = tuple[Hashable, str]
 Pools = dict[Hashable, Pool]
 # Low end, middle and high end of the stars
 Bounds = tuple[Optional[float], Optional[float], Optional[float]]
-# Reviews that are shown of a film
+# Representative reviews of a film by default
 SHOWN = 3
-# The columns of a film after its name, and their types
+# Output columns after the film's name, and their types
 TYPES = {"reviews": "int64", "stars": "double", "stars_low": "double", "stars_high": "double"}
-# Reviews of a film on its page, and films that a page has room for
-ON_PAGE, FILMS_ON_PAGE = 30, 100
+# Most reviews of a film on an HTML page, and most films on it
+REVIEWS_ON_PAGE, FILMS_ON_PAGE = 30, 100
 
 
 class ReviewReader:
-    """Reads reviews by the frozen encoder of a classifier, with the native engine or ONNX Runtime.
+    """The frozen encoder of a classifier, run by the native engine or ONNX Runtime.
 
-    The vector of a review (F,) is what the classifier's last layer reads, and the log-odds of positive.
+    The vector of a review (F,) is the input of the classifier's last layer followed by the log-odds of positive.
     """
 
     def __init__(self, bundle: ClassifierBundle, threads: Optional[int] = None):
@@ -63,13 +63,13 @@ class ReviewReader:
         self.width = self.engine.read(*batch)[2].shape[1] + 1
 
     def __call__(self, texts: Sequence[str]) -> Vectors:
-        """Return (M, F) float32 of M texts, none of them blank."""
+        """Return the vectors (M, F) float32 of M texts, none of them blank."""
         return self.read(self.bundle.codec.encode_many(texts))
 
     def read(self, reviews: Sequence[Encoded]) -> Vectors:
-        """Return (M, F) float32 of M encoded reviews, 0 of a blank one."""
-        longest = range(self.bundle.codec.max_length)
-        reviews = [review if len(review) <= len(longest) else review.take(longest) for review in reviews]
+        """Return the vectors (M, F) float32 of M encoded reviews; a blank review's is 0."""
+        limit = range(self.bundle.codec.max_length)
+        reviews = [review if len(review) <= len(limit) else review.take(limit) for review in reviews]
         vectors = numpy.zeros((len(reviews), self.width), dtype="float32")
         for members, batch in self.batches(reviews):
             probability, _, contexts = self.engine.read(*batch)
@@ -78,9 +78,9 @@ class ReviewReader:
 
 
 def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> Union[NativeEngine, GraphEngine]:
-    """Load a classifier's engine that has `contexts`: native where it was built and has those of the bundle, else onnx.
+    """Load a classifier's engine that returns `contexts`: native if compiled and able to run the bundle, else onnx.
 
-    BundleError where neither has them.
+    BundleError if neither returns them.
     """
     if runs_natively(bundle):
         return native_engine(bundle, threads)
@@ -93,7 +93,7 @@ def reading_engine(bundle: ClassifierBundle, threads: Optional[int] = None) -> U
 
 
 class FilmEngine:
-    """Runs the graphs of a film network, or the network on MXNet, on one thread; "auto" is onnx, on a GPU gluon."""
+    """The graphs of a film network, run on one thread by ONNX Runtime or MXNet; "auto" is onnx, on a GPU gluon."""
 
     def __init__(self, bundle: FilmBundle, name: str, device: str):
         self.name = chosen_engine(name, device)
@@ -110,7 +110,7 @@ class FilmEngine:
 
 
 class FilmRater(Predictor):
-    """A bundle of the task `film`, the engine that runs it, and the classifier whose encoder reads the reviews."""
+    """A predictor of film ratings: a bundle, its engine, and the classifier whose encoder reads the reviews."""
 
     layout = LAYOUT
 
@@ -142,21 +142,21 @@ class FilmRater(Predictor):
         return {} if self.classifier.packaged else {"classifier": str(self.classifier.folder.resolve())}
 
     def __call__(self, texts: Iterable[str], shown: int = SHOWN) -> Rating:
-        """Return the Rating of one film's reviews, of which `shown` are in it."""
-        given = check_texts(texts, "reviews", "put it in a list")
-        pools = self.pool((("", text) for text in given), shown) or {"": Pool(shown)}
+        """Return the Rating of one film's reviews, with at most `shown` representative ones."""
+        reviews = check_texts(texts, "reviews", "put it in a list")
+        pools = self.pool((("", text) for text in reviews), shown) or {"": Pool(shown)}
         return next(self.ratings(pools.values()))
 
     def rate(self, pairs: Iterable[Pair], shown: int = SHOWN) -> Iterator[tuple[Hashable, Rating]]:
         """Yield each film of (film, review) pairs with its Rating, in order of appearance.
 
-        All pairs are read before; memory grows with the films, not with their reviews.
+        All pairs are read before the first Rating; memory grows with the films, not with their reviews.
         """
         pools = self.pool(pairs, shown)
         return zip(pools, self.ratings(pools.values()))
 
     def pool(self, pairs: Iterable[Pair], shown: int = 0) -> Pools:
-        """Return the Pool of each film, in order of appearance; the pairs are read window by window."""
+        """Return the Pool of each film, in order of appearance, reading the pairs window by window."""
         pools: Pools = {}
         for window in cut(pairs, WINDOW, lambda pair: 1):
             reviews = self.classifier.codec.encode_many([check_text(text) for _, text in window])
@@ -165,31 +165,30 @@ class FilmRater(Predictor):
         return pools
 
     def add(self, pools: Pools, films: Sequence[Hashable], texts: Sequence[str], vectors: Vectors, shown: int) -> None:
-        """Add clean texts with their vectors to the Pools of their films; a blank one is counted alone."""
+        """Add clean texts with their vectors to the Pools of their films; blank texts are only counted."""
         scores, values = self.engine.reviews(vectors)
         members: dict[Hashable, list[int]] = {}
-        for place, (film, text) in enumerate(zip(films, texts)):
+        for row, (film, text) in enumerate(zip(films, texts)):
             if film not in pools:
                 pools[film] = Pool(shown)
             if text:
-                members.setdefault(film, []).append(place)
+                members.setdefault(film, []).append(row)
             else:
                 pools[film].blank += 1
-        for film, own in members.items():
-            pools[film].add(scores[own], values[own], [texts[place] for place in own])
+        for film, rows in members.items():
+            pools[film].add(scores[rows], values[rows], [texts[row] for row in rows])
 
     def ratings(self, pools: Collection[Pool]) -> Iterator[Rating]:
         """Yield the Rating of each Pool."""
         texts = (text for pool in pools for text, _ in pool.weights)
-        words = Classifier(self.classifier, self.reader.engine).predict_stream(texts)
+        predictions = Classifier(self.classifier, self.reader.engine).predict_stream(texts)
         for pool, (low, stars, high) in self.bounds(pools):
-            shown = tuple(
-                Representative(prediction.averaged(), weight) for (_, weight), prediction in zip(pool.weights, words)
-            )
-            yield Rating(pool.count, pool.blank, stars, low, high, shown)
+            reviews = zip(pool.weights, predictions)
+            representative = (Representative(prediction.averaged(), weight) for (_, weight), prediction in reviews)
+            yield Rating(pool.count, pool.blank, stars, low, high, tuple(representative))
 
     def bounds(self, pools: Iterable[Pool]) -> Iterator[tuple[Pool, Bounds]]:
-        """Yield each Pool with its stars (low, middle, high), or None if it has no review."""
+        """Yield each Pool with its stars (low, middle, high), each None if it has no review."""
         for window in cut(pools, WINDOW, lambda pool: 1):
             stars = iter(self.stars([pool for pool in window if pool.count]).tolist())
             for pool in window:
@@ -199,7 +198,7 @@ class FilmRater(Predictor):
         """Return the stars (low, middle, high) of Pools with reviews, (N, 3)."""
         if not pools:
             return numpy.zeros((0, 3))
-        # more reviews than it was trained with say more, but how much more was never measured
+        # margins were never measured beyond the most reviews of training
         counts = numpy.array([min(pool.count, self.bundle.config.training.given) for pool in pools])
         pooled = numpy.stack([pool.pooled for pool in pools]).astype("float32")
         return self.scale.intervals(self.engine.film(pooled, counts[:, None].astype("float32")), counts)
@@ -213,18 +212,17 @@ def load_film(
 ) -> FilmRater:
     """Load a film network from a bundle folder; None is the packaged one.
 
-    The classifier whose encoder reads the reviews is the packaged one, or that of a folder; BundleError if it is not
-    the one that the network was trained with. Engine, by which the reviews are read, device and other
-    errors are those of `load_classifier`.
+    `classifier` is the folder of the classifier whose encoder reads the reviews, None the packaged one; BundleError if
+    the network was trained with another one. `engine` and `device`, and the other errors, are as in `load_classifier`.
     """
     return FilmRater.load(bundle, engine, device, classifier=classifier)
 
 
 def rater_of(classifier: ClassifierBundle, bundle: Optional[Union[str, Path]] = None) -> Optional[FilmRater]:
-    """Load the film network of a bundle, or the packaged one, to read reviews by a classifier.
+    """Load the film network of a bundle, by default the packaged one, for a loaded classifier.
 
-    None where no bundle is named and the packaged network reads the vectors of another classifier, or ONNX Runtime is
-    not installed; errors are those of `load_film`.
+    None if no bundle is named and the packaged network needs another classifier or ONNX Runtime is not installed.
+    Errors are as in `load_film`.
     """
     verified = load_bundle(bundle, LAYOUT)
     fits = verified.codec.classifier == classifier.fingerprint and find_spec("onnxruntime") is not None
@@ -245,11 +243,11 @@ def film(texts: object, shown: str, *, text_column: Optional[str] = None) -> dic
 def film(
     texts: Any, shown: Union[int, str] = SHOWN, *, text_column: Optional[str] = None
 ) -> Union[Rating, dict[Hashable, Rating]]:
-    """Return the Rating of one film's reviews by the packaged network, loaded once.
+    """Return the Rating of one film's reviews by the packaged network, which is loaded once.
 
-    Of a DataFrame with the column that names each review's film, film(frame, "title"), a Rating for each film, in their
-    first order: {"괴물": Rating(...)}. The column of the texts is found by its name, or is `text_column`; rows that name
-    no film are left out, those without a text are blank. DataError where there is no such column.
+    film(frame, "title") takes a DataFrame and its column of film names, and returns the Rating of each film in order of
+    appearance: {"괴물": Rating(...)}. The column of reviews is `text_column` or detected by its name; rows without a film
+    are left out, and those without a text count as blank. DataError if there is no such column.
     """
     if isinstance(shown, int):
         return packaged_film()(texts, shown)
@@ -257,7 +255,7 @@ def film(
 
 
 def pairs_of(frame: Any, group_by: str, text_column: Optional[str] = None) -> Iterator[Pair]:
-    """Return (film, review) of the rows of a DataFrame that name a film."""
+    """Return (film, review) for each row of a DataFrame that names a film."""
     if not is_frame(frame):
         raise DataError(f"film: expected a DataFrame with the column {group_by!r}, found {type(frame).__name__}")
     require_column(list(frame.columns), group_by, "DataFrame", "; name the one of the films")
@@ -266,13 +264,13 @@ def pairs_of(frame: Any, group_by: str, text_column: Optional[str] = None) -> It
 
 
 @dataclass
-class Rated:
-    """Numbers of films, rows that name no film, and reviews without a word; `drawn` are the films for a page."""
+class FilmCounts:
+    """Numbers of films, rows without a film and reviews without a word, and the first ratings, for an HTML page."""
 
     films: int = 0
     nameless: int = 0
     blank: int = 0
-    drawn: dict[str, Rating] = field(default_factory=dict)
+    ratings: dict[str, Rating] = field(default_factory=dict)
 
     def __str__(self) -> str:
         nameless = "row names no film and is left out", "rows name no film and are left out"
@@ -281,10 +279,10 @@ class Rated:
         return "; ".join(f"{count:,} {forms[count != 1]}" for count, forms in counts if count or forms[0] == "film")
 
     def keep(self, ratings: Iterable[tuple[str, Rating]]) -> Iterator[tuple[str, Rating]]:
-        """Yield the ratings, of which the first FILMS_ON_PAGE are `drawn`."""
+        """Yield the ratings, and keep the first FILMS_ON_PAGE of them."""
         for film, rating in ratings:
-            if len(self.drawn) < FILMS_ON_PAGE:
-                self.drawn[film] = rating
+            if len(self.ratings) < FILMS_ON_PAGE:
+                self.ratings[film] = rating
             yield film, rating
 
 
@@ -295,41 +293,41 @@ def rate_table(
     output: Union[str, Path] = "-",
     style: Optional[str] = None,
     draw: bool = False,
-) -> Rated:
-    """Write a row for each film of a table, in the order in which they first come.
+) -> FilmCounts:
+    """Write a row for each film of a table, in order of appearance.
 
     Parameters
     ----------
     group_by : str
-        The column that names the film of a review; rows where it is empty are left out and counted.
+        Name of the column of films; rows with an empty cell in it are left out and counted.
     style : text, csv, tsv, jsonl, parquet, xlsx or None
-        By default that of the output's suffix, else text. jsonl has the reviews with the largest weights.
+        Output format; None: that of the output's suffix, else text. jsonl includes the reviews with the largest weights.
     draw : bool
-        Whether the result has the Ratings of the first FILMS_ON_PAGE films, for a page, with up to ON_PAGE reviews of each.
+        Whether to return the Ratings of the first FILMS_ON_PAGE films, each with up to REVIEWS_ON_PAGE reviews.
 
     Raises
     ------
     DataError
         As `tables.table.open_table`; there is no such column, or no row that names a film.
     ConfigError
-        The style is of another kind.
+        The style is unknown.
     """
-    rated, style = Rated(), style_of(output, style)
+    counts, style = FilmCounts(), style_of(output, style)
     with open_output(output, style) as file:
         table = open_file(source)
         refuse_loss(table.source, output)
         if marks(style, table.source, output):
             file.write(MARK)
-        bar = progress_bar(named(table, group_by, rated), unit=" reviews", delay=2)
-        pools = rater.pool(bar, ON_PAGE if draw else SHOWN if style == "jsonl" else 0)
-        rated.films, rated.blank = len(pools), sum(pool.blank for pool in pools.values())
+        bar = progress_bar(film_texts(table, group_by, counts), unit=" reviews", delay=2)
+        pools = rater.pool(bar, REVIEWS_ON_PAGE if draw else SHOWN if style == "jsonl" else 0)
+        counts.films, counts.blank = len(pools), sum(pool.blank for pool in pools.values())
         ratings = zip(map(str, pools), rater.ratings(pools.values()))
-        write_ratings(file, style, group_by, rated.keep(ratings) if draw else ratings)
-    return rated
+        write_ratings(file, style, group_by, counts.keep(ratings) if draw else ratings)
+    return counts
 
 
-def named(table: Table, group_by: str, rated: Rated) -> Iterator[tuple[str, str]]:
-    """Yield (film, text) of the rows that name a film, and count the others; DataError where none does."""
+def film_texts(table: Table, group_by: str, counts: FilmCounts) -> Iterator[tuple[str, str]]:
+    """Yield (film, text) for each row that names a film, and count the other rows; DataError if no row does."""
     path, empty = table.source.path, True
     for part in table.parts:
         require_column(part, group_by, path, "; name the one of the films by group_by (--group-by)")
@@ -338,15 +336,15 @@ def named(table: Table, group_by: str, rated: Rated) -> Iterator[tuple[str, str]
                 empty = False
                 yield name, as_text(text)
             else:
-                rated.nameless += 1
+                counts.nameless += 1
     if empty:
         raise DataError(f"{path}: expected rows that name a film in column {group_by!r}, found none")
 
 
 def write_ratings(file: IO[Any], style: str, group_by: str, ratings: Iterable[tuple[str, Rating]]) -> None:
-    """Write a row for each film: the group column and TYPES, stars to two digits, in parquet to all.
+    """Write a row for each film: the group column and TYPES, with two decimals except in parquet.
 
-    A film without stars has none. jsonl has the `representative` reviews too; text has stars, interval, reviews, name.
+    A film without stars has empty cells. jsonl adds `representative`; text has stars, interval, reviews and name.
     """
     if style == "text":
         for film, rating in ratings:
@@ -355,14 +353,14 @@ def write_ratings(file: IO[Any], style: str, group_by: str, ratings: Iterable[tu
         return
     types = {**TYPES, "representative": "", "error": ""} if style == "jsonl" else TYPES
     with WRITERS[style](file, [group_by], types, False) as write:
-        for piece in cut(ratings, ROWS_WRITTEN, lambda pair: 1):
-            films = [film for film, _ in piece]
-            rows = [rating.to_dict(SHOWN) if style == "jsonl" else cells_of(rating, style) for _, rating in piece]
+        for chunk in cut(ratings, ROWS_WRITTEN, lambda pair: 1):
+            films = [film for film, _ in chunk]
+            rows = [rating.to_dict(SHOWN) if style == "jsonl" else cells_of(rating, style) for _, rating in chunk]
             write(ScoredRows({group_by: films}, films, rows, {group_by: "string"}))
 
 
 def cells_of(rating: Rating, style: str) -> list[object]:
-    """The values of TYPES: in parquet with all digits, in workbooks with two, else as text with two."""
+    """Return the values of TYPES: floats in parquet, floats with two decimals in workbooks, else text with two."""
     cells: list[object] = [rating.reviews]
     for stars in (rating.stars, rating.stars_low, rating.stars_high):
         if stars is None or style == "parquet":

@@ -1,4 +1,4 @@
-"""A film's stars, the reviews that carry the most weight, and both as HTML for notebooks and pages."""
+"""A film's predicted rating with its most important reviews, and their HTML for notebooks and pages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from ...drawing.html import color, in_frame, shaded_words
 from ...views.page import write_page
 
 BLANK = "blank: no review with a word"
-# The line above a film's reviews, and what is appended to it: of the blank ones, of a film that has no others
+# Line above a film's reviews, its addition for blank reviews, and its replacement if all reviews are blank
 HEADS = {
     "en": (
-        "<b>{0.stars:.2f} stars</b> · {0.stars_low:.2f} to {0.stars_high:.2f} (90 %) · {0.counted}",
+        "<b>{0.stars:.2f} stars</b> · {0.stars_low:.2f} to {0.stars_high:.2f} (90 %) · {0.review_count}",
         " · {:,} blank",
         BLANK,
     ),
@@ -25,7 +25,7 @@ HEADS = {
         "텍스트가 있는 리뷰가 없습니다",
     ),
 }
-# The title of a page of films, what it shows, and what it leaves out
+# Title of a page of films, explanation of its content, and note on omitted films
 FILM_PAGE = {
     "en": (
         "Films by their reviews",
@@ -43,14 +43,14 @@ FILM_PAGE = {
 
 
 class Representative(NamedTuple):
-    """A review with its weight, its share of the film's attention (0 to 1), and the prediction that shows its words."""
+    """A review as a prediction with token weights, and its share of the film's attention (0 to 1)."""
 
     prediction: Prediction
     weight: float
 
     @property
     def attribution(self) -> Attribution:
-        """The attention of its words."""
+        """Attention weights of the review's words."""
         return Attribution(self.prediction, self.prediction.token_weights.astype("float64"), "attention")
 
     def to_dict(self) -> dict[str, Any]:
@@ -67,12 +67,12 @@ class Rating:
     Attributes
     ----------
     reviews, blank : int
-        Reviews that were read, and those without a word, which were not.
+        Numbers of reviews that were read, and of reviews without a word, which were skipped.
     stars, stars_low, stars_high : float or None
-        The mean stars of other reviews of the film, and an interval that holds it for nine of ten films; None, with the
-        reason in `error`, where no review has a word.
+        Expected mean stars of other reviews of the film, and an interval that contains this mean for nine of ten films;
+        None, with the reason in `error`, if no review has a word.
     representative : tuple of Representative
-        The reviews with the largest weights, the largest first.
+        Reviews with the largest weights, in descending order.
     """
 
     reviews: int
@@ -87,17 +87,17 @@ class Rating:
         return BLANK if self.stars is None else None
 
     @property
-    def counted(self) -> str:
-        """The number of reviews in words: "1 review"."""
+    def review_count(self) -> str:
+        """Number of reviews with its noun: "1 review"."""
         return "1 review" if self.reviews == 1 else f"{self.reviews:,} reviews"
 
     def __repr__(self) -> str:
         if self.stars is None:
             return f"Rating(error={self.error!r})"
-        return f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.counted})"
+        return f"Rating({self.stars:.2f} stars, {self.stars_low:.2f} to {self.stars_high:.2f}, {self.review_count})"
 
     def to_dict(self, shown: Optional[int] = None) -> dict[str, Any]:
-        """Return plain values for JSON, with at most `shown` of the reviews."""
+        """Return plain values for JSON, with at most `shown` of the representative reviews."""
         values: dict[str, Any] = {"reviews": self.reviews, "stars": self.stars}
         values.update(stars_low=self.stars_low, stars_high=self.stars_high)
         values["representative"] = [review.to_dict() for review in self.representative[:shown]]
@@ -108,10 +108,10 @@ class Rating:
 
 
 def rating_html(rating: Rating, language: str = "en") -> str:
-    """A film's stars as HTML, its reviews below, shaded by their weights, and in each the words by theirs."""
-    line, blank, none = HEADS[language]
+    """Return a film's stars and its reviews as HTML, with reviews and words shaded by their weights."""
+    line, blank, all_blank = HEADS[language]
     if rating.stars is None:
-        return in_frame(none)
+        return in_frame(all_blank)
     head = line.format(rating) + (blank.format(rating.blank) if rating.blank else "")
     largest = max((review.weight for review in rating.representative), default=1.0)
     rows = "".join(review_html(review.attribution, review.weight, largest) for review in rating.representative)
@@ -119,7 +119,7 @@ def rating_html(rating: Rating, language: str = "en") -> str:
 
 
 def review_html(attribution: Attribution, weight: float, largest: float) -> str:
-    """Return a review as a row: its share of the weights, and its words."""
+    """Return an HTML row for a review: weight in percent and shaded words; the weight `largest` is the darkest."""
     share = f'<span style="background:{color(weight, largest, False)}">{100 * weight:.1f}&nbsp;%</span>'
     words = shaded_words(
         attribution.text, attribution.tokens, attribution.offsets, attribution.values, attribution.signed
@@ -128,9 +128,9 @@ def review_html(attribution: Attribution, weight: float, largest: float) -> str:
 
 
 def save_ratings(ratings: Mapping[str, Rating], path: Path, films: int, language: str = "ko") -> None:
-    """Write the page of some films, the first of so many: stars, and reviews and words shaded by weight."""
-    title, about, more = FILM_PAGE[language]
+    """Write a page of ratings with shaded reviews and words; a note says if there are more `films` than ratings."""
+    title, about, omitted = FILM_PAGE[language]
     if films > len(ratings):
-        about += more.format(len(ratings), films)
-    sections = (f"<h2>{escape(film)}</h2>{rating_html(own, language)}" for film, own in ratings.items())
+        about += omitted.format(len(ratings), films)
+    sections = (f"<h2>{escape(film)}</h2>{rating_html(rating, language)}" for film, rating in ratings.items())
     write_page(path, "".join(f"<section>{section}</section>\n" for section in sections), title, about, language)

@@ -12,12 +12,12 @@ from ...schema import LoopConfig, Settings, TaskConfig, kinds, section, setting
 if TYPE_CHECKING:
     from .pooling import Scale
 
-# How the reviews of a film are weighed
+# Kinds of attention over the reviews of a film
 POOLINGS: dict[str, type[Attention]] = {kind.kind: kind for kind in (Additive, Uniform)}
 
 
 class PoolingConfig(Settings):
-    """The mean stars of a film from its reviews, whose order has no influence."""
+    """A network that predicts a film's mean stars from its set of reviews, in any order."""
 
     kind = "pooling"
     units: int = setting(64, "units of a review's value (D)", low=1, high=4096)
@@ -31,7 +31,7 @@ class PoolingConfig(Settings):
 
 
 class FilmTrainingConfig(LoopConfig):
-    """The training of `film`; a batch is of films."""
+    """Settings of the training of `film`; a batch consists of films."""
 
     batch_size: int = setting(64, "films in a batch", low=1)
     dev_fraction: float = setting(
@@ -55,14 +55,14 @@ class FilmConfig(TaskConfig):
 
     @property
     def graphs(self) -> Graphs:
-        """Each review's weight, and what they say of the film: F numbers of a review, D of its value, P of a pool."""
+        """The ONNX graphs: F features of a review, D units of its value, P units of the pooled vector."""
         return {
             "reviews.onnx": Interface({"vectors": ("N", "F")}, {"scores": ("N",), "values": ("N", "D")}),
             "film.onnx": Interface({"pooled": ("N", "P"), "counts": ("N", 1)}, {"quantiles": ("N", 3)}),
         }
 
     def network(self, inputs: int) -> Network:
-        """Build the network, its parameters not yet initialized, for reviews of so many numbers each."""
+        """Build the network, its parameters not yet initialized, for reviews with `inputs` features."""
         from .network import FilmNetwork
 
         return FilmNetwork(inputs, self.model)

@@ -1,6 +1,6 @@
 """A whole training of `film`: reviews with stars by film and a FilmConfig in, a run folder with a bundle out.
 
-The words are read by a classifier whose parameters stay as they are; what is trained reads its vectors.
+The encoder of a classifier turns reviews into vectors and is not trained; the film network reads these vectors.
 """
 
 import math
@@ -34,17 +34,17 @@ from .settings import LAYOUT, FilmBundle, FilmConfig, FilmTrainingConfig
 if TYPE_CHECKING:
     from .objective import FilmObjective, FilmVectors
 
-# Names by which a column is found, in lower case
+# Names of a column of films, in lower case
 FILM_COLUMNS = ("film", "movie", "movie_id", "title", "group", "영화", "영화제목", "제목", "작품")
 FILM_HINT = "; name the one of the films by --group-by"
 STAR_HINT = "; name the one of the stars by --stars-column"
-# Fewest films, and fewest reviews of one: one that is given, and others whose mean is worth telling
-FEWEST_FILMS, SEVERAL_REVIEWS = 100, 4
-# Numbers of reviews given that the figures are of
-GIVEN = (1, 5, 20, 64)
-# How often the reviews of a film are drawn, for the intervals and for the figures
+# Fewest films, and fewest reviews of a film: one input, and three others whose mean is its target
+FEWEST_FILMS, FEWEST_REVIEWS = 100, 4
+# Numbers of input reviews in the test figures
+TEST_COUNTS = (1, 5, 20, 64)
+# Draws of input reviews per film, for margins and test figures
 DRAWS = 5
-# Share of the films whose stars are inside their interval
+# Share of films whose stars are inside their interval
 COVERAGE = 0.9
 SIZES = "{train:,} films to train on, {dev:,} to choose the epoch by (dev), {test:,} to judge by (test)"
 
@@ -59,7 +59,7 @@ class FilmReviews:
         The clean texts, none blank.
     stars : (M,) float32
     members : {film: (n,) int64}
-        The places of each film's reviews.
+        Indices of each film's reviews.
     """
 
     name: str
@@ -71,8 +71,8 @@ class FilmReviews:
     def sha256(self) -> str:
         """SHA-256 over films, stars and texts."""
         films = numpy.zeros(len(self.documents), dtype="int64")
-        for number, places in enumerate(self.members.values()):
-            films[places] = number
+        for number, indices in enumerate(self.members.values()):
+            films[indices] = number
         content = sha256(films.tobytes() + self.stars.tobytes())
         content.update("\n".join(self.documents).encode())
         return content.hexdigest()
@@ -90,27 +90,27 @@ def train_films(
     Parameters
     ----------
     source : Labelled
-        Reviews with stars and films: for "nsmc" the raw star reviews, else a table.
+        Reviews with stars and films: the raw star reviews for "nsmc", otherwise a table.
     classifier : path or None
-        The classifier's bundle whose encoder reads the reviews; None is the packaged one.
+        Bundle of the classifier whose encoder reads the reviews; None is the packaged one.
     group_by : str or None
-        The table's column of films; None finds it by its name.
+        The table's column of films; None detects it by its name.
 
     Raises
     ------
     DataError
-        A file is missing or malformed, or has fewer than FEWEST_FILMS films of SEVERAL_REVIEWS reviews.
+        A file is missing or malformed, or has fewer than FEWEST_FILMS films of FEWEST_REVIEWS reviews.
     ConfigError
         The run folder is taken or of another run; the loss is not finite; there is no such device.
     """
-    training, first = TaskTraining(run, LAYOUT, config), load_bundle(classifier, CLASSIFIER)
-    reader = ReviewReader(first)
+    training, verified = TaskTraining(run, LAYOUT, config), load_bundle(classifier, CLASSIFIER)
+    reader = ReviewReader(verified)
     reviews = reviews_by_film(source, group_by)
-    usable = [own for own in reviews.members.values() if len(own) >= SEVERAL_REVIEWS]
+    usable = [indices for indices in reviews.members.values() if len(indices) >= FEWEST_REVIEWS]
     if len(usable) < FEWEST_FILMS:
-        expected = f"expected at least {FEWEST_FILMS} films of {SEVERAL_REVIEWS} reviews or more"
+        expected = f"expected at least {FEWEST_FILMS} films of {FEWEST_REVIEWS} reviews or more"
         raise DataError(f"{reviews.name}: {expected}, found {len(usable)}")
-    digests = {"reviews": digest([reviews.sha256]), "classifier": first.fingerprint}
+    digests = {"reviews": digest([reviews.sha256]), "classifier": verified.fingerprint}
     training.check(reviews.name, digests, classifier=classifier)
     parts = split(len(usable), config.training)
     counts = dict(zip(("train", "dev", "test"), map(len, parts)))
@@ -123,15 +123,15 @@ def train_films(
     training.begin()
     network, progress, objective = train_network(config, run, train, dev)
     columns = ("text_column", "stars_column", "encoding", "sheet", "header")
-    named = {**{name: getattr(source, name) for name in columns}, "group_by": group_by}
-    named["classifier"] = first.name if classifier else None
+    options = {**{name: getattr(source, name) for name in columns}, "group_by": group_by}
+    options["classifier"] = verified.name if classifier else None
     bounds = float(reviews.stars.min()), float(reviews.stars.max())
-    scale = Scale(first.name, first.fingerprint, reader.width, *bounds, calibrated(objective, network, dev))
-    data: dict[str, Record] = {part: {"films": count} for part, count in counts.items()}
+    scale = Scale(verified.name, verified.fingerprint, reader.width, *bounds, margins_of(objective, network, dev))
+    data: dict[str, Record] = {name: {"films": count} for name, count in counts.items()}
     data["train"].update(name=reviews.name, reviews=len(reviews.documents), sha256=reviews.sha256)
     best = {"best_epoch": progress.best_epoch + 1, **objective.evaluate(network)}
-    metrics = {"dev": best, "test": judged(objective, network, test, scale)}
-    entries = {"metrics": metrics, "command": training.command(**named)}
+    metrics = {"dev": best, "test": test_figures(objective, network, test, scale)}
+    entries = {"metrics": metrics, "command": training.command(**options)}
     bundle = training.write(network, progress, best, data, scale.to_json().encode(), **entries)
     for count, figures in metrics["test"].items():
         errors = f"error {figures['absolute_error']:.3f} stars, {100 * figures['inside']:.1f} % inside the interval"
@@ -142,11 +142,10 @@ def train_films(
 
 
 def reviews_by_film(source: Labelled, group_by: Optional[str] = None) -> FilmReviews:
-    """Read "nsmc", the raw star reviews without those of the official test file, or a table, whose rows without a film
-    or without stars are left out.
+    """Read "nsmc" (the raw star reviews except those of the official test file) or a table with films and stars.
 
-    ConfigError for other columns of "nsmc" and for "sample", which knows no films; DataError as `tables.open_table`,
-    and for cells that are no stars, with their row.
+    Rows without a film or without stars are left out. ConfigError for column options with "nsmc", and for "sample",
+    which has no films; DataError as in `tables.open_table`, and for a cell that is not a number of stars, with its row.
     """
     data = source.data
     if data == "sample":
@@ -159,38 +158,38 @@ def reviews_by_film(source: Labelled, group_by: Optional[str] = None) -> FilmRev
         return of_films(str(data), frame["document"].tolist(), frame["stars"].tolist(), frame["film"].tolist())
     table, path = WholeTable(source.open()), Path(data)
     group_by = find_column(table.names, group_by, path, FILM_COLUMNS, FILM_HINT)
-    starred, _ = star_columns(table, [group_by])
-    named = source.stars_column or (starred[0] if len(starred) == 1 else None)
-    stars_column = find_column(table.names, named, path, STAR_COLUMNS, STAR_HINT)
+    candidates, _ = star_columns(table, [group_by])
+    stars_column = source.stars_column or (candidates[0] if len(candidates) == 1 else None)
+    stars_column = find_column(table.names, stars_column, path, STAR_COLUMNS, STAR_HINT)
     stars = stars_of(table[stars_column], stars_column, table.where(stars_column), open_scale=True).numbers
     return of_films(path.name, list(table.cells(table.text_column)), stars, list(map(str.strip, table[group_by])))
 
 
 def of_films(name: str, documents: list[str], stars: list[Any], films: list[str]) -> FilmReviews:
-    """Gather reviews by film, in the films' first order, without those that are blank or of no film or stars."""
-    texts, known, members = list[str](), list[float](), dict[str, list[int]]()
-    for text, star, film in zip(map(clean, documents), stars, films):
-        if text and film and star is not None:
+    """Group reviews by film in order of appearance, without blank texts and without rows that lack a film or stars."""
+    texts, ratings, members = list[str](), list[float](), dict[str, list[int]]()
+    for text, rating, film in zip(map(clean, documents), stars, films):
+        if text and film and rating is not None:
             members.setdefault(film, []).append(len(texts))
             texts.append(text)
-            known.append(star)
-    places = {film: numpy.array(own) for film, own in members.items()}
-    return FilmReviews(name, texts, numpy.array(known, dtype="float32"), places)
+            ratings.append(rating)
+    indices = {film: numpy.array(reviews) for film, reviews in members.items()}
+    return FilmReviews(name, texts, numpy.array(ratings, dtype="float32"), indices)
 
 
 def vectors_of(texts: Sequence[str], reader: ReviewReader, quiet: bool) -> NDArray[numpy.float16]:
-    """(M, F) float16 of M texts, read window by window."""
+    """Return the vectors (M, F) float16 of M texts, read window by window."""
     vectors = numpy.empty((len(texts), reader.width), dtype="float16")
     with progress_bar(shown=False if quiet else None, total=len(texts), desc="reading", unit=" reviews") as bar:
         for start in range(0, len(texts), WINDOW):
-            part = texts[start : start + WINDOW]
-            vectors[start : start + len(part)] = reader(part)
-            bar.update(len(part))
+            window = texts[start : start + WINDOW]
+            vectors[start : start + len(window)] = reader(window)
+            bar.update(len(window))
     return vectors
 
 
 def split(count: int, settings: FilmTrainingConfig) -> tuple[list[int], list[int], list[int]]:
-    """Divide films into those to train on, the dev part and the test part; the seed alone decides."""
+    """Divide the indices of films into training, dev and test part, depending only on the seed."""
     order = numpy.random.RandomState(settings.seed).permutation(count).tolist()
     test, dev = (max(1, round(count * share)) for share in (settings.test_fraction, settings.dev_fraction))
     return sorted(order[test + dev :]), order[test : test + dev], order[:test]
@@ -207,8 +206,8 @@ def quantiles_of(
     return numpy.concatenate(quantiles), numpy.array([case.stars for case in cases])
 
 
-def calibrated(objective: "FilmObjective", network: Network, dev: "FilmVectors") -> list[float]:
-    """Return for each of COUNTS the margin that widens the dev films' intervals; of too few films the last one's."""
+def margins_of(objective: "FilmObjective", network: Network, dev: "FilmVectors") -> list[float]:
+    """Return the margin of the dev films' intervals for each of COUNTS; with too few films, the previous margin."""
     margins: list[float] = []
     for count in COUNTS:
         quantiles, stars = quantiles_of(objective, network, dev, count)
@@ -218,10 +217,10 @@ def calibrated(objective: "FilmObjective", network: Network, dev: "FilmVectors")
 
 
 def margin(low: Numbers, high: Numbers, stars: Numbers) -> float:
-    """How much wider intervals have to be so that a share COVERAGE of new films is inside; below 0 narrower.
+    """Return the margin in stars that puts a share COVERAGE of new films inside their intervals; negative narrows them.
 
     Split-conformal prediction on quantiles, Romano et al. 2019 (arXiv:1905.03222), equations 6 to 8. low, high and
-    stars are (N,), of N films that the quantiles were not trained on; infinite for too few of them.
+    stars are (N,), from N films outside the training part; infinite if N is too small.
     """
     scores = numpy.sort(numpy.maximum(low - stars, stars - high))
     rank = math.ceil((len(scores) + 1) * COVERAGE)
@@ -229,22 +228,22 @@ def margin(low: Numbers, high: Numbers, stars: Numbers) -> float:
 
 
 def inside(intervals: Numbers, stars: Numbers) -> float:
-    """The share of stars (N,) within intervals (N, 3)."""
+    """Return the share of stars (N,) within intervals (N, 3)."""
     return float(((intervals[:, 0] <= stars) & (stars <= intervals[:, 2])).mean())
 
 
-def judged(objective: "FilmObjective", network: Network, test: "FilmVectors", scale: Scale) -> Record:
-    """Return the figures of the test films by how many reviews are given."""
+def test_figures(objective: "FilmObjective", network: Network, test: "FilmVectors", scale: Scale) -> Record:
+    """Return errors and intervals of the test films for each number of input reviews in TEST_COUNTS."""
     figures: Record = {}
-    for count in GIVEN:
+    for count in TEST_COUNTS:
         quantiles, stars = quantiles_of(objective, network, test, count)
         if len(stars):
-            shown = scale.intervals(quantiles, numpy.full(len(stars), count))
-            errors = abs(shown[:, 1] - stars)
+            intervals = scale.intervals(quantiles, numpy.full(len(stars), count))
+            errors = abs(intervals[:, 1] - stars)
             figures[str(count)] = {
                 "films": len(stars) // DRAWS,
                 "absolute_error": float(errors.mean()),
-                "inside": inside(shown, stars),
-                "width": float((shown[:, 2] - shown[:, 0]).mean()),
+                "inside": inside(intervals, stars),
+                "width": float((intervals[:, 2] - intervals[:, 0]).mean()),
             }
     return figures

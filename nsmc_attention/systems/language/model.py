@@ -1,4 +1,4 @@
-"""`fill`: a text with hidden words in, the words that they may be out."""
+"""`fill`: a text with [MASK] in, candidates for the hidden words out."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,41 +17,41 @@ from ...text.encoding import ReviewEncoder, clean
 from ...text.tokenizers import tokenizer
 from .settings import LAYOUT, LanguageBundle
 
-# The entry of a vocabulary that stands for a hidden token
+# Vocabulary entry for a hidden token
 MASK = "[MASK]"
-# Of the tokens to be guessed, the shares that become the mask and another token; the others stay as they are
+# Shares of the target tokens that become the mask and a random token; the rest stay unchanged
 MASKED, REPLACED = 0.8, 0.1
-# Ids below are the unknown token, the padding and the mask
+# First id after the unknown token, the padding and the mask
 FIRST_WORD = 3
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """The token ids of N reviews, one after the other, with the length of each."""
+    """The concatenated token ids of N reviews, and the length of each review."""
 
     ids: NDArray[numpy.int32]
     lengths: NDArray[numpy.int64]
 
     @classmethod
     def of(cls, word_lists: Iterable[Sequence[str]], encoder: ReviewEncoder) -> "Tokens":
-        """Number the words of reviews."""
+        """Encode the words of reviews."""
         reviews = [encoder.encode_words(words).ids for words in word_lists]
-        ids = numpy.array([number for review in reviews for number in review], dtype="int32")
+        ids = numpy.array([token_id for review in reviews for token_id in review], dtype="int32")
         return cls(ids, numpy.array([len(review) for review in reviews], dtype="int64"))
 
-    def padded(self, values: Numbers, members: Numbers, filler: int) -> Numbers:
-        """Return (N, T): the values (as many as ids) of some reviews side by side."""
+    def padded(self, values: Numbers, members: Numbers, padding: int) -> Numbers:
+        """Return the values, one for each of `ids`, of the reviews `members` (N,) as rows (N, T)."""
         starts, lengths = (numpy.cumsum(self.lengths) - self.lengths)[members], self.lengths[members]
-        places = numpy.arange(lengths.max())
-        inside = places < lengths[:, None]
-        rows = numpy.full(inside.shape, filler, dtype=values.dtype)
-        rows[inside] = values[(starts[:, None] + places)[inside]]
+        positions = numpy.arange(lengths.max())
+        inside = positions < lengths[:, None]
+        rows = numpy.full(inside.shape, padding, dtype=values.dtype)
+        rows[inside] = values[(starts[:, None] + positions)[inside]]
         return rows
 
 
 @dataclass(frozen=True)
 class Masker:
-    """Hides a share of the tokens of reviews: at least one word of each."""
+    """A masker that hides a share of the tokens of reviews, at least one of each."""
 
     share: float
     mask: int
@@ -60,37 +60,35 @@ class Masker:
 
     @classmethod
     def of(cls, share: float, encoder: ReviewEncoder) -> "Masker":
-        """The Masker for the vocabulary of a language model, whose encoder this is."""
+        """Create a Masker for the vocabulary of a language model's encoder."""
         return cls(share, encoder.token_to_idx[MASK], encoder.padding, len(encoder))
 
     def __call__(
         self, tokens: Tokens, members: Numbers, random: numpy.random.RandomState
     ) -> tuple[NDArray[numpy.int32], Numbers, Numbers]:
-        """Return token_ids (N, T) with some hidden, which ones (N, T) bool, and the ids that were there (M,).
-
-        The hidden ones are in the order of their rows.
-        """
+        """Return token_ids (N, T) after masking, a bool mask (N, T) of the hidden tokens, and their ids (M,) by row."""
         ids = tokens.padded(tokens.ids, members, self.padding)
         inside = numpy.arange(ids.shape[1]) < tokens.lengths[members][:, None]
         draws = random.random_sample(ids.shape)
         draws[~inside] = 2
         hidden = inside & ((draws < self.share) | (draws == draws.min(axis=1, keepdims=True)))
-        wanted = ids[hidden]
-        ways = random.random_sample(len(wanted))
-        others = random.randint(FIRST_WORD, self.vocabulary, len(wanted))
-        shown = numpy.where(ways < MASKED, self.mask, numpy.where(ways < MASKED + REPLACED, others, wanted))
-        ids[hidden] = shown
-        return ids, hidden, wanted
+        targets = ids[hidden]
+        draws = random.random_sample(len(targets))
+        replacements = random.randint(FIRST_WORD, self.vocabulary, len(targets))
+        unmasked = numpy.where(draws < MASKED + REPLACED, replacements, targets)
+        ids[hidden] = numpy.where(draws < MASKED, self.mask, unmasked)
+        return ids, hidden, targets
 
 
-# With as many, 50 candidates for a text of 256 tokens take 2.8 s of processor time
+# With five masks, 50 candidates for a text of 256 tokens take 2.8 s of processor time
 MOST_MASKS = 5
 
 
 class Candidate(NamedTuple):
-    """A token that may stand at the mask, the text with it, and its probability, 0 to 1.
+    """A candidate token for the mask, the text with this token, and its probability, 0 to 1.
 
-    Of several masks: their tokens in the order of the text, a space between, and the product of the probabilities.
+    For several masks, `token` has their tokens in the order of the text, separated by spaces, and `probability` is the
+    product of their probabilities.
     """
 
     token: str
@@ -105,13 +103,15 @@ class Filling:
     Attributes
     ----------
     text : str
-        The clean text, [MASK] in it.
+        The clean text with its [MASK].
     tokens : tuple of str
-        What the network read, at most as many as it has places, [MASK] at `places` (each 0 to T - 1).
+        The T tokens that the network read, up to its maximum length.
+    places : tuple of int
+        Indices of [MASK] in `tokens`, each 0 to T - 1.
     candidates : tuple of Candidate
-        The likeliest first.
+        Candidates in descending order of probability.
     heads : (L, K, T, T) float32 or None
-        How each token attends to each, by layer and head; None of an encoder that does not attend.
+        Attention of each token (row) to each token, by layer and head; None for an encoder without attention.
     """
 
     text: str
@@ -122,7 +122,7 @@ class Filling:
 
     @property
     def attended(self) -> Optional[NDArray[numpy.float32]]:
-        """(T,) float32, sums to 1: attention of [MASK] in the last layer, the mean over heads and masks; or None."""
+        """Attention of [MASK] in the last layer, mean over heads and masks: (T,) float32 that sums to 1, or None."""
         return None if self.heads is None else numpy.asarray(self.heads[-1][:, list(self.places)].mean(axis=(0, 1)))
 
     def to_dict(self) -> Record:
@@ -133,7 +133,7 @@ class Filling:
 
 
 class LanguageModel(Predictor):
-    """A bundle of the task `language` and the engine that runs it."""
+    """A predictor of hidden words: a bundle of the task `language` and its engine."""
 
     layout = LAYOUT
 
@@ -141,19 +141,19 @@ class LanguageModel(Predictor):
     def load_engine(
         bundle: LanguageBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
     ) -> RunnableGraph:
-        """Load the engine called name for a bundle; "auto" is onnx, on a GPU gluon. One thread is used."""
+        """Load a bundle's engine by name; "auto" is onnx, on a GPU gluon. It uses one thread."""
         return load_graphs(bundle, chosen_engine(name, device), device)["model.onnx"]
 
     def __init__(self, bundle: LanguageBundle, engine: Any):
         super().__init__(bundle, engine)
         self.encoder = bundle.codec
         self.entries = sorted(self.encoder.token_to_idx, key=self.encoder.token_to_idx.__getitem__)
-        self.no_words = [self.encoder.unknown, self.encoder.padding, self.encoder.token_to_idx[MASK]]
+        self.special_ids = [self.encoder.unknown, self.encoder.padding, self.encoder.token_to_idx[MASK]]
 
     def __call__(self, text: str, top: int = 5) -> Filling:
-        """Return the Filling of a text with 1 to MOST_MASKS [MASK], with its `top` candidates; DataError at another number.
+        """Return the Filling of a text with 1 to MOST_MASKS [MASK], with its `top` candidates; else DataError.
 
-        Of several masks the most certain is filled first, with each of its `top` likeliest words, the others by `fill_rest`.
+        The most certain of several masks is filled first, by each of its `top` words, the others by `fill_rest`.
         """
         if not isinstance(top, (int, numpy.integer)) or top < 1:
             raise ConfigError(f"top: expected a whole number of at least 1, found {top!r}")
@@ -165,59 +165,59 @@ class LanguageModel(Predictor):
         ids, places, tokens = self.window(parts)
         probability, *heads = self.guess(ids, places)
         first = int(probability.max(axis=1).argmax())
-        best = numpy.argsort(-probability[first], kind="stable")[: min(top, len(self.entries) - len(self.no_words))]
+        best = numpy.argsort(-probability[first], kind="stable")[: min(top, len(self.entries) - len(self.special_ids))]
         candidates = []
-        for number in best.tolist():
-            filled = {places[first]: number}
-            chance = float(probability[first, number]) * self.fill_rest(ids, places, filled)
-            words = [self.entries[filled[place]] for place in places]
-            whole = "".join(piece for pair in zip(parts, [*words, ""]) for piece in pair)
-            candidates.append(Candidate(" ".join(words), whole, chance))
+        for token_id in best.tolist():
+            words_at = {places[first]: token_id}
+            product = float(probability[first, token_id]) * self.fill_rest(ids, places, words_at)
+            words = [self.entries[words_at[place]] for place in places]
+            filled_text = "".join(string for pair in zip(parts, [*words, ""]) for string in pair)
+            candidates.append(Candidate(" ".join(words), filled_text, product))
         candidates.sort(key=lambda candidate: -candidate.probability)
         return Filling(text, tokens, tuple(places), tuple(candidates), heads[0][0] if heads else None)
 
     def guess(self, ids: list[int], places: list[int], outputs: Optional[tuple[str]] = None) -> list[Numbers]:
-        """Return the probabilities of the words at M masks, (M, V), negative for non-words, and the heads."""
+        """Return the word probabilities at M masks, (M, V), with -1 for special tokens, and the heads."""
         masks = len(places)
         rows = numpy.tile(numpy.array(ids, dtype="int32"), (masks, 1))
-        at = numpy.array(places, dtype="int32") * masks + numpy.arange(masks, dtype="int32")
-        probability, *heads = self.engine(rows, numpy.full(masks, len(ids), dtype="int32"), at, outputs=outputs)
+        indices = numpy.array(places, dtype="int32") * masks + numpy.arange(masks, dtype="int32")
+        probability, *heads = self.engine(rows, numpy.full(masks, len(ids), dtype="int32"), indices, outputs=outputs)
         probability = probability.copy()
-        probability[:, self.no_words] = -1
+        probability[:, self.special_ids] = -1
         return [probability, *heads]
 
-    def fill_rest(self, ids: list[int], places: list[int], filled: dict[int, int]) -> float:
-        """Fill the masks that are not in `filled`, {place: id}; return the product of the probabilities of their words.
+    def fill_rest(self, ids: list[int], places: list[int], words_at: dict[int, int]) -> float:
+        """Add a word for each mask not yet in `words_at`, {place: id}; return the product of their probabilities.
 
-        One mask after another gets its likeliest word, the one whose likeliest word is the most probable first.
+        In each step, the mask whose likeliest word has the highest probability gets this word.
         """
-        chance = 1.0
-        while left := [place for place in places if place not in filled]:
-            known = [filled.get(place, number) for place, number in enumerate(ids)]
-            (probability,) = self.guess(known, left, ("probability",))
-            mask, number = divmod(int(probability.argmax()), probability.shape[1])
-            filled[left[mask]] = number
-            chance *= float(probability[mask, number])
-        return chance
+        product = 1.0
+        while masked := [place for place in places if place not in words_at]:
+            context = [words_at.get(place, token_id) for place, token_id in enumerate(ids)]
+            (probability,) = self.guess(context, masked, ("probability",))
+            mask, token_id = divmod(int(probability.argmax()), probability.shape[1])
+            words_at[masked[mask]] = token_id
+            product *= float(probability[mask, token_id])
+        return product
 
     def window(self, parts: list[str]) -> tuple[list[int], list[int], tuple[str, ...]]:
-        """Return ids and tokens around the masks, as many as the network has places, and the masks' places among them.
+        """Return the ids of tokens around the masks up to the maximum length, the places of the masks, and the tokens.
 
-        `parts` is the text around each mask. DataError where the masks are farther apart than that.
+        `parts` is the text around each mask. DataError if the masks are farther apart than the maximum length.
         """
-        split, longest = tokenizer(self.encoder.tokenizer_name), self.encoder.max_length
+        split, limit = tokenizer(self.encoder.tokenizer_name), self.encoder.max_length
         left, *between, right = (list(self.encoder.units(split(part))) for part in parts)
         middle = [MASK, *(token for part in between for token in (*part, MASK))]
-        if (free := longest - len(middle)) < 0:
-            expected = f"expected all {MASK} within {longest} tokens, found them within {len(middle)}"
+        if (free := limit - len(middle)) < 0:
+            expected = f"expected all {MASK} within {limit} tokens, found them within {len(middle)}"
             raise DataError(f"fill: {expected}; leave out a part of the text between them")
-        # half on each side, and what one side leaves to the other
-        behind = min(len(right), max((free + 1) // 2, free - len(left)))
-        left = left[max(0, len(left) - (free - behind)) :]
-        tokens = (*left, *middle, *right[:behind])
-        find, unknown = self.encoder.token_to_idx.get, self.encoder.unknown
+        # half on each side; a side that needs less leaves the rest to the other
+        after = min(len(right), max((free + 1) // 2, free - len(left)))
+        left = left[max(0, len(left) - (free - after)) :]
+        tokens = (*left, *middle, *right[:after])
+        id_of, unknown = self.encoder.token_to_idx.get, self.encoder.unknown
         places = [len(left) + place for place, token in enumerate(middle) if token == MASK]
-        return [find(token, unknown) for token in tokens], places, tokens
+        return [id_of(token, unknown) for token in tokens], places, tokens
 
 
 def load_language_model(
@@ -225,7 +225,7 @@ def load_language_model(
 ) -> LanguageModel:
     """Load a language model from a bundle folder; None is the packaged one.
 
-    Engine, device and errors are those of `load_classifier`.
+    `engine`, `device` and errors are as in `load_classifier`.
     """
     return LanguageModel.load(bundle, engine, device)
 
@@ -234,8 +234,8 @@ packaged_language_model = lru_cache(maxsize=1)(load_language_model)
 
 
 def fill(text: str, top: int = 5) -> list[Candidate]:
-    """Return the likeliest words at the [MASK] of a text by the packaged language model, loaded once.
+    """Return the likeliest words for the [MASK] of a text by the packaged language model, which is loaded once.
 
-    Several masks are filled together. DataError where the text has none or more than MOST_MASKS.
+    Several masks are filled together. DataError if the text has none, or more than MOST_MASKS.
     """
     return list(packaged_language_model()(text, top).candidates)

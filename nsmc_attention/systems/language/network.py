@@ -1,7 +1,7 @@
-"""The language model: a review with hidden words in, what these may be out. Imports MXNet.
+"""The language model: reviews with hidden tokens in, logits of these tokens out. Imports MXNet.
 
-Masked words, Devlin et al. 2019 (arXiv:1810.04805), section 3.1, with any encoder. Shapes: N reviews, T padded length,
-E embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
+Masked language model, Devlin et al. 2019 (arXiv:1810.04805), section 3.1, with any encoder. Shapes: N reviews, T padded
+length, E embedding, D units of a state, M hidden tokens, V vocabulary, L layers, K heads.
 """
 
 from typing import Any
@@ -13,9 +13,9 @@ from ...network.transformer import LayerNorm
 
 
 class MaskedLanguageModel(HybridBlock):
-    """Embedding, encoder, and at the hidden places a dense layer and the same embedding the other way round.
+    """Embedding, encoder and, at the hidden tokens, a dense layer and the transposed embedding.
 
-    One table for input and output: Press & Wolf 2017 (arXiv:1608.05859).
+    Input and output share one embedding table: Press & Wolf 2017 (arXiv:1608.05859).
     """
 
     matrices_as = "float16"
@@ -25,7 +25,7 @@ class MaskedLanguageModel(HybridBlock):
         self.inputs = settings.graphs["model.onnx"].inputs
         self.sizes = (vocab_size, settings.embedding_size)
         with self.name_scope():
-            # rows of about unit length: Adam's steps would be large beside smaller ones
+            # rows of about unit length: for shorter rows, Adam's first steps would be too large
             initial = mxnet.init.Normal(settings.embedding_size**-0.5)
             self.embedding = self.params.get("embedding", shape=self.sizes, init=initial)
             self.bias = self.params.get("bias", shape=(vocab_size,), init="zeros")
@@ -37,9 +37,9 @@ class MaskedLanguageModel(HybridBlock):
     def hybrid_forward(
         self, F: Operators, token_ids: Array, valid_length: Array, places: Any, embedding: Any, bias: Any
     ) -> Array:
-        """(N, T) int32, (N,) float32, places (M,) int32 -> [logits (M, V)], then the heads (N, L, K, T, T) if there are some.
+        """(N, T) int32, (N,) float32, places (M,) int32 -> logits (M, V) and, with attention, heads (N, L, K, T, T).
 
-        Token t of review n is at the place t * N + n.
+        The place of token t of review n is t * N + n.
         """
         embedded = F.Embedding(F.transpose(token_ids), embedding, *self.sizes)  # (T, N, E)
         states, *heads = listed(self.encoder(self.dropout(embedded), valid_length))  # (T, N, D)

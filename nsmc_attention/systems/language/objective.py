@@ -1,4 +1,4 @@
-"""The objective of a language model: guess words of reviews, hidden anew in each epoch. Imports MXNet."""
+"""The objective of a language model: predict tokens of reviews, masked differently in each epoch. Imports MXNet."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,46 +17,46 @@ from ...training.task import Beginning, initialize
 from .model import Masker, Tokens
 from .settings import LanguageConfig
 
-# Lengths in a batch differ by about so much, so that it is another batch in each epoch
+# Noise in tokens on the lengths by which reviews are sorted, so that each epoch has other batches
 LENGTH_JITTER = 2
-# Hidden tokens of a batch are filled up to a multiple of this: MXNet plans its memory anew for each size
-DEV_STEP = 64
+# The number of hidden tokens of a batch is padded to a multiple of this, because MXNet plans memory for each new size
+HIDDEN_STEP = 64
 
 
 @dataclass(frozen=True)
-class Hidden:
-    """N reviews with M hidden tokens: the ids that were there, and 1 for each, 0 for what fills the batch up."""
+class MaskedBatch:
+    """N reviews with M hidden tokens, and the ids of these tokens as targets."""
 
     token_ids: NDArray[numpy.int32]  # (N, T)
     valid_length: NDArray[numpy.int64]  # (N,)
     places: NDArray[numpy.int64]  # (M,), t * N + n
-    wanted: NDArray[numpy.int32]  # (M,)
-    weights: NDArray[numpy.float32]  # (M,)
+    targets: NDArray[numpy.int32]  # (M,)
+    weights: NDArray[numpy.float32]  # (M,), 1 for a hidden token, 0 for padding
 
 
-class HiddenBatches(SeededBatches[Hidden]):
-    """Reviews in batches of similar length, with words hidden by a Masker."""
+class MaskedBatches(SeededBatches[MaskedBatch]):
+    """Batches of reviews of similar length, with tokens hidden by a Masker."""
 
     def __init__(self, tokens: Tokens, masker: Masker, batch_size: int):
         self.tokens, self.masker, self.batch_size = tokens, masker, batch_size
 
     def __len__(self) -> int:
-        """Batches in an epoch."""
+        """Return the number of batches per epoch."""
         return -(-len(self.tokens.lengths) // self.batch_size)
 
-    def drawn(self, random: numpy.random.RandomState, shuffled: bool) -> Iterator[Hidden]:
+    def drawn(self, random: numpy.random.RandomState, shuffled: bool) -> Iterator[MaskedBatch]:
         lengths = self.tokens.lengths
         keys = lengths + random.random_sample(len(lengths)) * LENGTH_JITTER if shuffled else lengths
         for members in similar_batches(keys, self.batch_size, random if shuffled else None):
             yield self.batch(members, random)
 
-    def batch(self, members: Numbers, random: numpy.random.RandomState) -> Hidden:
-        ids, hidden, wanted = self.masker(self.tokens, members, random)
+    def batch(self, members: Numbers, random: numpy.random.RandomState) -> MaskedBatch:
+        ids, hidden, targets = self.masker(self.tokens, members, random)
         rows, columns = hidden.nonzero()
-        filled = -len(wanted) % DEV_STEP
-        places = numpy.pad(columns * len(members) + rows, (0, filled))
-        weights = numpy.pad(numpy.ones(len(wanted), dtype="float32"), (0, filled))
-        return Hidden(ids, self.tokens.lengths[members], places, numpy.pad(wanted, (0, filled)), weights)
+        padding = -len(targets) % HIDDEN_STEP
+        places = numpy.pad(columns * len(members) + rows, (0, padding))
+        weights = numpy.pad(numpy.ones(len(targets), dtype="float32"), (0, padding))
+        return MaskedBatch(ids, self.tokens.lengths[members], places, numpy.pad(targets, (0, padding)), weights)
 
 
 class MaskedObjective(Objective):
@@ -64,28 +64,27 @@ class MaskedObjective(Objective):
 
     metric = "loss"
 
-    def logits(self, network: Network, batch: Hidden) -> Arrays:
+    def logits(self, network: Network, batch: MaskedBatch) -> Arrays:
         nd = mxnet.nd
         ids, places = (nd.array(ids, ctx=self.device, dtype="int32") for ids in (batch.token_ids, batch.places))
         return network(ids, nd.array(batch.valid_length, ctx=self.device), places)[0]
 
-    def losses(self, logits: Array, batch: Hidden) -> Any:
+    def losses(self, logits: Array, batch: MaskedBatch) -> Any:
         """(M, V) -> (M,), nats."""
-        wanted = mxnet.nd.array(batch.wanted, ctx=self.device)
-        return mxnet.gluon.loss.SoftmaxCELoss()(logits, wanted)
+        return mxnet.gluon.loss.SoftmaxCELoss()(logits, mxnet.nd.array(batch.targets, ctx=self.device))
 
-    def loss(self, network: Network, batch: Hidden) -> Arrays:
+    def loss(self, network: Network, batch: MaskedBatch) -> Arrays:
         weights = mxnet.nd.array(batch.weights, ctx=self.device)
         return (self.losses(self.logits(network, batch), batch) * weights).sum() / float(batch.weights.sum())
 
     def evaluate(self, network: Network) -> dict[str, float]:
-        """The mean loss, and the shares of hidden tokens that are the likeliest, and among the first five."""
+        """Return the mean loss and the shares of hidden tokens ranked first and among the first five."""
         nd, losses, ranks = mxnet.nd, list[Numbers](), list[Numbers]()
         for batch in self.dev_batches.in_order(self.seed):
             logits, count = self.logits(network, batch), int(batch.weights.sum())
-            right = nd.pick(logits, nd.array(batch.wanted, ctx=self.device), keepdims=True)
+            target_logits = nd.pick(logits, nd.array(batch.targets, ctx=self.device), keepdims=True)
             losses.append(self.losses(logits, batch).asnumpy()[:count])
-            ranks.append(nd.broadcast_greater(logits, right).sum(axis=1).asnumpy()[:count])
+            ranks.append(nd.broadcast_greater(logits, target_logits).sum(axis=1).asnumpy()[:count])
         rank = numpy.concatenate(ranks)
         shares = {"accuracy": float((rank < 1).mean()), "among_five": float((rank < 5).mean())}
         return {"loss": float(numpy.concatenate(losses).mean()), **shares}
@@ -94,13 +93,13 @@ class MaskedObjective(Objective):
 def train_network(
     config: LanguageConfig, masker: Masker, run: Run, train: Tokens, dev: Tokens, begin: Optional[Beginning] = None
 ) -> tuple[Network, Progress, dict[str, float]]:
-    """Train; return the network, the Progress and the figures of the dev part.
+    """Train a network; return it, its Progress and the metrics of the dev part.
 
-    `begin` changes the network's first parameters.
+    `begin` changes the initial parameters.
     """
     settings, size = config.training, config.training.batch_size
-    objective = MaskedObjective(HiddenBatches(dev, masker, size), run.context, settings.seed)
-    network, batches = new_network(config, objective, begin), HiddenBatches(train, masker, size)
+    objective = MaskedObjective(MaskedBatches(dev, masker, size), run.context, settings.seed)
+    network, batches = new_network(config, objective, begin), MaskedBatches(train, masker, size)
     stage = Stage("language", objective, batches, settings.epochs, settings.learning_rate, settings.patience)
     progress = run.fit(network, stage, settings)
     round_tables(network)
@@ -108,7 +107,7 @@ def train_network(
 
 
 def new_network(config: LanguageConfig, objective: MaskedObjective, begin: Optional[Beginning] = None) -> Network:
-    """Build the network; one batch of the dev part through it creates all its parameters."""
+    """Build the network, with all parameters initialized by a forward pass of a dev batch."""
     batch = next(objective.dev_batches.in_order(objective.seed))
     network = config.network(objective.dev_batches.masker.vocabulary)
     initialize(network, config.training.seed, objective.device, lambda: objective.loss(network, batch), begin)

@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 
 def guessed(F: Operators, logits: Array, *heads: Any) -> tuple[Any, ...]:
-    """Logits (N, V) of the hidden tokens -> their probabilities (N, V); the rest as it is."""
+    """Logits (N, V) of the hidden tokens and heads -> probabilities (N, V) and the same heads."""
     return (F.softmax(logits, axis=1), *heads)
 
 
 class MaskedConfig(Settings):
-    """A language model that guesses hidden words from both sides."""
+    """A language model that predicts hidden words from the words on both sides."""
 
     kind = "masked"
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
-    # without dropout: the words that are hidden are others in each pass
+    # no dropout: each epoch already hides other words
     encoder: EncoderSettings = kinds(
         READERS, TransformerEncoder(dropout=0.0), "network that turns embeddings into states"
     )
@@ -31,7 +31,7 @@ class MaskedConfig(Settings):
 
     @property
     def width(self) -> int:
-        """Units of a state (D)."""
+        """Number of units of a state (D)."""
         return self.encoder.width(self.embedding_size)
 
     def describe(self) -> str:
@@ -40,7 +40,7 @@ class MaskedConfig(Settings):
 
     @property
     def graphs(self) -> Graphs:
-        """Inputs and outputs of its ONNX graph: of one hidden token a review; token t of review n is at t * N + n."""
+        """The ONNX graph, for one hidden token per review; the place of token t of review n is t * N + n."""
         inputs: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",), "places": ("N",)}
         outputs: dict[str, Axes] = {"probability": ("N", "V"), **self.encoder.outputs}
         return {"model.onnx": Interface(inputs, outputs, guessed)}

@@ -1,6 +1,6 @@
-"""A whole training of a language model as one function: reviews and a LanguageConfig in, a run folder with a bundle out.
+"""A whole training of a language model: reviews and a LanguageConfig in, a run folder with a bundle out.
 
-Masked words, Devlin et al. 2019 (arXiv:1810.04805): what reviews teach that nobody has labelled.
+Masked language model, Devlin et al. 2019 (arXiv:1810.04805), which learns from reviews without labels.
 """
 
 import math
@@ -19,7 +19,7 @@ from ...training.task import TaskTraining, digest
 from .model import MASK, Masker, Tokens
 from .settings import LAYOUT, LanguageBundle, LanguageConfig
 
-# Most reviews that the epoch is chosen by, and fewest to train on
+# Most reviews in the dev part, and fewest for a training
 MOST_DEV, FEWEST_REVIEWS = 5000, 100
 
 
@@ -31,9 +31,9 @@ def train_language(
     Parameters
     ----------
     source : Texts
-        Reviews; for "nsmc" the raw star reviews too, and none of the official test file.
+        Reviews; "nsmc" includes the raw star reviews, but none of the official test file.
     init_from : path or None
-        A language model's bundle of the same settings, whose parameters and vocabulary the training begins with.
+        Bundle of a language model with the same settings; its parameters and vocabulary are the initial ones.
 
     Raises
     ------
@@ -63,9 +63,9 @@ def train_language(
     # imports MXNet
     from .objective import train_network
 
-    shown, held_out = (Tokens.of((words[i] for i in part), encoder) for part in (train, dev))
+    train_tokens, dev_tokens = (Tokens.of((words[i] for i in part), encoder) for part in (train, dev))
     masker = Masker.of(config.training.masked, encoder)
-    network, progress, figures = train_network(config, masker, run, shown, held_out, training.begin())
+    network, progress, figures = train_network(config, masker, run, train_tokens, dev_tokens, training.begin())
     figures["perplexity"] = math.exp(figures["loss"])
     counts = {"train": {"name": name, "reviews": len(train)}, "dev": {"reviews": len(dev)}}
     entries = {"tokenizer_version": tokenizer_version(config.text.tokenizer), "vocabulary": len(encoder)}
@@ -78,11 +78,11 @@ def train_language(
 
 
 def read_reviews(source: Texts) -> tuple[str, Iterable[str]]:
-    """Return the name of the data and its reviews; of nsmc the raw star reviews too, none of the official test file."""
+    """Return the name and the reviews of the data: for "nsmc" with raw star reviews, without the official test file."""
     name, train = source.read()
     if source.data != "nsmc":
         return name, train
     test = nsmc.load("nsmc", "test", source.data_dir).frame
-    tested = set(map(raw.folded, test["document"]))
-    stars = raw.load(raw.find(source.data_dir), [test]).frame["document"]
-    return name, [*stars, *(text for text in train if raw.folded(text) not in tested)]
+    excluded = set(map(raw.folded, test["document"]))
+    star_reviews = raw.load(raw.find(source.data_dir), [test]).frame["document"]
+    return name, [*star_reviews, *(text for text in train if raw.folded(text) not in excluded)]

@@ -1,4 +1,4 @@
-"""Shared by the systems: characters, search and alignment of texts, batches of sequences of similar length."""
+"""Shared by the systems: character vocabularies, alignment of texts, greedy and beam search."""
 
-# Numbers of a source's character: itself, its initial, vowel and final, and whether a space follows
+# Ids per source character: the character, its initial, vowel and final, and whether a space follows
 ROWS = 5

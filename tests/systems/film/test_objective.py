@@ -7,7 +7,7 @@ from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.systems.film.objective import (
     MIN_OTHERS_EVAL,
     MIN_OTHERS_TRAIN,
-    STARS_SPREAD,
+    VARIANCE_RATIO,
     FilmBatches,
     FilmObjective,
     FilmVectors,
@@ -30,8 +30,8 @@ SMALL = {"model.units": 6, "model.output_units": 6, "training.batch_size": 16, "
 def test_what_is_given_and_what_is_told_are_different_reviews():
     for film, own in enumerate(FILMS.members):
         case = FILMS.draw(len(own) // 2, film, numpy.random.RandomState(film))
-        others = numpy.setdiff1d(own, case.given)
-        assert set(case.given) <= set(own) and len(others) == case.others == len(own) - len(own) // 2
+        others = numpy.setdiff1d(own, case.inputs)
+        assert set(case.inputs) <= set(own) and len(others) == case.others == len(own) - len(own) // 2
         assert case.stars == pytest.approx(STARS[others].mean())
 
 
@@ -49,7 +49,7 @@ def test_an_epoch_has_every_film_once_and_other_reviews_than_the_last():
 def test_films_are_judged_by_the_mean_of_enough_others():
     cases = FILMS.cases(5, numpy.random.RandomState(0), draws=2)
     assert len(cases) == 2 * (SIZES >= 5 + MIN_OTHERS_EVAL).sum()
-    assert all(len(case.given) == 5 and case.others >= MIN_OTHERS_EVAL for case in cases)
+    assert all(len(case.inputs) == 5 and case.others >= MIN_OTHERS_EVAL for case in cases)
 
 
 def test_the_loss_is_the_weighted_pinball_loss():
@@ -62,4 +62,4 @@ def test_the_loss_is_the_weighted_pinball_loss():
     expected = (loss * batch.weights).sum() / batch.weights.sum()
     assert objective.loss(network, batch).asscalar() == pytest.approx(expected, rel=1e-5)
     assert objective.evaluate(network)["loss"] == pytest.approx(expected, rel=1e-5)
-    assert batch.weights.max() < 1 and batch.weights.min() >= MIN_OTHERS_TRAIN / (MIN_OTHERS_TRAIN + STARS_SPREAD)
+    assert batch.weights.max() < 1 and batch.weights.min() >= MIN_OTHERS_TRAIN / (MIN_OTHERS_TRAIN + VARIANCE_RATIO)

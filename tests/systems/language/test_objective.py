@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from nsmc_attention.machine.mxnet_shim import import_mxnet
 from nsmc_attention.systems.language.model import MASK, Masker, Tokens
 from nsmc_attention.systems.language.objective import (
-    DEV_STEP,
-    HiddenBatches,
+    HIDDEN_STEP,
+    MaskedBatches,
     MaskedObjective,
     new_network,
     train_network,
@@ -37,7 +37,7 @@ def config(kind):
 
 
 def test_an_epoch_has_every_review_and_hides_other_words_than_the_last():
-    batches = HiddenBatches(TOKENS, MASKER, 16)
+    batches = MaskedBatches(TOKENS, MASKER, 16)
     one, again, other = (list(batches.epoch(0, epoch)) for epoch in (1, 1, 2))
     assert len(one) == len(batches) and sum(len(each.valid_length) for each in one) == len(LENGTHS)
     assert all((a.token_ids == b.token_ids).all() for a, b in zip(one, again))
@@ -45,14 +45,14 @@ def test_an_epoch_has_every_review_and_hides_other_words_than_the_last():
 
 
 def test_places_are_those_of_the_hidden_tokens():
-    batches, order = HiddenBatches(TOKENS, MASKER, 16), numpy.argsort(LENGTHS, kind="stable")
+    batches, order = MaskedBatches(TOKENS, MASKER, 16), numpy.argsort(LENGTHS, kind="stable")
     for number, batch in enumerate(batches.in_order(0)):
         members = order[16 * number : 16 * (number + 1)]
-        assert len(batch.places) % DEV_STEP == 0 and batch.weights.sum() >= len(members)
+        assert len(batch.places) % HIDDEN_STEP == 0 and batch.weights.sum() >= len(members)
         columns, rows = numpy.divmod(batch.places, len(members))
         inside = batch.weights == 1
         whole = TOKENS.padded(TOKENS.ids, members, 1)
-        assert (whole[rows[inside], columns[inside]] == batch.wanted[inside]).all()
+        assert (whole[rows[inside], columns[inside]] == batch.targets[inside]).all()
         changed = batch.token_ids != whole
         changed[rows[inside], columns[inside]] = False
         assert not changed.any()
@@ -65,12 +65,12 @@ def test_a_training_lowers_its_loss(kind, tmp_path):
 
 
 def test_the_loss_is_that_of_the_hidden_tokens_alone():
-    objective = MaskedObjective(HiddenBatches(TOKENS, MASKER, 90), mxnet.cpu(), 0)
+    objective = MaskedObjective(MaskedBatches(TOKENS, MASKER, 90), mxnet.cpu(), 0)
     (batch,) = objective.dev_batches.in_order(0)
     network = new_network(config("transformer"), objective)
     logits = objective.logits(network, batch).asnumpy()
     logs = logits - numpy.log(numpy.exp(logits).sum(axis=1, keepdims=True))
-    expected = -logs[numpy.arange(len(logs)), batch.wanted][batch.weights == 1].mean()
+    expected = -logs[numpy.arange(len(logs)), batch.targets][batch.weights == 1].mean()
     assert objective.loss(network, batch).asscalar() == pytest.approx(expected, rel=1e-5)
     assert objective.evaluate(network)["loss"] == pytest.approx(expected, rel=1e-5)
 
@@ -93,18 +93,18 @@ words = st.lists(st.text(st.sampled_from("가나다라"), min_size=1, max_size=4
 def test_of_each_review_some_tokens_are_hidden_and_the_others_stay(reviews, seed):
     tokens = Tokens.of(reviews, ENCODER)
     members = numpy.arange(len(reviews))[::-1]
-    ids, hidden, wanted = LETTERS_MASKER(tokens, members, numpy.random.RandomState(seed))
+    ids, hidden, targets = LETTERS_MASKER(tokens, members, numpy.random.RandomState(seed))
     expected = tokens.padded(tokens.ids, members, 1)
-    assert (ids[~hidden] == expected[~hidden]).all() and (wanted == expected[hidden]).all()
+    assert (ids[~hidden] == expected[~hidden]).all() and (targets == expected[hidden]).all()
     assert hidden.any(axis=1).all() and not hidden[expected == 1].any() and (ids[hidden] >= 2).all()
 
 
 def test_a_share_is_hidden_of_which_most_are_the_mask_and_the_others_words():
     tokens = Tokens.of([list("가나다라마바사가나다")] * 2000, ENCODER)
-    ids, hidden, wanted = LETTERS_MASKER(tokens, numpy.arange(2000), numpy.random.RandomState(0))
+    ids, hidden, targets = LETTERS_MASKER(tokens, numpy.arange(2000), numpy.random.RandomState(0))
     assert hidden.mean() == pytest.approx(0.3, abs=0.02)
     shown = ids[hidden]
     assert set(shown.tolist()) == {ENTRIES.index(entry) for entry in (MASK, *"가나다라마바사")}
     assert (shown == 2).mean() == pytest.approx(0.8, abs=0.02)
     # of the others half are another token, one in seven of these by chance the same
-    assert (shown == wanted).mean() == pytest.approx(0.1 + 0.1 / 7, abs=0.02)
+    assert (shown == targets).mean() == pytest.approx(0.1 + 0.1 / 7, abs=0.02)
