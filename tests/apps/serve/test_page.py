@@ -165,7 +165,7 @@ def test_the_attention_behind_a_correction_opens_as_a_matrix(tiny_page, tiny_wri
     assert page.locator("#answer").bounding_box()["y"] < page.locator("#attention").bounding_box()["y"]
     page.evaluate("restored.text = '다른 글'; drawAttention()")
     expect(page.locator("#attended")).to_contain_text(
-        f"새로 쓰는 다른 모델의 어텐션입니다. 위의 교정과 달리 “{expected.text}”"
+        f"새로 생성하는 다른 모델의 어텐션입니다. 위의 교정과 달리 “{expected.text}”"
     )
     page.fill("#text", "가" * 141)
     expect(page.locator("#attended")).to_have_text("어텐션은 텍스트가 140자 이하일 때만 볼 수 있습니다 (입력 141자)")

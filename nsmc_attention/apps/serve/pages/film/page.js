@@ -2,9 +2,9 @@
 
 add({
   ko: { groupBy: "영화별 별점: 영화 열", rating: "별점을 예측하는 중…", filmList: "영화별 별점", filmReviews: "영화의 리뷰", film: "영화", stars: "별점 (90 % 구간)", reviews: "리뷰",
-    films: count => `영화 ${count}편. 이름을 누르면 가중치가 큰 리뷰를 볼 수 있습니다.`, openFilm: "가중치가 큰 리뷰를 봅니다", weight: "영화의 어텐션에서 이 리뷰의 가중치",
+    films: count => `영화 ${count}편. 이름을 누르면 가중치가 큰 리뷰를 볼 수 있습니다.`, openFilm: "가중치가 큰 리뷰를 봅니다", weight: "영화의 어텐션에서 이 리뷰가 받은 가중치",
     filmStars: stars => `별점 ${stars}: 다른 관객이 줄 평균 별점의 예측값입니다. 영화 열 편 가운데 아홉 편은 실제 평균 별점이 구간 안에 있습니다.`,
-    filmMeaning: count => `리뷰 ${count}개를 가중치가 큰 순으로 표시합니다. 왼쪽 값은 리뷰의 가중치이고, 리뷰 안에서 가중치가 큰 단어일수록 진합니다. 가중치가 크다고 별점의 이유인 것은 아닙니다.`,
+    filmMeaning: count => `리뷰 ${count}개를 가중치가 큰 순으로 표시합니다. 왼쪽 값은 리뷰의 가중치이고, 리뷰 안에서 가중치가 큰 단어일수록 진합니다. 가중치가 커도 별점의 이유라고 할 수는 없습니다.`,
     about: { film: "", stars: "다른 관객이 줄 평균 별점의 예측값", reviews: "읽을 단어가 있는 리뷰의 수" },
     messages: [[/^(.*?): expected at most (\d+) films in column '(.*?)'.*/, "$1: '$3' 열의 영화가 $2편보다 많습니다. 다른 열을 고르거나 nsmc-attention film 명령을 쓰세요"],
       [/^(.*?): expected rows that name a film in column '(.*?)'.*/, "$1: '$2' 열에 영화 이름이 없습니다"],

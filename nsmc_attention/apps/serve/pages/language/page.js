@@ -1,9 +1,9 @@
 /* Fill the blank: the words that a language model expects at the [MASK] of a text. */
 
 add({
-  ko: { blanks: "빈칸 채우기", blank: "예측할 단어의 자리에 [MASK]를 쓰세요", fill: "채우기", mask: "[MASK] 넣기", filling: "채우는 중…", candidates: "후보",
-    maskAttended: "[MASK]가 더 주목한 토큰일수록 진합니다 (마지막 층의 헤드 평균).",
-    messages: [[/^fill: expected .* \[MASK\] in the text, found 0.*/, "[MASK]가 없습니다. 예측할 단어의 자리에 [MASK]를 쓰세요"],
+  ko: { blanks: "빈칸 채우기", blank: "예측할 단어 자리에 [MASK]를 쓰세요", fill: "채우기", mask: "[MASK] 넣기", filling: "채우는 중…", candidates: "후보",
+    maskAttended: "[MASK]가 많이 주목한 토큰일수록 진합니다 (마지막 층의 헤드 평균).",
+    messages: [[/^fill: expected .* \[MASK\] in the text, found 0.*/, "[MASK]가 없습니다. 예측할 단어 자리에 [MASK]를 쓰세요"],
       [/^fill: expected 1 to (\d+) \[MASK\].*found (\d+).*/, "[MASK]가 $2개입니다. $1개까지만 쓰세요"],
       [/^fill: expected all \[MASK\].*/, "[MASK]가 서로 너무 멀리 떨어져 있습니다. 사이의 텍스트를 줄이세요"]] },
   en: { blanks: "Fill the blank", blank: "Write [MASK] in place of a word", fill: "Fill", mask: "Insert [MASK]", filling: "Filling…", candidates: "Candidates",

@@ -5,7 +5,7 @@ add({
     corrected: (count, changes) => count ? `${count}곳을 고쳤습니다` : changes ? "모두 되돌렸습니다" : "고칠 곳이 없습니다",
     sure: probability => `확률 ${Math.round(100 * probability)}%. `, takeBack: "고친 곳을 누르면 원래대로 돌아갑니다", change: (was, now) => `${was || "없음"} → ${now || "없음"}`,
     attend: "어텐션 보기", attention: "어텐션 행렬", attended: "행은 교정한 텍스트의 글자, 열은 원문의 글자입니다. 진할수록 그 글자에 더 주목했다는 뜻입니다.",
-    otherText: text => `아래 행렬은 텍스트를 새로 쓰는 다른 모델의 어텐션입니다. 위의 교정과 달리 “${text}”라고 썼습니다.`,
+    otherText: text => `아래 행렬은 문장을 새로 생성하는 다른 모델의 어텐션입니다. 위의 교정과 달리 “${text}”라고 썼습니다.`,
     messages: [[/^blank: nothing to restore$/, "교정할 텍스트가 없습니다"],
       [/^more than the edit bound.*/, "고칠 곳이 너무 많아 원문을 그대로 두었습니다"],
       [/^the search did not end.*/, "교정을 끝내지 못해 원문을 그대로 두었습니다"],
