@@ -1,4 +1,4 @@
-"""「Attention API로 간단히 어텐션 사용하기」의 분류기를 파일 하나에. That article's classifier in one file.
+"""「Attention API로 간단히 어텐션 사용하기」의 분류기를 파일 하나로. That article's classifier in one file.
 python notebooks/article.py [FOLDER of ratings_train.txt and ratings_test.txt; the sample by default]"""
 
 import sys

@@ -36,7 +36,7 @@ def film(command, films_table, tiny_film, tmp_path):
 
 
 def test_a_table_of_reviews_becomes_a_table_and_a_page_of_films(film, by_hand):
-    done = film("csv", '<html lang="ko">', "영화 120편 가운데 처음 100편입니다.", "<b>별점 ")
+    done = film("csv", '<html lang="ko">', "영화 120편 가운데 앞의 100편만 표시합니다.", "<b>별점 ")
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert list(rows[0]) == ["영화", "reviews", "stars", "stars_low", "stars_high"]
     assert [row["영화"] for row in rows] == list(by_hand) and "120 films" in done.stderr
