@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from nsmc_attention.corpora.data import Texts
 from nsmc_attention.machine.files import read_rows
+from nsmc_attention.systems.restore.correctors import mistaken
 from nsmc_attention.systems.restore.noise import KINDS, edited, known_mistakes
 from nsmc_attention.text.encoding import clean
 from nsmc_attention.text.hangul import FINALS
@@ -56,9 +57,8 @@ def known_misspellings() -> list[Misspelling]:
 @lru_cache(maxsize=1)
 def wrong() -> "re.Pattern[str]":
     """Return the pattern of all that is never right."""
-    return re.compile(
-        "|".join([row.pattern for row in known_misspellings()] + [row["wrong"] for row in known_mistakes()])
-    )
+    patterns = [row.pattern for row in known_misspellings()] + [row["wrong"] for row in known_mistakes()]
+    return re.compile("|".join([*patterns, mistaken()[0].pattern]))
 
 
 def sentences(text: str) -> list[str]:
