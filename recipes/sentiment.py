@@ -104,7 +104,7 @@ def features(classifier: Classifier, documents: "pandas.Series[str]") -> Feature
         reviews = classifier.encoder.encode_many(list(documents.iloc[start : start + WINDOW]))
         matrices.append(matrix(reviews))
         own = numpy.zeros((len(reviews), 0), "float32")
-        for members, _, _, read in classifier.score.computed(reviews, read=True):
+        for members, _, _, read in classifier.score.outputs(reviews, with_features=True):
             own = own if own.size else numpy.zeros((len(reviews), read.shape[1]), "float32")
             own[members] = read
         dense.append(own)

@@ -135,10 +135,10 @@ def network_parts(explainer, review):
     """Return of each token: what its value adds to the log-odds if attended to alone, its length, its n-grams' share."""
     graph, batch = explainer.gluon, explainer.bundle.codec.batch([review])
     network, nd = graph.block, graph.mxnet.nd
-    _, _, values, by_token, *_ = network.encode(nd, *embed_batch(graph, batch))
+    _, _, values, ngram_odds, *_ = network.encode(nd, *embed_batch(graph, batch))
     negative, positive = network.output.weight.data().asnumpy()
     last, values = positive - negative, values.asnumpy()[0]
-    return values @ last[:-1], numpy.linalg.norm(values, axis=1), last[-1] * by_token.asnumpy()[0, :, 0]
+    return values @ last[:-1], numpy.linalg.norm(values, axis=1), last[-1] * ngram_odds.asnumpy()[0, :, 0]
 
 
 def sharpest(weights):

@@ -67,7 +67,9 @@ def with_weights(network, F, rows, weights, mask, lengths):
     values = tokens.values
     if isinstance(network.pooling, HeadPooling):
         values = network.attention.proj_value(values)
-    return network.classify(F, network.features(F, F.batch_dot(weights, values), network.by_review(F, tokens.by_token)))
+    return network.classify(
+        F, network.features(F, F.batch_dot(weights, values), network.review_odds(F, tokens.ngram_odds))
+    )
 
 
 def predicted_with(classifier, reviews, how, seed=0):

@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 
 import pandas
 
-from ..classifier.positive_share import LabelsByShare, require_share, share_given
+from ..classifier.positive_share import LabelsByShare, parsed_share, require_share
 from ..classifier.prediction import TYPES
 from ..classifier.predictor import Classifier, packaged
 from ..scoring.columns import Texts, texts_in, with_index
@@ -59,7 +59,7 @@ def score_column(
         classifier, text_column = None, classifier
     scorer: Scorer = over(or_packaged(classifier, Classifier, packaged), restore)
     if share is not None:
-        scorer = LabelsByShare(scorer, share_given(share) or share_of(scorer, column, text_column))
+        scorer = LabelsByShare(scorer, parsed_share(share) or share_of(scorer, column, text_column))
     return with_index(scorer, column, text_column)
 
 

@@ -1,8 +1,8 @@
-"""A classifier continued on labelled reviews of another kind: a small table in, a bundle and an honest comparison out.
+"""Adaptation of a classifier to labelled reviews of another kind: a small table in, a bundle and a comparison out.
 
     table -> K folds: the network trained on the others predicts the fold -> mean of the K networks, calibrated -> bundle
 
-The predictions of held-out folds are what the accuracy, the calibration and the list of surprising labels come from.
+The accuracy, the calibration and the list of surprising labels come from the predictions of held-out folds.
 """
 
 import shlex
@@ -41,17 +41,17 @@ from .train import USUAL, tokenized, write_classifier
 if TYPE_CHECKING:
     from .stages import ClassifierTrainer
 
-# Steps of each fold, in so many passes: reviews of the same length are few, so batches are small
-ADAPT_STEPS, ADAPT_BATCH, PASSES = 600, 16, (6, 30)
-# Chosen for the packaged network, on comments of another kind: RESULTS.md
+# Steps of each fold, batch size (few reviews have the same length), and fewest and most epochs
+ADAPT_STEPS, ADAPT_BATCH, ADAPT_EPOCHS = 600, 16, (6, 30)
+# Learning rate, chosen for the packaged network on comments of another kind: RESULTS.md
 RATE = 2e-3
-# A label whose probability is smaller is listed
+# Labels with a smaller probability are listed as surprising
 SURPRISING = 0.1
-# Fewest labelled reviews, and of each label: each fold has one
+# Fewest labelled reviews, and fewest of each label: each fold needs one
 FEWEST_LABELLED, FEWEST_OF_LABEL = 40, 5
-# The probability by chance below which something is shown, and that of a loss by which a bundle is refused
+# Largest p-value that shows a classifier better than chance, and that shows a loss, which refuses the bundle
 CHANCE, LOSS = 0.025, 0.05
-# A rarer label with fewer reviews says little
+# Fewest reviews of the rarer label that allow a conclusion
 ENOUGH_OF_LABEL = 20
 FOLDS = 5
 Odds = NDArray[numpy.float64]
@@ -72,34 +72,34 @@ def adapt(
 ) -> Classifier:
     """Continue a classifier on labelled reviews, and return it loaded from out/bundle.
 
-    The manifest of its bundle has `adapted`: the accuracies `before` and `after`, the 95 % `interval` of that, and the
-    balanced ones, all of reviews that the adapted networks have not seen. With reviews that the first bundle was
-    trained on, `before` is too good. `positive` is the share of the labels.
+    The manifest of the bundle gets `adapted`: the accuracies `before` and `after`, the 95 % `interval` of `after`, and
+    the balanced accuracies, all on reviews that the adapted networks have not seen; `positive` is the share of positive
+    labels. `before` is too high on reviews that the first bundle was trained on.
 
     Parameters
     ----------
     data : path or DataFrame
-        A table with a column of reviews and one of labels or stars. Rows without either are left out, and counted.
+        A table with a column of reviews and one of labels or stars. Rows that lack one are left out and counted.
     out : path
-        A new folder, written at the end: bundle/, and surprising.csv, the labels that are mistakes or hard.
+        A new folder, written at the end: bundle/, and surprising.csv, labels that are mistakes or hard cases.
     bundle : path or None
         The classifier to begin with; None is the packaged one.
     stars_column : str or None
         A column of stars in place of labels, 1 to 5, 1 to 10 or written as "★★★★☆" or "8/10"; the middle is left out.
-        None takes a column with labels, else one with stars, by its name or its cells.
+        None finds a column of labels, else one of stars, by its name or its cells.
     force : bool
-        Write the bundle even if it is no better.
+        Write the bundle even if it is not better.
     mix : float
-        The share of the change that is kept, above 0 and at most 1: a smaller one forgets less.
+        Share of the change that is kept, above 0 and at most 1; a smaller share forgets less.
     columns : str or None
-        `text_column`, `label_column`, `encoding`, `positive`, `sheet` and `header`, as of `train`; None finds them.
+        `text_column`, `label_column`, `encoding`, `positive`, `sheet` and `header`, as for `train`; None finds them.
 
     Raises
     ------
     DataError
         The table is missing or malformed, or has fewer than FEWEST_LABELLED labelled reviews, or FEWEST_OF_LABEL of a label.
     ConfigError
-        The folder is taken, the adapted network is worse or no better than chance, mix is out of range, or columns of
+        The folder is in use, the adapted network is worse or no better than chance, mix is out of range, or columns of
         both labels and stars are named.
     """
     run, columns = Run(Path(out), device=device, quiet=quiet), {"stars_column": stars_column, **columns}
@@ -114,10 +114,10 @@ def adapt(
 def adapt_classifier(
     source: Labelled, run: Run, bundle: Union[str, Path, None], seed: int, force: bool, mix: float
 ) -> Classifier:
-    """Continue a classifier as `adapt` does, where and how `run` says."""
+    """Continue a classifier as `adapt` does, in the folder and on the device of `run`."""
     if not 0 < mix <= 1:
         raise ConfigError(f"--mix: expected a number above 0 and at most 1, found {mix:g}")
-    # a folder that is taken is reported before the work
+    # a folder in use is reported before the work
     run.check({})
     first, table = load_bundle(bundle, LAYOUT), labelled_rows(source, once=True)
     examples = tokenized(rows := table.reviews, first.config)
@@ -139,8 +139,8 @@ def adapt_classifier(
     for line in comparison.in_words():
         run.say(line)
     if count := len(surprising):
-        found = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (count > 5)
-        run.say(f"labels that are mistakes or hard, {count}: row{'s' * (count > 1)} {found}")
+        listed = ", ".join(map(str, surprising["row"][:5])) + ", ..." * (count > 5)
+        run.say(f"labels that are mistakes or hard, {count}: row{'s' * (count > 1)} {listed}")
     if (objection := comparison.objection()) and not force:
         raise ConfigError(f"{rows.name}: {objection}; no bundle is written, --force writes it")
     if warning := comparison.warning():
@@ -152,28 +152,27 @@ def adapt_classifier(
 
 
 def adapting(config: Config, examples: EncodedPart, encoder: ReviewEncoder, seed: int) -> Config:
-    """Return the settings of the folds' trainings: as many passes as make ADAPT_STEPS."""
+    """Return the settings of the folds' trainings, with as many epochs as make ADAPT_STEPS steps."""
     batches = len(Batches(examples.reviews, examples.labels, encoder, ADAPT_BATCH, config.fixed_length))
-    passes = min(max(-(-ADAPT_STEPS // batches), PASSES[0]), PASSES[1])
-    stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": passes, "learning_rate": RATE, "average": 0.0}
+    epochs = min(max(-(-ADAPT_STEPS // batches), ADAPT_EPOCHS[0]), ADAPT_EPOCHS[1])
+    stages = {"pretrain_epochs": 0, "erasure_reviews": 0, "epochs": epochs, "learning_rate": RATE, "average": 0.0}
     return config.with_fields(**stages, batch_size=ADAPT_BATCH, seed=seed)
 
 
 def cross_validated(
     trainer: "ClassifierTrainer", examples: EncodedPart, arrays: Arrays, mix: float
 ) -> tuple[Arrays, Odds]:
-    """Fine-tune the network of {name: array} on all folds but one, for each; return the mean of the networks.
+    """Fine-tune the network {name: array} for each fold on the other folds; return the mean of the networks' parameters.
 
-    Beside it are the log-odds (N,) of reviews by networks that have not seen them.
-
-    The mean of networks that began with the same parameters is one network, and mostly better than each (Wortsman et
-    al. 2022, arXiv:2203.05482). Of what training changes in a network, the share `mix` is kept (Wortsman et al. 2022,
+    The second result is the log-odds (N,) of the reviews by networks that have not seen them.
+    Networks that began with the same parameters can be averaged, and the mean is mostly better than each (Wortsman et
+    al. 2022, arXiv:2203.05482). The share `mix` of each training's change is kept (Wortsman et al. 2022,
     arXiv:2109.01903). A fold takes seconds, so there are no checkpoints.
     """
     from sklearn.model_selection import StratifiedKFold
 
     labels, settings = examples.labels, trainer.config.training
-    held_out_odds, sums = numpy.zeros(len(labels)), {name: numpy.zeros(one.shape) for name, one in arrays.items()}
+    held_out_odds, sums = numpy.zeros(len(labels)), {name: numpy.zeros(array.shape) for name, array in arrays.items()}
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=settings.seed)
     shown, total = False if trainer.run.quiet else None, FOLDS * settings.labels.epochs
     with progress_bar(shown=shown, total=total, desc="folds") as bar:
@@ -183,7 +182,7 @@ def cross_validated(
             network = trainer.network_of(arrays)
             trainer.fine_tune(network, known, other, lambda progress, record=None: bar.update(record is not None))
             for name, array in snapshot(network).items():
-                # exact for what was not trained
+                # exactly 0 for parameters that are not trained
                 change = mix * (array - arrays[name].astype("float64"))
                 sums[name] += change
                 set_parameters(network, {name: (arrays[name] + change).astype("float32")})
@@ -195,7 +194,7 @@ def cross_validated(
 def with_continued_ngrams(
     trainer: "ClassifierTrainer", examples: EncodedPart, arrays: Arrays, odds: Odds
 ) -> tuple[Arrays, Odds]:
-    """Continue the table of n-grams beside the log-odds of held-out reviews, where these become better by it."""
+    """Continue the table of n-grams beside the log-odds of held-out reviews, if that improves these."""
     from sklearn.metrics import log_loss
 
     if not wide_scale(arrays):
@@ -203,7 +202,7 @@ def with_continued_ngrams(
     labels, token_lists = examples.labels.astype(int), [review.tokens for review in examples.reviews]
     factors = trainer.factors(trainer.network_of(arrays, dropout=False), examples)
     change, scale, bias, together = continue_table(arrays[NGRAM_TABLE], token_lists, labels, odds, factors)
-    # labels of noise can reverse the network's log-odds
+    # noisy labels can reverse the network's log-odds
     if scale <= 0 or log_loss(labels, expit(together)) >= log_loss(labels, expit(odds / temperature(odds, labels))):
         return arrays, odds
     fitted = {"scale": scale, "bias": bias, "wide_scale": scale * wide_scale(arrays)}
@@ -213,19 +212,19 @@ def with_continued_ngrams(
 
 
 def surprising_labels(examples: Tokenized, odds: NDArray[numpy.float64]) -> pandas.DataFrame:
-    """Return the rows whose label the networks find less likely than SURPRISING, the least likely first."""
+    """Return the rows whose label has a probability below SURPRISING, the least likely first."""
     labels = examples.labels.astype(int)
     probability = expit(numpy.where(labels == 1, odds, -odds))
     frame = examples.frame.assign(label=[LABELS[label] for label in labels], probability=probability.round(4))
-    found = frame[probability < SURPRISING].sort_values("probability", kind="stable")
-    return found[["row", "label", "probability", "document"]]
+    surprising = frame[probability < SURPRISING].sort_values("probability", kind="stable")
+    return surprising[["row", "label", "probability", "document"]]
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Log-odds (N,) of labelled reviews: `adapted`, by networks that have not seen them, and by the bundle as it was.
+    """Log-odds (N,) of labelled reviews by networks that have not seen them, and by the unchanged bundle.
 
-    `shift` is the `threshold_shift` in `adapted`. Accuracy alone misleads where most labels are the same.
+    `shift` is the `threshold_shift` in `adapted`. Balanced accuracy is shown too, for tables with mostly one label.
     """
 
     labels: Labels
@@ -235,7 +234,7 @@ class Comparison:
 
     @property
     def figures(self) -> Record:
-        """The values of `adapted` in the manifest, with the 95 % interval of `after`."""
+        """The manifest's `adapted`, with the 95 % interval of `after`."""
         from sklearn.metrics import accuracy_score, balanced_accuracy_score
 
         figures: Record = {"positive": float(self.labels.mean())}
@@ -245,10 +244,10 @@ class Comparison:
         return {**figures, "interval": share_interval(figures["after"], len(self.labels))}
 
     def in_words(self) -> list[str]:
-        said = {name: f"{100 * value:.1f} %" for name, value in self.figures.items() if name != "interval"}
+        percent = {name: f"{100 * value:.1f} %" for name, value in self.figures.items() if name != "interval"}
         low, high = (f"{100 * bound:.1f}" for bound in self.figures["interval"])
-        plain = f"adapted {said['after']} ({low} to {high}), as it was {said['before']}"
-        balanced = f"adapted {said['balanced_after']}, as it was {said['balanced_before']}"
+        plain = f"adapted {percent['after']} ({low} to {high}), as it was {percent['before']}"
+        balanced = f"adapted {percent['balanced_after']}, as it was {percent['balanced_before']}"
         return [
             f"accuracy, each review predicted by networks that have not seen it: {plain}",
             f"balanced accuracy, the mean of the shares of both labels: {balanced}",
@@ -256,16 +255,16 @@ class Comparison:
 
     @property
     def rarer(self) -> tuple[str, int]:
-        """The rarer label and how many reviews have it."""
+        """The rarer label, and its number of reviews."""
         counts = numpy.bincount(self.labels, minlength=2)
         return LABELS[int(counts.argmin())], int(counts.min())
 
     def objection(self) -> Optional[str]:
-        """Say why the adapted bundle should not be used; None if it should.
+        """Return why the adapted bundle should not be used, or None.
 
-        Its log-odds have to be higher for positive reviews than for negative ones (Mann-Whitney, one-sided), and its
-        log loss, before the threshold is shifted, must not be larger than that of the bundle as it was, whose
-        temperature is fitted too (paired t test, one-sided).
+        Its log-odds must be higher for positive reviews than for negative ones (Mann-Whitney, one-sided), and its log
+        loss, before the threshold is shifted, must not be larger than that of the unchanged bundle, whose temperature
+        is fitted too (paired t test, one-sided).
         """
         from scipy.stats import mannwhitneyu
 
@@ -279,7 +278,7 @@ class Comparison:
 
     @property
     def larger_loss(self) -> float:
-        """The probability of a gain of log loss as small as this one by chance, if there were neither gain nor loss."""
+        """The p-value of a larger log loss than the unchanged bundle's (paired t test, one-sided)."""
         from scipy.stats import ttest_1samp
 
         unchanged, sign = self.unchanged / temperature(self.unchanged, self.labels), 1 - 2 * self.labels
@@ -287,7 +286,7 @@ class Comparison:
         return float(ttest_1samp(gains, 0, alternative="less").pvalue) if gains.std() else 0.0
 
     def warning(self) -> Optional[str]:
-        """Say what to do where the gain is not shown yet; None where it is."""
+        """Return advice if the gain is not significant, else None."""
         (label, count), figures = self.rarer, self.figures
         found_less = figures["balanced_after"] < figures["balanced_before"]
         if found_less and figures["after"] >= figures["before"] and count < ENOUGH_OF_LABEL:
@@ -298,9 +297,9 @@ class Comparison:
 
 
 def threshold_shift(labels: Labels, mix: float = 1.0) -> float:
-    """The shift of a model's log-odds that leaves at most KEPT_ODDS of the odds of the labels, which it learnt.
+    """Return the shift of log-odds that reduces the learnt odds of the labels to at most KEPT_ODDS.
 
-    A model that learns that 90 % are positive finds few of the others. Of what it learnt, the share `mix` was kept.
+    A model that learns that 90 % are positive finds few negative reviews. `mix` is the share of the change that is kept.
     """
     positive = numpy.sum(labels == 1)
     learnt = mix * numpy.log((positive + 0.5) / (len(labels) - positive + 0.5))
@@ -308,14 +307,14 @@ def threshold_shift(labels: Labels, mix: float = 1.0) -> float:
 
 
 def held_out_calibration(odds: Odds, labels: Labels, mix: float = 1.0) -> Record:
-    """Return the `calibration` of held-out log-odds (N,): a temperature, then `threshold_shift` as the bias."""
+    """Return the `calibration` of held-out log-odds (N,): a temperature, and `threshold_shift` as the bias."""
     scale, bias = 1 / temperature(odds, labels), threshold_shift(labels, mix)
     before, after = (headline(labels, expit(logit)) for logit in (odds, scale * odds + bias))
     return {"scale": scale, "wide_scale": 0.0, "bias": bias, "before": before, "after": after}
 
 
 def check_counts(labels: NDArray[numpy.float64], name: str) -> None:
-    """Raise DataError where labels (N,) are too few."""
+    """Raise DataError if there are too few labels (N,)."""
     negative, positive = numpy.bincount(labels.astype(int), minlength=2).tolist()
     if len(labels) < FEWEST_LABELLED or min(negative, positive) < FEWEST_OF_LABEL:
         raise DataError(
@@ -333,15 +332,15 @@ def write(
     first: ClassifierBundle,
     mix: float,
 ) -> ClassifierBundle:
-    """Calibrate the network, as its predictions of held-out reviews were, and write the bundle."""
+    """Calibrate the network like the predictions of held-out reviews, and write the bundle."""
     if trainer.config.text.ngram_buckets:
         calibration = {**calibration, "wide_scale": calibration["scale"] * wide_scale(arrays)}
     network = trainer.network_of(calibrated(arrays, calibration), dropout=False)
     round_tables(network)
-    given: Record = {f"{name}_column" if name in USUAL else name: value for name, value in rows.columns.items()}
-    given.update(bundle=None if first.packaged else first.name, seed=trainer.config.training.seed or None)
-    given["mix"] = mix if mix < 1 else None
-    command = shlex.join(["nsmc-attention", "adapt", rows.name, *options(given)])
+    flags: Record = {f"{name}_column" if name in USUAL else name: value for name, value in rows.columns.items()}
+    flags.update(bundle=None if first.packaged else first.name, seed=trainer.config.training.seed or None)
+    flags["mix"] = mix if mix < 1 else None
+    command = shlex.join(["nsmc-attention", "adapt", rows.name, *options(flags)])
     data = {"train": {**rows.describe(), "used": len(comparison.labels)}, "dev": {"split_off": rows.name, "used": 0}}
     manifest = {
         **manifest_of(trainer.config, data, calibration["after"], command, first),
@@ -349,5 +348,5 @@ def write(
         "adapted": comparison.figures,
         **({"sentiment": first.manifest["sentiment"]} if "sentiment" in first.manifest else {}),
     }
-    kept = {name: first.read(name) for name in ("vocab.json", FILE) if name in first.manifest["files"]}
-    return write_classifier(trainer.run, network, trainer.config, (kept, first.codec), manifest, rows.documents)
+    files = {name: first.read(name) for name in ("vocab.json", FILE) if name in first.manifest["files"]}
+    return write_classifier(trainer.run, network, trainer.config, (files, first.codec), manifest, rows.documents)

@@ -1,4 +1,4 @@
-"""The network of the original article, for comparison, as the article has it. Imports MXNet.
+"""The network of the original article, unchanged, for comparison. Imports MXNet.
 
     ids -> Embedding -> bidirectional GRU -> MLPAttentionCell (query and key: the GRU's states) -> all contexts -> Dense(2)
 
@@ -29,11 +29,11 @@ class ArticleClassifier(EmbeddedClassifier):
             self.dense = nn.Dense(CLASSES, in_units=2 * hidden_size * seq_len)
 
     def __call__(self, token_ids: Array, valid_length: Array = None) -> tuple[Array, Array]:
-        """Accept valid_length, so that all networks are called alike, and ignore it."""
+        """Accept valid_length, so that all networks share one signature, and ignore it."""
         return super().__call__(token_ids)
 
     def hybrid_forward(self, F: Operators, token_ids: Array) -> tuple[Array, Array]:
-        """Rows of the weights sum to 1 over all positions."""
+        """Return logits (N, C) and weights (N, T, T), whose rows sum to 1 over all positions, padding included."""
         return self.forward_embedded(F, self.embed_tokens(F, token_ids))
 
     def embed_tokens(self, F: Operators, token_ids: Array) -> list[Array]:
@@ -41,7 +41,7 @@ class ArticleClassifier(EmbeddedClassifier):
         return [self.embed(F.transpose(token_ids))]
 
     def read_embedded(self, F: Operators, rows: Array, mask: Array, valid_length: Array) -> ReviewFeatures:
-        """Return contexts (N, T, 2H), which the last layer reads, and weights of what `embed_tokens` returned."""
+        """Return contexts (N, T, 2H), the last layer's input, and weights (N, T, T) for the rows of `embed_tokens`."""
         states = self.bigru(self.drop(F.transpose(rows[0], axes=(1, 0, 2))))  # (N, T, 2H)
         contexts, weights = self.attention(states, states)
         return ReviewFeatures(contexts, weights)

@@ -1,4 +1,4 @@
-"""One number a word: its share of the prediction by some method. The same value for attention and its rivals."""
+"""Attributions: one number a token, by attention or another method."""
 
 from dataclasses import dataclass, replace
 from typing import Optional
@@ -16,8 +16,8 @@ from .prediction import AUTO, METHODS, SIGNED, WEIGHTED, Prediction, attribution
 class Attribution:
     """A prediction with one value per token, (T,) float64, by one of METHODS; `source` is the name of the model.
 
-    Weights that sum to 1 for attention, else log-odds: above 0 for positive, below 0 for negative. `heads` is how each
-    token attends to each in the encoder, by layer and head, (L, K, T, T); None of an encoder that does not attend.
+    Values are weights that sum to 1 for attention, else log-odds: above 0 for positive, below 0 for negative. `heads` are
+    the encoder's own attention weights by layer and head, (L, K, T, T); None for an encoder without attention.
     """
 
     prediction: Prediction
@@ -31,7 +31,7 @@ class Attribution:
         return f"Attribution({shortened(self.text)}, {self.label} {score:.4f}, {self.method}, {count} tokens)"
 
     def _repr_html_(self) -> str:
-        """Show the words shaded by their values in a notebook, with the matrix, if there is one, to unfold."""
+        """Show the words shaded by their values in a notebook, with the matrix, if any, to unfold."""
         return attribution_html(self.prediction, self.values, self.method, self.source)
 
     @property
@@ -57,7 +57,7 @@ class Attribution:
 
     @property
     def matrix(self) -> Optional[Numbers]:
-        """The prediction's weights, if the values come from them and they have more axes than the keys."""
+        """The prediction's weights, if the values are computed from them and they have more axes than the keys."""
         weights = self.prediction.weights
         return weights if self.method in WEIGHTED and weights.ndim > 1 else None
 
@@ -74,16 +74,16 @@ class Attribution:
         return replace(self, prediction=self.prediction.averaged(), heads=None)
 
     def by_word(self) -> "Attribution":
-        """Return the attribution of words between white space (eojeol), each the sum over its tokens.
+        """Sum the values over the tokens of each word between white space (eojeol).
 
         Weights are summed over the keys of a word and averaged over its queries, so that rows still sum to 1.
         """
-        # the number of white spaces before a token is the same within a word
+        # tokens of a word have the same number of spaces before them
         numbers = [self.text.count(" ", 0, start) for start, _ in self.offsets]
         words, word_of = numpy.unique(numbers, return_inverse=True)
         within = numpy.eye(len(words))[:, word_of]
         members = map(numpy.flatnonzero, within)
-        spans = tuple((self.offsets[own[0]][0], self.offsets[own[-1]][1]) for own in members)
+        spans = tuple((self.offsets[word[0]][0], self.offsets[word[-1]][1]) for word in members)
         mean = within / within.sum(axis=1, keepdims=True)
         weights = self.prediction.weights @ within.T
         if "queries" in self.prediction.axes:

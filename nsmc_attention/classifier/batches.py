@@ -1,4 +1,4 @@
-"""The reviews of a training: tokenized, encoded, then in batches of nearly equal length (`text.preprocessing`)."""
+"""Training data: tokenized reviews, encoded reviews, then batches of nearly equal length (`text.preprocessing`)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,9 +13,9 @@ from ..registry import later
 from ..text.encoding import Encoded, ReviewEncoder
 from ..text.ngrams import ngram_ids
 
-# One exact length a bucket up to here; longer reviews are few and share buckets of this many lengths.
+# Buckets hold one length up to EXACT_LENGTH; longer reviews are few and share buckets of LENGTH_STEP lengths
 EXACT_LENGTH, LENGTH_STEP = 48, 16
-# GluonNLP is not installed where the package only predicts
+# Imported at the first call: an install for prediction has no GluonNLP
 numbering, stacked, bucket_sampler = (
     later(f"text.preprocessing:{name}") for name in ("numbering", "stacked", "bucket_sampler")
 )
@@ -24,10 +24,10 @@ Review = TypeVar("Review")
 
 @dataclass(frozen=True)
 class TrainingPart(Generic[Review]):
-    """N reviews, none of them blank: a list of words each, or an Encoded each, and the rows of the file.
+    """N reviews, none blank, as lists of words or as Encoded, and their rows of the file.
 
-    `labels` (N,) are the probabilities of positive: 0 or 1, or of raw reviews (stars - 1) / 9. `taught` (N,) are those
-    of a teacher, if there is one.
+    `labels` (N,) are probabilities of positive: 0 or 1, or (stars - 1) / 9 for raw reviews. `taught` (N,) are a
+    teacher's, if there is one.
     """
 
     reviews: list[Review]
@@ -36,14 +36,14 @@ class TrainingPart(Generic[Review]):
     taught: Optional[NDArray[numpy.float64]] = None
 
     def take(self, members: Sequence[int]) -> "TrainingPart[Review]":
-        """Return the part of these positions, in the order of the file."""
+        """Select the reviews at these positions, in the order of the file."""
         members = sorted(members)
         taught = None if self.taught is None else self.taught[members]
         return TrainingPart([self.reviews[i] for i in members], self.labels[members], self.frame.iloc[members], taught)
 
     @property
     def targets(self) -> Numbers:
-        """The probabilities of positive (N,) to learn: the labels, or halfway between them and the teacher's."""
+        """Training targets (N,): the labels, or their mean with the teacher's probabilities."""
         return self.labels if self.taught is None else (self.labels + self.taught) / 2
 
 
@@ -72,17 +72,17 @@ def bucket_lengths(longest: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Batch:
-    """N reviews side by side, with at most one thing that is taught besides the labels."""
+    """N padded reviews, with at most one training target besides the labels."""
 
     token_ids: NDArray[numpy.int32]  # (N, T)
     valid_length: NDArray[numpy.float32]  # (N,)
     labels: NDArray[numpy.float32]  # (N,), 0 to 1
     ngram_ids: Optional[NDArray[numpy.int32]] = None  # (N, T, NGRAMS)
-    # (N, T): what the attention is trained to highlight, which sums to 1 over the tokens
+    # (N, T): target of the attention weights, which sums to 1 over the tokens
     importance: Optional[NDArray[numpy.float32]] = None
-    # (N, T): what a signed network is to multiply the tokens' values by, NaN where that is not known
+    # (N, T): targets of a signed network's gates, -1..1; NaN if unknown
     gates: Optional[NDArray[numpy.float32]] = None
-    # (N,): the position of one token of each review, and the reviews without it
+    # (N,): position of the erased token of each review, and the reviews without it
     erased: Optional[NDArray[numpy.int64]] = None
     without: Optional["Batch"] = None
 
@@ -90,9 +90,9 @@ class Batch:
 class Batches:
     """Reviews, none empty, in batches of nearly equal length.
 
-    `labels` (N,) are probabilities of positive. At most one of the others says what else is taught: `importance` and
-    `gates` have an array (T,) for each review, `erased` (N,) are positions of a token of each, of which there are two
-    at least. `fixed_length`, which no review exceeds, is the length of every batch.
+    `labels` (N,) are probabilities of positive. At most one further target may be given: `importance` or `gates`, an
+    array (T,) for each review, or `erased` (N,), the position of one token in reviews of at least two. `fixed_length`,
+    which no review exceeds, is the length of every batch.
     """
 
     def __init__(
@@ -107,8 +107,8 @@ class Batches:
         gates: Optional[Sequence[NDArray[numpy.float32]]] = None,
     ):
         self.reviews, self.encoder, self.batch_size, self.erased = reviews, encoder, batch_size, erased
-        # with what stands in the padding
-        self.by_token = {"importance": (importance, 0), "gates": (gates, numpy.nan)}
+        # {name: (arrays, value of padding)}
+        self.token_targets = {"importance": (importance, 0), "gates": (gates, numpy.nan)}
         self.labels = numpy.asarray(labels, dtype="float32")
         self.lengths = numpy.array([len(review) for review in reviews])
         widths = numpy.array([fixed_length] if fixed_length else bucket_lengths(int(self.lengths.max())))
@@ -119,7 +119,7 @@ class Batches:
         return sum(-(-count // self.batch_size) for count in numpy.bincount(self.padded_length).tolist())
 
     def epoch(self, seed: int, epoch: int) -> Iterator[Batch]:
-        """Yield the batches of one epoch, in an order that (seed, epoch) alone decides."""
+        """Yield the batches of one epoch, in an order that depends on (seed, epoch) alone."""
         # the sampler draws from NumPy's global generator
         numpy.random.seed([seed, epoch])
         for members in list(bucket_sampler(self.padded_length, self.batch_size, shuffle=True)):
@@ -135,10 +135,10 @@ class Batches:
         width, labels = int(self.padded_length[members[0]]), self.labels[members]
         reviews = [self.reviews[member] for member in members]
         batch = batch_of(self.encoder, reviews, labels, width)
-        for name, (arrays, blank) in self.by_token.items():
+        for name, (arrays, padding) in self.token_targets.items():
             if arrays is not None:
                 rows = [arrays[member].tolist() for member in members]
-                batch = replace(batch, **{name: stacked(rows, width, blank, "float32")})
+                batch = replace(batch, **{name: stacked(rows, width, padding, "float32")})
         if self.erased is not None:
             erased = self.erased[members]
             shorter = [review.without(position) for review, position in zip(reviews, erased.tolist())]

@@ -1,10 +1,10 @@
-"""Whether texts are unlike the film reviews that the packaged classifier was trained on.
+"""Detection of texts unlike the film reviews that the packaged classifier was trained on.
 
     strangeness = mean of log(rank) over the words - 2 x mean of |log-odds of positive| over the texts
 
-Words of the vocabulary are ranked from the commonest of the training to the rarest: texts of another kind have rarer
-ones, and of those the classifier is less sure. The limits are from `benchmarks/classification/domain_shift.py`, which
-compares this with other measures.
+Words of the vocabulary are ranked by their frequency in the training data, the most frequent first. Texts of another kind
+have rarer words, and the classifier is less sure of them. `benchmarks/classification/domain_shift.py` sets the limits and
+compares this measure with others.
 """
 
 from collections.abc import Sequence
@@ -22,17 +22,17 @@ from ..text.hangul import HANGUL
 from ..text.symbols import ENTRIES
 from .abstention import ANY_LETTER
 
-# Rows that are looked at, and the fewest texts with a word of which anything is said
+# Rows that are measured, and the fewest texts with a word that allow a verdict
 MOST_TEXTS, FEWEST_TEXTS = 1000, 20
-# Texts of another kind are stranger than SHIFT_LIMIT, by more than SHIFT_SPREAD divided by the root of their number
+# Texts of another kind exceed SHIFT_LIMIT by more than SHIFT_SPREAD divided by the root of their number
 SHIFT_LIMIT, SHIFT_SPREAD = 0.0, 4.0
-# Of film reviews: exp of the mean of log(rank), and the percentage of the mean of |log-odds|
+# Film reviews' exp of the mean of log(rank), and percentage of the mean of |log-odds|
 USUAL_RANK, USUAL_CERTAINTY = 95, 94
 
 
 @dataclass(frozen=True)
 class DomainShift:
-    """Texts unlike film reviews: how many, their words' geometric mean rank, the classifier's certainty in percent."""
+    """Texts unlike film reviews: their number, their words' geometric mean rank, the classifier's certainty in percent."""
 
     texts: int
     rank: int
@@ -48,9 +48,9 @@ class DomainShift:
 
 
 def word_ranks(encoder: ReviewEncoder) -> NDArray[numpy.int64]:
-    """Rank the entries of a vocabulary (V,) among its words, the most frequent first.
+    """Rank the entries of a vocabulary, (V,), the most frequent word first.
 
-    That of the unknown token is V; symbols, which come before the words, have 0.
+    The unknown token's rank is V; symbols, which come before the words, have rank 0.
     """
     ranks = numpy.arange(len(encoder)) + 1
     if encoder.symbols:
@@ -70,21 +70,21 @@ def domain_shift(classifier: Predictor, texts: Sequence[str]) -> Optional[Domain
 
 
 def shift_of(encoder: ReviewEncoder, reviews: Sequence[Encoded], probabilities: Numbers) -> Optional[DomainShift]:
-    """Measure `domain_shift` by probabilities (N,), NaN of blanks; None for fewer than FEWEST_TEXTS with a word."""
+    """Measure `domain_shift` from probabilities (N,), NaN if blank; None for fewer than FEWEST_TEXTS texts with a word."""
     ids = [review.ids for review in reviews if len(review)]
     if len(ids) < FEWEST_TEXTS:
         return None
     ranks = word_ranks(encoder)[numpy.concatenate(ids)]
     log_rank = numpy.log(ranks[ranks > 0]).mean() if ranks.any() else 0.0
     certainty = numpy.nanmean(numpy.abs(log_odds(probabilities)))
-    found = DomainShift(len(ids), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))
-    return found if log_rank - 2 * certainty > SHIFT_LIMIT + SHIFT_SPREAD / len(ids) ** 0.5 else None
+    shift = DomainShift(len(ids), round(numpy.exp(log_rank)), round(100 / (1 + numpy.exp(-certainty))))
+    return shift if log_rank - 2 * certainty > SHIFT_LIMIT + SHIFT_SPREAD / len(ids) ** 0.5 else None
 
 
 def domain_warning(classifier: Predictor, texts: Sequence[str]) -> Optional[str]:
-    """Say why the packaged classifier's labels of texts mean little; None where they do not.
+    """Return a warning if the packaged classifier's labels of these texts mean little, else None.
 
-    There is a `domain_shift` or, however few they are, most of those with a letter have no Hangul.
+    That is so after a `domain_shift`, and if most texts with a letter, however few, have no Hangul.
     """
     if shift := domain_shift(classifier, texts):
         return str(shift)

@@ -5,8 +5,8 @@
 The arrays are those of `ReviewEncoder.batch`: token_ids, valid_length and, for a model with n-grams, ngram_ids. Other
 engines return contributions or gradients, (N, T), in place of the weights.
 
-The compiled kernels of `nsmc_attention.native` need neither MXNet nor ONNX Runtime. They compute the architecture of the
-packaged bundle alone: an embedding, a bidirectional GRU, additive attention, with or without n-grams, all of any size.
+The compiled kernels of `nsmc_attention.native` need neither MXNet nor ONNX Runtime. They support only the architecture of
+the packaged bundle: an embedding, a bidirectional GRU, additive attention, with or without n-grams, of any size.
 """
 
 from collections.abc import Sequence
@@ -27,18 +27,18 @@ from ..network.graphs import AXES, CONTEXTS, CONTRIBUTIONS, HEADS
 from ..network.parameters import EVIDENCE, NGRAM_TABLE, SCALE, Arrays, loaded
 from .settings import ClassifierBundle
 
-# Reviews of a batch of the engines that need the network itself
+# Reviews in a batch of the engines that need the network itself
 BATCH = 64
 Ids = NDArray[numpy.int32]
 Floats = NDArray[numpy.float32]
 EMBEDDING = "embedding.weight"
 GRU = "encoder.{direction}_gru._unfused.0.{part}"
-# Native engines by fingerprint, kernel and threads, as long as someone has them: whoever reads a bundle shares one
+# Native engines in use, by fingerprint, kernel and threads: all predictors of a bundle share one
 ENGINES: "WeakValueDictionary[tuple[object, ...], NativeEngine]" = WeakValueDictionary()
 
 
 class Engine(Protocol):
-    """An engine of a classifier; `axes` are those of its weights after that of the reviews."""
+    """An engine of a classifier; `axes` are its weights' axes after the axis of reviews."""
 
     name: str
     batch_size: int
@@ -59,20 +59,20 @@ class GraphEngine:
         return probability, weights
 
     def heads(self, *arrays: Numbers) -> Numbers:
-        """Return the weights (N, L, K, T, T) of an encoder that attends."""
+        """Return the attention weights of the encoder, (N, L, K, T, T)."""
         return self.graph(*arrays, outputs=(HEADS,))[0]
 
     def contributions(self, *arrays: Numbers) -> Sequence[Numbers]:
-        """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
+        """Return the probability (N,) and the tokens' contributions to the log-odds (N, T), for values near the token."""
         return self.graph(*arrays, outputs=("probability", CONTRIBUTIONS))
 
     def read(self, *arrays: Numbers) -> Sequence[Numbers]:
-        """Return the probability (N,), the weights, and what networks above read (N, F), of a graph that has that."""
+        """Return the probability (N,), the weights and the contexts (N, F), which the heads read."""
         return self.graph(*arrays, outputs=("probability", "weights", CONTEXTS))
 
 
 class ContributionEngine:
-    """Contributions of tokens to the log-odds, (N, T), in place of weights, by an engine that has `contributions`."""
+    """Returns contributions of tokens to the log-odds, (N, T), in place of weights, by another engine."""
 
     axes: tuple[str, ...] = ("keys",)
 
@@ -84,10 +84,10 @@ class ContributionEngine:
 
 
 class GradientEngine:
-    """Gradient x input of a network's log-odds, from one thread.
+    """Gradient x input of a network's log-odds; not thread-safe.
 
-    The input of a token is every row that is looked up for it: its embedding and the rows of the n-grams that begin in
-    it. The products of the rows and the gradients of the log-odds of positive are summed (Shrikumar et al. 2017,
+    The input of a token is every row looked up for it: its embedding and the rows of the n-grams that begin in it. The
+    products of the rows and the gradients of the log-odds of positive are summed (Shrikumar et al. 2017,
     arXiv:1704.02685, section 2.2).
     """
 
@@ -98,7 +98,7 @@ class GradientEngine:
         self.mxnet, self.network, self.graph = graph.mxnet, graph.block, graph
 
     def __call__(self, *arrays: Ids) -> tuple[Floats, Floats]:
-        """Return the probability of positive (N,) and what each token adds to the log-odds (N, T) float32."""
+        """Return the probability of positive (N,) and each token's gradient x input (N, T), float32."""
         nd, network = self.mxnet.nd, self.network
         rows, mask, lengths = embed_batch(self.graph, arrays)
         # (T, N, E) and, of n-grams, (N, T, NGRAMS, 2), whose sums are (N, T)
@@ -129,8 +129,7 @@ def embed_batch(graph: GluonGraph, arrays: Sequence[Ids]) -> tuple[list[Array], 
 
 
 def misfit(bundle: ClassifierBundle) -> Optional[str]:
-    """Say why the kernels do not compute a classifier's bundle: "expected ..., found ..."; None where they do."""
-    # of the kinds that are compared here
+    """Return why the kernels do not support a classifier's bundle, as "expected ..., found ...", or None."""
     model: Any = bundle.config.model
     if problem := kernels.other_kind(model, "kind classifier", "encoder.kind gru", "attention.kind additive"):
         return problem
@@ -145,15 +144,16 @@ def misfit(bundle: ClassifierBundle) -> Optional[str]:
 
 
 def runs_natively(bundle: ClassifierBundle) -> bool:
-    """Return whether there is the extension, and it computes a classifier's bundle."""
+    """Return whether the extension is built and supports a classifier's bundle."""
     return kernels.is_built() and misfit(bundle) is None
 
 
 class NativeEngine:
-    """Runs a network that `_network.load` returned; safe to call from several threads.
+    """Runs a network of `_network.load`; thread-safe.
 
-    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever is beside
-    it, and however many threads there are. `name` is one of PRECISIONS; networks above `read` columns of contexts.
+    A batch is divided among threads (None: one a core). A review's results are the same to the bit whatever other
+    reviews and however many threads there are. `name` is one of PRECISIONS, `read` the columns of contexts that heads
+    read, and the number of all columns.
     """
 
     axes: tuple[str, ...] = AXES
@@ -163,46 +163,46 @@ class NativeEngine:
         self.batch_size = kernels.REVIEWS_A_PIECE * self.threads
         self.run = partial(kernels.import_network().run, network)
 
-    def __call__(self, *arrays: Ids, beside: Sequence[Optional[Floats]] = (None, None)) -> tuple[Floats, Floats]:
-        """Return probability (N,) and weights (N, T, T); fill contexts and contributions unless these are None."""
+    def __call__(self, *arrays: Ids, buffers: Sequence[Optional[Floats]] = (None, None)) -> tuple[Floats, Floats]:
+        """Return probability (N,) and weights (N, T, T); fill the buffers of contexts and contributions, unless None."""
         (reviews, length), (ids, lengths, *ngrams) = arrays[0].shape, arrays
         weights = numpy.empty((reviews, length, length), dtype="float32")
         tokens = ids.ravel(), ngrams[0].reshape(reviews * length, -1) if ngrams else None
-        return self.among(*tokens, numpy.arange(0, ids.size, length, "int32"), lengths, weights, *beside), weights
+        return self.fill(*tokens, numpy.arange(0, ids.size, length, "int32"), lengths, weights, *buffers), weights
 
-    def among(self, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids, *wanted: Optional[Floats]) -> Floats:
+    def fill(self, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids, *buffers: Optional[Floats]) -> Floats:
         """Return probability (N,) of reviews among tokens (U,); fill weights, contexts, contributions unless None."""
         probability = numpy.empty(len(starts), dtype="float32")
-        parts, whole = min(self.threads, len(starts) // WORTH_A_THREAD), (starts, lengths, probability, *wanted)
+        parts, arrays = min(self.threads, len(starts) // WORTH_A_THREAD), (starts, lengths, probability, *buffers)
         if parts < 2:
-            self.run(ids, ngrams, *whole)
+            self.run(ids, ngrams, *arrays)
         else:
-            split = (repeat(None) if array is None else numpy.array_split(array, parts) for array in whole)
+            split = (repeat(None) if array is None else numpy.array_split(array, parts) for array in arrays)
             list(thread_pool(self.threads).map(partial(self.run, ids, ngrams), *split))
         return probability
 
     def in_window(self, read: bool, ids: Ids, ngrams: Optional[Ids], starts: Ids, lengths: Ids) -> tuple[Any, ...]:
-        """Return the probability (N,) of reviews among tokens, None for weights, what networks above `read` (N, F)."""
+        """Return the probability (N,) of reviews among tokens, None for weights, and the contexts (N, F) if `read`."""
         contexts = numpy.empty((len(starts), self.width), dtype="float32") if read else None
-        found = self.among(ids, ngrams, starts, lengths, None, contexts, None), None
-        return found if contexts is None else (*found, contexts[:, self.columns])
+        probability = self.fill(ids, ngrams, starts, lengths, None, contexts, None)
+        return (probability, None) if contexts is None else (probability, None, contexts[:, self.columns])
 
     def read(self, *arrays: Ids) -> tuple[Floats, Floats, Floats]:
-        """Return the probability (N,), the weights (N, T, T), and what networks above read (N, F)."""
+        """Return the probability (N,), the weights (N, T, T) and the contexts (N, F)."""
         contexts = numpy.empty((len(arrays[0]), self.width), dtype="float32")
-        return (*self(*arrays, beside=[contexts, None]), contexts[:, self.columns])
+        return (*self(*arrays, buffers=[contexts, None]), contexts[:, self.columns])
 
     def contributions(self, *arrays: Ids) -> tuple[Floats, Floats]:
-        """Return the probability (N,), and what each token adds to the log-odds (N, T), of values near the token."""
+        """Return the probability (N,) and the tokens' contributions to the log-odds (N, T), for values near the token."""
         contributions = numpy.zeros(arrays[0].shape, dtype="float32")
-        return self(*arrays, beside=[None, contributions])[0], contributions
+        return self(*arrays, buffers=[None, contributions])[0], contributions
 
 
 def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name: str = "native") -> NativeEngine:
-    """Load the bundle's parameters into the kernel of one of PRECISIONS, or return the engine that has done so.
+    """Load the bundle's parameters into the kernel of one of PRECISIONS, or return the engine that already has them.
 
-    ConfigError where the bundle does not fit, or the processor lacks the precision; MissingPackage where the extension
-    was not built.
+    ConfigError if the bundle does not fit or the processor lacks the precision; MissingPackage if the extension was not
+    built.
     """
     network, kernel = kernels.import_network(), kernels.kernel_name(PRECISIONS[name])
     if problem := misfit(bundle):
@@ -210,25 +210,25 @@ def native_engine(bundle: ClassifierBundle, threads: Optional[int] = None, name:
     if engine := ENGINES.get(key := (bundle.fingerprint, kernel, threads or cores())):
         return engine
     config: Any = bundle.config
-    own = network.load(kernel=kernel, **kernel_arrays(bundle.parameters(), config.model.encoder.hidden_size))
-    return ENGINES.setdefault(key, NativeEngine(own, name, threads, columns_read(config)))
+    loaded_network = network.load(kernel=kernel, **kernel_arrays(bundle.parameters(), config.model.encoder.hidden_size))
+    return ENGINES.setdefault(key, NativeEngine(loaded_network, name, threads, columns_read(config)))
 
 
 def columns_read(config: Any) -> tuple[list[int], int]:
-    """Return which contexts networks above read, and the number of all: of values near the token the means of these and of the
-    states by the weights, else what the last layer reads, the mean of the states, and the n-grams' log-odds."""
+    """Return the columns of contexts that heads read, and the number of all columns. Contexts are the weighted means of values
+    near the token and of states; otherwise the last layer's input, the mean of the states and the n-grams' log-odds."""
     near, hidden = config.model.values.near, config.model.encoder.hidden_size
     units = [config.model.values.width(config.model.embedding_size, hidden)] * near + [hidden] * len(kernels.DIRECTIONS)
     starts = numpy.cumsum([0, *map(kernels.in_blocks, units)]).tolist()
-    columns = [start + unit for start, some in zip(starts, units) for unit in range(some)]
+    columns = [start + unit for start, count in zip(starts, units) for unit in range(count)]
     return columns + [starts[-1]] * (not near and config.text.ngram_buckets > 0), starts[-1] + (not near)
 
 
 def kernel_arrays(stored: Arrays, hidden: int) -> Record:
-    """Return the arguments of `_network.load` but the kernel, from {name: array} as the file holds them.
+    """Return the arguments of `_network.load` except the kernel, from {name: array} as the file holds them.
 
-    What only ever occurs as a sum or a product is added and multiplied here: the biases outside the reset gate, the two rows of
-    the last layer, and the weights by which the n-grams' log-odds reach query and key. The tables stay as they are.
+    Sums and products of parameters are computed here once: the biases outside the reset gate, the two rows of the last layer,
+    and the weights that take the n-grams' log-odds to query and key. The tables stay as they are.
     """
     rest = dict(stored)
     ngrams, embedding = rest.pop(NGRAM_TABLE, None), rest.pop(EMBEDDING)
@@ -258,21 +258,21 @@ def attention_arrays(arrays: Arrays, hidden: int) -> Arrays:
     return as_floats(
         projection=projection.reshape(2, -1, 2, hidden),
         projection_bias=numpy.stack([query_bias, numpy.zeros_like(query_bias)]),
-        # (2, A, D) (D, 2) -> (2, 2, A): of the token itself and the one before, to query and key
+        # (2, A, D) (D, 2) -> (2, 2, A): from the token and the previous one, to query and key
         evidence=(projection.astype("float64") @ evidence).transpose(2, 0, 1),
         score=arrays["attention._attention_score.weight"][0],
     )
 
 
 def last_layer(arrays: Arrays, has_ngrams: bool, units: int) -> Record:
-    """Return the last layer's difference of its two rows, and the values, if any, of embeddings of so many units."""
+    """Return the difference of the last layer's two rows, and the layer of values, if any, on embeddings of `units`."""
     output = arrays["output.weight"][1] - arrays["output.weight"][0]
     read, values = len(output) - has_ngrams, arrays.get("values.dense.weight")
     if values is not None:
         values = numpy.ascontiguousarray(values.reshape(len(values), -1, units))
-    beside = {"wide": float(output[read:].sum()), "values": values, "value_bias": arrays.get("values.dense.bias")}
+    others = {"wide": float(output[read:].sum()), "values": values, "value_bias": arrays.get("values.dense.bias")}
     bias = float(arrays["output.bias"][1] - arrays["output.bias"][0])
-    return {**as_floats(output=output[:read]), "output_bias": bias, **beside}
+    return {**as_floats(output=output[:read]), "output_bias": bias, **others}
 
 
 def gluon_graph(bundle: ClassifierBundle, device: str) -> GluonGraph:
@@ -283,10 +283,10 @@ def gluon_graph(bundle: ClassifierBundle, device: str) -> GluonGraph:
 def load_engine(
     bundle: ClassifierBundle, name: str = "auto", device: str = "auto", threads: Optional[int] = None
 ) -> Engine:
-    """Load the engine called name of a classifier's bundle.
+    """Load an engine for a classifier's bundle by name.
 
-    "auto" is native where the extension was built and the bundle fits it, else onnx where the bundle has a model.onnx,
-    else gluon; on a GPU gluon.
+    "auto" is native if the extension was built and supports the bundle, else onnx if the bundle has a model.onnx, else
+    gluon; on a GPU it is gluon.
     """
     if name == "auto" and device != "gpu" and runs_natively(bundle):
         name = "native"

@@ -1,4 +1,4 @@
-"""Attributions of a classifier's predictions to the words: by contributions, by attention or by one of their rivals."""
+"""Attributions of a classifier's predictions to the tokens, by contributions, attention, gradients or erasure."""
 
 from functools import cached_property
 from importlib.util import find_spec
@@ -38,7 +38,7 @@ class Explainer:
         return Attribution(prediction, values, method, self.bundle.name, self.heads(review))
 
     def values(self, review: Encoded, prediction: Prediction, method: str) -> Any:
-        """Return one number a token."""
+        """Return one number a token, (T,)."""
         if method == "contribution":
             return self.scored([review])[1][0]
         if method == "attention":
@@ -49,7 +49,7 @@ class Explainer:
 
     @property
     def has_heads(self) -> bool:
-        """True if the classifier's encoder attends."""
+        """True if the classifier's encoder has attention."""
         return HEADS in self.bundle.config.model.outputs
 
     @property
@@ -59,18 +59,18 @@ class Explainer:
 
     @property
     def methods(self) -> list[str]:
-        """Those of METHODS that fit the classifier, and what is installed; the first is what AUTO is."""
+        """The METHODS that fit the classifier and the installed packages; AUTO is the first."""
         fit = {"contribution": self.has_contributions, "gradient": find_spec("mxnet") is not None}
         return [method for method in METHODS if fit.get(method, True)]
 
     def heads(self, review: Encoded) -> Optional[Numbers]:
-        """Return the encoder's weights of a review, (L, K, T, T); None where it does not attend."""
+        """Return the encoder's attention weights for a review, (L, K, T, T); None for an encoder without attention."""
         return self.classifier.engine.heads(*self.bundle.codec.batch([review]))[0] if self.has_heads else None
 
     def scored(self, reviews: Sequence[Encoded]) -> tuple[NDArray[numpy.float64], list[Numbers]]:
-        """Return the probabilities (N,) and the exact contributions of the tokens of each review to the log-odds, (T,) each.
+        """Return the probabilities (N,) and the exact contributions of each review's tokens to its log-odds, (T,).
 
-        ConfigError where the log-odds are no sum over the tokens.
+        ConfigError if the log-odds are not a sum over the tokens.
         """
         if not self.has_contributions:
             found = getattr(self.bundle.config.model, "values", self.bundle.config.model).kind
@@ -79,7 +79,7 @@ class Explainer:
         return self.scorer(ContributionEngine(self.classifier.engine)).read(reviews)[:2]
 
     def gradients(self, reviews: Sequence[Encoded]) -> list[NDArray[numpy.float32]]:
-        """Return gradient x input of the tokens of each review, (T,) each (`engines.GradientEngine`)."""
+        """Return gradient x input of each review's tokens, (T,) (`engines.GradientEngine`)."""
         return self.scorer(GradientEngine(self.gluon)).read(reviews)[1]
 
     def scorer(self, engine: Engine) -> TokenScorer:
@@ -87,15 +87,15 @@ class Explainer:
 
     @cached_property
     def gluon(self) -> GluonGraph:
-        own = self.classifier.engine
-        return own.graph if own.name == "gluon" else gluon_graph(self.bundle, "cpu")
+        engine = self.classifier.engine
+        return engine.graph if engine.name == "gluon" else gluon_graph(self.bundle, "cpu")
 
 
 def explain(text: str, classifier: Optional[Classifier] = None, method: Method = "auto") -> Attribution:
-    """Return the Attribution of one review by a classifier, or by the packaged one; for many, use `Explainer`.
+    """Return the Attribution of one review by a classifier, or by the packaged one; use `Explainer` for many reviews.
 
-    Of the methods in `classifier.prediction.METHODS`, auto is contribution if the classifier was trained with values
-    near the token, else attention, and gradient needs MXNet. ConfigError if the method is unknown or does not fit the
+    `method` is one of `classifier.prediction.METHODS`: auto is contribution if the classifier was trained with values
+    near the token, else attention; gradient needs MXNet. ConfigError if the method is unknown or does not fit the
     classifier, DataError if there is no word to explain.
     """
     return Explainer(or_packaged(classifier, Classifier, packaged))(text, method)
@@ -104,8 +104,8 @@ def explain(text: str, classifier: Optional[Classifier] = None, method: Method =
 def explain_many(
     classifiers: Sequence[Classifier], texts: Sequence[str], methods: Sequence[str] = (AUTO,), by_word: bool = False
 ) -> list[list[Attribution]]:
-    """Return for each review the Attributions of every classifier by every method; see `Attribution.by_word`."""
+    """Return each review's Attributions by every classifier and method; see `Attribution.by_word`."""
     explainers = [Explainer(classifier) for classifier in classifiers]
     bar = progress_bar(texts, desc="explaining", unit=" reviews", delay=2)
     reviews = [[explainer(text, method) for explainer in explainers for method in methods] for text in bar]
-    return [[attribution.by_word() for attribution in beside] for beside in reviews] if by_word else reviews
+    return [[attribution.by_word() for attribution in review] for review in reviews] if by_word else reviews

@@ -15,16 +15,16 @@ from ..text.ngrams import SMALLEST_SQUARE, ngram_ids
 
 # Inverse strength of the L2 penalty, and largest number of solver steps: with factors, 60 cost 0.2 points of accuracy
 STRENGTH, FIT_STEPS = 4.0, 300
-# Reviews whose n-grams are counted at a time
-TOGETHER = 4096
-# A feature of so many times the size is next to free of the penalty
+# Reviews whose n-grams are hashed at a time
+CHUNK = 4096
+# Factor of a feature that makes the penalty on its weight negligible
 UNPENALIZED = 10.0
 FOLDS = 5
 Factors = Sequence[NDArray[numpy.float32]]
 
 
 class NgramTable(NamedTuple):
-    """The table of `fit_table`, and the factor by which its log-odds are calibrated by themselves."""
+    """The table of `fit_table`, and the factor that calibrates its log-odds when they are used alone."""
 
     table: NDArray[numpy.float32]
     worth: float
@@ -35,10 +35,10 @@ def fit_table(
 ) -> NDArray[numpy.float32]:
     """Fit the table to lists of tokens and their labels, 0 or 1; both labels have the same total weight.
 
-    A review's features are TF-IDF of its n-grams, each present or not, divided by their L2 norm, and times the factor
-    of the token that it begins in, of an array (T,) for each review. Returns (buckets, 2) float32: for each n-gram its
-    weight times its inverse document frequency, and the square of that frequency. The log-odds of a review are the sum
-    of the first, times the factors, divided by the root of the sum of the second.
+    A review's features are the TF-IDF of its n-grams (binary counts), divided by their L2 norm and multiplied by the
+    factor of the token where the n-gram begins; `factors` has an array (T,) for each review. Returns (buckets, 2)
+    float32: each n-gram's weight times its inverse document frequency (IDF), and the squared IDF. The log-odds of a
+    review are the sum of the first, times the factors, divided by the root of the sum of the second.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -61,17 +61,17 @@ def continue_table(
     odds: NDArray[numpy.float64],
     factors: Optional[Factors] = None,
 ) -> tuple[NDArray[numpy.float64], float, float, NDArray[numpy.float64]]:
-    """Fit what is added to the weights of a table, beside the log-odds (N,) of a model that has it.
+    """Fit a change of a table's weights, beside the log-odds (N,) of a model that has the table.
 
-    A logistic regression on both, with the penalty on what is added alone: the table as it is, is its prior. Returns
-    the change (buckets,), the weight of the log-odds, a bias, and the log-odds (N,) of both by cross-fitting.
+    A logistic regression on both penalizes the change alone, so that the table is its prior. Returns the change
+    (buckets,), the weight of the log-odds, a bias, and the regression's cross-fitted log-odds (N,).
     """
     from sklearn.linear_model import LogisticRegression
     from sklearn.model_selection import cross_val_predict
 
     idf, buckets = numpy.sqrt(table[:, 1]), len(table)
     features = tfidf(presence(token_lists, buckets, factors), idf).tocsc()
-    # few of a million buckets
+    # only few of a million buckets occur
     used = numpy.flatnonzero(features.getnnz(axis=0))
     both = sparse.hstack([features[:, used], sparse.csr_matrix(UNPENALIZED * odds[:, None])]).tocsr()
     model = LogisticRegression(C=STRENGTH, max_iter=FIT_STEPS)
@@ -82,7 +82,7 @@ def continue_table(
 
 
 def ones(weighted: sparse.csr_matrix) -> sparse.csr_matrix:
-    """Return `presence` without factors, also where they are 0."""
+    """Return `presence` without factors; factors of 0 become 1 too."""
     return sparse.csr_matrix((numpy.ones_like(weighted.data), weighted.indices, weighted.indptr), weighted.shape)
 
 
@@ -95,7 +95,7 @@ def tfidf(weighted: sparse.csr_matrix, idf: NDArray[numpy.float64]) -> sparse.cs
 def cross_fitted_log_odds(
     token_lists: Sequence[Sequence[str]], labels: NDArray[numpy.int64], buckets: int
 ) -> NDArray[numpy.float64]:
-    """Return log-odds (N,) of lists of tokens by tables fitted to the other folds; both labels have 2 at least."""
+    """Return log-odds (N,) by tables fitted to the other folds; each label needs at least 2 reviews."""
     from sklearn.model_selection import StratifiedKFold
 
     odds = numpy.zeros(len(labels))
@@ -109,17 +109,17 @@ def cross_fitted_log_odds(
 def presence(
     token_lists: Sequence[Sequence[str]], buckets: int, factors: Optional[Factors] = None
 ) -> sparse.csr_matrix:
-    """Return the sparse matrix (N, buckets), float32: where a review has an n-gram, 1 or its token's factor."""
+    """Return a sparse matrix (N, buckets), float32: 1, or the token's factor, for each n-gram of a review."""
     matrices = []
-    for start in range(0, len(token_lists), TOGETHER):
-        piece = token_lists[start : start + TOGETHER]
-        numbers = ngram_ids(piece, buckets, max(map(len, piece)))
+    for start in range(0, len(token_lists), CHUNK):
+        chunk = token_lists[start : start + CHUNK]
+        numbers = ngram_ids(chunk, buckets, max(map(len, chunk)))
         values = numpy.ones(numbers.shape[:2], dtype="float32")
-        for row, factor in zip(values, factors[start : start + TOGETHER] if factors else ()):
+        for row, factor in zip(values, factors[start : start + CHUNK] if factors else ()):
             row[: len(factor)] = factor
         rows, tokens, _ = inside = numpy.nonzero(numbers)
         matrix = (values[rows, tokens], (rows, numbers[inside]))
-        matrices.append(sparse.csr_matrix(matrix, shape=(len(piece), buckets)))
+        matrices.append(sparse.csr_matrix(matrix, shape=(len(chunk), buckets)))
     return sparse.vstack(matrices)
 
 

@@ -1,10 +1,10 @@
-"""What a training begins with besides labels: an initial bundle, teachers, sentences written to be learnt.
+"""Training inputs besides labelled reviews: an initial bundle, teachers, and sentences written for training.
 
     document,label,signs        재미있지 않다,0,0:2:-1        characters 0 and 1 are negated
                                 호불호가 갈릴 영화,0.5,       half positive, no gate is known
 
-A sentence's label is 0, 1 or a probability of positive. A mark is start:end:sign, of characters of the document; there
-may be several, with spaces between, or none.
+A sentence's label is 0, 1 or a probability of positive. A mark is start:end:sign, positions of characters in the
+document and a sign from -1 to 1; a cell has any number of marks, separated by spaces.
 """
 
 import re
@@ -36,14 +36,14 @@ from .settings import LAYOUT, PRESETS, ClassifierBundle, ClassifierConfig, Confi
 
 PathLike = Union[str, Path]
 COLUMNS = ("document", "label", "signs")
-# So often a sentence without marks counts in the table of n-grams, however often the file has it
-TIMES = 3
+# Weight of a sentence without marks in the table of n-grams, however often the file has it
+REPETITIONS = 3
 MARK = re.compile(r"(\d{1,9}):(\d{1,9}):(-?\d+(?:\.\d+)?)")
 
 
 @dataclass(frozen=True)
 class Origins:
-    """The bundle that a training begins with, the classifiers that teach it, and the sentences that it learns."""
+    """The bundle that a training begins with, its teachers, and its sentences."""
 
     first: Optional[AnyBundle] = None
     teachers: tuple[ClassifierBundle, ...] = ()
@@ -53,7 +53,7 @@ class Origins:
     def opened(
         cls, config: Config, init_from: Optional[PathLike], teacher: Optional[PathLike], sentences: Optional[PathLike]
     ) -> "Origins":
-        """Open what `train` is given; BundleError, ConfigError or DataError where it is missing or does not fit."""
+        """Open the arguments of `train`; BundleError, ConfigError or DataError if one is missing or does not fit."""
         if first := first_bundle(init_from, *lenders()):
             check_sizes(config, first, PRESETS, lenders()[first.layout][0])
         paths = str(teacher).split(",") if teacher else []
@@ -71,18 +71,18 @@ class Origins:
         return self.first.read("vocab.json") if self.first and self.first.layout is LAYOUT else None
 
     def beginning(self, encoder: ReviewEncoder) -> Optional[Beginning]:
-        """Return a function that gives a network with this encoder the parameters of the first bundle."""
+        """Return a function that sets a network's parameters, with this encoder, from the first bundle."""
         if self.first is None:
             return None
         (_, arrays), (_, init) = parameters_of(self.first), lenders()[self.first.layout]
         return partial(init, arrays=arrays, codec=self.first.codec, token_to_idx=encoder.token_to_idx)
 
     def named(self, by: str) -> dict[str, Optional[str]]:
-        """Return the options of `train` that name it, each by the `name` of what it names or by its `fingerprint`."""
+        """Return the options of `train` for these inputs, each by "name" or by "fingerprint"."""
         sentences = {"name": self.sentences.name, "fingerprint": self.sentences.sha256} if self.sentences else {}
         return {
             "init_from": getattr(self.first, by) if self.first else None,
-            "teacher": ",".join(getattr(each, by) for each in self.teachers) or None,
+            "teacher": ",".join(getattr(teacher, by) for teacher in self.teachers) or None,
             "sentences": sentences.get(by),
         }
 
@@ -96,23 +96,23 @@ class Origins:
         return data
 
     def taught(self, reviews: Tokenized) -> Tokenized:
-        """Return tokenized reviews with the teachers' probabilities, of several by the mean of their log-odds."""
+        """Return tokenized reviews with the teachers' probabilities, averaged as log-odds."""
         if not self.teachers:
             return reviews
         documents = reviews.frame["document"].tolist()
-        odds = [log_odds(Classifier.from_bundle(each).probabilities(documents), EPSILON) for each in self.teachers]
+        odds = [log_odds(Classifier.from_bundle(bundle).probabilities(documents), EPSILON) for bundle in self.teachers]
         return replace(reviews, taught=1 / (1 + numpy.exp(-numpy.mean(odds, axis=0))))
 
 
 def lenders() -> dict[Any, tuple[Any, Any]]:
-    """Return the settings and parameters that a classifier takes from a bundle to begin with, by its layout."""
-    of_words: Any = (lambda config: {**sizes_of(config), "model.kind": "classifier"}), init_encoder
-    taken = {"classify": (sizes, init), "language": of_words}
-    return {SYSTEMS[task].layout: functions for task, functions in taken.items() if task in SYSTEMS}
+    """Return {layout: (sizes, init)} of the bundles that a classifier can begin with: shared settings, and parameters."""
+    language: Any = (lambda config: {**sizes_of(config), "model.kind": "classifier"}), init_encoder
+    functions = {"classify": (sizes, init), "language": language}
+    return {SYSTEMS[task].layout: pair for task, pair in functions.items() if task in SYSTEMS}
 
 
 def init_encoder(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:
-    """Give a classifier the encoder of a language model, {name: array}, and embeddings of the tokens it knows."""
+    """Set a classifier's encoder from a language model, {name: array}, and the embeddings of the tokens it knows."""
     encoder = {name: array for name, array in arrays.items() if name.startswith("encoder.")}
     embedding = snapshot(network)[EMBEDDING].copy()
     for token, index in token_to_idx.items():
@@ -122,23 +122,22 @@ def init_encoder(network: Network, arrays: Arrays, codec: ReviewEncoder, token_t
 
 
 def sizes(config: Config) -> dict[str, object]:
-    """Return the settings that a classifier shares with another of a config, {path: value}: also its tokens'."""
+    """Return the settings that a classifier shares with its initial bundle, {path: value}, those of the text included."""
     text = {path: value for path, value in paths(config) if path.startswith("text.") and path != "text.ngram_buckets"}
     return {**sizes_of(config), **text}
 
 
 def init(network: Network, arrays: Arrays, codec: ReviewEncoder, token_to_idx: dict[str, int]) -> None:
-    """Give a classifier without n-grams all that another of the same vocabulary, {name: array}, has beside them."""
+    """Set a classifier's parameters from another with the same vocabulary, {name: array}, all but its n-grams."""
     if NGRAM_TABLE in arrays:
         arrays = {**arrays, "output.weight": arrays["output.weight"][:, :-1]}
     set_parameters(network, {name: arrays[name] for name in snapshot(network)})
 
 
 def continuing(config: Config, init_from: Optional[PathLike]) -> Config:
-    """Return a config with the settings that it must share with the classifier that it begins with.
+    """Return a config with the settings that it must share with its initial classifier.
 
-    It stays as it is with another task's bundle or without one, and where the two are of different kinds, which
-    training refuses.
+    The config stays as it is without an initial classifier, or if its network is of another kind, which training refuses.
     """
     first = first_bundle(init_from, *lenders())
     if first is None or first.layout is not LAYOUT or first.config.model.kind != config.model.kind:
@@ -147,9 +146,9 @@ def continuing(config: Config, init_from: Optional[PathLike]) -> Config:
 
 
 def read_sentences(path: Path) -> Reviews:
-    """Read a table of sentences; `signs` of its frame are (start, end, sign) of characters of the clean text.
+    """Read a table of sentences; `signs` of its frame are lists of (start, end, sign), positions in the clean text.
 
-    DataError, with the row, where a column is missing, a sentence has no text or a mark is none.
+    DataError, with the row, if a column is missing, a sentence has no text or a mark is malformed.
     """
     rows, documents, labels, cells = columns_of(path, COLUMNS)
     if not documents:
@@ -163,7 +162,7 @@ def read_sentences(path: Path) -> Reviews:
 
 
 def marks_of(document: str, cell: str, where: str) -> list[tuple[int, int, float]]:
-    """Return the marks of `start:end:sign ...`; DataError, which begins with `where`, for any other."""
+    """Parse the marks `start:end:sign ...`; DataError, which begins with `where`, if one is malformed."""
     length, marks = len(clean(document)), []
     if not length:
         raise DataError(f"{where}: expected a sentence, found none")
@@ -178,23 +177,23 @@ def marks_of(document: str, cell: str, where: str) -> list[tuple[int, int, float
 
 
 def unmarked(sentences: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the sentences that have a clear label and no mark: those from templates would only repeat n-grams."""
+    """Return the sentences that have a label of 0 or 1 and no mark: templates would only repeat n-grams."""
     clear = sentences["label"].isin([0, 1]) & ~sentences["signs"].astype(bool)
-    return pandas.concat([sentences[clear].drop_duplicates("document")] * TIMES, ignore_index=True)
+    return pandas.concat([sentences[clear].drop_duplicates("document")] * REPETITIONS, ignore_index=True)
 
 
 def with_sentences(examples: EncodedPart, sentences: pandas.DataFrame, encoder: ReviewEncoder) -> EncodedPart:
-    """Return a part with sentences behind its reviews."""
+    """Append sentences to the reviews of a part."""
     labels, reviews = sentences["label"].to_numpy(dtype="float64"), encoder.encode_many(list(sentences["document"]))
     frame = pandas.concat([examples.frame, sentences], ignore_index=True)
     return TrainingPart([*examples.reviews, *reviews], numpy.concatenate([examples.targets, labels]), frame)
 
 
 def gates_of(examples: EncodedPart) -> list[NDArray[numpy.float32]]:
-    """Return each token's gate (T,), that of the last mark that shares a character with it; NaN without a mark."""
+    """Return the tokens' gates (T,): the sign of the last mark that overlaps with the token, NaN without one."""
     gates = [numpy.full(len(review), numpy.nan, dtype="float32") for review in examples.reviews]
-    for own, review, marks in zip(gates, examples.reviews, examples.frame["signs"]):
-        # reviews have none
+    for review_gates, review, marks in zip(gates, examples.reviews, examples.frame["signs"]):
+        # reviews have no marks
         for start, end, sign in marks if isinstance(marks, list) else ():
-            own[[first < end and last > start for first, last in review.offsets]] = sign
+            review_gates[[first < end and last > start for first, last in review.offsets]] = sign
     return gates

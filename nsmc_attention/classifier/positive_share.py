@@ -1,4 +1,4 @@
-"""The share of positive reviews in a table, and labels that lean to the side which is commoner there.
+"""The share of positive reviews in a table, and labels that lean to the more common side.
 
 >>> from nsmc_attention import positive_share
 >>> positive_share(["최고의 영화", "지루하고 별로다", None]).n
@@ -19,49 +19,49 @@ from ..tables.parts import is_missing
 from .predictor import Classifier, packaged
 from .settings import LABELS
 
-# The output columns of labels by a share, and their types
+# Columns added for labels by a share, and their types
 LEANING = {"label_by_share": "string", "probability_by_share": "double", "share": "double"}
-# The largest odds by which a label leans to the commoner side
+# Largest odds by which a label leans to the more common side
 MOST_ODDS = 4.0
-# What --share may be beside a number
+# The value of --share that is not a number
 TABLE = "table"
 
 
 def positive_share(texts: Iterable[Any], classifier: Optional[Classifier] = None) -> Share:
     """Estimate the share of positive reviews.
 
-    A count of labels is biased towards one half; this corrects it for the share itself (Saerens et al. 2002, see
-    `measure.share`), and for what the stars of a sample say where texts are like film reviews; a text that a
-    tenth of the rows are counts once.
+    A count of labels is biased towards one half. This estimate corrects it for the share itself (Saerens et al. 2002, see
+    `measure.share`) and, if the texts are like film reviews, for the stars of a sample. A text that makes up a tenth of
+    the rows or more counts once.
 
     Parameters
     ----------
     texts : iterable of str
-        What `Classifier.predict_many` takes; None, NaN and blank texts are left out.
+        Any argument of `Classifier.predict_many`; None, NaN and blank texts are left out.
     classifier : Classifier or None
-        Scores the texts; None is the bundle that ships with the package.
+        Scores the texts; None is the packaged classifier.
 
     Returns
     -------
     Share(share, low, high, n)
-        share is None where it cannot be known: fewer than 6 reviews, most of them without Hangul, or an interval wider
-        than 0.65. low and high are the ends of the 95 % interval.
+        share is None for fewer than 6 reviews, if most have no Hangul, and if the interval is wider than 0.65. low and
+        high are the ends of the 95 % interval.
 
     Raises
     ------
     DataError
-        For one string, or anything but texts.
+        The argument is one string, or has no texts.
     """
     scorer, tally = or_packaged(classifier, Classifier, packaged), Tally()
     items: Iterable[Any] = items_of(texts, "reviews", "give a list or a column of them")
-    known = ("" if is_missing(text) else text for text in items)
-    for window in scorer.windows(known, list):
+    cells = ("" if is_missing(text) else text for text in items)
+    for window in scorer.windows(cells, list):
         tally += tally_of(scorer, window, *outcomes(scorer, scorer.rows_in(window)), tally.rows)
     return tally.share
 
 
 def require_share(share: Optional[Share], where: object) -> float:
-    """Return the number of an estimated share; DataError where it is unknown."""
+    """Return the number of an estimated share; DataError if it is unknown."""
     if share is None or share.share is None:
         advice = "give a number as share (--share)"
         raise DataError(f"{where}: expected a share that can be estimated, found {share}; {advice}")
@@ -70,10 +70,10 @@ def require_share(share: Optional[Share], where: object) -> float:
 
 @dataclass(frozen=True)
 class LabelsByShare(AddedColumns):
-    """A scorer whose reviews also get a label by the share of positive reviews in their table.
+    """A scorer that adds labels by the share of positive reviews in the table.
 
-    `label` and `probability` stay the review's own. `probability_by_share` has the odds of the share in it, at most 4
-    to 1, and `label_by_share` follows it: more labels are right, but the rarer one is given less often.
+    `label` and `probability` stay as they are. `probability_by_share` includes the odds of the share, at most 4 to 1, and
+    `label_by_share` follows it: more labels are right, but the rarer label is given less often.
     """
 
     share: float
@@ -90,8 +90,8 @@ class LabelsByShare(AddedColumns):
                 yield LABELS[leaning >= 0.5], leaning, self.share
 
 
-def share_given(value: Union[str, float]) -> Optional[float]:
-    """Return the number of a `--share`, None for "table"; ConfigError for anything else."""
+def parsed_share(value: Union[str, float]) -> Optional[float]:
+    """Return the number of a `--share`, None for "table"; ConfigError for any other value."""
     if value == TABLE:
         return None
     text = str(value)

@@ -1,4 +1,4 @@
-"""A classifier's result for one review, as a frozen value; in a notebook its words are shaded."""
+"""The classifier's result for one review: a frozen value that shows its words shaded in a notebook."""
 
 from dataclasses import dataclass, replace
 from html import escape
@@ -15,7 +15,7 @@ from ..network.graphs import AXES
 from .settings import LABELS
 
 BLANK = "blank: no word to score"
-# The output columns of tables, in the types of Arrow and of Spark; the same with those of the sentiment
+# Columns added to tables, with their Arrow and Spark types; then the same with the sentiment's columns
 TYPES = {"label": "string", "score": "double", "probability": "double", "error": "string"}
 WITH_SENTIMENT = {"label": "string", "score": "double", "sentiment": "string", "stars": "double", **TYPES}
 IN_WORDS = {name: kind for name, kind in WITH_SENTIMENT.items() if name != "stars"}
@@ -24,27 +24,27 @@ Row = tuple[Optional[str], Optional[float], Optional[float], Optional[str]]
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """A scored review; if there was nothing to score, `label` is None and `error` gives the reason.
+    """A scored review; `label` is None if there was nothing to score, and `error` gives the reason.
 
-    Two predictions are equal if texts, tokens and labels are and the numbers agree to 1e-5: the other reviews of a
-    batch change the order in which floats are summed.
+    Two predictions are equal if their texts, tokens and labels are, and their numbers agree to 1e-5: the other reviews
+    of a batch change the order in which floats are summed.
 
     Attributes
     ----------
     text : str
-        The clean text; text[start:end] of the offsets are the tokens, of its first 10,000 characters.
+        The clean text; text[start:end] of an offset is a token. Only the first 10,000 characters have tokens.
     score, probability : float or None
-        Probability of the label, 0.5..1, and of positive, 0..1.
+        Probability of the label, 0.5..1, and of "positive", 0..1.
     sentiment : "positive", "neutral", "negative" or None
-        None where there is no opinion (a fact, a question, a plan), or no label. Of a bundle without heads it is the label.
+        None for a review without an opinion (a fact, a question, a plan) or a label. The label if the bundle has no heads.
     stars : float or None
-        The expected stars, 1.0 to 10.0, of a review with a sentiment, by a bundle with heads (`sentiment.heads`).
+        Expected stars, 1.0..10.0; None for a review without a sentiment, and if the bundle has no `sentiment.heads`.
     weights : float32, one axis for each of `axes`
-        (T, T) where these are (queries, keys): row i holds the attention of token i to each token, and sums to 1. (R,
-        T) where these are (hops, keys): row i holds that of hop i. (T,) where these are (keys,): a review of more than
-        512 tokens has one weight a token.
+        (T, T) for (queries, keys): row i holds the attention of token i to each token, and sums to 1. (R, T) for (hops,
+        keys): row i holds the attention of hop i. (T,) for (keys,): a review of more than 512 tokens has one weight a
+        token.
     axes : tuple of str
-        The last is "keys", the tokens; before it "queries", the tokens too, or "hops".
+        Ends with "keys", the tokens, which may follow "queries", also the tokens, or "hops".
     """
 
     text: str
@@ -68,7 +68,7 @@ class Prediction:
 
     @property
     def opinion(self) -> str:
-        """The sentiment in words: "neutral, 5.8 stars", or "no opinion"; nothing where it only is the label."""
+        """The sentiment in words, as "neutral, 5.8 stars" or "no opinion"; "" if it only repeats the label."""
         return opinion_in_words(self.label, self.sentiment, self.stars)
 
     def averaged(self) -> "Prediction":
@@ -105,7 +105,7 @@ class Prediction:
         return attribution_html(self, self.token_weights)
 
     def to_dict(self, weights: bool = False) -> Record:
-        """Return plain values for JSON; with weights, `weights` (T x T, of hops R x T) and `token_weights` (T) too."""
+        """Return plain values for JSON; `weights` adds "weights" (T x T, or R x T for hops) and "token_weights" (T)."""
         names = ("text", "label", "score", "sentiment", "stars", "probability")
         values: Record = {name: getattr(self, name) for name in names}
         values.update(tokens=list(self.tokens), offsets=[list(span) for span in self.offsets])
@@ -119,7 +119,7 @@ class Prediction:
 
 
 def output_rows(probabilities: Numbers, reasons: Mapping[int, Optional[str]]) -> list[Row]:
-    """Return (label, score, probability, error) of probabilities (N,), NaN if blank; a reason withholds the label."""
+    """Return (label, score, probability, error) for probabilities (N,), NaN if blank; a reason withholds the label."""
     positive = probabilities >= 0.5
     labels, scores = map(LABELS.__getitem__, positive.tolist()), numpy.where(positive, probabilities, 1 - probabilities)
     rows: list[Row] = [*zip(labels, scores.tolist(), probabilities.tolist(), repeat(None))]
@@ -131,7 +131,7 @@ def output_rows(probabilities: Numbers, reasons: Mapping[int, Optional[str]]) ->
 
 
 def opinion_in_words(label: Optional[str], sentiment: Optional[str], stars: Optional[float]) -> str:
-    """Return "neutral, 5.8 stars", or "no opinion" of a review with a label alone; nothing without stars."""
+    """Return "neutral, 5.8 stars", or "no opinion" for a label without a sentiment; "" without stars."""
     if sentiment is None:
         return "no opinion" if label else ""
     return "" if stars is None else f"{sentiment}, {stars:.1f} stars"
@@ -146,21 +146,21 @@ METHODS: dict[str, str] = {
     "gradient": "gradient x input: how the log-odds change if the word's embedding grows a little",
     "erasure": "erasure: by how much the log-odds fall when the word is left out",
 }
-# Methods with values below 0, which speak for negative
+# Methods whose values below 0 speak for negative
 SIGNED = ("contribution", "gradient", "erasure")
-# Methods whose values are made of the attention's weights alone or times a value, with the matrix of these beside them
+# Methods computed from the attention weights, whose matrix is shown too
 WEIGHTED = ("contribution", "attention")
 
 
 def attribution_html(prediction: Prediction, values: Numbers, method: str = "attention", source: str = "") -> str:
-    """Return a prediction with a label as HTML, with values (T,) by one of METHODS; `source` names the model."""
+    """Return a labelled prediction as HTML, with values (T,) by one of METHODS; `source` names the model."""
     signed, largest = method in SIGNED, float(abs(values).max())
-    about = "".join(f" · {escape(each)}" for each in (prediction.opinion, source) if each)
+    notes = "".join(f" · {escape(note)}" for note in (prediction.opinion, source) if note)
     head = (
         f"<b>{escape(str(prediction.label))} {100 * float(prediction.score or 0):.1f} %</b> · "
-        f'<span title="{escape(METHODS[method])}">{method}</span>{about} · {legend(largest, signed)}'
+        f'<span title="{escape(METHODS[method])}">{method}</span>{notes} · {legend(largest, signed)}'
     )
     words = shaded_words(prediction.text, prediction.tokens, prediction.offsets, values, signed)
     has_matrix = method in WEIGHTED and prediction.weights.ndim > 1
-    unfolded = matrix_html(*prediction.matrices()) if has_matrix else ""
-    return in_frame(f'<div class="nsmc-head">{head}</div>{words}{unfolded}')
+    matrix = matrix_html(*prediction.matrices()) if has_matrix else ""
+    return in_frame(f'<div class="nsmc-head">{head}</div>{words}{matrix}')

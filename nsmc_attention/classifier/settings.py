@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..text.encoding import ReviewEncoder
 
 LABELS = ("negative", "positive")
-# Of the odds of the labels that `adapt` learns, so much is kept: at more, the rarer label is found less often than before
+# Largest odds between the labels that `adapt` keeps; with more, the rarer label is found less often than before
 KEPT_ODDS = 1.75
 
 
@@ -42,21 +42,21 @@ class ClassifierConfig(Settings):
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """Axes of the weights after that of the reviews."""
+        """Axes of the weights after the axis of reviews."""
         return self.attention.rows, "keys"
 
     @property
     def outputs(self) -> dict[str, Axes]:
-        """The outputs of its ONNX graph, {name: axes}."""
-        near: dict[str, Axes] = {}
+        """Outputs of the ONNX graph, {name: axes}."""
+        token_outputs: dict[str, Axes] = {}
         if self.values.near:
             pooled = self.attention.pooled(self.values.width(self.embedding_size, self.width))
-            near = {"contributions": ("N", "T"), "contexts": ("N", pooled + self.width)}
-        return {"probability": ("N",), "weights": ("N", *self.axes), **near, **self.encoder.outputs}
+            token_outputs = {"contributions": ("N", "T"), "contexts": ("N", pooled + self.width)}
+        return {"probability": ("N",), "weights": ("N", *self.axes), **token_outputs, **self.encoder.outputs}
 
     @property
     def numbers_per_pair(self) -> int:
-        """Numbers held for each pair of tokens: what bounds the longest review."""
+        """Numbers held for each pair of tokens; they bound the longest review."""
         return max(self.attention.numbers_per_pair, self.encoder.numbers_per_pair)
 
     def check_sizes(self) -> None:
@@ -171,7 +171,7 @@ class Config(TaskConfig):
 
     @property
     def fixed_length(self) -> Optional[int]:
-        """The only length in tokens that the network reads; None for any."""
+        """The one length in tokens that the network reads; None if it reads any."""
         return self.text.max_length if isinstance(self.model, ArticleConfig) else None
 
     @property
@@ -179,7 +179,7 @@ class Config(TaskConfig):
         return {"model.onnx": Interface(review_inputs(self.text.ngram_buckets > 0), self.model.outputs, classified)}
 
     def network(self, vocab_size: int, with_ngrams: bool = True) -> Network:
-        """Build the HybridBlock, its parameters not yet initialized; it is trained without the table of n-grams."""
+        """Build the HybridBlock with uninitialized parameters; training leaves out the table of n-grams."""
         buckets = self.text.ngram_buckets if with_ngrams else 0
         return self.model.network(vocab_size, self.text.max_length, buckets)
 
@@ -187,14 +187,14 @@ class Config(TaskConfig):
 PresetName = Literal["default", "extended", "distilled", "average", "post"]
 PRESETS = {
     "default": Config(),
-    # the extended track: trained on the raw star reviews first
+    # extended: trained on the raw star reviews first
     "extended": Config().with_fields(rare_words="pieces", pretrain_epochs=6, epochs=3, learning_rate=1e-3),
-    # half as wide, values of one word with signs, to be taught by the one above (--teacher) and by --sentences
+    # half as wide, with signed values of one word; the extended model is its --teacher, and it learns --sentences too
     "distilled": Config()
     .with_fields(rare_words="pieces", symbols=1, pretrain_epochs=12, epochs=3, learning_rate=1e-3)
     .with_fields(values="convolution", window=1, signed=1, hidden_size=48)
     .with_fields(erasure_reviews=120000, erasure_epochs=1, erasure_learning_rate=1e-3),
-    # as fastText does it (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings
+    # as in fastText (Joulin et al. 2016, arXiv:1607.01759): the average of the words' embeddings
     "average": Config().with_fields(ngram_buckets=0, encoder="none", attention="uniform", erasure_reviews=0),
     # the original article: 30 tokens, a small embedding and GRU, constant rate, no mask
     "post": Config(
@@ -213,7 +213,7 @@ def preset(name: PresetName) -> Config:
 
 
 def read_codec(content: bytes, path: Path, manifest: Manifest, config: Config) -> "ReviewEncoder":
-    """Return the encoder; BundleError where the labels are others, or the vocabulary does not fit."""
+    """Return the encoder; BundleError if the labels differ or the vocabulary does not fit."""
     if manifest.get("labels") != list(LABELS):
         labels = str(manifest.get("labels"))[:60]
         raise BundleError(f"{path.with_name('manifest.json')}: expected the labels {list(LABELS)}, found {labels}")

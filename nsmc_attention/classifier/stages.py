@@ -1,10 +1,10 @@
 """A classifier's training as a list of stages: tokenized reviews in, a calibrated network out.
 
-    stars -> labels -> table of n-grams, calibrated on the dev part -> attention, or of values near the token their
-    contributions, taught by erasure, calibrated again
+    stars -> labels -> table of n-grams, calibrated on the dev part -> attention, or contributions of values near the token,
+    trained on erasure, calibrated again
 
 A stage has an objective: the loss of a batch, the evaluation on the dev part, the metric that selects the epoch. Each
-stage has a folder with its checkpoints and is trained once; `train` brings the reviews and writes the bundle.
+stage has a folder with its checkpoints and is trained once; `train` reads the reviews and writes the bundle.
 """
 
 from collections.abc import Callable
@@ -40,18 +40,18 @@ from .origins import gates_of, unmarked, with_sentences
 from .predictor import TokenScorer
 from .settings import Config
 
-# Share of the importance that the attention is taught which comes from gradients
+# Share of gradients in the importance that the attention is trained on
 GRADIENT_SHARE = 0.25
 # The folder of each stage within the run folder
 STAGES = {"stars": "pretraining", "labels": ".", "erasure": "attention"}
-# What the errors of a contribution and of the gates weigh beside the cross entropy
+# Weights in the loss of the contributions' error and of the gates' error; cross entropy has 1
 ADDITIVITY, GATES = 0.1, 0.5
 
 
 class LabelsObjective(Objective):
-    """Cross entropy with labels of 0 and 1, or with probabilities: of raw stars, of the network's own predictions.
+    """Cross entropy with labels of 0 and 1, or with probabilities from raw stars or the network's own predictions.
 
-    To it is added `penalty` times the redundancy of the attention's hops, and of batches with gates their error.
+    The loss includes `penalty` times the redundancy of the attention's hops, and the gates' error if a batch has gates.
     """
 
     metric = "log_loss"
@@ -65,19 +65,19 @@ class LabelsObjective(Objective):
         loss = self.loss_of(logits, weights, batch)
         if batch.gates is None:
             return loss
-        # the squared error over the tokens whose gate is known, by review
+        # squared error over the tokens with a known gate, averaged over the reviews
         arrays = ~numpy.isnan(batch.gates), numpy.nan_to_num(batch.gates)
-        known, wanted = (mxnet.nd.array(array, ctx=self.device) for array in arrays)
-        return loss + GATES * (known * (others[0] - wanted).square()).sum() / len(batch.gates)
+        known, targets = (mxnet.nd.array(array, ctx=self.device) for array in arrays)
+        return loss + GATES * (known * (others[0] - targets).square()).sum() / len(batch.gates)
 
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
-        """Return the loss of what the network returned for a batch, (1,)."""
+        """Return the loss (1,) of the network's outputs for a batch."""
         loss = self.cross_entropy(logits, batch)
         return loss + self.penalty * redundancy(weights) if self.penalty else loss
 
     def cross_entropy(self, logits: Array, batch: Batch) -> Array:
-        """(N, C) -> (1,), nats."""
-        # as Gluon's SoftmaxCELoss, in half the time
+        """Return the mean cross entropy (1,) of logits (N, C), in nats."""
+        # equals Gluon's SoftmaxCELoss, in half the time
         targets = mxnet.nd.array(numpy.stack([1 - batch.labels, batch.labels], axis=1), ctx=self.device)
         return -(logits.log_softmax() * targets).sum(axis=1).mean()
 
@@ -94,10 +94,10 @@ class ErasureObjective(LabelsObjective):
     def loss_of(self, logits: Array, weights: Array, batch: Batch) -> Array:
         return super().loss_of(logits, weights, batch) + self.divergence(weights, batch.importance)
 
-    def divergence(self, weights: Array, wanted: Optional[NDArray[numpy.float32]]) -> Array:
+    def divergence(self, weights: Array, targets: Optional[NDArray[numpy.float32]]) -> Array:
         """Return the mean over reviews of KL(importance || attention averaged over its queries or hops), (1,), nats."""
         nd = mxnet.nd
-        importance = nd.array(wanted, ctx=self.device)  # (N, T)
+        importance = nd.array(targets, ctx=self.device)  # (N, T)
         rows = nd.ones((len(importance), 1, weights.shape[1]), ctx=self.device)
         # rows of padding are 0
         counts = (weights.sum(axis=2) > 0).sum(axis=1, keepdims=True)
@@ -107,26 +107,26 @@ class ErasureObjective(LabelsObjective):
 
 
 class ContributionsObjective(LabelsObjective):
-    """Cross entropy with the network's own predictions, plus the error of what a token is said to contribute.
+    """Cross entropy with the network's own predictions, plus the error of a token's contribution.
 
-    That is the distance of its contribution from the change of the log-odds when it is erased, squared up to 1 (Huber).
+    The error is the Huber loss between the contribution and the change of the log-odds when the token is erased.
     """
 
     def loss(self, network: Network, batch: Batch) -> Array:
         assert batch.without is not None
         logits, _, contributions, *_ = network(*as_inputs(batch, self.device))
-        left, *_ = network(*as_inputs(batch.without, self.device))
-        said = contributions.pick(mxnet.nd.array(batch.erased, ctx=self.device), axis=1)
-        change = logits - left
-        error = change[:, 1] - change[:, 0] - said
+        erased_logits, *_ = network(*as_inputs(batch.without, self.device))
+        contribution = contributions.pick(mxnet.nd.array(batch.erased, ctx=self.device), axis=1)
+        change = logits - erased_logits
+        error = change[:, 1] - change[:, 0] - contribution
         return self.cross_entropy(logits, batch) + ADDITIVITY * mxnet.nd.smooth_l1(error, scalar=1).mean()
 
 
 def redundancy(weights: Array) -> Array:
-    """Return how much the rows of weights A (N, R, T) attend to the same tokens, (1,).
+    """Return the penalty on rows of weights A (N, R, T) that attend to the same tokens, (1,).
 
-    The mean over reviews of ||A A^T - I||_F^2, Lin et al. 2017 (arXiv:1703.03130), equation 8: 0 where each row is on
-    one token, and no two on the same.
+    The mean over reviews of ||A A^T - I||_F^2, Lin et al. 2017 (arXiv:1703.03130), equation 8: 0 if each row has one
+    token, and no two rows the same.
     """
     gram = mxnet.nd.batch_dot(weights, weights, transpose_b=True)  # (N, R, R)
     gap = mxnet.nd.broadcast_sub(gram, mxnet.nd.eye(weights.shape[1], ctx=weights.context).expand_dims(0))
@@ -143,7 +143,7 @@ def as_inputs(batch: Batch, device: Device) -> tuple[Array, ...]:
 def predict_batches(
     network: Network, batches: Batches, device: Device
 ) -> tuple[NDArray[numpy.float64], list[NDArray[numpy.float32]]]:
-    """Return the probability of positive (N,) of the reviews, in their order, and each one's token weights (T,)."""
+    """Return the reviews' probabilities of positive (N,), in their order, and the token weights (T,) of each."""
     probability = numpy.zeros(len(batches.labels))
     token_weights = [numpy.zeros(length, dtype="float32") for length in batches.lengths]
     for members, batch in batches.in_order():
@@ -156,7 +156,7 @@ def predict_batches(
 
 
 def ngram_evidence(network: Network, batches: Batches, device: Device) -> NDArray[numpy.float64]:
-    """Return the n-grams' log-odds of the reviews as the last layer reads them, (N,), in their order."""
+    """Return the n-grams' log-odds (N,) that the last layer reads, in the order of the reviews."""
     odds = numpy.zeros(len(batches.labels))
     for members, batch in batches.in_order():
         features, _ = network.read(mxnet.nd, *as_inputs(batch, device))
@@ -182,18 +182,18 @@ class ClassifierTrainer:
     ) -> tuple[Network, Progress, Record]:
         """Train all stages; return the calibrated network, the main stage's Progress and the figures of `calibration`.
 
-        The stages of stars and labels have the `sentences`, the table of n-grams those without marks.
+        The stages of stars and labels include the `sentences`; the table of n-grams includes those without marks.
         """
         train, dev = encode(train_part, self.encoder), encode(dev_part, self.encoder)
         stars = encode(star_part, self.encoder) if star_part else None
         training = self.config.training
         network = self.new_network(dev_batches := self.batches(dev))
         if stars:
-            self.fit(network, self.stage("stars", self.beside(stars, sentences), dev_batches))
-        progress = self.fit(network, self.stage("labels", self.beside(train, sentences), dev_batches))
-        known = replace(train, taught=None)
-        known = with_sentences(known, unmarked(sentences.frame), self.encoder) if sentences else known
-        ngrams = self.fit_ngrams(network, stars, known, len(dev.labels)) if self.config.text.ngram_buckets else None
+            self.fit(network, self.stage("stars", self.batches_with(stars, sentences), dev_batches))
+        progress = self.fit(network, self.stage("labels", self.batches_with(train, sentences), dev_batches))
+        labelled = replace(train, taught=None)
+        labelled = with_sentences(labelled, unmarked(sentences.frame), self.encoder) if sentences else labelled
+        ngrams = self.fit_ngrams(network, stars, labelled, len(dev.labels)) if self.config.text.ngram_buckets else None
         arrays = snapshot(network)
         if ngrams:
             arrays = parameters.add_wide_part(arrays, ngrams.table, self.config.model.width)
@@ -203,28 +203,28 @@ class ClassifierTrainer:
             before, after = (100 * figures[name]["accuracy"] for name in ("before", "after"))
             self.run.say(f"n-grams: dev accuracy {after:.2f} % with them, {before:.2f} % without")
         if training.erasure.reviews:
-            drawn = numpy.random.RandomState(training.seed).permutation(len(train.labels))
-            examples = train.take(drawn[: training.erasure.reviews].tolist())
+            order = numpy.random.RandomState(training.seed).permutation(len(train.labels))
+            examples = train.take(order[: training.erasure.reviews].tolist())
             teach = self.teach_contributions if network.values else self.teach_attention
             teach(network, examples, dev_batches)
             figures = self.calibrate(network, dev_batches, ngrams)
         parameters.round_tables(network)
         return network, progress, figures
 
-    def beside(self, examples: EncodedPart, sentences: Optional[Reviews]) -> Batches:
-        """Return the batches of a part with the sentences, if there are some, whose marks teach the gates."""
+    def batches_with(self, examples: EncodedPart, sentences: Optional[Reviews]) -> Batches:
+        """Return the batches of a part with the sentences, if any, whose marks are targets of the gates."""
         if sentences is None:
             return self.batches(examples)
         joined = with_sentences(examples, sentences.frame, self.encoder)
         return self.batches(joined, gates=gates_of(joined) if any(sentences.frame["signs"]) else None)
 
     def fit(self, network: Network, stage: Stage) -> Progress:
-        """Train a stage; if that is done, load its result."""
+        """Train a stage, or load the result of a finished one."""
         patience = self.config.training.labels.patience if stage.name == "labels" else None
         return self.run.fit(network, replace(stage, patience=patience), self.config.training, STAGES[stage.name])
 
     def stage(self, name: str, batches: Batches, dev: Batches, kind: type[LabelsObjective] = LabelsObjective) -> Stage:
-        """Return a stage of all epochs of its settings."""
+        """Return a stage with its epochs and learning rate from the settings."""
         settings = getattr(self.config.training, name)
         objective = kind(dev, self.run.context, self.config.model.attention.penalty)
         return Stage(name, objective, batches, settings.epochs, settings.learning_rate)
@@ -232,7 +232,7 @@ class ClassifierTrainer:
     def teach_attention(self, network: Network, examples: EncodedPart, dev_batches: Batches) -> None:
         """Train the attention to highlight the tokens whose erasure changes the prediction.
 
-        The labels are the predictions of the deep part alone: the attention is to change, not the prediction.
+        The labels are the predictions of the deep part alone, so that the attention changes and the prediction does not.
         Dropout is off: attention cannot learn to point at a dropped token.
         """
         importance = self.importance(network, examples)
@@ -242,9 +242,9 @@ class ClassifierTrainer:
         self.fit(network, self.stage("erasure", batches, dev_batches, ErasureObjective))
 
     def teach_contributions(self, network: Network, examples: EncodedPart, dev_batches: Batches) -> None:
-        """Train contributions to be what erasing a token changes; the labels are the network's own predictions.
+        """Train contributions to equal the change by erasing a token; the labels are the network's own predictions.
 
-        A token of each review is erased. Dropout is off, as both are of the network that predicts.
+        One random token of each review is erased. Dropout is off, as in prediction.
         """
         examples = examples.take([number for number, review in enumerate(examples.reviews) if len(review) > 1])
         if not examples.reviews:
@@ -256,10 +256,10 @@ class ClassifierTrainer:
         self.fit(network, self.stage("erasure", batches, dev_batches, ContributionsObjective))
 
     def importance(self, network: Network, examples: EncodedPart) -> list[NDArray[numpy.float64]]:
-        """Return for each review each token's share of what the prediction depends on, (T,).
+        """Return the importance of each review's tokens for the prediction, (T,), which sums to 1.
 
-        Mostly the change of the prediction when the token is erased; in part gradient x input, which agrees with
-        erasure only in part (docs/faithfulness.md) and is the other measure that the attention is judged by.
+        Mostly the change of the prediction when the token is erased; the rest is gradient x input, the other measure of
+        faithfulness, which agrees with erasure only in part (docs/faithfulness.md).
         """
         # ONNX Runtime is three times as fast
         (content,), (interface,) = lower(network, self.config.graphs).values(), self.config.graphs.values()
@@ -268,17 +268,17 @@ class ClassifierTrainer:
         erased = leave_one_out(TokenScorer(self.encoder, engine, self.config), examples.reviews, bar)
         by_gradient = GradientEngine(GluonGraph(network, interface, self.run.context))
         products = TokenScorer(self.encoder, by_gradient, self.config).read(examples.reviews)[1]
-        pairs = ((shares(one), shares(other)) for one, other in zip(erased, products))
-        return [one + GRADIENT_SHARE * (other - one) for one, other in pairs]
+        pairs = ((shares(by_erasure), shares(product)) for by_erasure, product in zip(erased, products))
+        return [by_erasure + GRADIENT_SHARE * (product - by_erasure) for by_erasure, product in pairs]
 
-    def batches(self, examples: EncodedPart, with_ngrams: bool = False, **taught: Any) -> Batches:
-        """Return the batches of a part, with n-grams where the config has some, and with what is `taught` besides."""
+    def batches(self, examples: EncodedPart, with_ngrams: bool = False, **token_targets: Any) -> Batches:
+        """Return the batches of a part, with n-grams if the config has them, and with further targets."""
         encoder = self.encoder if with_ngrams else replace(self.encoder, ngram_buckets=0)
         size, length = self.config.training.batch_size, self.config.fixed_length
-        return Batches(examples.reviews, examples.targets, encoder, size, length, **taught)
+        return Batches(examples.reviews, examples.targets, encoder, size, length, **token_targets)
 
     def new_network(self, batches: Batches) -> Network:
-        """Build the network without its n-grams; one batch through it creates all its parameters."""
+        """Build the network without n-grams; a first batch creates its parameters."""
         network, device = self.config.network(len(self.encoder), with_ngrams=False), self.run.context
         network.explains = False
         _, batch = next(batches.in_order())
@@ -287,7 +287,7 @@ class ClassifierTrainer:
         return network
 
     def network_of(self, arrays: parameters.Arrays, dropout: bool = True) -> Network:
-        """Return the network of all its parameters, {name: array}."""
+        """Build the network with these parameters, {name: array}."""
         network = (self.config if dropout else self.config.without_dropout()).network(len(self.encoder))
         parameters.initialize_from(network, arrays, self.run.context)
         network.hybridize(static_alloc=True)
@@ -296,18 +296,18 @@ class ClassifierTrainer:
     def fit_ngrams(
         self, network: Network, stars: Optional[EncodedPart], train: EncodedPart, dev_count: int
     ) -> NgramTable:
-        """Fit the table of n-grams to the training part and to the clear ones of the raw reviews.
+        """Fit the table of n-grams to the training part and to the raw reviews with a clear label.
 
-        Those are what NSMC would call negative (1 to 4 stars) or positive (9 and 10). Where the dev part is too small
-        to decide what the table is worth, cross-fitting on the training part does.
+        Clear are 1 to 4 stars, negative in NSMC, and 9 and 10, positive. If the dev part is too small to calibrate the
+        table, cross-fitting on the training part does.
         """
         reviews, labels = train.reviews, train.labels
         if stars:
             values = stars.frame["stars"].to_numpy()
             clear = numpy.flatnonzero((values <= 4) | (values >= 9)).tolist()
-            known = set(stars.frame["id"].astype(str))
+            star_ids = set(stars.frame["id"].astype(str))
             ids = train.frame["id"].astype(str) if "id" in train.frame else [None] * len(train.labels)
-            others = [position for position, name in enumerate(ids) if name not in known]
+            others = [position for position, name in enumerate(ids) if name not in star_ids]
             reviews = [*stars.take(clear).reviews, *train.take(others).reviews]
             labels = numpy.concatenate([values[clear] > 5, labels[others]])
         token_lists, labels = [review.tokens for review in reviews], labels.astype(int)
@@ -319,7 +319,7 @@ class ClassifierTrainer:
         return NgramTable(table, worth)
 
     def factors(self, network: Network, examples: EncodedPart) -> Optional[list[NDArray[numpy.float32]]]:
-        """Return the factors of tokens' n-grams in the network (`terms`), (T,) of each review; None if they are 1."""
+        """Return the network's factors of the n-grams (see `terms`) by token, (T,) for each review; None if all are 1."""
         if network.values is None:
             return None
         _, weights = predict_batches(network, self.batches(examples, with_ngrams=network.has_ngrams), self.run.context)
@@ -327,7 +327,7 @@ class ClassifierTrainer:
         return [root + SHARED * (numpy.append(root[1:], root[-1]) - root) for root in roots]
 
     def calibrate(self, network: Network, dev_batches: Batches, ngrams: Optional[NgramTable]) -> Record:
-        """Calibrate the network's last layer on the dev part; return the figures."""
+        """Calibrate the network's last layer on the dev part; return the figures of `calibration`."""
         arrays = snapshot(network)
         odds, ngram_odds = self.odds(network, dev_batches), None
         if ngrams:
@@ -342,6 +342,6 @@ class ClassifierTrainer:
         return log_odds(predict_batches(network, batches, self.run.context)[0])
 
     def fine_tune(self, network: Network, known: Batches, dev: Batches, report: Callable[..., None]) -> None:
-        """Train a network on all its batches, for as many epochs as the settings say, without checkpoints."""
+        """Train a network on all batches, for all epochs of the settings, without checkpoints."""
         network.explains = False
         fit(network, self.stage("labels", known, dev), self.config.training, None, report)

@@ -1,4 +1,4 @@
-"""A whole training of a classifier as one function: reviews and a Config in, a run folder with a bundle out.
+"""Training of a classifier as one function: reviews and a Config in, a run folder with a bundle out.
 
 `train` is for Python, `train_classifier` for the command line; `stages` has the numerics.
 """
@@ -28,7 +28,7 @@ from .batches import Tokenized, TrainingPart
 from .origins import Origins
 from .settings import LABELS, LAYOUT, PRESETS, ClassifierBundle, Config, TrainingConfig
 
-# The option of each column, and the name that the command need not say
+# The option of each column, and its default name, which the command leaves out
 USUAL = {"text": ("text_column", "document"), "label": ("label_column", "label"), "stars": ("stars_column", None)}
 
 
@@ -51,36 +51,36 @@ def train(
     Parameters
     ----------
     data : "nsmc", "sample" or a path
-        Training data; for "nsmc" and "sample" the train file. The test file is read only to exclude its reviews from
+        Training data; the train file of "nsmc" and "sample". The test file is read only to exclude its reviews from
         pretraining on stars.
     out : path
         The run folder: settings.json, history.jsonl, curves.png, checkpoints, and at the end bundle/.
     valid : path or None
-        A labelled file as the dev part; None holds config.training.dev_fraction out, stratified and seeded.
+        A labelled file as the dev part; None holds out config.training.dev_fraction, stratified, the same for every seed.
     resume : bool
         Continue the run in `out`; its data and config must be the same.
     device : "auto", "cpu" or "gpu"
     init_from : path, "pretrained" or None
-        A bundle whose sizes the classifier shares. Of a classifier ("pretrained": the packaged one) it has the
-        vocabulary and begins with all but the n-grams; `continuing` gives the settings. Of a language model it begins
-        with encoder and embeddings.
-    teacher : path, "pretrained", several of them with commas between, or None
-        Classifiers whose probabilities, averaged as log-odds, are learnt beside the labels and stars: each target is
-        halfway between the two (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531).
+        A bundle of the same sizes to begin with. A classifier ("pretrained" is the packaged one) gives its vocabulary
+        and all parameters but the n-grams; `continuing` gives its settings. A language model gives encoder and
+        embeddings.
+    teacher : path, "pretrained", several of them separated by commas, or None
+        Classifiers whose probabilities, averaged as log-odds, are learnt too: each target is the mean of theirs and the
+        label or stars (knowledge distillation, Hinton et al. 2015, arXiv:1503.02531).
     sentences : path or None
-        A table of sentences that are learnt beside the labels and stars, without a teacher. Its columns are document,
-        label (0, 1 or between) and signs, "start:end:sign ..." of characters, which teach the gates of a classifier
-        with signed values: -1 for a negated word, 1 for another.
+        A table of sentences that are learnt too, without a teacher. Its columns are document, label (0..1) and signs,
+        "start:end:sign ..." with positions of characters, the targets of the gates of a classifier with signed values:
+        -1 for a negated word, 1 for another.
     columns : str or None
         `text_column`, `label_column`, `stars_column`, `encoding`, `positive`, the positive one of two labels, and
-        `sheet` of a workbook, but of `valid` always the first one; None finds them.
+        `sheet` of a workbook (for `valid` always the first sheet); None finds them.
 
     Raises
     ------
     DataError
-        A file is missing or malformed, has one label only, or too few reviews to hold a dev part out.
+        A file is missing or malformed, has only one label, or too few reviews to hold out a dev part.
     ConfigError
-        The run folder is taken or of another run; the loss is not finite; there is no such device.
+        The run folder is in use or belongs to another run; the loss is not finite; the device does not exist.
     TokenizerError
         The tokenizer is unknown or needs Java.
     """
@@ -97,8 +97,8 @@ def train_classifier(
     teacher: Union[str, Path, None] = None,
     sentences: Union[str, Path, None] = None,
 ) -> ClassifierBundle:
-    """Train as `train` does, where and how `run` says."""
-    # an unknown tokenizer, or one without its Java, is reported before anything is read or written
+    """Train as `train` does, in the folder and on the device of `run`."""
+    # an unknown tokenizer, or one without Java, is reported before any file is read or written
     tokenizer(config.text.tokenizer)
     origins = Origins.opened(config, init_from, teacher, sentences)
     reviews = read_reviews(source, "train")
@@ -112,8 +112,8 @@ def train_classifier(
     }
     run.check(settings)
     name, changes = nearest_preset(config, PRESETS)
-    given = {"init_from": init_from, "teacher": teacher, "sentences": sentences}
-    run.say_settings(" ".join(["--preset", name, *changes, *options(given)]))
+    sources = {"init_from": init_from, "teacher": teacher, "sentences": sentences}
+    run.say_settings(" ".join(["--preset", name, *changes, *options(sources)]))
     inputs = read_inputs(reviews, dev_reviews, config, source.data_dir, run, origins.vocabulary)
     settings["reads"] = {
         "tokenizer": tokenizer_version(config.text.tokenizer),
@@ -125,10 +125,10 @@ def train_classifier(
     from .stages import ClassifierTrainer
 
     trainer = ClassifierTrainer(config, inputs.encoder, run, begin)
-    # nothing about the input can be wrong from here on: only now is anything written
+    # the input is valid from here on: now files may be written
     run.begin(settings)
     if origins.teachers:
-        run.say(f"teacher: {', '.join(str(each.folder) for each in origins.teachers)}")
+        run.say(f"teacher: {', '.join(str(bundle.folder) for bundle in origins.teachers)}")
     stars = inputs.stars and origins.taught(inputs.stars)
     trained = trainer.train(origins.taught(inputs.train), inputs.dev, stars, origins.sentences)
     return finish(run, inputs, config, origins, trained)
@@ -156,7 +156,7 @@ def read_inputs(
     run: Run,
     vocabulary: Optional[bytes] = None,
 ) -> Inputs:
-    """Read and tokenize the input of a training; without a vocabulary as JSON, make that of the training data."""
+    """Read and tokenize the input of a training; without a vocabulary (JSON), build one from the training data."""
     from ..text.preprocessing import build_vocab, vocabulary_file
 
     run.say(f"data: {reviews.name}, {in_words(reviews.counts())}")
@@ -164,7 +164,7 @@ def read_inputs(
     train, dev = (whole, tokenized(dev_reviews, config)) if dev_reviews else split(whole, config.training)
     raw_reviews, stars = None, None
     if config.training.stars.epochs:
-        # without the reviews of the official test file and of the dev part, by id and by text
+        # exclude the reviews of the official test file and of the dev part, by id and by text
         raw_reviews = raw.load(raw.find(data_dir), [nsmc.load("nsmc", "test", data_dir).frame, dev.frame])
         run.say(f"raw star reviews: {in_words(raw_reviews.counts)}")
         stars = tokenized_part(raw_reviews.frame, raw_reviews.targets, config)
@@ -177,7 +177,7 @@ def read_inputs(
 
 
 def tokenized(reviews: Reviews, config: Config) -> Tokenized:
-    """Tokenize reviews and drop the blank ones; DataError where all have one label."""
+    """Tokenize reviews and drop blank ones; DataError if all have one label."""
     part = tokenized_part(reviews.frame, reviews.labels, config)
     if len(set(part.labels.tolist())) < 2:
         raise DataError(f"{reviews.name}: expected reviews of both labels, found one")
@@ -190,12 +190,12 @@ def tokenized_part(frame: pandas.DataFrame, labels: Numbers, config: Config) -> 
 
 
 def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
-    """Hold the dev part out, stratified by label, the same whatever the seed. Return [training part, dev part]."""
+    """Return [training part, dev part], stratified by label, the same for every seed."""
     from sklearn.model_selection import train_test_split
 
     positions, size = numpy.arange(len(part.labels)), settings.dev_fraction
     try:
-        chosen = train_test_split(positions, test_size=size, stratify=part.labels, random_state=0)
+        split_positions = train_test_split(positions, test_size=size, stratify=part.labels, random_state=0)
     except ValueError as problem:
         positive = int(part.labels.sum())
         raise DataError(
@@ -203,13 +203,13 @@ def split(part: Tokenized, settings: TrainingConfig) -> list[Tokenized]:
             f"each label, found {len(positions) - positive} negative and {positive} positive ones that differ; label more, "
             "or give other labelled reviews as --valid"
         ) from problem
-    return [part.take(members) for members in chosen]
+    return [part.take(members) for members in split_positions]
 
 
 def finish(
     run: Run, inputs: Inputs, config: Config, origins: Origins, trained: tuple[Network, Progress, Record]
 ) -> ClassifierBundle:
-    """Write a finished training's bundle, with the command that repeats it, and say how good it is."""
+    """Write the bundle of a finished training, with the command that repeats it, and report its dev accuracy."""
     reviews, dev_reviews, (network, progress, calibration) = inputs.reviews, inputs.dev_reviews, trained
     dev = dev_reviews.describe() if dev_reviews else {"split_off": reviews.name}
     data = {
@@ -219,11 +219,11 @@ def finish(
         **origins.describe(),
     }
     columns = {USUAL.get(name, (name, None)): value for name, value in reviews.columns.items()}
-    given = {option: value for (option, usual), value in columns.items() if value != usual}
+    flags = {option: value for (option, usual), value in columns.items() if value != usual}
     valid = dev_reviews and dev_reviews.name
-    again = command(config, PRESETS, {"data": reviews.name, "valid": valid, **given}, **origins.named("name"))
+    rerun = command(config, PRESETS, {"data": reviews.name, "valid": valid, **flags}, **origins.named("name"))
     best = {"best_epoch": progress.best_epoch + 1, **calibration["after"]}
-    manifest = {**manifest_of(config, data, best, again, origins.first), "calibration": calibration}
+    manifest = {**manifest_of(config, data, best, rerun, origins.first), "calibration": calibration}
     codec = {"vocab.json": inputs.vocabulary}, inputs.encoder
     bundle = write_classifier(run, network, config, codec, manifest, reviews.documents)
     run.say(f"dev accuracy {100 * best['accuracy']:.2f} % (epoch {best['best_epoch']}); bundle: {bundle.folder}")
@@ -239,7 +239,7 @@ def write_classifier(
     manifest: Manifest,
     documents: list[str],
 ) -> ClassifierBundle:
-    """Write a network and its vocabulary, as files and as encoder, as a bundle; the parity is measured on documents."""
+    """Write a bundle of a network and its codec (files, encoder); measure the ONNX model's parity on the documents."""
     from ..engines.onnx.graph import lower
     from .engines import GraphEngine
     from .export import disagreement, parity
@@ -247,13 +247,13 @@ def write_classifier(
     files, encoder = codec
     contents = {**files, **network_files(network, config)}
     engine = GraphEngine(GluonGraph(network, config.graphs["model.onnx"], run.context))
-    whole = lower(network, config.graphs)["model.onnx"]
+    onnx_model = lower(network, config.graphs)["model.onnx"]
     manifest = {
         "labels": list(LABELS),
         "tokenizer_version": tokenizer_version(config.text.tokenizer),
         "vocabulary": len(encoder),
         **manifest,
-        "parity": (figures := parity(engine, whole, encoder, config, documents)),
+        "parity": (figures := parity(engine, onnx_model, encoder, config, documents)),
     }
     if problem := disagreement(figures):
         run.say(f"the ONNX model is left out, because it is not Gluon's network: {problem}")

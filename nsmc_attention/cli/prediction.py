@@ -54,10 +54,10 @@ def predict(
 
 def leaning(scorer: "Scorer", share: str, scoring: Scoring) -> "Scorer":
     """Return the scorer with labels by a share; ConfigError where there is no table to estimate it of."""
-    from ..classifier.positive_share import LabelsByShare, require_share, share_given
+    from ..classifier.positive_share import LabelsByShare, parsed_share, require_share
     from ..scoring.files import tally_table
 
-    if (number := share_given(share)) is None:
+    if (number := parsed_share(share)) is None:
         # the tally is printed when the table is written
         number = require_share(tally_table(scorer, scoring.table_twice("--share table")).share, scoring.reading.data)
     return LabelsByShare(scorer, number)

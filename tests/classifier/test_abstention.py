@@ -7,7 +7,7 @@ import numpy
 import pytest
 
 from nsmc_attention import predict
-from nsmc_attention.classifier.abstention import LOST, NO_EVIDENCE, NOTICE, WRITTEN, Abstention
+from nsmc_attention.classifier.abstention import LOST, NO_EVIDENCE, NOTICE, POST, Abstention
 from nsmc_attention.classifier.explain import Explainer
 from nsmc_attention.classifier.positive_share import positive_share
 from nsmc_attention.classifier.windows import SUSPECT
@@ -47,7 +47,7 @@ def test_damaged_texts_and_notices_get_the_reason_and_no_label(reason, text):
 
 
 def test_tables_look_at_each_noun_of_a_notice():
-    nouns = {*re.findall("[가-힣]+", WRITTEN.replace("[글물]", "글|게시물"))} - {"상품", "구매"}
+    nouns = {*re.findall("[가-힣]+", POST.replace("[글물]", "글|게시물"))} - {"상품", "구매"}
     assert [noun for noun in [*nouns, "deleted", "removed"] if not re.search(SUSPECT, noun)] == []
 
 

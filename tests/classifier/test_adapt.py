@@ -34,7 +34,7 @@ ROWS = rows_of(GOODS[:8])
 def few_passes():
     """A third of the passes over a small table that the command makes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nsmc_attention.classifier.adapt.PASSES", (6, 10))
+        patch.setattr("nsmc_attention.classifier.adapt.ADAPT_EPOCHS", (6, 10))
         yield
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nsmc_attention.classifier.explain import Explainer
-from nsmc_attention.classifier.predictor import END, PAIRED, PIECE_TOKENS, WHOLE_TOKENS, Pieces, spans
+from nsmc_attention.classifier.predictor import MATRIX_TOKENS, PIECE_TOKENS, SENTENCE_END, WHOLE_TOKENS, Pieces, spans
 from nsmc_attention.measure.metrics import log_odds
 
 TOKENS = st.lists(st.sampled_from(["영화", "좋", "다", ".", "ㅋㅋ", "요", "!"]), min_size=1, max_size=700)
@@ -23,7 +23,7 @@ def test_pieces_are_the_whole_review_in_order_and_short(tokens):
 def test_pieces_end_with_sentences():
     tokens = [*["좋", "다", "."] * 60]
     cuts = spans(tokens, WHOLE_TOKENS, PIECE_TOKENS)
-    assert len(cuts) > 1 and all(END.fullmatch(tokens[end - 1]) for _, end in cuts)
+    assert len(cuts) > 1 and all(SENTENCE_END.fullmatch(tokens[end - 1]) for _, end in cuts)
 
 
 @given(st.lists(st.integers(1, 400), min_size=1, max_size=6))
@@ -38,7 +38,7 @@ def test_the_shares_of_a_review_sum_to_one(lengths):
 def test_what_is_said_after_256_tokens_counts_and_contributions_still_add_up(packaged):
     text = GOOD * 6 + BAD * 60
     prediction = packaged.predict(text)
-    assert prediction.label == "negative" and len(prediction.tokens) > PAIRED
+    assert prediction.label == "negative" and len(prediction.tokens) > MATRIX_TOKENS
     assert prediction.axes == ("keys",) and prediction.weights.sum() == pytest.approx(1, abs=1e-4)
     explainer = Explainer(packaged)
     bias = log_odds(packaged.predict("재밌다").probability) - explainer("재밌다").values.sum()

@@ -153,9 +153,9 @@ def test_what_the_tokens_add_is_their_weight_times_what_the_last_layer_makes_of_
     for row, length in enumerate(LENGTHS):
         own, scores = nearby(built, ids[row], length), weight[:-1].reshape(HOPS if attention == "structured" else 1, -1)
         rows = weights[row] if attention == "structured" else weights[row, :length].mean(axis=0, keepdims=True)
-        by_token = ngram_log_odds(nd, built.ngram_table(ngrams))[row : row + 1, :length]
-        by_token = shared_with_next(nd, by_token, nd.ones((1, length, 1)))[0, :, 0].asnumpy()
-        evidence = weight[-1] * numpy.sqrt(rows.mean(axis=0)[:length] * length) * by_token
+        ngram_odds = ngram_log_odds(nd, built.ngram_table(ngrams))[row : row + 1, :length]
+        ngram_odds = shared_with_next(nd, ngram_odds, nd.ones((1, length, 1)))[0, :, 0].asnumpy()
+        evidence = weight[-1] * numpy.sqrt(rows.mean(axis=0)[:length] * length) * ngram_odds
         expected = (rows[:, :length] * (scores @ own.T)).sum(axis=0) + evidence
         numpy.testing.assert_allclose(contributions[row, :length], expected, atol=1e-5)
         assert not contributions[row, length:].any()
@@ -187,8 +187,8 @@ def test_a_network_that_says_what_tokens_add_has_the_same_logits_as_one_that_doe
 
 def test_the_evidence_of_a_token_is_its_log_odds_and_those_of_the_one_before():
     table, (_, _, ngrams) = network().ngram_table, inputs()
-    by_token = ngram_log_odds(nd, table(ngrams))
-    evidence = with_previous_token(nd, by_token).asnumpy()
+    ngram_odds = ngram_log_odds(nd, table(ngrams))
+    evidence = with_previous_token(nd, ngram_odds).asnumpy()
     numpy.testing.assert_array_equal(evidence[:, 1:, 1], evidence[:, :-1, 0])
     assert not evidence[:, 0, 1].any()
 

@@ -6,7 +6,7 @@ import pandas
 import pytest
 
 from nsmc_attention import positive_share, score_column
-from nsmc_attention.classifier.positive_share import LEANING, MOST_ODDS, LabelsByShare, share_given
+from nsmc_attention.classifier.positive_share import LEANING, MOST_ODDS, LabelsByShare, parsed_share
 from nsmc_attention.classifier.predictor import Classifier
 from nsmc_attention.errors import ConfigError, DataError
 from nsmc_attention.measure.share import Evidence, Tally
@@ -93,9 +93,9 @@ def test_share_table_reads_the_table_twice(tmp_path, command):
 
 
 def test_a_number_is_given_as_such_or_in_percent():
-    assert (share_given("0.85"), share_given("85%"), share_given("table")) == (0.85, 0.85, None)
+    assert (parsed_share("0.85"), parsed_share("85%"), parsed_share("table")) == (0.85, 0.85, None)
     with pytest.raises(ConfigError, match="found '1.2'"):
-        share_given(1.2)
+        parsed_share(1.2)
 
 
 def test_tallies_of_parts_add_up_to_that_of_the_whole():

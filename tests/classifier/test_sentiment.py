@@ -17,7 +17,7 @@ def said():
     classifier = load_classifier()
     reviews, arrays = classifier.encoder.encode_many(TEXTS), load(classifier.bundle.read(FILE))
     dense = numpy.zeros((len(TEXTS), len(arrays["mean"])), "float32")
-    for members, _, _, read in classifier.score.computed(reviews, read=True):
+    for members, _, _, read in classifier.score.outputs(reviews, with_features=True):
         dense[members] = read
     found = {}
     for films in (True, False):

@@ -42,11 +42,11 @@ def test_an_adapting_that_is_killed_is_simply_started_again(die, command, bundle
     """Between the files of its bundle, nothing is under a final name."""
     # passes over the table; the command makes up to 30
     module, few = "nsmc_attention.classifier.adapt", (1, 1)
-    monkeypatch.setattr(f"{module}.PASSES", few)
+    monkeypatch.setattr(f"{module}.ADAPT_EPOCHS", few)
     table, run = tmp_path / "in.csv", tmp_path / "run"
     nsmc.load("sample", "train").frame[:40].to_csv(table, index=False)
     given = ("adapt", table, "--bundle", bundle_folder, "--force", "--out")
-    assert die(run, 3, "fsync", *given, run, also=f"import {module}\n{module}.PASSES = {few}\n")
+    assert die(run, 3, "fsync", *given, run, also=f"import {module}\n{module}.ADAPT_EPOCHS = {few}\n")
     assert not (run / "bundle").exists()
     for folder in (tmp_path / "whole", run):
         done = command(*given, folder)

@@ -16,7 +16,7 @@ import pandas
 
 from ...classifier.domain_shift import MOST_TEXTS, domain_shift, domain_warning
 from ...classifier.explain import Explainer
-from ...classifier.predictor import TEXT, WINDOW, Classifier
+from ...classifier.predictor import WINDOW, WINDOW_BYTES, Classifier
 from ...classifier.settings import LABELS, ClassifierBundle
 from ...corpora.data import File, open_file
 from ...corpora.labelled import WholeTable
@@ -164,7 +164,7 @@ def read_texts(
 def windows_read(reader: TextReader, table: WholeTable) -> Iterator[Row]:
     """Yield what the reader finds in each window of texts; say how far it is where no terminal shows a bar."""
     total, done, last_line = len(table.written), 0, time.monotonic()
-    windows = cut(table.cells(table.text_column, last=True), WINDOW, sys.getsizeof, TEXT)
+    windows = cut(table.cells(table.text_column, last=True), WINDOW, sys.getsizeof, WINDOW_BYTES)
     with progress_bar(total=total, desc="scoring", unit=" reviews") as bar:
         for few, (found,) in row_stream(reader, windows, 1 if total <= WINDOW else None):
             yield found

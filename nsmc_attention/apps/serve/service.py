@@ -16,7 +16,7 @@ from pydantic import Field, StrictBool
 from starlette.exceptions import HTTPException
 
 from ...classifier.explain import Explainer
-from ...classifier.positive_share import share_given
+from ...classifier.positive_share import parsed_share
 from ...classifier.prediction import AUTO, METHODS, WITH_SENTIMENT
 from ...classifier.predictor import Classifier
 from ...machine.batching import Batcher, cost_of, one_by_one
@@ -261,7 +261,7 @@ class Server:
         """
         options = (("sentiment", "columns" * sentiment),)
         load = partial(load_scorer, replace(self.require().classifier.reference, options=options))
-        given = (share_given(share) or share) if share else None
+        given = (parsed_share(share) or share) if share else None
         return await self.with_table(request, read_as, load, score, verbatim, given)
 
     async def with_table(
