@@ -133,7 +133,7 @@ def clauses(text: str, words: Words, placed: Optional[Morphemes] = None) -> list
         ending = JOINING.search(code[first:last]) if nouns else None
         judgments = [m for m in WORTH.finditer(worths, first, last) if m.start(2) not in names or "d" in str(m[3])]
         omitted.update(range(first + ending.start(), last) if ending else (), *(range(*m.span()) for m in judgments))
-        omitted.update(k for index in nouns if (m := LACK.match(worths, index + 1, last)) for k in range(*m.span()))
+        omitted.update(k for i in nouns if (lack := LACK.match(worths, i + 1, last)) for k in range(*lack.span()))
         worth = sum(1 if (m[2] == "p") ^ bool(m[1]) ^ bool(m[3]) else -1 for m in judgments)
         kind = "o" if "@o" in code[first:last] and kind != "x" else kind
         tail = tuple(filter(None, (stems[first + ending.start()], "다"))) if ending else ()
