@@ -1,1 +1,1 @@
-"""Applications: reports, tables of any size, a page and an HTTP API."""
+"""Applications: reports, bulk scoring of tables, an interactive page and an HTTP API."""

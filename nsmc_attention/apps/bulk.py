@@ -1,10 +1,10 @@
-"""Files of any size, scored partition by partition on Dask: on this machine, or on a cluster with a scheduler.
+"""Scoring of files of any size on Dask, partition by partition, on this machine or on a cluster.
 
-    files -> Partitions (rows of one file, read here) -> one output file each, written atomically by a worker
+    files -> Partitions (rows of one file, read by this process) -> one output file each, written atomically by a worker
 
-A rerun scores only the partitions whose output is missing. A worker loads the model once; if it dies, its partition is
-given to another. Reading takes a thirtieth of the time of scoring, so that one process reads for all. Dask's own
-readers are not used: `dask.dataframe.read_csv` cannot split at line breaks within quotes.
+A rerun scores only partitions without output. A worker loads the model once; if it dies, another one scores its
+partition. One process can read for all workers, because reading takes a thirtieth of the time of scoring. Dask's
+readers are unsuitable: `dask.dataframe.read_csv` cannot split files with line breaks in quotes.
 """
 
 import glob
@@ -37,14 +37,15 @@ from ..tables.source import SUFFIXES, find_source
 from ..tables.table import Table, open_table
 
 Client = required("bulk", "distributed").Client
-# The underscore hides it from programs that read the folder as one table
+# The underscore hides the file from programs that read the folder as one table
 PLAN = "_plan.json"
-# Rows of a partition: seconds of work
+# Default number of rows in a partition: seconds of work
 PARTITION_ROWS = 50_000
 PARTITION_STYLES = ("csv", "tsv", "jsonl", "parquet")
 CHANGED = " (or they were written or copied since: their size or modification time differs)"
-# Without a dashboard Dask's HTTP server still runs, before distributed 2024.9 (the newest for Python 3.9) open to all
-OWN_MACHINE = {
+# Local addresses: Dask's HTTP server runs even without a dashboard, before distributed 2024.9 (the newest for Python 3.9)
+# on all interfaces
+LOCAL_CLUSTER = {
     "threads_per_worker": 1,
     "processes": True,
     "host": "127.0.0.1",
@@ -56,7 +57,7 @@ OWN_MACHINE = {
 
 @dataclass(frozen=True)
 class Partition:
-    """Some rows of one file, the column of their texts, and the output's name."""
+    """Consecutive rows of one file, the column of their texts, and the name of their output."""
 
     source: Source
     text_column: str
@@ -77,30 +78,30 @@ def bulk(
     restore: Union[bool, str, Path] = False,
     **how: Optional[str],
 ) -> dict[str, Any]:
-    """Score files of reviews on Dask; return the numbers of partitions, of those scored now, of their rows.
+    """Score files of reviews on Dask; return the numbers of partitions, newly scored partitions and their rows.
 
-    `tally` has the estimated share of positive reviews in the rows scored now.
+    `tally` in the result has the estimated share of positive reviews in the newly scored rows.
 
     Parameters
     ----------
     sources : list of str
         csv, tsv, jsonl, parquet, xlsx or txt files, patterns (`*.csv`) and folders of such files.
     output : path
-        A folder, new or of the same sources, bundle and settings, for one csv, tsv, jsonl or parquet file a partition:
-        the rows' columns, label, score, probability, error; with `restore`, before these restored and restore_error.
+        A folder, new or from the same sources, bundle and settings. Each partition becomes a csv, tsv, jsonl or parquet
+        file with its columns, label, score, probability and error; `restore` adds restored and restore_error.
     scheduler : str or None
         Address of a running Dask scheduler, whose workers see the same paths; None starts `workers` local processes.
     rows : int
-        Rows of a partition at most; it has about 32 MiB at most too.
+        Maximum number of rows in a partition, which also has at most about 32 MiB.
     verbatim : bool
-        Do not mark cells of csv and tsv that a spreadsheet would compute (see `tables.writers`).
+        Leave cells of csv and tsv unmarked that a spreadsheet would compute (see `tables.writers`).
     restore : bool or path
-        Restore what is in doubt, and classify that: True, or the bundle of a restorer.
+        Restore doubtful reviews before classifying them: True, or the bundle of a restorer.
     how : text_column, encoding, sheet and header, each str or None
-        How each of the files is read; what is None is found.
+        Input format of the files; None detects it.
 
-    DataError, BundleError or ConfigError where a source is damaged, the bundle is or was replaced meanwhile, or the
-    folder is of another plan.
+    DataError, BundleError or ConfigError if a source or the bundle is damaged or was replaced during the run, or if the
+    folder has another plan.
     """
     if style not in PARTITION_STYLES:
         raise ConfigError(f"bulk: expected one of {', '.join(PARTITION_STYLES)}, found {style!r}")
@@ -108,10 +109,10 @@ def bulk(
     model: Any = Reference.of(Classifier, load_bundle(bundle, LAYOUT), engine)
     if restore is not False:
         model = corrections.reference(model, restore, engine)
-    # before they are read, so that a later modification makes another plan
+    # before reading, so that a modification during the run changes the plan
     states = [[str(path), *state_of(path)] for path in files]
     how = {**dict.fromkeys(("text_column", "encoding", "sheet", "header")), **how}
-    # a file that is refused is so before any is scored
+    # open all files first, so that an unreadable one stops the run before any scoring
     types = {**(RESTORED if restore else {}), **TYPES}
     tables = [opened(path, types, **how) for path in files]
     plan = {"sources": states, "rows": rows, "style": style, **how}
@@ -130,16 +131,16 @@ def bulk(
         with connected(scheduler, workers) as client:
             tally = sum(progress_bar(results(client, score, missing()), desc="partitions"), Tally())
     finally:
-        # of workers that were killed
-        for left in folder.glob(f"{PREFIX}*"):
-            remove(left)
+        # temporary files of killed workers
+        for path in folder.glob(f"{PREFIX}*"):
+            remove(path)
     return {**counts, "rows": tally.rows, "tally": tally}
 
 
 def partitions_of(
     tables: Iterable[tuple[Source, str]], states: list[list[object]], rows: int, style: str
 ) -> Iterator[Partition]:
-    """Yield the Partitions of files, which are read on the way; DataError for a file that has another state by then."""
+    """Read files and yield their Partitions; DataError for a file that was modified since `states`."""
     for number, (source, column) in enumerate(tables):
         for index, part in enumerate(open_table(source, column, rows).parts):
             if [str(source.path), *state_of(source.path)] not in states:
@@ -148,36 +149,36 @@ def partitions_of(
 
 
 def results(client: Any, score: Callable[[Partition], Tally], partitions: Iterable[Partition]) -> Iterator[Tally]:
-    """Yield score(partition) of each, in order, by Dask's workers, for each of which two are read ahead."""
-    # they stay with the scheduler, which gives them to another worker if one dies
+    """Yield score(partition) by Dask's workers, in order; each worker has two partitions in advance."""
+    # large graphs are intended: the scheduler keeps partitions, to send them to another worker if one dies
     warnings.filterwarnings("ignore", "Sending large graph")
     futures, ahead = deque[Any](), 2 * sum(client.ncores().values())
     for partition in partitions:
         futures.append(client.submit(score, partition, pure=False, retries=2))
         if len(futures) > ahead:
-            # without a name that holds it, its worker forgets the result
+            # no variable holds the future, so that its worker can release the result
             yield futures.popleft().result()
     while futures:
         yield futures.popleft().result()
 
 
 def fingerprints(model: Any) -> dict[str, Optional[str]]:
-    """Return the part of a plan that names the models: of a classifier's reference, or of two."""
+    """Return the fingerprints of a classifier and, if there is one, of its restorer, for the plan."""
     restorer = getattr(model, "restorer", None)
     return {"bundle": getattr(model, "classifier", model).fingerprint, "restorer": restorer and restorer.fingerprint}
 
 
 def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
-    """Return the files named by paths, patterns and folders, each once, in order; DataError where one names none."""
+    """Return the different files of paths, patterns and folders, in order; DataError if a source matches no file."""
     matches: list[Path] = []
     for source in map(str, sources):
         path = Path(source)
         if path.is_dir():
-            # an underscore hides what is no table, as the plan of an earlier bulk
-            paths = [each for each in path.glob("[!_]*") if each.suffix.lower() in SUFFIXES]
+            # an underscore marks files that are not tables, such as the plan of an earlier bulk
+            paths = [child for child in path.glob("[!_]*") if child.suffix.lower() in SUFFIXES]
         else:
             paths = [path] if path.is_file() else [Path(name) for name in glob.glob(source, recursive=True)]
-        files = [each.resolve() for each in sorted(paths) if each.is_file()]
+        files = [path.resolve() for path in sorted(paths) if path.is_file()]
         if not files:
             raise DataError(f"{source}: no such file, folder of tables, or pattern that matches any")
         matches += files
@@ -187,24 +188,24 @@ def expand(sources: Iterable[Union[str, Path]]) -> list[Path]:
 def opened(
     path: Path, types: Mapping[str, str], text_column: Optional[str], **how: Optional[str]
 ) -> tuple[Source, str]:
-    """Return how a file is read and its column of texts, for which its first rows are read; say what is renamed."""
+    """Return a file's Source and its column of texts, detected in its first rows; report renamed columns."""
     table = open_table(find_source(path, **how), text_column)
     say_renamed([*next(table.parts, {})], types, path)
     return replace(table.source, guessed=False), table.text_column
 
 
 def state_of(path: Path) -> tuple[int, int]:
-    """Return a file's size and modification time (ns), by which a change of its rows is noticed."""
+    """Return a file's size and modification time (ns), which detect a change of its content."""
     status = path.stat()
     return status.st_size, status.st_mtime_ns
 
 
 def check_plan(folder: Path, plan: dict[str, Any]) -> None:
-    """Write the plan into a folder without outputs; ConfigError for a folder of another plan or with other content."""
+    """Write the plan into a folder without outputs; ConfigError for a folder with another plan or other files."""
     path, text = folder / PLAN, json.dumps(plan, ensure_ascii=False, indent=2) + "\n"
     if path.is_file() and any(entry.name != PLAN and not entry.name.startswith(PREFIX) for entry in folder.iterdir()):
         saved = read_json(path.read_bytes(), path, ConfigError, "the plan of an earlier bulk")
-        # names of files that are not UTF-8 are compared as they were written
+        # file names that are not UTF-8 were written with replacements
         for name, value in json.loads(text.encode("utf-8", "replace")).items():
             if not isinstance(saved, dict) or saved.get(name) != value:
                 difference = f"other {name.replace('_', ' ')}{CHANGED if name == 'sources' else ''}"
@@ -217,10 +218,10 @@ def check_plan(folder: Path, plan: dict[str, Any]) -> None:
 
 
 def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
-    """Return a client of the scheduler at an address, or of local worker processes."""
+    """Return a client of the scheduler at an address, or of a local cluster."""
     if not scheduler:
         with signals_blocked():
-            return Client(silence_logs=50, n_workers=workers or cores(), **OWN_MACHINE)
+            return Client(silence_logs=50, n_workers=workers or cores(), **LOCAL_CLUSTER)
     try:
         return Client(scheduler, timeout=10)
     except (OSError, ValueError) as problem:
@@ -230,8 +231,8 @@ def connected(scheduler: Optional[str], workers: Optional[int]) -> Any:
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Block SIGINT and SIGTERM in processes started within: Ctrl-C reaches them too, and they would complain."""
-    # its start would unblock the signals
+    """Block SIGINT and SIGTERM in processes that start in this context, which would print tracebacks on Ctrl-C."""
+    # start the tracker now: its later start would unblock the signals
     import_module("multiprocessing.resource_tracker").ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT, signal.SIGTERM))
     try:

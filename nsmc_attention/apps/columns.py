@@ -1,4 +1,4 @@
-"""A pandas column of texts, scored: for a DataFrame in a notebook, and the body of a Spark pandas UDF.
+"""Scoring of a pandas column, for a DataFrame in a notebook or in a Spark pandas UDF.
 
 >>> import pandas
 >>> from nsmc_attention import score_column
@@ -18,7 +18,7 @@ from ..scoring.files import outcomes, tally_of
 from ..scoring.reference import Scorer, or_packaged, text_column_of
 from ..systems.restore.corrections import over
 
-# What score_column returns, as Spark's pandas_udf wants it
+# Result of score_column as a schema for Spark's pandas_udf
 SPARK_SCHEMA = ", ".join(f"{name} {kind}" for name, kind in TYPES.items())
 
 
@@ -36,24 +36,24 @@ def score_column(
     column : Series, list or DataFrame
         N reviews; None and NaN are blank, other values are converted to text.
     classifier : Classifier, str or None
-        None is the packaged one, loaded once per process. A str is the `text_column`.
+        None is the packaged one, loaded once per process. A str is taken as the `text_column`.
     restore : bool or Restorer
-        Restore and score again the reviews that the classifier is unsure of; the columns of `restore_column` come first.
+        Restore and rescore reviews that the classifier is unsure about; adds the columns of `restore_column` first.
     text_column : str or None
-        The column of a DataFrame that has the reviews; None finds it by its name.
+        The DataFrame's column of reviews; None detects it by its name.
     share : "table", float or None
-        Add a label by the share of positive reviews, between 0 and 1, see `LabelsByShare`; "table" estimates the share.
+        Share of positive reviews, between 0 and 1, for an additional label (see `LabelsByShare`); "table" estimates it.
 
     Returns
     -------
     DataFrame
         N rows with label, score, probability and error, and the column's index. The columns of a DataFrame come first.
-        If one has the name of a result, the results are called predicted_label and so on, which is said on stderr.
+        If they include the name of a result, results are named predicted_label etc., and a message on stderr says so.
 
     Raises
     ------
     DataError
-        The column is of another kind, a DataFrame lacks it, or the share cannot be estimated.
+        The column has another type or is missing in the DataFrame, or the share cannot be estimated.
     """
     if isinstance(classifier, str):
         classifier, text_column = None, classifier
@@ -64,7 +64,7 @@ def score_column(
 
 
 def share_of(scorer: Scorer, column: Texts, text_column: Optional[str]) -> float:
-    """Return the estimated share of positive reviews in a column; DataError where it cannot be estimated."""
+    """Return the estimated share of positive reviews in a column; DataError if it cannot be estimated."""
     frame = isinstance(column, pandas.DataFrame)
     texts = texts_in(column[text_column_of(column, text_column)] if frame else column)
     return require_share(tally_of(scorer, [*texts], *outcomes(scorer, scorer.rows(texts))).share, "column")

@@ -1,4 +1,4 @@
-"""A classifier against reviews: the figures that `evaluate`, `faithfulness` and `hops` print."""
+"""Evaluation of a classifier on reviews: the metrics of the commands `evaluate`, `faithfulness` and `hops`."""
 
 import shlex
 import sys
@@ -27,11 +27,11 @@ SIDES = ("negative", "neutral", "positive")
 
 
 def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False) -> Record:
-    """Score a classifier on labelled reviews; a blank review counts with probability 0.5.
+    """Evaluate a classifier on labelled reviews; a blank review has probability 0.5.
 
-    With `restore`, True or a Restorer, reviews in doubt are restored first. Returns `metrics.metrics` plus unlabelled
-    (reviews that `predict` gives no label), accuracy_labelled (of the others), data, bundle, engine, with `restore` the
-    restorer's bundle, of neutral reviews three_classes, and seconds (from text to probabilities).
+    With `restore`, True or a Restorer, doubtful reviews are restored first. Returns `metrics.metrics`, unlabelled (the
+    number of reviews that `predict` does not label), accuracy_labelled (on the others), data, bundle, engine, with
+    `restore` the restorer's bundle, with neutral reviews three_classes, and seconds (from texts to probabilities).
     """
     check_kind("evaluate", reviews, Reviews, advice="; read them with load_reviews()")
     scorer: Any = over(classifier, restore)
@@ -40,11 +40,11 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False)
     seconds = time.perf_counter() - started
     probability = numpy.array([0.5 if row[-2] is None else row[-2] for row in rows])
     labelled = numpy.array([row[-1] is None for row in rows], dtype=bool)
-    right = (probability >= 0.5) == reviews.labels
+    is_correct = (probability >= 0.5) == reviews.labels
     return {
         **metrics(reviews.labels, probability),
         "unlabelled": int((~labelled).sum()),
-        "accuracy_labelled": float(right[labelled].mean()) if labelled.any() else None,
+        "accuracy_labelled": float(is_correct[labelled].mean()) if labelled.any() else None,
         "data": reviews.name,
         "bundle": classifier.bundle.name,
         "engine": classifier.engine.name,
@@ -55,25 +55,25 @@ def evaluate(classifier: Classifier, reviews: Reviews, restore: Restore = False)
 
 
 def three_classes(classifier: Classifier, reviews: Reviews) -> Record:
-    """Return macro_f1, the f1 of each of SIDES and confusion: rows are SIDES, columns these and no opinion."""
+    """Return macro_f1, f1 for each of SIDES, and the confusion matrix: rows are SIDES, columns SIDES and no opinion."""
     from sklearn.metrics import confusion_matrix, f1_score
 
     true = [*(SIDES[2 * label] for label in reviews.labels), *["neutral"] * len(reviews.neutral)]
-    found = [row[2] or "none" for row in classifier.with_sentiment().rows([*reviews.documents, *reviews.neutral])]
-    each = f1_score(true, found, labels=SIDES, average=None, zero_division=0).tolist()
-    confusion = confusion_matrix(true, found, labels=[*SIDES, "none"])[:-1].tolist()
-    return {"macro_f1": sum(each) / len(SIDES), "f1": dict(zip(SIDES, each)), "confusion": confusion}
+    predicted = [row[2] or "none" for row in classifier.with_sentiment().rows([*reviews.documents, *reviews.neutral])]
+    f1 = f1_score(true, predicted, labels=SIDES, average=None, zero_division=0).tolist()
+    confusion = confusion_matrix(true, predicted, labels=[*SIDES, "none"])[:-1].tolist()
+    return {"macro_f1": sum(f1) / len(SIDES), "f1": dict(zip(SIDES, f1)), "confusion": confusion}
 
 
 def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, seed: int = 0) -> Record:
-    """Measure how faithful a classifier's `token_weights` are on `limit` reviews drawn by seed.
+    """Measure the faithfulness of a classifier's `token_weights` on `limit` reviews drawn by seed.
 
-    Returns `measure.faithfulness.faithfulness` plus data, bundle and seconds. Contributions are measured where the
-    classifier has them. Gradients are left out where MXNet is missing.
+    Returns `measure.faithfulness.faithfulness` plus data, bundle and seconds. The result includes contributions if the
+    classifier has them, and gradients if MXNet is installed.
     """
     started = time.perf_counter()
-    chosen = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
-    encoded = list(filter(len, map(classifier.bundle.codec.encode, reviews.frame["document"].iloc[chosen])))
+    sample = numpy.random.RandomState(seed).permutation(len(reviews))[:limit]
+    encoded = list(filter(len, map(classifier.bundle.codec.encode, reviews.frame["document"].iloc[sample])))
     orders: Record = {"attention": [prediction.token_weights for prediction in classifier.predict_encoded(encoded)]}
     explainer = Explainer(classifier)
     try:
@@ -91,17 +91,18 @@ def faithfulness(classifier: Classifier, reviews: Reviews, limit: int = 1000, se
 
 
 def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest: int = 20) -> Record:
-    """Measure which words the hops of a structured classifier attend to in the first `limit` texts.
+    """Measure the words that each hop of a structured classifier attends to in the first `limit` texts.
 
-    Returns reviews (with a word), overlap (`metrics.overlap`), words: for each hop its tokens by weight,
-    as `heatmap.by_hop`, and bundle. ConfigError if the classifier's attention has no hops.
+    Returns reviews (their number, without blank ones), overlap (`metrics.overlap`), words (the tokens of each hop by
+    weight, see `heatmap.by_hop`) and bundle. ConfigError if the classifier's attention has no hops.
     """
     if "hops" not in classifier.engine.axes:
         raise ConfigError(
             f"{classifier.bundle.folder}: expected a classifier of structured attention, found "
             f"{classifier.bundle.config.model.attention.kind}, which has no hops; train one with --attention structured"
         )
-    predictions = [one for one in classifier.predict_stream(islice(texts, limit)) if one.label is not None]
+    stream = classifier.predict_stream(islice(texts, limit))
+    predictions = [prediction for prediction in stream if prediction.label is not None]
     return {
         "reviews": len(predictions),
         "overlap": overlap(prediction.weights for prediction in predictions),
@@ -110,13 +111,13 @@ def hops(classifier: Classifier, texts: Iterable[str], limit: int = 5000, fewest
     }
 
 
-def record(bundle: ClassifierBundle, judged: Record, reviews: Reviews) -> None:
-    """Write what `evaluate` returned for reviews into the bundle's manifest and model card, with the command."""
-    # as it was given; but no card holds a whole path
+def record(bundle: ClassifierBundle, evaluation: Record, reviews: Reviews) -> None:
+    """Write the result of `evaluate` into the bundle's manifest and model card, with the command."""
+    # relative paths as given, but no absolute path in a model card
     path = bundle.name if bundle.folder.is_absolute() else str(bundle.folder)
-    which = [] if bundle.packaged else ["--bundle", path]
-    command = shlex.join(["nsmc-attention", "evaluate", "--data", judged["data"], *which])
-    figures = {name: value for name, value in judged.items() if name not in ("bundle", "seconds")}
+    options = [] if bundle.packaged else ["--bundle", path]
+    command = shlex.join(["nsmc-attention", "evaluate", "--data", evaluation["data"], *options])
+    figures = {name: value for name, value in evaluation.items() if name not in ("bundle", "seconds")}
     trained = bundle.manifest["data"]["train"]
     part = "test" if reviews.name == trained["name"] in CORPORA else f"test on {reviews.name}"
     part = "training file" if reviews.sha256 == trained["sha256"] else part

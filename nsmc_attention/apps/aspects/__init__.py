@@ -1,1 +1,1 @@
-"""`aspects`: what reviews praise and what they blame: acting, story, direction, music, ..."""
+"""`aspects`: the aspects that reviews praise or blame, such as acting, story, direction and music."""

@@ -1,1 +1,1 @@
-"""`report`: one page about the reviews of a table."""
+"""`report`: a page that summarizes the reviews of a table."""

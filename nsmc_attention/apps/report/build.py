@@ -1,4 +1,4 @@
-"""From a table of reviews to a report: score it, count it, draw it, write the page."""
+"""The report of a table of reviews: score the reviews, compute statistics, write the page."""
 
 import html
 import json
@@ -39,11 +39,11 @@ from ..words import words_of
 from .content import SHOWN, Content, Example, Section, rate_groups
 from .statistics import SENTIMENTS, Tables, clearest, count, count_words, dates_of, extreme_reviews
 
-# The csv files of --tables: those of every report, and all
+# Names of the csv files of --tables: those of every report, and all
 ALWAYS = ("words_by_log_odds", "words_by_attention", "reviews")
 TABLES = (*ALWAYS, "sentiments", "groups", "months", "agreement", "aspects", "aspects_by_group")
 LANGUAGES = ("ko", "en")
-# What is predicted of a text with a label, the last two where the classifier has heads, and what is known of a mention
+# Columns and types of predictions (the last two for a classifier with heads) and of mentions of aspects
 LABEL, SENTIMENT = map(pandas.CategoricalDtype, (LABELS, SENTIMENTS))
 PREDICTED = {"probability": "f8", "label": LABEL, "sentiment": SENTIMENT, "expected_stars": "f8"}
 MENTION = {"row": "int32", "start": "int32", "end": "int32", "odds": "f8", "label": LABEL, "probability": "f8"}
@@ -62,11 +62,11 @@ def report(
     stars_column: Optional[str] = None,
     aspects_file: Optional[PathLike] = None,
 ) -> Tables:
-    """Write the report of a table of reviews as an .html page, whole or not at all; return its tables by name.
+    """Write the report of a table of reviews atomically as an .html page; return its tables by name.
 
-    Shares are estimated (`measure.share`). `stars_column` has the table's own stars, which lead; None finds it. Groups have
-    predicted stars where the film network reads the classifier. DataError if a table cannot be read, lacks a column, or has
-    no review with a word; ConfigError if the output is no .html, or the folder for the tables holds other files.
+    Shares are estimated (`measure.share`); stars in `stars_column` (None: detected) come before estimates. Groups have
+    predicted stars if the film network fits the classifier. DataError if the table cannot be read, lacks a column or has
+    no review with a word; ConfigError if the output is not .html, or the folder of the tables has other files.
     """
     if Path(output).suffix.lower() != ".html":
         raise ConfigError(f"{output}: expected a page that ends in .html")
@@ -77,20 +77,20 @@ def report(
         check_folder(Path(tables_to))
     words, rater = read_words(aspects_file), rater_of(classifier.bundle, film_bundle) if group_by else None
     table, frame, stars = read(source, group_by, date_column, stars_column)
-    # from all parts of the table, which may be sorted
+    # a sample from the whole table, because it may be sorted
     path, sample = table.path, [*islice(table.cells(table.text_column), 0, None, 1 + len(frame) // MOST_TEXTS)]
     if warning := domain_warning(classifier, sample):
         print(f"{path}: {warning}", file=sys.stderr)
-    # the stars and the words of films say nothing of other texts
+    # films' ratings and aspect words do not apply to other texts
     rater = None if (unlike := domain_shift(classifier, sample)) else rater
     reader = TextReader(classifier, words, bool(rater))
     frame, tally, counts, mentions, pools, shown = read_texts(reader, table, frame, rater)
     mentions = mentions[:0] if unlike and not words else mentions
     tables = count(frame, shown, counts, mentions, classifier.prior, tally.evidence)
     ratings = rate_groups(rater, pools, tables["groups"]) if rater else None
-    say, own = phrases(language), Path(aspects_file).name if aspects_file else None
-    explainer, more = Explainer(classifier), (own, group_by, rater, ratings, unlike, stars)
-    content = Content(frame, shown, tables, say, explainer, tally, mentions, *more)
+    say, words_file = phrases(language), Path(aspects_file).name if aspects_file else None
+    explainer, options = Explainer(classifier), (words_file, group_by, rater, ratings, unlike, stars)
+    content = Content(frame, shown, tables, say, explainer, tally, mentions, *options)
     write_text(output, report_page(content, title or say["title"], path.name, classifier.bundle, language))
     if tables_to:
         write_tables(Path(tables_to), tables)
@@ -100,7 +100,7 @@ def report(
 
 @dataclass(frozen=True)
 class TextReader(AspectReader):
-    """Reads of texts what a report counts, small enough to come from a worker; for `films` their vectors too."""
+    """A reader of a report's statistics of texts, compact enough to send from a worker; with `films` also vectors."""
 
     films: bool = False
 
@@ -109,7 +109,7 @@ class TextReader(AspectReader):
         return ReviewReader(self.scorer.bundle, threads=1)
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        """Return one row of all texts: the clean texts, frames of PREDICTED and MENTION, `count_words`, vectors."""
+        """Return one row for all texts: frames of PREDICTED with clean texts and of MENTION, `count_words`, vectors."""
         scorer, reviews = self.scorer, self.scorer.encoder.encode_many([*texts])
         probabilities, weights, figures = scorer.score.read(reviews, scorer.heads)
         labelled = scorer.labels_of(reviews, probabilities)
@@ -118,43 +118,43 @@ class TextReader(AspectReader):
             for (label, _, probability, _), (sentiment, stars) in zip(labelled, scorer.sentiments(labelled, figures))
         ]
         placed = [placed_morphemes(review.text) for review in reviews]
-        read = zip(predicted, reviews, placed, weights)
-        words = count_words((label, *words_of(*each)) for (_, label, *_), *each in read if label)
-        judged = self.read(reviews, placed) if Explainer(scorer).has_contributions else []
-        mentions = [(row, *each) for row, found in enumerate(judged) for each in mentions_of(found)]
+        rows = zip(predicted, reviews, placed, weights)
+        words = count_words((label, *words_of(*inputs)) for (_, label, *_), *inputs in rows if label)
+        aspects = self.read(reviews, placed) if Explainer(scorer).has_contributions else []
+        mentions = [(row, *mention) for row, pairs in enumerate(aspects) for mention in mentions_of(pairs)]
         types = {**MENTION, "aspect": pandas.CategoricalDtype(sorted(self.added))}
         vectors = self.review_reader.read(reviews) if self.films else None
-        said = pandas.DataFrame(predicted, columns=[*PREDICTED]).astype(PREDICTED).iloc[:, : 4 if scorer.heads else 2]
-        said.insert(0, "text", [review.text for review in reviews])
-        return [(said, pandas.DataFrame(mentions, columns=[*types]).astype(types), words, vectors)]
+        frame = pandas.DataFrame(predicted, columns=[*PREDICTED]).astype(PREDICTED).iloc[:, : 4 if scorer.heads else 2]
+        frame.insert(0, "text", [review.text for review in reviews])
+        return [(frame, pandas.DataFrame(mentions, columns=[*types]).astype(types), words, vectors)]
 
 
-def mentions_of(judged: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
-    """Yield the place, odds, label (None: undecided) and probability of each aspect's clearest clause, and its name."""
-    for name, odds in {**by_name(judged, decided=False), **by_name(judged)}.items():
-        best, _ = max((pair for pair in judged if pair[0].name == name), key=lambda pair: pair[1] * odds)
+def mentions_of(aspects: Sequence[tuple[Aspect, float]]) -> Iterator[Row]:
+    """Yield start, end, odds, label (None: undecided), probability and name of each aspect, at its clearest clause."""
+    for name, odds in {**by_name(aspects, decided=False), **by_name(aspects)}.items():
+        best, _ = max((pair for pair in aspects if pair[0].name == name), key=lambda pair: pair[1] * odds)
         yield best.start, best.end, odds, best.label, (1 + math.tanh(odds / 2)) / 2, name
 
 
 def read_texts(
     reader: TextReader, table: WholeTable, frame: pandas.DataFrame, rater: Optional[FilmRater]
 ) -> tuple[pandas.DataFrame, Tally, pandas.DataFrame, pandas.DataFrame, Pools, pandas.DataFrame]:
-    """Fill a frame with PREDICTED; return its rows with a label, counts of all texts, and those that may be shown."""
+    """Add PREDICTED to a frame; return its labelled rows, tally, words, mentions, pools and candidates for examples."""
     tally, words, pools, kept = Tally(), pandas.DataFrame(), Pools(), [*PREDICTED][: 3 if reader.scorer.heads else 2]
     mentions, shown = list[pandas.DataFrame](), list[pandas.DataFrame]()
     frame[kept] = pandas.DataFrame(index=frame.index, columns=kept).astype({name: PREDICTED[name] for name in kept})
-    for said, judged, counts, vectors in windows_read(reader, table):
-        said.index, judged["row"] = said.index + tally.rows, judged["row"] + tally.rows
-        frame.loc[said.index, kept] = said[kept]
-        rows = said[["text"]].join([frame.loc[said.index], said.filter(["expected_stars"])])
-        mentions.append(judged.join(rows.dropna(subset=["label"]).filter(["group"]), on="row"))
+    for window, aspects, counts, vectors in windows_read(reader, table):
+        window.index, aspects["row"] = window.index + tally.rows, aspects["row"] + tally.rows
+        frame.loc[window.index, kept] = window[kept]
+        rows = window[["text"]].join([frame.loc[window.index], window.filter(["expected_stars"])])
+        mentions.append(aspects.join(rows.dropna(subset=["label"]).filter(["group"]), on="row"))
         extreme = pandas.concat(extreme_reviews(rows)).index.levels[1]
-        shown.append(rows.loc[extreme.union(clearest(judged)["row"].unique())])
-        tally += tally_of(reader.scorer, [*said["text"]], [*said["probability"]], before=tally.rows)
+        shown.append(rows.loc[extreme.union(clearest(aspects)["row"].unique())])
+        tally += tally_of(reader.scorer, [*window["text"]], [*window["probability"]], before=tally.rows)
         words = pandas.concat([words, counts]).groupby(level=0, sort=False).sum()
         if rater:
-            named = rows.dropna(subset=["label", "group"])
-            rater.add(pools, [*named["group"]], [*named["text"]], vectors[named.index - rows.index[0]], SHOWN)
+            grouped = rows.dropna(subset=["label", "group"])
+            rater.add(pools, [*grouped["group"]], [*grouped["text"]], vectors[grouped.index - rows.index[0]], SHOWN)
     if not tally.labels:
         raise DataError(f"{table.path}: expected reviews, found none with a word")
     frame = frame.dropna(subset=["label"], ignore_index=True)
@@ -162,21 +162,21 @@ def read_texts(
 
 
 def windows_read(reader: TextReader, table: WholeTable) -> Iterator[Row]:
-    """Yield what the reader finds in each window of texts; say how far it is where no terminal shows a bar."""
+    """Yield the reader's row for each window of texts; without a terminal, print progress lines instead of a bar."""
     total, done, last_line = len(table.written), 0, time.monotonic()
     windows = cut(table.cells(table.text_column, last=True), WINDOW, sys.getsizeof, WINDOW_BYTES)
     with progress_bar(total=total, desc="scoring", unit=" reviews") as bar:
-        for few, (found,) in row_stream(reader, windows, 1 if total <= WINDOW else None):
-            yield found
-            bar.update(len(few))
-            done += len(few)
+        for window, (row,) in row_stream(reader, windows, 1 if total <= WINDOW else None):
+            yield row
+            bar.update(len(window))
+            done += len(window)
             if not sys.stderr.isatty() and time.monotonic() - last_line > 10:
                 print(f"{table.path}: {done:,} of {total:,} reviews read", file=sys.stderr, flush=True)
                 last_line = time.monotonic()
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder unless it is new, empty, or holds only the tables of a report."""
+    """Raise a ConfigError unless a folder is new, empty, or has only the tables of a report."""
     present = {path.stem for path in folder.glob("*")}
     if folder.is_file() or (present and not set(ALWAYS) <= present <= set(TABLES)):
         raise ConfigError(f"{folder}: expected a new or empty folder, or the tables of a report; name another --tables")
@@ -185,7 +185,7 @@ def check_folder(folder: Path) -> None:
 
 
 def write_tables(folder: Path, tables: Tables) -> None:
-    """Write the tables as csv into a folder, and remove those of an earlier report that this one does not have."""
+    """Write the tables as csv into a folder, and remove other tables of an earlier report."""
     folder.mkdir(exist_ok=True)
     for name in TABLES:
         (folder / f"{name}.csv").unlink(missing_ok=True)
@@ -194,7 +194,7 @@ def write_tables(folder: Path, tables: Tables) -> None:
 
 
 def read(source: File, *columns: Optional[str]) -> tuple[WholeTable, pandas.DataFrame, Optional[Stars]]:
-    """Return a table, the group, date and month of each of its rows, by their columns, and its stars."""
+    """Return a table, a frame with group, date, month and stars of its rows, and its Stars, if any."""
     table, (group_by, date_column, stars_column) = WholeTable(open_file(source)), columns
     path, frame = table.path, pandas.DataFrame(index=range(len(table.written)))
     for name in filter(None, columns):
@@ -209,14 +209,14 @@ def read(source: File, *columns: Optional[str]) -> tuple[WholeTable, pandas.Data
             found = f"{len(undated):,} of {sum(table.written):,} rows have no date that can be read"
             found += "".join(f", as {cell[:20]!r}" for cell in islice(filter(str.strip, undated), 1))
             print(f"{path}: column {date_column}: {found}; they are not in the figure over time", file=sys.stderr)
-    if stars := own_stars(table, (group_by, date_column), stars_column):
+    if stars := table_stars(table, (group_by, date_column), stars_column):
         frame = frame.join(pandas.DataFrame({"stars": stars.numbers, "star_label": stars.labels}, dtype="float64"))
     return table, frame, stars
 
 
-def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optional[str]) -> Optional[Stars]:
-    """Return the stars of the column that is named, else of the one that is found and can be read, if there is one."""
-    names = [named] if named else star_columns(table, others)[0]
+def table_stars(table: WholeTable, others: Collection[Optional[str]], column: Optional[str]) -> Optional[Stars]:
+    """Return the Stars of a column; without a name, of the only readable column of stars besides `others`, or None."""
+    names = [column] if column else star_columns(table, others)[0]
     try:
         if len(names) > 1:
             expected = f"expected one column of stars, found {list_names(names)}"
@@ -226,20 +226,20 @@ def own_stars(table: WholeTable, others: Collection[Optional[str]], named: Optio
             print(f"{table.path}: stars in column {name!r}, {stars.in_words()}", file=sys.stderr)
             return stars
     except DataError as problem:
-        if named:
+        if column:
             raise
         print(f"{problem}; the report goes on without stars", file=sys.stderr)
     return None
 
 
 def phrases(language: str) -> dict[str, str]:
-    """Return the phrases in one of LANGUAGES by key, with blanks in braces; no line ends before a percent sign."""
+    """Return the phrases of one of LANGUAGES by key, as format strings, with no line break before a percent sign."""
     pairs = json.loads(file("phrases.json", __package__)).items()
     return {key: texts[language].replace(" %", "\u00a0%") for key, texts in pairs}
 
 
 def report_page(content: Content, title: str, source: str, bundle: ClassifierBundle, language: str) -> str:
-    """Return the page in one language, with the tables as csv; `source` is the name of what was read."""
+    """Return the page in one language, with the tables as csv links; `source` is the name of the reviews' file."""
     say, unlike, sections = content.say, content.unlike, list(content.sections())
     findings = "".join(entry(pair, '<dd lang="ko">') for pair in content.findings())
     files = ((name, in_base64(as_csv(table).encode(errors="replace"))) for name, table in content.tables.items())
@@ -273,16 +273,16 @@ def section_html(section: Section, say: dict[str, str]) -> str:
 
 
 def example_list(heading: str, examples: Sequence[Example], folded: bool) -> str:
-    """Return reviews as plain text, which the page's script replaces by one with shaded words; `folded`: to unfold."""
+    """Return a list of reviews as plain text, in <details> if `folded`; the page's script adds shaded words."""
     items = "".join(f'<li lang="ko">{html.escape(example.attribution.text)}</li>' for example in examples)
-    shown, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(heading)
-    return f"<details><summary>{heading}</summary>{shown}</details>" if folded else f"<h3>{heading}</h3>{shown}"
+    list_html, heading = f'<ul class="examples">{items or "<li>–</li>"}</ul>', html.escape(heading)
+    return f"<details><summary>{heading}</summary>{list_html}</details>" if folded else f"<h3>{heading}</h3>{list_html}"
 
 
 def in_language(example: Example, say: dict[str, str]) -> dict[str, Any]:
-    """Return a `panel` with the words of a language; in place of the model what is no side, and the review's origin."""
-    shown = panel(example.attribution)
-    words = {"label": say[shown["label"]], "positive": say["positive"], "method": "", "opinion": ""}
-    neither = {"neutral": say["neutral_stars"].format(stars=shown["stars"] or 0), None: say["no_opinion"]}
-    source = " · ".join(filter(None, (neither.get(shown["sentiment"]), example.origin)))
-    return {**shown, **words, "meaning": say[f"meaning_{shown['method']}"], "source": source, "marked": example.marked}
+    """Return a `panel` in a language; its source is a neutral or missing opinion, and the review's origin."""
+    base = panel(example.attribution)
+    words = {"label": say[base["label"]], "positive": say["positive"], "method": "", "opinion": ""}
+    neither = {"neutral": say["neutral_stars"].format(stars=base["stars"] or 0), None: say["no_opinion"]}
+    source = " · ".join(filter(None, (neither.get(base["sentiment"]), example.origin)))
+    return {**base, **words, "meaning": say[f"meaning_{base['method']}"], "source": source, "marked": example.marked}

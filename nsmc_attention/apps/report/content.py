@@ -1,6 +1,6 @@
 """Content of a report's page, from its tables: key figures, findings, sections with charts, examples, remarks.
 
-Charts are HTML, names escaped: lengths are percentages, to fit a phone, light, dark and paper (styles: report.html).
+Charts are HTML with lengths in percent and styles in report.html, so that they fit phones, dark mode and paper.
 """
 
 import html
@@ -21,15 +21,15 @@ from ...measure.share import Tally
 from ...version import __version__
 from .statistics import Z95, Tables, clearest, shares_by
 
-# Groups and words of a figure; the tables have all. More months than these are drawn as years, with at most so many labels
+# Most groups, words, months (else years) and labels of months in a chart; the tables have all groups and words
 GROUPS, WORDS, MONTHS, LABELS = 20, 12, 48, 6
-# Reviews of a group on the page, and the ends of a chart
+# Reviews of a group on the page, and the labels of a chart's scale
 SHOWN, PERCENT = 3, ("0", "50", "100 %")
 STARS, SHARE = ["stars", "stars_low", "stars_high"], ["share", "low", "high"]
 
 
 class Example(NamedTuple):
-    """A review to show, where it is from (its group and date), and the characters to mark, start to end."""
+    """A review, its origin (group and date), and the start and end of the characters to mark."""
 
     attribution: Attribution
     origin: str
@@ -37,7 +37,7 @@ class Example(NamedTuple):
 
 
 class Section(NamedTuple):
-    """The key of a section's phrases, its chart (HTML), what its heading and legend name, and reviews by heading."""
+    """A section: the key of its phrases, its chart (HTML), values for its phrases, and examples by heading."""
 
     key: str
     chart: str
@@ -46,7 +46,7 @@ class Section(NamedTuple):
 
 
 def rate_groups(rater: Any, pools: dict[Any, Any], groups: pandas.DataFrame) -> dict[str, Any]:
-    """Add STARS, by the Pools of their labelled reviews, to the rows of `groups`; rate the first GROUPS."""
+    """Add STARS to the rows of `groups`, from Pools of their labelled reviews; return Ratings of the first GROUPS."""
     rows = [pools[name] for name in groups.index]
     bounds = [(stars, low, high) for _, (low, stars, high) in rater.bounds(rows)]
     groups[STARS] = pandas.DataFrame(bounds, columns=STARS, index=groups.index, dtype="float64")
@@ -55,7 +55,7 @@ def rate_groups(rater: Any, pools: dict[Any, Any], groups: pandas.DataFrame) -> 
 
 @dataclass(frozen=True)
 class Content:
-    """The data of a report: a row for each review, those to show, tables, a row for each mention, and phrases."""
+    """Data of a report: a row for each review, candidates for examples, tables, phrases, mentions and options."""
 
     frame: pandas.DataFrame
     shown: pandas.DataFrame
@@ -72,11 +72,11 @@ class Content:
     stars: Optional[Stars] = None
 
     def key_figures(self) -> Iterator[tuple[str, str, str]]:
-        """Yield what, how much and more: the share by the table's stars, if any, the estimate, and what is compared."""
+        """Yield name, value and remark of each key figure: share by stars, estimated share, agreement, counts."""
         say, tally, share = self.say, self.tally, self.tally.share
-        counted = tally.positive / max(1, tally.labels)
-        bounds = {"low": 100 * share.low, "high": 100 * share.high, "counted": 100 * counted}
-        interval = "key_within" if share.share and share.low <= counted <= share.high else "key_interval"
+        label_share = tally.positive / max(1, tally.labels)
+        bounds = {"low": 100 * share.low, "high": 100 * share.high, "counted": 100 * label_share}
+        interval = "key_within" if share.share and share.low <= label_share <= share.high else "key_interval"
         rated = [self.figure(key, self.rated[key], self.rated) for key in ("stars", "agreed") if self.stars]
         estimate = (say["key_share"], self.share_in_words(), say[interval].format(**bounds))
         yield from (*rated[:1], estimate, *rated[1:])
@@ -92,15 +92,15 @@ class Content:
             yield self.figure("months", period, {"count": len(months)})
 
     def figure(self, kind: str, value: Any, more: dict[str, Any]) -> tuple[str, str, str]:
-        shown = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else self.percent(value)
-        return self.say[f"key_{kind}"], shown, self.say[f"key_{kind}_more"].format(**more)
+        string = value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else self.percent(value)
+        return self.say[f"key_{kind}"], string, self.say[f"key_{kind}_more"].format(**more)
 
     def percent(self, share: float) -> str:
         return f"{100 * share:.0f}\u00a0%" if share == share else self.say["share_unknown"]
 
     @cached_property
     def rated(self) -> dict[str, float]:
-        """The shares of many stars, and of labels that agree, among few or many stars; what else is said of stars."""
+        """Shares of many stars and of agreeing labels among reviews with few or many stars; other values of stars."""
         frame, scale = self.frame, self.stars.scale if self.stars else 0
         sides = frame.loc[frame["star_label"].notna(), ["label", "star_label"]]
         agreed = (sides["label"] == "positive") == (sides["star_label"] == 1)
@@ -108,11 +108,11 @@ class Content:
         return {**shares, "count": len(sides), "few": FEW_OF * scale, "many": MANY_OF * scale, "scale": scale}
 
     def missing(self, key: str, count: int) -> list[str]:
-        """Return the line that says of how many rows something is missing, if there are any."""
+        """Return a line with the number of rows that lack something, [] if there are none."""
         return [self.say[key].format(count=count, name=self.group_by)] if count else []
 
     def sentiments(self) -> str:
-        """Return a bar of SENTIMENTS, and below it their counts and shares; nothing for a classifier without heads."""
+        """Return a bar of SENTIMENTS with their counts and shares, empty for a classifier without heads."""
         bar = names = ""
         for kind, count, share in self.tables.get("sentiments", pandas.DataFrame()).itertuples(name=None):
             bar += f'<i class="{kind}" {style(width=share)}></i>'
@@ -121,20 +121,20 @@ class Content:
         return f'<div class="parts" aria-hidden="true">{bar}</div><dl class="parts">{names}</dl>' if names else ""
 
     def share_in_words(self) -> str:
-        """Return the share as a key figure: a number, a bound, or that it is unknown."""
+        """Return the share in words: a number, a bound or "unknown"."""
         share = self.tally.share
         phrases = {"low": ("at_least", share.low), "high": ("at_most", share.high), None: ("about", share.share)}
         key, value = phrases[share.bound]
         return self.say["share_unknown" if value is None else f"share_{key}"].format(share=100 * (value or 0))
 
     def shown_groups(self) -> pandas.DataFrame:
-        """Return the groups of the figure and the findings, by the share that leads: that of the stars, if any."""
+        """Return the groups in charts and findings, in descending order of the share, by stars if there are any."""
         groups = self.tables["groups"].head(GROUPS)
         leading = groups["share_by_stars" if self.stars else "share"]
         return groups.assign(leading=leading).sort_values("leading", ascending=False)
 
     def findings(self) -> list[tuple[str, str]]:
-        """Return the lines at the page's head: groups and words that differ by more than chance."""
+        """Return the findings at the top of the page: groups and words with significant differences."""
         lines = []
         if "groups" in self.tables:
             groups = self.shown_groups()
@@ -151,15 +151,15 @@ class Content:
         return words[words["z"] > 0].head(count), words[words["z"] < 0].tail(count)[::-1]
 
     def sections(self) -> Iterator[Section]:
-        """Yield the figures of the page, then its examples."""
+        """Yield the sections of the page with their charts, and last the examples."""
         frame, say = self.frame, self.say
         whole = self.rated["stars"] if self.stars else self.tally.share.share or math.nan
         in_words = self.percent(whole) if self.stars else self.share_in_words()
         values = {"name": self.group_by, "whole": in_words, "stars": say["stars_legend"] if self.stars else ""}
         if count := len(self.tables.get("groups", ())):
             rows = self.shown_groups()
-            which = say["which_some" if count > len(rows) else "which_all"]
-            values["which"] = which.format(count=count, shown=len(rows))
+            phrase = say["which_some" if count > len(rows) else "which_all"]
+            values["which"] = phrase.format(count=count, shown=len(rows))
             yield Section("groups", interval_rows(rows, self.shares(rows), PERCENT, whole), values)
             if self.ratings:
                 yield self.films(self.rater.scale.lowest, self.rater.scale.highest, values)
@@ -171,7 +171,7 @@ class Content:
             yield Section("times", interval_columns(rows, whole, say["times"]), values)
         if self.stars:
             yield self.agreement(self.tables["agreement"])
-        # few reviews have few words of which anything can be said
+        # few reviews have few significant words
         most = min(WORDS, 2 + len(frame) // 20)
         yield Section("words", f'<div class="pair">{"".join(self.words(most))}</div>')
         if len(self.mentions):
@@ -181,29 +181,29 @@ class Content:
         yield Section("reviews", "", {"shades": say[f"shades_{self.explainer.methods[0]}"]}, self.examples())
 
     def shares(self, rows: pandas.DataFrame) -> Iterator[str]:
-        """Yield what stands beside rows of `shares_by`: share by stars, estimate with its interval, reviews."""
+        """Yield values for rows of `shares_by`: share by stars, estimated share with its interval, number of reviews."""
         for row in rows.itertuples():
-            own = getattr(row, "share_by_stars", math.nan)
-            first = self.say["stars_share"].format(share=100 * own) if own == own else ""
+            star_share = getattr(row, "share_by_stars", math.nan)
+            stars = self.say["stars_share"].format(share=100 * star_share) if star_share == star_share else ""
             interval = f" <small>({100 * row.low:.0f}–{100 * row.high:.0f})</small>" if row.share == row.share else ""
-            unclear = self.say["undecided"].format(count=row.undecided) if getattr(row, "undecided", 0) else ""
-            yield f"{first}{self.percent(row.share)}{interval} · {row.count:,}{unclear}"
+            undecided = self.say["undecided"].format(count=row.undecided) if getattr(row, "undecided", 0) else ""
+            yield f"{stars}{self.percent(row.share)}{interval} · {row.count:,}{undecided}"
 
     def films(self, lowest: float, highest: float, values: dict[str, Any]) -> Section:
-        """Return a line for each group with its stars, and below the reviews of each to unfold."""
+        """Return the section of groups by predicted stars, with their representative reviews."""
         ratings, examples, weight = self.ratings or {}, {}, self.say["films_weight"].format
         rows = self.tables["groups"].loc[list(ratings)].sort_values("stars", ascending=False, kind="stable")
-        places = (rows[STARS] - lowest) / max(highest - lowest, 1e-9)
-        beside = map("{:.2f} <small>({:.1f}–{:.1f})</small> · {:,}".format, *(rows[name] for name in (*STARS, "count")))
-        ends = map("{:g}".format, (lowest, (lowest + highest) / 2, highest))
-        chart = interval_rows(places.set_axis(SHARE, axis="columns"), beside, ends)
+        shares = (rows[STARS] - lowest) / max(highest - lowest, 1e-9)
+        cells = map("{:.2f} <small>({:.1f}–{:.1f})</small> · {:,}".format, *(rows[name] for name in (*STARS, "count")))
+        labels = map("{:g}".format, (lowest, (lowest + highest) / 2, highest))
+        chart = interval_rows(shares.set_axis(SHARE, axis="columns"), cells, labels)
         for name, rating in zip(rows.index, map(ratings.__getitem__, rows.index)):
-            shown = [Example(each.attribution, weight(share=100 * each.weight)) for each in rating.representative]
-            examples[self.say["films_reviews"].format(name=name, stars=rating.stars)] = shown
+            reviews = [Example(each.attribution, weight(share=100 * each.weight)) for each in rating.representative]
+            examples[self.say["films_reviews"].format(name=name, stars=rating.stars)] = reviews
         return Section("films", chart, values, examples)
 
     def agreement(self, counts: pandas.DataFrame) -> Section:
-        """Return the table of reviews by their stars and by the model, in bold where both agree."""
+        """Return the section with reviews by stars and by prediction, in bold on the diagonal."""
         whole = counts.to_numpy().sum()
         cells = counts.T.apply(lambda side: side.map(lambda n: f"{n:,} ({self.percent(n / max(1, side.sum()))})")).T
         names = {side: self.say[f"stars_{side}"].format(**self.rated) for side in counts.index}
@@ -212,25 +212,25 @@ class Content:
         return Section("agreement", f'<div class="scroll diagonal">{chart}</div>', {"count": whole, "same": same})
 
     def aspects(self, mentions: pandas.DataFrame) -> Section:
-        """Return a line for each aspect, its share by group, and reviews that praise and blame it most to unfold."""
+        """Return the section of aspects: shares, shares by group, and for each the clearest praise and blame."""
         rows, examples, clear = self.tables["aspects"], {}, clearest(mentions)
         chart = interval_rows(rows, self.shares(rows), PERCENT)
         if "aspects_by_group" in self.tables:
             shares = self.tables["aspects_by_group"]["share"].unstack()
-            # an aspect may be named beside blank groups alone
+            # an aspect may occur only in reviews without a group
             shares = shares.reindex(index=self.shown_groups().index, columns=rows.index)
             if shares.notna().any(axis=None):
                 table = shares.to_html(float_format="{:.0%}".format, na_rep="–", index_names=False)
                 chart += f'<div class="scroll">{table}</div>'
         for name in rows.index:
             heading = self.say["aspects_reviews"].format(name=name, count=rows["count"][name])
-            own = clear[clear["aspect"] == name].itertuples()
-            examples[heading] = [self.example(each.row, (each.start, each.end)) for each in own]
+            pair = clear[clear["aspect"] == name].itertuples()
+            examples[heading] = [self.example(mention.row, (mention.start, mention.end)) for mention in pair]
         words = self.say["aspects_own" if self.words_file else "aspects_of_films"].format(file=self.words_file)
         return Section("aspects", chart, {"list": words}, examples)
 
     def example(self, row: Any, marked: Sequence[int] = ()) -> Example:
-        """Return a review, explained, with its group and date."""
+        """Return a review as an Example with its attribution, group and date."""
         review = self.shown.loc[row].dropna()
         origin = " · ".join(review[name] for name in ("group", "date") if name in review)
         return Example(self.explainer(review["text"]).without_matrix(), origin, marked)
@@ -249,14 +249,14 @@ class Content:
             yield bars(self.say[f"attention_{label}"], items)
 
     def examples(self) -> dict[str, list[Example]]:
-        """Return the most positive, negative and neutral reviews, explained, each with its group and date."""
+        """Return Examples of the most positive, negative and neutral reviews, by heading."""
         lists: dict[str, list[Example]] = {self.say[f"most_{kind}"]: [] for kind in ("positive", "negative")}
         for kind, row in self.tables["reviews"].index:
             lists.setdefault(self.say[f"most_{kind}"], []).append(self.example(row))
         return lists
 
     def remarks(self, bundle: ClassifierBundle) -> Iterable[str]:
-        """Yield how the figures came about: what the model and the intervals are, what was left out."""
+        """Yield remarks on the method: model, accuracy, intervals and omitted reviews."""
         say, test = self.say, bundle.manifest["metrics"].get("test", {})
         yield say["method_model"].format(version=__version__, bundle=bundle.name)
         if isinstance(test.get("accuracy"), float) and test.get("data") == "nsmc":
@@ -280,12 +280,12 @@ class Content:
 
 
 def style(**lengths: float) -> str:
-    """Return lengths, 1 for the whole, as percentages."""
+    """Return a style attribute with lengths (0 to 1) in percent."""
     return 'style="' + ";".join(f"{name}:{100 * value:.2f}%" for name, value in lengths.items()) + '"'
 
 
 def interval_rows(rows: pandas.DataFrame, values: Iterable[str], ends: Iterable[str], whole: float = math.nan) -> str:
-    """Return one line a row of `shares_by`: name, marks and a value, which is HTML; below them the scale's ends."""
+    """Return a line for each row of `shares_by` with name, marks and value (HTML), and the scale's labels `ends`."""
     items = zip(rows.iterrows(), values)
     lines = [line(str(name), value, mark("mean", whole) + marks_of(row)) for (name, row), value in items]
     axis = "".join(f"<b>{end}</b>" for end in ends)
@@ -293,14 +293,14 @@ def interval_rows(rows: pandas.DataFrame, values: Iterable[str], ends: Iterable[
 
 
 def marks_of(row: "pandas.Series[Any]", start: str = "left", size: str = "width") -> str:
-    """Return the marks of a row of `shares_by`: interval, share, and the share by the table's stars, which leads."""
-    own, far = row.get("share_by_stars", math.nan), " far" * bool(row.get("outlier"))
+    """Return the marks of a row of `shares_by`: interval, share and share by stars, which shows outliers if present."""
+    by_stars, far = row.get("share_by_stars", math.nan), " far" * bool(row.get("outlier"))
     bar = f'<i class="range" {style(**{start: row["low"], size: row["high"] - row["low"]})}></i>'
-    return bar + mark("dot" + far * (own != own), row["share"], start) + mark("own" + far, own, start)
+    return bar + mark("dot" + far * (by_stars != by_stars), row["share"], start) + mark("own" + far, by_stars, start)
 
 
 def mark(kind: str, at: float, start: str = "left") -> str:
-    """Return the mark of a share, none where it is unknown."""
+    """Return the mark of a share, empty for NaN."""
     return f'<i class="{kind}" {style(**{start: at})}></i>' if at == at else ""
 
 
@@ -310,7 +310,7 @@ def line(name: str, value: str, marks: str) -> str:
 
 
 def bars(title: str, items: Sequence[tuple[str, float, str, str]]) -> str:
-    """Return a list of bars; an item is name, length (the longest fills the line), value and class of the bar."""
+    """Return a list of bars; items are name, length (relative to the longest), value and class of the bar."""
     longest = max((n for _, n, *_ in items), default=1) or 1
     fill = '<i class="fill {}" {}></i>'.format
     lines = [line(name, html.escape(value), fill(kind, style(width=n / longest))) for name, n, value, kind in items]
@@ -318,11 +318,11 @@ def bars(title: str, items: Sequence[tuple[str, float, str, str]]) -> str:
 
 
 def interval_columns(rows: pandas.DataFrame, whole: float, label: str) -> str:
-    """Return `shares_by` over time, one column a row, at most LABELS of them with their name below."""
+    """Return a chart of `shares_by` over time, with a column for each row and at most LABELS names below."""
     width, step = 1 / len(rows), -(-len(rows) // LABELS)
-    drawn = mark("mean", whole, "bottom")
+    columns = mark("mean", whole, "bottom")
     for number, (name, row) in enumerate(rows.iterrows()):
         marks = marks_of(row, "bottom", "height") + f"<b>{name}</b>" * (number % step == 0)
-        drawn += f'<i class="column" {style(left=width * number, width=width)}>{marks}</i>'
-    scale = "".join(f'<b class="scale" {style(bottom=at)}>{100 * at:.0f}</b>' for at in (0, 0.5, 1))
-    return f'<div class="columns" role="img" aria-label="{html.escape(label)}">{scale}{drawn}</div>'
+        columns += f'<i class="column" {style(left=width * number, width=width)}>{marks}</i>'
+    scale = "".join(f'<b class="scale" {style(bottom=share)}>{100 * share:.0f}</b>' for share in (0, 0.5, 1))
+    return f'<div class="columns" role="img" aria-label="{html.escape(label)}">{scale}{columns}</div>'

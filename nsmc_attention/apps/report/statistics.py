@@ -1,4 +1,4 @@
-"""Statistics of scored reviews: estimated shares of positive ones, dates, distinctive words, extreme reviews."""
+"""Statistics of scored reviews: shares of positive reviews, dates, distinctive words, extreme reviews."""
 
 import re
 from collections import Counter, defaultdict
@@ -11,12 +11,12 @@ import pandas
 from ...measure.share import BINS, FEWEST_TEXTS, NOTHING, UNKNOWN, WIDEST_INTERVAL, Evidence, Share, bins_of, shrunk
 
 Tables = dict[str, pandas.DataFrame]
-# Quantiles of the normal distribution: 95 % within; 99.8 % within, beyond which a group is an outlier
+# Normal quantiles: of 95 % intervals, and of the 99.8 % interval outside which a group is an outlier
 Z95, Z998 = 1.96, 3.09
 MONTHS = dict(zip("jan feb mar apr may jun jul aug sep oct nov dec".split(), map(str, range(1, 13))))
 END = "(?:uary|ruary|ch|il|e|y|ust|t|tember|ober|ember)?"
 MONTH, DAY = rf"(?P<month>{'|'.join(MONTHS)}){END}(?![a-z])", r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
-# Dates, whatever follows: digits; a whole year, a month and perhaps a day; three numbers; 01-Oct-25; October 1, 2025
+# Dates at the start of a cell: digits; a year, a month and an optional day; three numbers; 01-Oct-25; October 1, 2025
 DATES = (
     re.compile(r"^(?P<year>\d{4}|\d\d)(?P<month>\d\d)(?P<day>\d\d)(?!\d)"),
     re.compile(r"^(?P<year>\d{4})\s*[./년-]\s*(?P<month>\d{1,2})(?:\s*[./월-]\s*(?P<day>\d{1,2}))?(?![\d:])"),
@@ -24,61 +24,61 @@ DATES = (
     re.compile(rf"(?i)\b{DAY}[\s.-]*{MONTH}[\s.,-]*(?P<year>\d{{4}}|\d\d)(?![\d:])"),
     re.compile(rf"(?i)\b{MONTH}[\s.-]+(?:{DAY}[\s,]+)?(?P<year>\d{{4}})(?![\d:])"),
 )
-# {number: its unit, beginning} of 1954 to 2091: days as Excel counts them; seconds and milliseconds, in Korea
+# {pattern: (unit, origin)} of numbers for 1954 to 2091: days in Excel; seconds and milliseconds in Korean time
 COUNTED = {r"[2-6]\d{4}": ("D", "1899-12-30"), r"1\d{9}": ("s", "1970-01-01T09"), r"1\d{12}": ("ms", "1970-01-01T09")}
-# A date with the day of the week in place of the year, as sites write those of this year: 3.12.목
+# A date with the day of the week in place of the year, which websites use for the current year: 3.12.목
 WEEKDAYS = dict(zip("월화수목금토일", range(7)))
 THIS_YEAR = re.compile(r"^(?P<month>\d{1,2})\s*[./월-]\s*(?P<day>\d{1,2})[\s.일(]*(?P<weekday>\w)(?:요일)?\)?$")
-SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]  # what a review may be by the heads of a classifier
-# The middle of the stars, the characters of a review that is long enough to read, and the fewest reviews of a word
+SENTIMENTS = ["positive", "neutral", "negative", "no_opinion"]  # classes of a classifier with heads
+# Middle of the stars, least characters of an example, least reviews of a word
 MIDDLE, READABLE, FEWEST_REVIEWS = 6, 15, 5
 
 
 def shares_by(keys: Any, frame: pandas.DataFrame, prior: float = 0.0, table: Evidence = NOTHING) -> pandas.DataFrame:
-    """Return one row a key, sorted: count, positive, share, low, high and outlier; reviews without a key are left out.
+    """Return count, positive, share, low, high and outlier for each key, sorted; reviews without a key are left out.
 
-    `frame` has label (None: undecided), probability (`prior` as in Evidence, which `table` is of the whole), and perhaps
-    sentiment, stars and star_label (1: many, 0: few). positive counts labels; share, low and high are of `shrunk`, of fewer
-    than FEWEST_TEXTS labels NaN, 0 and 1; outlier: labels, or own stars, beyond 99.8 % of such groups (Spiegelhalter 2005).
+    `frame` has label (None: undecided), probability, and perhaps sentiment, stars and star_label (1: many, 0: few); `prior`
+    is that of Evidence, `table` the whole table's Evidence. positive counts labels; share, low and high are by `shrunk`,
+    below FEWEST_TEXTS labels NaN, 0 and 1; outliers are outside 99.8 % of groups of their size (Spiegelhalter 2005).
     """
     positive, undecided, probability = frame["label"] == "positive", frame["label"].isna(), frame["probability"]
     by = partial(pandas.Series.groupby, by=keys, observed=True)
     rows = by(positive).agg(["size", "sum"]).set_axis(["count", "positive"], axis="columns")
     decided = by(probability.mask(undecided))
     enough, known = decided.count() >= FEWEST_TEXTS, decided.obj[decided.transform("count") >= FEWEST_TEXTS].dropna()
-    places = by(known).ngroup() * BINS + bins_of(known.to_numpy(), prior)
-    found = iter(shrunk(numpy.bincount(places, numpy.ones(len(places)), BINS * enough.sum()).reshape(-1, BINS), table))
-    shares = [next(found) if is_enough else UNKNOWN for is_enough in enough]
+    bins = by(known).ngroup() * BINS + bins_of(known.to_numpy(), prior)
+    estimates = iter(shrunk(numpy.bincount(bins, numpy.ones(len(bins)), BINS * enough.sum()).reshape(-1, BINS), table))
+    shares = [next(estimates) if is_enough else UNKNOWN for is_enough in enough]
     estimated = pandas.DataFrame(shares, columns=Share._fields, index=rows.index).drop(columns="n").astype("float64")
-    # undecided ones may be on either side (Manski 1989)
-    part, weak = by(undecided).mean(), by(probability.where(undecided)).mean().fillna(0)
-    estimated = estimated.mul(1 - part, axis="index").assign(high=lambda table: table["high"] + part)
-    estimated["share"] = (estimated["share"] + weak * part).mask(estimated["high"] - estimated["low"] > WIDEST_INTERVAL)
+    # undecided reviews widen the interval, because they may be on either side (Manski 1989)
+    rate, weak = by(undecided).mean(), by(probability.where(undecided)).mean().fillna(0)
+    estimated = estimated.mul(1 - rate, axis="index").assign(high=lambda table: table["high"] + rate)
+    estimated["share"] = (estimated["share"] + weak * rate).mask(estimated["high"] - estimated["low"] > WIDEST_INTERVAL)
     sides = frame.get("star_label", positive)
     difference, whole = by(sides).mean() - sides.mean(), sides.mean()
     limit = Z998 * numpy.sqrt(whole * (1 - whole) / by(sides).count())
     counts = {kind: by(frame["sentiment"] == kind).sum() for kind in SENTIMENTS[1::2] if "sentiment" in frame}
     counts |= {"undecided": by(undecided).sum()} if undecided.any() else {}
-    own = {"mean_stars": "stars", "share_by_stars": "star_label"}.items()
-    means = {name: by(frame[column]).mean() for name, column in own if column in frame}
+    star_columns = {"mean_stars": "stars", "share_by_stars": "star_label"}.items()
+    means = {name: by(frame[column]).mean() for name, column in star_columns if column in frame}
     rows = rows.join(estimated).assign(outlier=difference.abs() > limit, above=difference > 0, **counts, **means)
     return rows.set_axis(rows.index.astype(object))
 
 
 def agreement(frame: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the number of reviews by the side of their stars (rows; neutral is the middle) and by the model."""
+    """Return the number of reviews by the side of their stars (rows, neutral for the middle) and by prediction."""
     sides = frame["star_label"].fillna(0.5).where(frame["stars"].notna()).rename("stars")
-    said = frame.get("sentiment", frame["label"]).rename("model")
-    counts = frame.groupby([sides, said], observed=True).size().unstack(fill_value=0)
+    predicted = frame.get("sentiment", frame["label"]).rename("model")
+    counts = frame.groupby([sides, predicted], observed=True).size().unstack(fill_value=0)
     sides = counts.rename({1: "positive", 0.5: "neutral", 0: "negative"})
     return sides.reindex(index=SENTIMENTS[:3], columns=SENTIMENTS, fill_value=0)
 
 
 def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
-    """Return each date as "2019-04-01", or "2019-04" where it has no day; NaN where it is none, or relative (3일 전).
+    """Return each date as "2019-04-01", or "2019-04" without a day; NaN for other cells and relative dates (3일 전).
 
-    Years come first, as in Korea ("19. 4. 1.", "2019년 4월 1일"), or the month has its English name. The day is the writer's,
-    in any time zone. A date without a year has the newest of the others or the next, whichever has its day of the week.
+    The year is first, as in Korea ("19. 4. 1.", "2019년 4월 1일"), or the month is an English name. Time zones are ignored.
+    A date without a year is in the latest year of the others, or the year after, depending on its day of the week.
     """
     written = pandas.Series([str(cell).strip() for cell in cells], dtype="category").cat
     texts = pandas.Series(written.categories, dtype=object).str
@@ -87,20 +87,20 @@ def dates_of(cells: Iterable[object]) -> "pandas.Series[str]":
     parts = parts.assign(year=years, month=parts["month"].str.lower().map(lambda name: MONTHS.get(name, name)))
     dates = pandas.to_datetime(parts.fillna({"day": "1"}).astype("float64"), errors="coerce")
     for number, (unit, beginning) in COUNTED.items():
-        # without NaN, for which pandas rounds whatever is in memory
+        # without NaN, because pandas rounds uninitialized memory for it
         numbers = pandas.to_numeric(texts.extract(rf"^({number}(?:\.\d+)?)$")[0].dropna())
         dates = dates.fillna(pandas.to_datetime(numbers, unit=unit, origin=beginning))
     others, newest = texts.extract(THIS_YEAR), dates.dt.year.max()
     for year in (newest, newest + 1):
-        found = pandas.to_datetime(others[["month", "day"]].astype("float64").assign(year=year), errors="coerce")
-        dates = dates.fillna(found.where(found.dt.dayofweek == others["weekday"].map(WEEKDAYS)))
-    shown = dates.dt.strftime("%Y-%m-%d")
-    shown = shown.where(parts["day"].notna() | parts["year"].isna(), shown.str[:7]).astype("category")
-    return shown.iloc[written.codes].reset_index(drop=True)
+        dated = pandas.to_datetime(others[["month", "day"]].astype("float64").assign(year=year), errors="coerce")
+        dates = dates.fillna(dated.where(dated.dt.dayofweek == others["weekday"].map(WEEKDAYS)))
+    strings = dates.dt.strftime("%Y-%m-%d")
+    strings = strings.where(parts["day"].notna() | parts["year"].isna(), strings.str[:7]).astype("category")
+    return strings.iloc[written.codes].reset_index(drop=True)
 
 
 def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior: float, whole: Evidence) -> Tables:
-    """Return the tables of a report, from rows with a label, those `shown`, words and mentions of aspects."""
+    """Return the tables of a report, from rows with a label, candidates for examples, words and mentions of aspects."""
     tables = Tables()
     if "sentiment" in frame:
         counts = frame["sentiment"].value_counts().reindex(SENTIMENTS, fill_value=0)
@@ -121,7 +121,7 @@ def count(frame: Any, shown: Any, words: Any, mentions: pandas.DataFrame, prior:
 
 
 def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Sequence[float]]]) -> pandas.DataFrame:
-    """Count "reviews" and "tokens", sum "weights", by label and word ("": all), of (label, words, tokens, weights)."""
+    """Return "reviews", "tokens" and summed "weights" by label and word ("" for all words)."""
     columns = defaultdict[tuple[str, str], Any](Counter)
     for label, words, tokens, weights in reviews:
         columns["reviews", label].update({"", *words})
@@ -133,16 +133,16 @@ def count_words(reviews: Iterable[tuple[str, Iterable[str], Sequence[str], Seque
 
 
 def distinctive_words(reviews: pandas.DataFrame) -> pandas.DataFrame:
-    """Return which words occur more in reviews of one label than in those of the other.
+    """Return the words that differ most between positive and negative reviews: word, positive, negative, z.
 
-    The log-odds ratio with all words as the Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn 2008,
-    equation 22), is z, above 0 for praise, largest first, 0 where the word is in no larger share of that side's
-    reviews; positive and negative are the reviews with the word. Words in fewer than FEWEST_REVIEWS are left out.
+    z is the log-odds ratio with all words as the Dirichlet prior, divided by its deviation (Monroe, Colaresi & Quinn
+    2008, equation 22), in descending order: above 0 for praise, 0 if the shares of reviews with the word disagree.
+    positive and negative count the reviews with the word. Words in fewer than FEWEST_REVIEWS reviews are left out.
     """
     counts = reviews.reindex(columns=["positive", "negative"]).fillna(0.0)
     sides, counts = counts.loc[""], counts.drop(index="")
     smoothed = counts.add(whole := counts.sum(axis="columns"), axis="index")
-    # of an only word, which is all that either label has, the odds are 1
+    # the odds of a single word, without any others, are 1
     others = counts.sum() + whole.sum() - smoothed if len(counts) > 1 else smoothed
     odds, larger = numpy.log(smoothed / others) @ [1, -1], (counts / sides.clip(lower=1)) @ [1, -1]
     z = (odds / numpy.sqrt((1 / smoothed).sum(axis="columns"))).where(numpy.sign(odds) == numpy.sign(larger), 0.0)
@@ -151,7 +151,7 @@ def distinctive_words(reviews: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def attended_words(words: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the words of each label by weight: label, word, count, mean weight; largest first, no rare ones."""
+    """Return label, word, count and mean weight of frequent words, by label in descending order of weight."""
     counts = pandas.concat({label: words.xs(label, axis="columns", level=1) for label in words.columns.unique(1)})
     counts = counts.rename_axis(["label", "word"]).reset_index()
     fewest = max(FEWEST_REVIEWS, counts.loc[counts["word"] == "", "reviews"].sum() // 500)
@@ -161,16 +161,16 @@ def attended_words(words: pandas.DataFrame) -> pandas.DataFrame:
 
 
 def clearest(mentions: pandas.DataFrame) -> pandas.DataFrame:
-    """Return the first mention of each aspect with the most evidence of praise, and that with the most of blame."""
+    """Return for each aspect the mention with the highest odds of praise and the one with the highest odds of blame."""
     odds = mentions[mentions["label"].notna()].groupby("aspect", observed=True)["odds"]
     return mentions.loc[[*odds.idxmax()[odds.max() > 0], *odds.idxmin()[odds.min() <= 0]]]
 
 
 def extreme_reviews(frame: pandas.DataFrame, count: int = 8) -> dict[str, pandas.DataFrame]:
-    """Return the reviews with the most evidence of each side and the most neutral, a text once, long ones first."""
+    """Return the most positive, most negative and most neutral reviews, long ones first, without duplicates."""
     sides, texts = frame.get("sentiment", frame["label"]), frame["text"]
     evidence, middle = abs(frame["probability"] - 0.5), abs(frame.get("expected_stars", MIDDLE) - MIDDLE)
     distance = -evidence.where(sides != "neutral", -middle)
     ordered = sides.iloc[numpy.lexsort((distance, texts.map(len) < READABLE))]
     kinds = {kind: texts[ordered.index[ordered == kind]] for kind in ("positive", "negative", "neutral")}
-    return {kind: frame.loc[own.drop_duplicates().index[:count]] for kind, own in kinds.items()}
+    return {kind: frame.loc[ranked.drop_duplicates().index[:count]] for kind, ranked in kinds.items()}

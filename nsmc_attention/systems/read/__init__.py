@@ -1,1 +1,1 @@
-"""`read`: reads the lines of text in a picture."""
+"""`read`: recognizes the lines of text in a picture."""

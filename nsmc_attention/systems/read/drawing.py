@@ -1,4 +1,4 @@
-"""Lines of text drawn as screenshots show them, for training and judging: a text and a face in, a gray picture out."""
+"""Lines of text drawn as in screenshots, for training and evaluation: a text and a face in, a gray picture out."""
 
 import io
 import logging
@@ -19,18 +19,18 @@ from ...machine.aliases import Numbers
 from ...text.hangul import FIRST
 from .strips import Gray, cut_out, differences
 
-# Of a collection, faces of other languages draw the same Korean letters
+# Faces of a font collection for other languages, which draw the same Korean letters
 OTHER_LANGUAGES = (" JP", " SC", " TC", " HK")
-# Widths of spaces and what is added behind letters, as shares of their size: fonts and style sheets have these
+# Widths of spaces, and letter spacing, as shares of the font size: the range of fonts and style sheets
 SPACES, SPACINGS = (0.18, 0.4), (-0.05, 0.08)
-# Sizes of letters in pixels, the least difference between ink and background, and the least height of what is cut out,
-# as a share of the size of letters; most space before, above, behind and below the ink, as shares of its height
+# Font sizes in pixels, the least difference between ink and background, and the range of a line's least height, as a
+# share of the font size; the widest space left of, above, right of and below the ink, as shares of its height
 SIZES, CONTRAST, LEAST_HEIGHT, WIDEST_SPACE = (11, 44), 70, (0.4, 1.0), (0.4, 0.18, 0.4, 0.18)
 
 
 @dataclass(frozen=True, eq=False)
 class Face:
-    """A font file, or one of a collection, and the characters that it has, as numbers."""
+    """A font file, or one of a collection, with the code points of its characters."""
 
     path: Path
     index: int
@@ -38,15 +38,15 @@ class Face:
 
     @lru_cache(maxsize=4096)  # noqa: B019, faces stay as long as a training
     def at(self, size: int) -> Any:
-        """Return it in a size in pixels, for PIL."""
+        """Return the font of PIL with a size in pixels."""
         return ImageFont.truetype(str(self.path), size, self.index, layout_engine=ImageFont.Layout.BASIC)
 
 
 def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
-    """Return faces with Korean letters of a folder, "": of this system, without files that have a part of `unused`."""
+    """Return a folder's faces with Korean letters, "": this system's; `unused` lists parts of excluded file names."""
     from matplotlib.font_manager import findSystemFonts
 
-    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it tells of each table that it finds odd
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it warns of every unusual table
     names = [name.strip().lower() for name in unused.split(",") if name.strip()]
     paths = sorted(map(Path, findSystemFonts(folder or None)))
     used = [path for path in paths if not any(name in path.name.lower() for name in names)]
@@ -58,7 +58,7 @@ def korean_faces(folder: str = "", unused: str = "") -> list[Face]:
 
 
 def faces_of(path: Path) -> Iterator[Face]:
-    """Yield the faces of a file that draw a Korean syllable."""
+    """Yield the faces of a file that can draw Korean syllables."""
     try:
         is_collection = path.suffix.lower() == ".ttc"
         for index, font in enumerate(TTCollection(path, lazy=True) if is_collection else [TTFont(path, lazy=True)]):
@@ -68,7 +68,7 @@ def faces_of(path: Path) -> Iterator[Face]:
                 face = Face(path, index, frozenset(characters))
                 if face.at(20).getbbox("가")[3] > 0 and face.at(20).getmask("가").getbbox():
                     yield face
-    except Exception:  # a damaged font has many ways to fail, and there are others
+    except Exception:  # damaged fonts fail in many ways; skip them
         return
 
 
@@ -87,9 +87,9 @@ class Degradation:
 class Style:
     """Style of a drawn line: a face, its size in pixels, ink and background (0 to 255).
 
-    `spacing` is what a browser adds behind each letter and `space` the width of a space, the font's where it is 0, both
-    as shares of the size. Drawn `smooth` times as large and then made smaller, as screens without hinting show it; with
-    `subpixels`, of 3, each pixel's red, green and blue are beside each other, which in gray is a blur of their width.
+    `spacing` is the space that a browser adds after each letter, and `space` the width of a space (0: the font's), both
+    as shares of the size. The line is drawn `smooth` times as large and then reduced, as screens without hinting show
+    it. `subpixels`, for a `smooth` of 3, imitates subpixel rendering, which in gray is a blur by three subpixels.
     """
 
     face: Face
@@ -103,25 +103,25 @@ class Style:
 
 
 def draw(text: str, style: Style) -> tuple[Gray, Numbers]:
-    """Return the picture of a line with much background, and where each letter begins and the last ends (T + 1)."""
-    font = style.face.at(space := style.size * style.smooth)
-    spacing, wider = style.spacing * space, style.space * space - font.getlength(" ") if style.space else 0.0
-    starts = [text[:count] for count in range(len(text) + 1)]
-    ends = [font.getlength(start) + spacing * len(start) + wider * start.count(" ") for start in starts]
-    picture = Image.new("L", (int(ends[-1]) + 3 * space, 3 * space), style.background)
+    """Return the picture of a line with a wide margin, and the edges of its T letters in pixels (T + 1,)."""
+    font = style.face.at(margin := style.size * style.smooth)
+    spacing, wider = style.spacing * margin, style.space * margin - font.getlength(" ") if style.space else 0.0
+    prefixes = [text[:count] for count in range(len(text) + 1)]
+    edges = [font.getlength(prefix) + spacing * len(prefix) + wider * prefix.count(" ") for prefix in prefixes]
+    picture = Image.new("L", (int(edges[-1]) + 3 * margin, 3 * margin), style.background)
     pen = ImageDraw.Draw(picture)
-    for part, start in zip(text, ends) if spacing or wider else [(text, 0.0)]:
-        pen.text((space + start, space), part, fill=style.ink, font=font)
+    for string, start in zip(text, edges) if spacing or wider else [(text, 0.0)]:
+        pen.text((margin + start, margin), string, fill=style.ink, font=font)
     if style.subpixels:
         wide = numpy.pad(numpy.asarray(picture, "float32"), ((0, 0), (1, 1)), mode="edge")
         picture = Image.fromarray(((wide[:, :-2] + wide[:, 1:-1] + wide[:, 2:]) / 3).astype("uint8"))
     if style.smooth > 1:
         picture = picture.resize((picture.width // style.smooth, picture.height // style.smooth), Image.Resampling.BOX)
-    return numpy.asarray(picture), (numpy.array(ends) + space) / style.smooth
+    return numpy.asarray(picture), (numpy.array(edges) + margin) / style.smooth
 
 
 def degraded(gray: Gray, how: Degradation, random: RandomState) -> Gray:
-    """Return a picture after its degradation; of another size where `scale` is not 1."""
+    """Return a picture after a degradation; a `scale` other than 1 changes its size."""
     picture = Image.fromarray(gray)
     if how.angle:
         picture = picture.rotate(how.angle, Image.Resampling.BILINEAR, fillcolor=int(numpy.median(gray)))
@@ -141,17 +141,17 @@ def degraded(gray: Gray, how: Degradation, random: RandomState) -> Gray:
 
 
 def ink_box(gray: Gray, faint: float = 0.25) -> Optional[tuple[int, int, int, int]]:
-    """Return left, top, right, bottom of what differs from the background, None for nothing."""
+    """Return left, top, right and bottom of ink above the share `faint` of the strongest, None without ink."""
     difference = differences(gray)
-    strong = difference > max(20, faint * int(difference.max()))
-    rows, columns = numpy.flatnonzero(strong.any(axis=1)), numpy.flatnonzero(strong.any(axis=0))
+    is_ink = difference > max(20, faint * int(difference.max()))
+    rows, columns = numpy.flatnonzero(is_ink.any(axis=1)), numpy.flatnonzero(is_ink.any(axis=0))
     if not len(rows):
         return None
     return int(columns[0]), int(rows[0]), int(columns[-1]) + 1, int(rows[-1]) + 1
 
 
 def random_style(face: Face, random: RandomState) -> Style:
-    """Draw a size, colours and a spacing at random: dark on light or light on dark."""
+    """Draw a random style: size, dark on light or light on dark, spacing and smoothing."""
     size = round(float(numpy.exp(random.uniform(*numpy.log(SIZES)))))
     contrast = random.randint(CONTRAST, 256)
     low = random.randint(0, 256 - contrast)
@@ -164,52 +164,52 @@ def random_style(face: Face, random: RandomState) -> Style:
 
 
 def random_degradation(size: int, random: RandomState) -> Degradation:
-    """Draw a degradation at random, none in two of five."""
+    """Draw a random degradation for a font size; two of five pictures have none."""
     if random.random_sample() < 0.4:
         return Degradation()
-    happens = random.random_sample(5) < (0.5, 0.3, 0.2, 0.2, 0.3)
+    is_applied = random.random_sample(5) < (0.5, 0.3, 0.2, 0.2, 0.3)
     ranges = (0.2, 0.045 * size + 0.3), (-1.5, 1.5), (1, 8), (max(0.5, 11 / size), 1.4)
-    drawn = [float(random.randint(35, 95)), *(random.uniform(*limits) for limits in ranges)]
-    jpeg, blur, angle, noise, scale = (value if own else 0.0 for value, own in zip(drawn, happens))
+    values = [float(random.randint(35, 95)), *(random.uniform(*limits) for limits in ranges)]
+    jpeg, blur, angle, noise, scale = (value if applied else 0.0 for value, applied in zip(values, is_applied))
     return Degradation(int(jpeg), blur, angle, noise, scale or 1.0)
 
 
 def random_line(text: str, face: Face, random: RandomState) -> Optional[tuple[Gray, Numbers]]:
-    """Return the picture of a line as it may be cut out of a screenshot, and where its letters begin and the last ends.
+    """Return the picture of a line as cut out of a screenshot, and the edges of its letters; None if it has no ink.
 
-    None where nothing is seen of it. A rotation, which moves letters by a pixel or two, does not count.
+    The edges ignore the rotation, which moves letters by a pixel or two.
     """
     style = random_style(face, random)
-    gray, ends = draw(text, style)
-    how = random_degradation(style.size, random)
-    gray = degraded(gray, how, random)
+    gray, edges = draw(text, style)
+    degradation = random_degradation(style.size, random)
+    gray = degraded(gray, degradation, random)
     box = ink_box(gray)
     if box is None or box[3] - box[1] < 3:
         return None
     left, top, right, bottom = box
-    # few letters, such as dots, may have the height that others of the line would have, or be cut out tightly
-    least = style.size * random.uniform(*LEAST_HEIGHT)
-    if (missing := round(least - (bottom - top))) > 0:
+    # a line of low letters, such as dots, may be cut out as high as a usual line, or tightly
+    least_height = style.size * random.uniform(*LEAST_HEIGHT)
+    if (missing := round(least_height - (bottom - top))) > 0:
         above = random.randint(missing + 1)
         top, bottom = top - above, bottom + missing - above
-    cut, start = cut_out(gray, (left, top, right, bottom), [random.uniform(0, most) for most in WIDEST_SPACE])
-    return cut, ends * how.scale - start
+    picture, start = cut_out(gray, (left, top, right, bottom), [random.uniform(0, widest) for widest in WIDEST_SPACE])
+    return picture, edges * degradation.scale - start
 
 
-# The printable ASCII, and characters of words that are made up, beside Korean syllables
+# Printable ASCII, and the alphabets of random words besides Korean syllables
 ASCII = "".join(map(chr, range(0x21, 0x7F)))
 ALPHABETS = (ASCII, digits, ascii_lowercase, ascii_lowercase, ascii_uppercase)
 
 
 @lru_cache(maxsize=1)
 def common_syllables() -> str:
-    """Return the 2,350 syllables of KS X 1001, which EUC-KR writes in two bytes: those that nearly all fonts have."""
+    """Return the 2,350 syllables of KS X 1001 (two bytes in EUC-KR), which nearly all fonts have."""
     letters = map(chr, range(FIRST, ord("힣") + 1))
     return "".join(letter for letter in letters if len(letter.encode("euc-kr")) == 2)
 
 
 def review_line(review: str, longest: int, random: RandomState) -> str:
-    """Return whole words of a review, at most `longest` letters, from a place drawn at random."""
+    """Return whole words of a review, at most `longest` letters, from a random position."""
     words = review.split(" ")
     limit = random.randint(5, longest + 1)
     start = random.randint(len(words)) if len(review) > limit else 0
@@ -233,7 +233,7 @@ def invented_line(longest: int, random: RandomState) -> str:
 
 
 def lines_of(reviews: Sequence[str], count: int, invented: float, longest: int, random: RandomState) -> Iterator[str]:
-    """Yield `count` lines drawn at random, of which `invented` for each of a review are made up."""
+    """Yield `count` random lines, with `invented` lines of random words for each line of a review."""
     share = invented / (1 + invented)
     for _ in range(count):
         if random.random_sample() < share:

@@ -1,8 +1,8 @@
-"""The network of `read`: the picture of a line in, its letters out, with the weights of where each was read. Imports MXNet.
+"""The network of `read`: the picture of a line in, its letters and their attention weights out. Imports MXNet.
 
-Show, attend and tell (Xu et al. 2015, arXiv:1502.03044) on one line of text: the places of a convolutional network's
-feature map are the keys. Its location features are of Chorowski et al. 2015 (arXiv:1506.07503), the CTC beside it of Kim et
-al. 2017 (arXiv:1609.06773). Shapes: N lines, S strips, D units of a strip's state, H units of the decoder, P parts of letters.
+Show, attend and tell (Xu et al. 2015, arXiv:1502.03044) on a line of text: the keys are the columns of a feature map.
+Location features: Chorowski et al. 2015 (arXiv:1506.07503); joint CTC: Kim et al. 2017 (arXiv:1609.06773).
+Shapes: N lines, S strips, D units of a strip's state, H units of the decoder, K units of a key, P parts of letters.
 """
 
 from typing import Any
@@ -11,8 +11,8 @@ from ...machine.aliases import Array, Arrays, Operators
 from ...machine.gluon import Block, HybridBlock, mxnet, nn, rnn
 from ...network.blocks import Bidirectional, masked_softmax
 
-# Convolutions over (columns, rows): channels, kernel, stride, padding. Columns are halved twice, once for each 2 of
-# STRIP, rows until one is left
+# Convolutions over (columns, rows): channels, kernel, stride, padding. Two strides halve the columns (STRIP is 4), and
+# five steps reduce HEIGHT rows to one
 CONVOLUTIONS = (
     (32, (5, 5), (2, 2), (2, 2)),
     (64, (3, 3), (2, 2), (1, 1)),
@@ -23,7 +23,7 @@ CONVOLUTIONS = (
 
 
 class LocationAlignment(HybridBlock):
-    """score = v . tanh(W s + V h + U f), f: features of the last weights and of their sum; Chorowski et al., eq. 9."""
+    """score = v . tanh(W s + V h + U f), with features f of the last and summed weights; Chorowski et al., eq. 9."""
 
     def __init__(self, decoder_size: int, attention: Any) -> None:
         super().__init__()
@@ -35,11 +35,11 @@ class LocationAlignment(HybridBlock):
             self.location = nn.Dense(units, in_units=features, use_bias=False, flatten=False)
 
     def hybrid_forward(self, F: Operators, query: Array, keys: Array, mask: Array, *place: Array) -> Arrays:
-        """(N, H), (N, S, K), (N, S) of 0 and 1, last weights and sum (N, S) -> (N, S), and the new ones of both."""
-        before = F.expand_dims(F.stack(*place, axis=1), axis=3)  # (N, 2, S, 1)
-        features = F.transpose(F.reshape(self.features(before), shape=(0, 0, -1)), axes=(0, 2, 1))
+        """(N, H), (N, S, K), (N, S) of 0 and 1, last weights and sum (N, S) -> weights, new last, new sum (N, S)."""
+        location = F.expand_dims(F.stack(*place, axis=1), axis=3)  # (N, 2, S, 1)
+        features = F.transpose(F.reshape(self.features(location), shape=(0, 0, -1)), axes=(0, 2, 1))
         keys = keys + self.location(features)
-        # a product with a column of 1, not a broadcast, whose gradient MXNet reduces slowly; a third of a step's time
+        # a product with a column of 1 instead of a broadcast, whose slow gradient took a third of a step's time
         ones = F.ones_like(F.slice_axis(keys, axis=2, begin=0, end=1))  # (N, S, 1)
         queries = F.batch_dot(ones, F.expand_dims(self.query(query), axis=1))
         pairs = F.Activation(keys + queries, act_type="tanh")  # (N, S, A)
@@ -48,7 +48,7 @@ class LocationAlignment(HybridBlock):
 
 
 class Step(HybridBlock):
-    """One step of the decoder: the letter before in, the logits of the parts of the next one out."""
+    """One step of the decoder: the previous letter in, logits of the parts of the next letter out."""
 
     def __init__(self, vocab_size: int, count: int, settings: Any) -> None:
         super().__init__()
@@ -66,20 +66,20 @@ class Step(HybridBlock):
             self.output = nn.Dense(count, in_units=settings.output_units)
 
     def hybrid_forward(self, F: Operators, ids: Array, memory: Array, keys: Array, mask: Array, *state: Array) -> Array:
-        """Return logits (N, P), the weights (N, S), and the new state (N, H), last weights and their sum, of ids (N,).
+        """Return logits (N, P), weights (N, S), and the new state (N, H), last weights and their sum, for ids (N,).
 
-        The state before the step is the query, and its context goes into the step; Bahdanau et al. 2015 (arXiv:1409.0473).
+        The query is the state before the step, as in Bahdanau et al. 2015 (arXiv:1409.0473).
         """
-        weights, *looked_at = self.alignment(state[0], keys, mask, *state[1:])
+        weights, *location = self.alignment(state[0], keys, mask, *state[1:])
         contexts = F.batch_dot(F.expand_dims(self.weights_dropout(weights), axis=1), memory)
         context = F.reshape(contexts, shape=(0, -1))
-        output, after = self.cell(F.concat(self.embedding(ids), context, dim=1), [state[0]])
+        output, next_state = self.cell(F.concat(self.embedding(ids), context, dim=1), [state[0]])
         combined = self.combine(F.concat(self.dropout(output), context, dim=1))
-        return (self.output(self.narrow(combined)), weights, *after, *looked_at)
+        return (self.output(self.narrow(combined)), weights, *next_state, *location)
 
 
 class PictureSource(HybridBlock):
-    """Reads the picture: what the decoder attends to, and the logits of what CTC spells."""
+    """The encoder: the picture of a line in, memory and keys for the decoder and CTC's logits out."""
 
     def __init__(self, count: int, settings: Any) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class PictureSource(HybridBlock):
 
 
 class Reader(Block):
-    """The whole network; `source` and `step` are hybridized, and are what a search calls."""
+    """The whole network; a search calls its hybridized blocks `source` and `step`."""
 
     matrices_as = "float16"
 
@@ -124,16 +124,16 @@ class Reader(Block):
         self.parts = (self.source, self.step)
 
     def begin(self, strips: Array, source_length: Array) -> tuple[list[Any], list[Any], Any]:
-        """Return the inputs of every step, [memory, keys, mask], the first state, and CTC's logits (N, S, P)."""
+        """Return the constant inputs of steps (memory, keys, mask), the initial state and CTC's logits (N, S, P)."""
         memory, keys, mask, logits = self.source(strips, source_length)
         zeros = mxnet.nd.zeros((len(mask), self.state_size), ctx=mask.context)
         return [memory, keys, mask], [zeros, *[mxnet.nd.zeros_like(mask)] * 2], logits
 
     def forward(self, strips: Array, source_length: Array, previous_ids: Array) -> Arrays:
-        """Return logits (N, T, P), weights (N, T, S) and CTC's logits (N, S, P), by the letter before each, (N, T)."""
+        """Return logits (N, T, P), weights (N, T, S) and CTC's logits (N, S, P) for the previous letters (N, T)."""
         nd, steps = mxnet.nd, list[Any]()
-        source, state, logits = self.begin(strips, source_length)
+        source, state, ctc_logits = self.begin(strips, source_length)
         for ids in previous_ids.transpose():
-            written, weights, *state = self.step(ids, *source, *state)
-            steps.append((written, weights))
-        return (*(nd.stack(*arrays, axis=1) for arrays in zip(*steps)), logits)
+            logits, weights, *state = self.step(ids, *source, *state)
+            steps.append((logits, weights))
+        return (*(nd.stack(*arrays, axis=1) for arrays in zip(*steps)), ctc_logits)

@@ -1,4 +1,4 @@
-"""Pictures from files, bytes and arrays as gray pixels."""
+"""Input of pictures: files, bytes, arrays and PIL images in, gray pixels out."""
 
 import io
 import warnings
@@ -17,14 +17,14 @@ from ...machine.files import read_file
 # A path, the bytes of a file, a picture of PIL, or an array (height, width) or (height, width, 3 or 4) of uint8
 Picture = Union[str, "PathLike[str]", bytes, Image.Image, NDArray[numpy.uint8]]
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
-LARGEST_FILE, MOST_PIXELS = 2**26, 40_000_000  # Of a file in bytes; of a picture, a long page on a large screen
+LARGEST_FILE, MOST_PIXELS = 2**26, 40_000_000  # Bytes of a file; pixels of a picture (a long page on a large screen)
 DEEP = ("I", "I;16", "I;16L", "I;16B", "F")
 
 
 def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
-    """Return a picture as (height, width), uint8: turned as its EXIF says, on white where it is transparent.
+    """Return a picture as (height, width), uint8: rotated by its EXIF data, with transparent pixels on white or black.
 
-    Of an animated one, the first frame. DataError where it is no picture, damaged or too large.
+    For an animation, return the first frame. DataError if it is not a picture, damaged or too large.
     """
     if isinstance(picture, numpy.ndarray):
         return gray_of(image_of(picture), "picture")
@@ -41,19 +41,19 @@ def open_gray(picture: Picture) -> NDArray[numpy.uint8]:
     expected = f"{where}: expected a picture ({', '.join(FORMATS)})"
     try:
         with warnings.catch_warnings(), io.BytesIO(content) as file:
-            warnings.simplefilter("ignore")  # its own limit, of which ours is the smaller one
+            warnings.simplefilter("ignore")  # PIL's warning about large pictures; MOST_PIXELS is smaller
             return gray_of(Image.open(file, formats=FORMATS), where)
     except UnidentifiedImageError as problem:
         raise DataError(f"{expected}, found another file; take a screenshot of it") from problem
     except (DataError, MemoryError):
         raise
-    except Exception as problem:  # the decoders of damaged files fail in many ways
+    except Exception as problem:  # decoders fail in many ways on damaged files
         reason = str(problem) or type(problem).__name__
         raise DataError(f"{expected}, found a damaged one ({reason}); save it again") from problem
 
 
 def gray_of(picture: Any, where: str) -> NDArray[numpy.uint8]:
-    """Return the gray of a picture that is not loaded yet."""
+    """Load a picture as gray pixels; DataError if it has more than MOST_PIXELS."""
     width, height = picture.size
     if width * height > MOST_PIXELS:
         found = f"expected at most {MOST_PIXELS:,} pixels, found {width:,} x {height:,}"
@@ -69,11 +69,11 @@ def gray_of(picture: Any, where: str) -> NDArray[numpy.uint8]:
 
 
 def on_paper(picture: Any) -> Any:
-    """Return a transparent picture in gray on white, or on black where what is seen of it is light."""
+    """Return a transparent picture in gray on white, or on black if its visible pixels are light."""
     gray, alpha = picture.convert("L"), picture.getchannel("A")
-    seen = alpha.point([0] * 128 + [255] * 128)
-    share = seen.histogram()[255] / (picture.width * picture.height)
-    light = share > 0 and ImageStat.Stat(gray, seen).mean[0] > 128
+    visible = alpha.point([0] * 128 + [255] * 128)
+    share = visible.histogram()[255] / (picture.width * picture.height)
+    light = share > 0 and ImageStat.Stat(gray, visible).mean[0] > 128
     return Image.composite(gray, Image.new("L", picture.size, 0 if light and share < 0.9 else 255), alpha)
 
 

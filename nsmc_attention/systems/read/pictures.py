@@ -1,4 +1,4 @@
-"""A reading as a picture or a page: each line, and where each of its letters was read."""
+"""Drawing of a Reading: a figure or page with each line and the attention weights of its letters."""
 
 from pathlib import Path
 from typing import Any, Union
@@ -16,10 +16,10 @@ MOST_LINES = 12  # Lines of a reading in one picture
 
 
 def save_reading(reading: Reading, path: Union[str, Path], language: str = "en") -> None:
-    """Draw where each letter of a Reading was read, into a .png, .svg, .pdf or .html file; the page has all lines.
+    """Draw the attention weights of each letter of a Reading into a .png, .svg, .pdf or .html file.
 
-    A picture has the first MOST_LINES: above, each line; below, a row of weights for each letter. DataError if nothing
-    was read; ConfigError if the file has another suffix.
+    A page has all lines, a figure the first MOST_LINES, each with a row of weights per letter below it. DataError if
+    the Reading has no lines; ConfigError if the file has another suffix.
     """
     path = check_suffix(path, (*SUFFIXES, PAGE_SUFFIX))
     check_kind("reading", reading, Reading, advice="; get one from read()")
@@ -31,9 +31,9 @@ def save_reading(reading: Reading, path: Union[str, Path], language: str = "en")
 
 
 def draw_reading(reading: Reading) -> Any:
-    """Draw the first MOST_LINES lines of a reading as a matplotlib Figure: each as it is, and below where each letter was read.
+    """Draw the first MOST_LINES lines of a reading as a matplotlib Figure, each with a matrix of weights below it.
 
-    A row of the matrix is a letter, a column a strip of the line; the darker, the larger the weight.
+    Rows of the matrix are letters, columns strips of the line; larger weights are darker.
     """
     lines = reading.lines[:MOST_LINES]
     widest = max((line.box.right - line.box.left) / (line.box.bottom - line.box.top) for line in lines)
@@ -42,9 +42,9 @@ def draw_reading(reading: Reading) -> Any:
     with new_figure(size, len(heights), 1, height_ratios=heights) as (figure, grid):
         largest = max(float(line.weights.max()) for line in lines)
         for line, picture, plot in zip(lines, grid[::2, 0], grid[1::2, 0]):
-            own, left = cut_out(reading.pixels, line.box)
-            span = (left, left + own.shape[1])
-            picture.imshow(own, cmap="gray", vmin=0, vmax=255, aspect="auto", extent=(*span, 1, 0))
+            crop, left = cut_out(reading.pixels, line.box)
+            span = (left, left + crop.shape[1])
+            picture.imshow(crop, cmap="gray", vmin=0, vmax=255, aspect="auto", extent=(*span, 1, 0))
             picture.axis("off")
             letters = list(line.text.replace(" ", "␣"))
             panel = Matrix(line.weights, letters, [], "")

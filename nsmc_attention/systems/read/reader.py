@@ -1,4 +1,4 @@
-"""`read`: pictures in, the lines of text on them out, with where each letter was read."""
+"""`read`: a picture in, its lines of text out, with the position of each letter."""
 
 import re
 from collections.abc import Sequence
@@ -28,26 +28,26 @@ from .settings import HEIGHT, LAYOUT, STRIP, ReaderBundle
 from .strips import EDGE_SPACE, Box, Gray, around, cut_out, ink, padded, strips
 
 LINES_A_BATCH, HIGHEST = 16, 200  # Lines that are read together, and pixels of the highest line
-# Weight of CTC's opinion beside the decoder's; chosen on the dev part (`python -m benchmarks.reading dev`)
+# Weight of CTC beside the decoder; chosen on the dev part (`python -m benchmarks.reading dev`)
 CTC_WEIGHT = 0.3
-# How doubtful lines are read again: below a score and shorter than so many heights, with edges, taken from a score on
-# if the text is of these letters. Low letters (ㅋㅋ) have a box that is too low, digits in a badge one that is too high
+# Second readings of doubtful lines: the score and the width in heights below which a line is read again, the edges, and
+# the least score and the letters of a new text. Boxes of low letters (ㅋㅋ) are too low, of digits in badges too high
 LOW, LOWER, HIGH = (EDGE_SPACE, 0.25) * 2, (0.3, 0.4, 0.3, 0.3), (EDGE_SPACE, -0.3, EDGE_SPACE, -0.15)
 AGAIN = (0.75, 1e9, LOW, 0, ".*"), (0.75, 3, HIGH, 0, ".*"), (0.85, 6, LOWER, SURER, "[ㄱ-ㅣ ]+")
-# A letter or two are shorter than FEW heights, and may have been cut into FEW_PARTS; from INK on gray is ink between words
-FEW, FEW_PARTS, INK = 3, 6, 100
-# A letter or sign alone between spaces, which may be an icon; a space between two consonants or vowels alone
+# A picture of one or two letters: its maximum width in heights, the most boxes of its layout; least ink, of 255
+SHORT, SHORT_BOXES, INK = 3, 6, 100
+# A single letter or sign between spaces, which may be an icon; a space between two single consonants or vowels
 ALONE = re.compile(r"(?<!\S)(?:[^\W\d_가-힣]|[ↀ-⛿×÷※℃№₩°^])(?!\S)")
 SPACE = re.compile(r"(?<![^ ][ㄱ-ㅣ])(?<=[ㄱ-ㅣ]) (?=[ㄱ-ㅣ](?!\S))")
-# Least probabilities of signs alone that icons are read as, and of others
+# Least probabilities of single signs: those that icons are often read as, and all others
 SIGNS, SIGN = {"□": SURER, **dict.fromkeys("☆★♡♥○↓℃№₩°^", SURE)}, 0.4
-TIMES, WIDER_STRIPS = 1.3, 6  # The search ends at so many letters for each that CTC reads, and more
+TIMES, MORE_LETTERS = 1.3, 6  # Maximum length of a search: TIMES the letters that CTC reads, and MORE_LETTERS more
 
 
 class PictureReader(Predictor):
-    """A bundle of the task `read` and the engine that runs it.
+    """A predictor of the text in pictures: a bundle of the task `read` and its engine.
 
-    `ctc` is the weight of CTC's opinion, 0 to 1; with 0 the decoder answers alone, whose search is greedy.
+    `ctc` is the weight of CTC in the choice between readings, 0 to 1; 0 uses only the greedy search of the decoder.
     """
 
     layout, load_engine = LAYOUT, staticmethod(load_reader_engine)
@@ -66,7 +66,7 @@ class PictureReader(Predictor):
     def __call__(self, picture: Picture) -> Reading:
         """Return the Reading of a picture: a path, bytes, an array (height, width[, 3 or 4]) of uint8 or a PIL image.
 
-        DataError where it is no picture, damaged or too large.
+        DataError if it is not a picture, damaged or too large.
         """
         return self.read_gray(open_gray(picture))
 
@@ -76,10 +76,10 @@ class PictureReader(Predictor):
         boxes = find_lines(clear, contrast if clear is gray else None)
         lines = self.read_boxes(clear, list(filter(is_readable, boxes)))
         best = {line.box: line for line in lines}
-        for below, widest, edges, least, letters in AGAIN:
-            doubtful = [line.box for line in lines if line.score < below and breadth(line.box) < widest]
+        for doubt, widest, edges, least_score, letters in AGAIN:
+            doubtful = [line.box for line in lines if line.score < doubt and aspect_ratio(line.box) < widest]
             again = [line for line in self.read_boxes(clear, doubtful, edges) if re.fullmatch(letters, line.text)]
-            best.update({line.box: line for line in again if line.score >= max(least, best[line.box].score)})
+            best.update({line.box: line for line in again if line.score >= max(least_score, best[line.box].score)})
         if whole := self.whole(clear, [best[box] for box in boxes if box in best]):
             return Reading((whole,), gray, tuple(box for box in boxes if box not in best))
         lines = [part for box in boxes if box in best for part in self.parts(clear, best[box])]
@@ -87,81 +87,83 @@ class PictureReader(Predictor):
         return Reading(tuple(line for line in lines if line.legible), gray, tuple(unread))
 
     def parts(self, gray: Gray, line: Line) -> list[Line]:
-        """Return a line, in parts if letters alone in it are icons, which are illegible by themselves."""
+        """Return a line divided at its icons, which are single letters that are illegible alone; their text is empty."""
         words = words_of(gray, line) if ALONE.search(line.text) and " " in line.text else []
-        alone = [box for box, word in zip(words, line.text.split(" ")) if ALONE.fullmatch(word)]
+        single = [box for box, word in zip(words, line.text.split(" ")) if ALONE.fullmatch(word)]
         icons = {
-            one.box
-            for one in self.read_boxes(gray, alone)
-            if one.score < SIGNS.get(one.text, SURE if one.text.isalpha() else SIGN)
+            sign.box
+            for sign in self.read_boxes(gray, single)
+            if sign.score < SIGNS.get(sign.text, SURE if sign.text.isalpha() else SIGN)
         }
-        groups = [list(boxes) for _, boxes in groupby(words, icons.__contains__)]
-        parts = self.read_boxes(gray, [own[0]._replace(right=own[-1].right) for own in groups]) if icons else [line]
-        return [replace(part, text="") if own[0] in icons else part for own, part in zip(groups or [[line.box]], parts)]
+        groups = [list(boxes) for _, boxes in groupby(words, icons.__contains__)] if icons else [[line.box]]
+        spans = [group[0]._replace(right=group[-1].right) for group in groups]
+        parts = self.read_boxes(gray, spans) if icons else [line]
+        return [replace(part, text="") if group[0] in icons else part for group, part in zip(groups, parts)]
 
     def whole(self, gray: Gray, parts: Sequence[Line]) -> Optional[Line]:
-        """Return the line of a picture of a letter or two that the layout took apart (ㅇ, ㅡ and ㅇ of 응), else None."""
-        if not 1 < len(parts) <= FEW_PARTS:
+        """Return the line of a picture of one or two letters that the layout divided (ㅇ, ㅡ, ㅇ of 응), or None."""
+        if not 1 < len(parts) <= SHORT_BOXES:
             return None
         box = Box(*around(numpy.array([part.box for part in parts]), numpy.zeros(len(parts), int))[0].tolist())
-        if not is_readable(box) or breadth(box) >= FEW:
+        if not is_readable(box) or aspect_ratio(box) >= SHORT:
             return None
-        best = max([*self.read_boxes(gray, [box]), *self.read_boxes(gray, [box], LOW)], key=lambda one: one.score)
+        best = max([*self.read_boxes(gray, [box]), *self.read_boxes(gray, [box], LOW)], key=lambda line: line.score)
         rivals = parts if len(best.text) > 1 else ()
-        return best if best.legible and best.score > max([SURE, *(one.score for one in rivals)]) else None
+        return best if best.legible and best.score > max([SURE, *(line.score for line in rivals)]) else None
 
     def read_boxes(self, gray: Gray, boxes: Sequence[Box], edges: Sequence[float] = (EDGE_SPACE,) * 4) -> list[Line]:
         """Return the line in each box of a picture; lines of similar length are read together."""
-        cut = [cut_out(gray, box, edges) for box in boxes]
-        pictures = [strips(own) for own, _ in cut]
+        crops = [cut_out(gray, box, edges) for box in boxes]
+        pictures = [strips(crop) for crop, _ in crops]
         order = sorted(range(len(boxes)), key=lambda number: len(pictures[number]))
         batches = [order[start : start + LINES_A_BATCH] for start in range(0, len(order), LINES_A_BATCH)]
         parts = [[pictures[i] for i in batch] for batch in batches]
-        spelt = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.spell, parts))))
-        return [self.line(spelt[i], boxes[i], own.shape[0], left) for i, (own, left) in enumerate(cut)]
+        hypotheses = dict(zip(order, chain.from_iterable(in_threads(self.engine.threads, self.spell, parts))))
+        return [self.line(hypotheses[i], boxes[i], crop.shape[0], left) for i, (crop, left) in enumerate(crops)]
 
     def line(self, best: Hypothesis, box: Box, height: int, left: int) -> Line:
-        """Return the line of a hypothesis, whose picture was `height` pixels high and began at `left`."""
+        """Return the Line of a hypothesis; its crop has `height` pixels and begins at the column `left`."""
         text = SPACE.sub("\0", self.letters.text(best.ids))
         inside = slice(len(text) - len(text.lstrip()), len(text.rstrip()))
-        kept = [place for place in range(len(text))[inside] if text[place] != "\0"]
+        kept = [index for index in range(len(text))[inside] if text[index] != "\0"]
         edges = edges_of(best.weights.shape[1], left, HEIGHT / height)
         score = exp(best.score / (len(text) + 1))
-        return Line("".join(text[place] for place in kept), box, score, best.weights[kept], edges)
+        return Line("".join(text[index] for index in kept), box, score, best.weights[kept], edges)
 
     def spell(self, pictures: Sequence[NDArray[numpy.float32]]) -> list[Hypothesis]:
-        """Return the text of each line's strips, with the decoder's log-probability as score."""
+        """Return the best hypothesis for the strips of each line, with its log-probability as score."""
         source, state, parts = self.engine.begin(*padded(pictures))
-        by_ctc = [ctc_path(own[: len(picture)], self.letters) for own, picture in zip(parts, pictures)]
-        longest = [int(len(ids) * TIMES) + WIDER_STRIPS for ids in by_ctc]
-        found = search(self.engine.step, source, state, BEGIN, END, longest, 1, alpha=0.0)
-        best = []
-        for number, ((first,), ids, picture) in enumerate(zip(found, by_ctc, pictures)):
-            one = slice(number, number + 1)
-            own = [array[one] for array in source], [array[one] for array in state]
-            chosen = self.choose(first, ids, parts[number, : len(picture)], own)
-            weights = numpy.array([row[: len(picture)] for row in chosen.weights], "float32")
-            best.append(replace(chosen, weights=weights.reshape(-1, len(picture))))
-        return best
+        ctc_ids = [ctc_path(row[: len(picture)], self.letters) for row, picture in zip(parts, pictures)]
+        longest = [int(len(ids) * TIMES) + MORE_LETTERS for ids in ctc_ids]
+        greedy = search(self.engine.step, source, state, BEGIN, END, longest, 1, alpha=0.0)
+        hypotheses = []
+        for number, ((first,), ids, picture) in enumerate(zip(greedy, ctc_ids, pictures)):
+            row = slice(number, number + 1)
+            inputs = [array[row] for array in source], [array[row] for array in state]
+            best = self.choose(first, ids, parts[number, : len(picture)], inputs)
+            weights = numpy.array([row[: len(picture)] for row in best.weights], "float32")
+            hypotheses.append(replace(best, weights=weights.reshape(-1, len(picture))))
+        return hypotheses
 
-    def choose(self, first: Hypothesis, ids: list[int], parts: Numbers, own: tuple[State, State]) -> Hypothesis:
-        """Return the likelier reading of the decoder's (`first`) and CTC's (`ids`), with the score of both."""
+    def choose(self, first: Hypothesis, ids: list[int], parts: Numbers, inputs: tuple[State, State]) -> Hypothesis:
+        """Return the reading with the higher joint score, by the decoder (`first`) or CTC (`ids`), with this score."""
         if not self.ctc or list(first.ids) == ids:
             return first
-        hypotheses = first, forced(self.engine.step, *own, ids)
-        of_ctc = [ctc_log_probability(parts, hypothesis.ids, self.letters) for hypothesis in hypotheses]
-        both = [(1 - self.ctc) * one.score + self.ctc * other for one, other in zip(hypotheses, of_ctc)]
-        best = numpy.argmax(both)
-        return replace(hypotheses[best], score=both[best])
+        hypotheses = first, forced(self.engine.step, *inputs, ids)
+        ctc_scores = [ctc_log_probability(parts, hypothesis.ids, self.letters) for hypothesis in hypotheses]
+        decoder_scores = [hypothesis.score for hypothesis in hypotheses]
+        scores = [(1 - self.ctc) * decoder + self.ctc * ctc for decoder, ctc in zip(decoder_scores, ctc_scores)]
+        best = numpy.argmax(scores)
+        return replace(hypotheses[best], score=scores[best])
 
 
 def words_of(gray: Gray, line: Line) -> list[Box]:
-    """Return the boxes of a line's words, cut at the widest gaps; none where letters touch or are out of order."""
+    """Return the boxes of a line's words, cut at the widest gaps; none if letters touch or are out of order."""
     left, top, right, bottom = line.box
-    marks = left + numpy.flatnonzero((ink(gray[top:bottom, left:right]) > INK).any(axis=0))
+    columns = left + numpy.flatnonzero((ink(gray[top:bottom, left:right]) > INK).any(axis=0))
     ends = [left]
-    for space in (place for place, letter in enumerate(line.text) if letter == " "):
-        between = marks[(marks >= line.places[space - 1]) & (marks <= line.places[space + 1])]
+    for space in (index for index, letter in enumerate(line.text) if letter == " "):
+        between = columns[(columns >= line.places[space - 1]) & (columns <= line.places[space + 1])]
         if len(between) < 2 or between[0] < ends[-1]:
             return []
         widest = int(numpy.diff(between).argmax())
@@ -169,13 +171,13 @@ def words_of(gray: Gray, line: Line) -> list[Box]:
     return [Box(start, top, end, bottom) for start, end in zip(ends[::2], [*ends[1::2], right])]
 
 
-def breadth(box: Box) -> float:
-    """Return the width of a box as a share of its height."""
+def aspect_ratio(box: Box) -> float:
+    """Return the width of a box divided by its height."""
     return (box.right - box.left) / (box.bottom - box.top)
 
 
 def is_readable(box: Box) -> bool:
-    """Return whether a line is short enough to be read at once, and no higher than letters on a screen."""
+    """Return whether a line has at most MOST_STRIPS strips and is at most HIGHEST pixels high."""
     height = box.bottom - box.top
     return height <= HIGHEST and (box.right - box.left + height) * HEIGHT < MOST_STRIPS * STRIP * height
 
@@ -183,7 +185,7 @@ def is_readable(box: Box) -> bool:
 def load_reader(
     bundle: Optional[Union[str, Path]] = None, engine: EngineName = "auto", device: DeviceName = "auto"
 ) -> PictureReader:
-    """Load a reader from a bundle folder, None: the packaged one; arguments and errors are `load_classifier`'s."""
+    """Load a reader from a bundle folder, None: the packaged one. Arguments and errors are as in `load_classifier`."""
     return PictureReader.load(bundle, engine, device)
 
 
@@ -191,9 +193,9 @@ packaged_reader = lru_cache(maxsize=1)(load_reader)
 
 
 def read(picture: Picture) -> Reading:
-    """Return the Reading of a picture by the packaged reader, loaded once.
+    """Return the Reading of a picture by the packaged reader, which is loaded once.
 
     The picture is a path, the bytes of a file, an array (height, width) or (height, width, 3 or 4) of uint8, or an
-    image of PIL. DataError where it is none, damaged or too large.
+    image of PIL. DataError if it is not a picture, damaged or too large.
     """
     return packaged_reader()(picture)

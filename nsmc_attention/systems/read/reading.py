@@ -1,4 +1,4 @@
-"""The result of reading a picture: its lines with the place of each letter, also as HTML. No script."""
+"""The result of reading a picture: its lines with the position of each letter, also as HTML without scripts."""
 
 import io
 import sys
@@ -21,13 +21,12 @@ from ...views.page import in_base64
 from .settings import STRIP
 from .strips import Box, Gray, cut_out
 
-# Least probabilities: of letters; of a syllable alone, of a repeated letter and of another one alone, as icons are read; of no doubt
+# Least probabilities: of any line; of a single syllable, a repeated letter and another single letter, because icons are
+# read as these; of a line without doubt
 LEAST, SURE, SURER, SUREST, DOUBT = 0.05, 0.7, 0.8, 0.97, 0.6
-# A line that goes on below another one begins less than so many heights from its left, and so many below it, and is of
-# about the same height
+# Lines of a paragraph, in heights: largest distance of their left edges, largest gap, least ratio of their heights
 ASIDE, BELOW, ALIKE = 1.0, 0.9, 0.6
-# Height of a line on the page in pixels, the most lines that are shown, and the share of a letter's largest weight from
-# which on weights are drawn
+# Height of a line on a page in pixels, most lines, and least weight, as a share of the letter's largest weight
 LINE_HEIGHT, MOST_LINES, FAINTEST = 40, 60, 0.02
 PAGE = {
     "en": ("What was read, and where", "Point at a letter below its line to see where the decoder read it."),
@@ -42,16 +41,16 @@ class Line:
     Attributes
     ----------
     text : str
-        Its letters, T of them.
+        The T letters of the line.
     box : Box
-        Where it is: left, top, right, bottom in pixels, the last two exclusive.
+        Left, top, right and bottom in pixels, the last two exclusive.
     score : float
-        Probability of a letter, the geometric mean over the line, 0 to 1: the decoder's, and where CTC reads
-        otherwise that of both.
+        Geometric mean of the letters' probabilities, 0 to 1: by the decoder, or by decoder and CTC if their readings
+        differ.
     weights : (T, S) float32
-        Where the decoder looked while it wrote each letter; rows sum to 1 over S strips.
+        Attention weights of each letter over S strips; rows sum to 1.
     edges : (S + 1,) float32
-        Where the strips begin, and the last ends: pixels of the picture, from its left.
+        Edges of the strips in pixels from the picture's left.
     """
 
     text: str
@@ -62,20 +61,20 @@ class Line:
 
     @property
     def legible(self) -> bool:
-        """False if the line is hardly text: an icon, a picture beside it, handwriting, noise."""
+        """Whether the line is probably text, and not an icon, a picture, handwriting or noise."""
         if len(set(self.text)) != 1 or self.text.isdigit():
             return bool(self.text) and self.score >= LEAST
-        # dashes and menus are read as ㅡ or ㅡㅡ
+        # dashes and menu icons are read as ㅡ or ㅡㅡ
         sure = SURE if "가" <= self.text[0] <= "힣" else SURER if len(self.text) > 1 else SUREST
         return self.score >= sure and self.text != "ㅡ" and (len(self.text) > 1 or self.text.isalnum())
 
     @property
     def places(self) -> NDArray[numpy.float32]:
-        """Places of the letters, (T,), in pixels from the left: the mean place under the letter's weights."""
+        """Positions of the letters (T,) in pixels from the left: mean centers of strips by the letter's weights."""
         return self.weights @ (self.edges[:-1] + self.edges[1:]) / 2
 
     def to_dict(self, weights: bool = False) -> Record:
-        """Return plain values for JSON; with weights, `weights` (T x S) and the `edges` of the strips (S + 1) too."""
+        """Return plain values for JSON, with `weights` (T x S) and `edges` (S + 1) on request."""
         values = {"text": self.text, "box": list(self.box), "score": self.score, "places": rounded(self.places, 1)}
         return {**values, "weights": rounded(self.weights), "edges": rounded(self.edges, 1)} if weights else values
 
@@ -84,7 +83,7 @@ class Line:
 class Reading:
     """The legible lines of a picture, in reading order; `pixels` (height, width) uint8 is the picture in gray.
 
-    `left_out` are the boxes of places that are icons or illegible text.
+    `left_out` has the boxes of icons and illegible text.
     """
 
     lines: tuple[Line, ...]
@@ -93,21 +92,21 @@ class Reading:
 
     @property
     def doubts(self) -> str:
-        """A sentence if no line was found, or on how many are doubtful or were left out; empty if all is well."""
+        """Warning that no line was found, or how many lines are doubtful or left out; empty if there is none."""
         low, count = sum(line.score < DOUBT for line in self.lines), len(self.left_out)
         doubtful = f"{low} of {len(self.lines)} lines may be read wrong (letter_probability below {DOUBT:g})"
         omitted = f"{count} place{'s' * (count != 1)} left out (icons or illegible text)"
-        said = {"no line of text found": not self.lines, doubtful: low, omitted: count}
-        return "; ".join(sentence for sentence, holds in said.items() if holds)
+        warnings = {"no line of text found": not self.lines, doubtful: low, omitted: count}
+        return "; ".join(warning for warning, applies in warnings.items() if applies)
 
     @property
     def text(self) -> str:
-        """The text of the lines, joined by line ends."""
+        """Text of the lines, joined by newlines."""
         return "\n".join(line.text for line in self.lines)
 
     @property
     def paragraphs(self) -> list[list[Line]]:
-        """The lines in groups; lines that follow each other closely, such as a wrapped review, share a group."""
+        """Lines in groups: consecutive lines of the same paragraph, such as a wrapped review, share a group."""
         groups = list[list[Line]]()
         for line in self.lines:
             if groups and follows(groups[-1][-1].box, line.box):
@@ -136,19 +135,19 @@ class Reading:
 
 
 def follows(above: Box, below: Box) -> bool:
-    """Return whether a line goes on in another one, as wrapped text does."""
+    """Return whether the line below continues the line above, as in wrapped text."""
     low, high = sorted(box.bottom - box.top for box in (above, below))
     near = above.top < below.top <= above.bottom + BELOW * high and abs(above.left - below.left) < ASIDE * high
     return near and low >= ALIKE * high
 
 
 def edges_of(strips: int, left: float, scale: float) -> NDArray[numpy.float32]:
-    """Return where strips of a line begin in a picture, which was made `scale` times as large."""
+    """Return the edges (S + 1,) of a line's S strips in pixels of the picture; the line was resized by `scale`."""
     return numpy.asarray(left + numpy.arange(strips + 1) * STRIP / scale, "float32")
 
 
 def reading_html(reading: Reading) -> str:
-    """Return a reading as HTML; the strips that a letter was read from are shaded while it is pointed at."""
+    """Return a reading as HTML; pointing at a letter shades its strips by their weights."""
     count = len(reading.lines)
     more = f", the first {MOST_LINES} of them here" if count > MOST_LINES else ""
     head = "; ".join(filter(None, (f"{count} line{'s' * (count != 1)} read{more}" * (count > 0), reading.doubts)))
@@ -157,7 +156,7 @@ def reading_html(reading: Reading) -> str:
 
 
 def line_html(line: Line, reading: Reading) -> str:
-    """Return the picture of a line, with its letters below."""
+    """Return the picture of a line with its letters below as HTML."""
     picture, left = cut_out(reading.pixels, line.box)
     scale = LINE_HEIGHT / len(picture)
     width = round(picture.shape[1] * scale)
@@ -172,7 +171,7 @@ def line_html(line: Line, reading: Reading) -> str:
 
 
 def shades(weights: Numbers, edges: Numbers) -> str:
-    """Return weights of strips (S,) between edges (S + 1,), in pixels, as a gradient; the largest is darkest."""
+    """Return a CSS gradient of weights (S,) between edges (S + 1,) in pixels; the largest weight is darkest."""
     stops = ["transparent 0"]
     for number in numpy.flatnonzero(weights > FAINTEST * weights.max()):
         color = f"rgba(var(--neutral),{0.7 * weights[number] / weights.max():.2f})"
@@ -183,7 +182,7 @@ def shades(weights: Numbers, edges: Numbers) -> str:
 
 def in_png(pixels: Gray) -> str:
     """Return a picture as a PNG file in base64."""
-    from PIL import Image  # an installation for prediction alone has none
+    from PIL import Image  # absent from an installation for prediction alone
 
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "PNG")
@@ -191,7 +190,7 @@ def in_png(pixels: Gray) -> str:
 
 
 COLUMNS = ("picture", "line", "left", "top", "right", "bottom", "letter_probability", "text")
-IN_COLUMNS = ("text", "box", "score")  # Of a line's values, those that are columns
+IN_COLUMNS = ("text", "box", "score")  # Values of a line that columns already have
 
 
 def write_readings(
@@ -202,11 +201,11 @@ def write_readings(
     weights: bool = False,
     paragraphs: bool = False,
 ) -> None:
-    """Write a row for each line, or paragraph, of readings, each with the name of its picture.
+    """Write a row for each line, or paragraph, of readings, which are pairs of a picture's name and its Reading.
 
-    The columns are COLUMNS and then those of the scorer, of which the lines are the texts. The style (text, csv, tsv,
-    jsonl, parquet, xlsx) is by default that of the output's suffix; text has the lines alone. Readings are taken one by
-    one, so that their pictures need not be in memory together; nothing is written if one of them raises an error.
+    The columns are COLUMNS and the scorer's results for the text. The style (text, csv, tsv, jsonl, parquet, xlsx) is
+    by default that of the output's suffix; text has only the lines. Readings are consumed one by one, so that memory
+    holds one picture at a time; nothing is written if one of them raises an error.
     """
     style = style_of(output, style, weights)
     rows, objects = list[tuple[Any, ...]](), list[dict[str, Any]]()
@@ -227,20 +226,20 @@ def write_readings(
         elif scorer:
             scored = zip(texts, objects, scorer.objects(texts))
             results = [
-                {**one, **{name: value for name, value in other.items() if (name, value) != ("text", text)}}
-                for text, one, other in scored
+                {**values, **{name: value for name, value in scores.items() if (name, value) != ("text", text)}}
+                for text, values, scores in scored
             ]
         write(ScoredRows(columns, texts, results))
 
 
 def row_of(group: Sequence[Line]) -> tuple[Any, ...]:
-    """Return the cells of a line, or of lines that belong together: the box around, the least probability, the text."""
+    """Return the cells of a group of lines: bounding box, lowest probability and text."""
     lefts, tops, rights, bottoms = zip(*(line.box for line in group))
     probability = round(min(line.score for line in group), 4)
     return min(lefts), min(tops), max(rights), max(bottoms), probability, " ".join(line.text for line in group)
 
 
 def details(group: Sequence[Line], weights: bool, paragraphs: bool) -> dict[str, Any]:
-    """Return the values of jsonl beside the columns: the places of the letters, or the lines of a paragraph."""
+    """Return the values of jsonl besides the columns: the letters' positions, or the lines of a paragraph."""
     lines = [line.to_dict(weights) for line in group]
     return {"lines": lines} if paragraphs else {name: lines[0][name] for name in lines[0] if name not in IN_COLUMNS}

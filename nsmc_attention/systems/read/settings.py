@@ -15,30 +15,30 @@ if TYPE_CHECKING:
     from .decoding import Letters
 
 
-# Parts of a letter that are vowels, and finals, none among both; those before are initials and all else
+# Numbers of vowels and of finals, each with "none"; they follow the initials and other letters among the parts
 VOWEL_PARTS, FINAL_PARTS = len(VOWELS) + 1, len(FINALS) + 1
-# Of each strip, the decoder's last weight and the sum of all, which location features are of
+# Inputs of the location features, for each strip: the last attention weight and the sum of all weights so far
 LOOKED_AT, LOOKED_AT_NEXT = ("last", "total"), ("next_last", "next_total")
 HEIGHT, STRIP = 32, 4  # A line is HEIGHT pixels high and is read in strips of STRIP columns
 PICTURE: dict[str, Axes] = {"strips": ("N", "S", HEIGHT * STRIP), "source_length": ("N",)}
-# What the encoder makes of a line, once for all steps
+# The encoder's outputs, which are constant inputs of all steps
 ENCODED: dict[str, Axes] = {"memory": ("N", "S", "D"), "keys": ("N", "S", "K"), "mask": ("N", "S")}
 
 
-def divided(F: Operators, of_parts: Array) -> list[Any]:
-    """(..., P) -> the first parts, the vowels and the finals."""
+def divided(F: Operators, parts: Array) -> list[Any]:
+    """(..., P) -> initials and other letters, vowels, finals."""
     vowels, finals = -VOWEL_PARTS - FINAL_PARTS, -FINAL_PARTS
     bounds = (0, vowels), (vowels, finals), (finals, None)
-    return [F.slice_axis(of_parts, axis=-1, begin=begin, end=end) for begin, end in bounds]
+    return [F.slice_axis(parts, axis=-1, begin=begin, end=end) for begin, end in bounds]
 
 
 def spelt(F: Operators, logits: Array) -> Any:
-    """Logits of parts (..., P) -> their log-probabilities, each of the three kinds by itself."""
-    return F.concat(*(F.log_softmax(part, axis=-1) for part in divided(F, logits)), dim=-1)
+    """Logits of parts (..., P) -> log-probabilities (..., P), with a softmax for each of the three kinds."""
+    return F.concat(*(F.log_softmax(kind, axis=-1) for kind in divided(F, logits)), dim=-1)
 
 
-# The graphs of a reader: the encoder, which spells a part of a letter at each strip, and a step of the decoder, of
-# which the next one's `state0` is `next_state0`, and so on
+# The graphs of a reader: the encoder with CTC, and a step of the decoder, whose outputs `next_...` are inputs of the
+# following step
 READER_GRAPHS = {
     "source.onnx": Interface(
         PICTURE, {**ENCODED, "parts": ("N", "S", "P")}, lambda F, *kept: (*kept[:-1], spelt(F, kept[-1]))
@@ -57,14 +57,14 @@ READER_GRAPHS = {
 
 
 class LineConfig(Settings):
-    """The letters that `read` knows, and how long a line is."""
+    """The vocabulary of letters and the maximum length of a drawn line."""
 
     min_count: int = setting(20, "rarer letters of the reviews are unknown", low=1)
     max_length: int = setting(40, "maximum length of a drawn line in letters", low=5, high=200)
 
 
 class Location(Additive):
-    """The additive score with features of where the decoder looked before, Chorowski et al. 2015 (arXiv:1506.07503)."""
+    """Additive attention with location features of previous weights, Chorowski et al. 2015 (arXiv:1506.07503)."""
 
     kind = "location"
     features: int = setting(16, "features of the last weights and of their sum", low=1, high=256)
@@ -72,7 +72,7 @@ class Location(Additive):
 
 
 class ReaderConfig(Settings):
-    """A convolutional network and a GRU read the picture; a decoder that attends to it writes the letters."""
+    """A convolutional and recurrent encoder of the picture, and a decoder of its letters with attention."""
 
     height: ClassVar[int] = HEIGHT
     hidden_size: int = setting(128, "units of the encoder's GRU in each direction (H)", low=1, high=4096)
@@ -84,7 +84,7 @@ class ReaderConfig(Settings):
 
     @property
     def width(self) -> int:
-        """Units of a strip's state (D)."""
+        """Number of units of a strip's state (D)."""
         return 2 * self.hidden_size
 
     def describe(self) -> str:
@@ -94,18 +94,18 @@ class ReaderConfig(Settings):
 
     @property
     def graphs(self) -> Graphs:
-        """The inputs and outputs of its ONNX graphs, by the names of their files in a bundle."""
+        """Inputs and outputs of the ONNX graphs, by their file names in a bundle."""
         return READER_GRAPHS
 
     def network(self, vocab_size: int, count: int) -> Network:
-        """Build the network for so many letters, and parts of letters."""
+        """Build the network for `vocab_size` letters (V) and `count` parts of letters (P)."""
         from .network import Reader
 
         return Reader(vocab_size, count, self)
 
 
 class ReadTraining(LoopConfig):
-    """The training of `read`."""
+    """Settings of the training of `read`."""
 
     retired: ClassVar[tuple[str, ...]] = (*LoopConfig.retired, "coverage")
     introduced: ClassVar[Mapping[str, object]] = {"signs": 0.0, "others": ""}

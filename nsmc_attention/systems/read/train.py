@@ -1,4 +1,4 @@
-"""A whole training of `read` as one function: reviews, fonts and a ReadConfig in, a run folder with a bundle out."""
+"""A whole training of `read`: reviews, fonts and a ReadConfig in, a run folder with a bundle out."""
 
 from pathlib import Path
 from typing import Union
@@ -13,8 +13,8 @@ from .decoding import Letters
 from .drawing import ASCII, common_syllables, korean_faces
 from .settings import LAYOUT, ReadConfig, ReaderBundle
 
-MOST_DEV, FEWEST_REVIEWS = 2000, 20  # Most reviews that the epoch is chosen by, and fewest to train on
-USELESS = 0.3  # A reader of a larger character error is of no use
+MOST_DEV, FEWEST_REVIEWS = 2000, 20  # Most reviews in the dev part, and fewest for a training
+USELESS = 0.3  # Least character error of a warning
 
 
 def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[str, Path, None] = None) -> ReaderBundle:
@@ -23,9 +23,9 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     Parameters
     ----------
     source : Texts
-        Reviews, of which lines are drawn with the Korean fonts of `training.fonts`.
+        Reviews, whose lines are drawn in the Korean fonts of `training.fonts`.
     init_from : path or None
-        A reader's bundle of the same sizes, whose parameters and letters the training begins with.
+        Bundle of a reader with the same sizes; its parameters and letters are the initial ones.
 
     DataError if a file is missing or malformed, fewer than FEWEST_REVIEWS of its reviews have text, or there are no Korean
     fonts. ConfigError if the run folder is taken or of another run, the loss is not finite, or there is no such device.
@@ -43,9 +43,9 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     files = sorted({face.path.name for face in faces})
     training.check(name, {"reviews": digest([*texts, *others]), "fonts": digest(files)})
     train, dev = ([texts[i] for i in part] for part in hold_out(len(texts), config.training, MOST_DEV))
-    everywhere = [*common_syllables(), *ASCII] * config.text.min_count
+    always_known = [*common_syllables(), *ASCII] * config.text.min_count
     first = training.first
-    letters = first.codec if first else Letters.of([*train, *everywhere], config.text.min_count)
+    letters = first.codec if first else Letters.of([*train, *always_known], config.text.min_count)
     sizes = f"{len(train):,} reviews to draw lines of, {len(dev):,} to choose the epoch by (dev)"
     run.say(f"data: {name}, {sizes}, {len(letters):,} letters, {len(faces)} faces of {len(files)} font files")
     from .objective import train_network
@@ -54,8 +54,8 @@ def train_reader(source: Texts, config: ReadConfig, run: Run, init_from: Union[s
     counts = {"train": {"name": name, "reviews": len(train), "fonts": len(files)}, "dev": {"reviews": len(dev)}}
     bundle = training.write(network, progress, figures, counts, letters.to_json().encode(), vocabulary=len(letters))
     best = bundle.manifest["metrics"]["dev"]
-    judged = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC"
-    run.say(f"dev: {judged} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
+    errors = f"character error {best['character_error']:.4f}, {best['ctc_error']:.4f} by CTC"
+    run.say(f"dev: {errors} (epoch {best['best_epoch']}); bundle: {bundle.folder}")
     if best["character_error"] > USELESS:
         found = f"most lines are read wrong (character error {best['character_error']:.2f})"
         warn(f"{found}; draw more lines (--epochs, training.lines), or begin with --init-from")

@@ -70,11 +70,11 @@ def test_clauses_cover_the_text_and_do_not_overlap(texts):
 
 def test_contributions_of_clauses_and_the_constant_add_up_to_the_log_odds(reader, texts, monkeypatch):
     """Of the clauses that name no aspect, too: they are what the rest is."""
-    sums, judged = [], AspectReader.judged
+    sums, mentions = [], AspectReader.mentions
     monkeypatch.setattr(
         AspectReader,
-        "judged",
-        lambda self, text, parts, own, *rest: (sums.append((text, own)), judged(self, text, parts, own, *rest))[1],
+        "mentions",
+        lambda self, text, parts, own, *rest: (sums.append((text, own)), mentions(self, text, parts, own, *rest))[1],
     )
     probability, (added,) = Explainer(reader.classifier).scored(reader.classifier.encoder.encode_many(["영화"]))
     constant = log_odds(probability)[0] - added.sum()
@@ -228,7 +228,7 @@ def test_a_clause_beside_it_alone_gives_goods_no_side(goods):
 
 
 def test_goods_are_read_with_their_words_only_by_the_packaged_classifier(goods, tiny_convolution):
-    adapted = AspectReader(load_classifier(tiny_convolution), goods.own)
+    adapted = AspectReader(load_classifier(tiny_convolution), goods.user_words)
     assert goods.words.goods and not adapted.words.goods and not AspectReader(goods.scorer).words.goods
 
 
