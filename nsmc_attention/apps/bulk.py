@@ -28,7 +28,7 @@ from ..machine.files import PREFIX, read_json, remove, vacant, write_text
 from ..machine.processes import cores
 from ..machine.progress import progress_bar
 from ..measure.share import Tally
-from ..scoring.files import MARK, marks, open_output, say_renamed, table_parts
+from ..scoring.files import MARK, has_mark, open_output, say_renamed, table_parts
 from ..scoring.reference import Reference, worker_scorer
 from ..systems.restore import corrections
 from ..systems.restore.restorer import TYPES as RESTORED
@@ -247,6 +247,6 @@ def score_partition(partition: Partition, model: object, folder: str, verbatim: 
     table = Table(partition.source, partition.text_column, iter([partition.rows]))
     style = output.suffix[1:]
     with open_output(output, style) as file:
-        if marks(style, partition.source, output):
+        if has_mark(style, partition.source, output):
             file.write(MARK)
         return sum(table_parts(scorer, table, file, style, processes=1, verbatim=verbatim), Tally())

@@ -111,7 +111,7 @@ class Abstention:
     def tables(self) -> Sequence[NDArray[numpy.bool_]]:
         """Two masks of the ids, (V,): doubtful ones, and those of words with a syllable."""
         syllables = [index for entry, index in self.encoder.token_to_idx.items() if SYLLABLE.search(entry)]
-        return [*map(self.encoder.table, (self.doubtful, syllables))]
+        return [*map(self.encoder.id_mask, (self.doubtful, syllables))]
 
     @cached_property
     def symbols(self) -> frozenset[int]:

@@ -216,7 +216,7 @@ class Scoring(NamedTuple):
         given, first = self.given(texts), list[str]()
         say, where = partial(self.say, scorer, remark), self.reading.data or "stdin"
         if isinstance(given, Texts):
-            write = partial(score_table, scorer, given, excel=self.excel, look=partial(say, where))
+            write = partial(score_table, scorer, given, excel=self.excel, inspect=partial(say, where))
         else:
             lines = iter(given)
             first = list(islice(lines, REMARKED))

@@ -1,8 +1,8 @@
-"""The choice of an engine, and graphs that run by ONNX Runtime or by MXNet, as the network's `Interface` declares them.
+"""The choice of an engine, and graphs run by ONNX Runtime or MXNet, with the inputs and outputs of an `Interface`.
 
-    graph(*inputs) -> list of outputs;  graph(*inputs, outputs=("heads",)) -> those alone
+    graph(*inputs) -> list of outputs;  graph(*inputs, outputs=("heads",)) -> only these outputs
 
-Only MXNet's runner imports MXNet, and only when it is built.
+Only GluonGraph imports MXNet, and only when it is created.
 """
 
 import os
@@ -22,17 +22,17 @@ from ..network.parameters import Arrays, initialize_from, loaded
 
 EngineName = Literal["auto", "native", "native-bf16", "onnx", "gluon"]
 DeviceName = Literal["auto", "cpu", "gpu"]
-# The engines of compiled kernels and the numbers of classifiers; editors are run by native alone, in 8 bits
+# Engines of compiled kernels, {name: number format of a classifier}; editors run only on native, in 8 bits
 PRECISIONS = {"native": "float32", "native-bf16": "bf16"}
 Array = Numbers
-# Reviews a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
-BATCH_PIECE, WORTH_A_THREAD = 32, 8
+# Reviews that a thread computes at once: their states fit its cache. Fewer than WORTH_A_THREAD are not divided
+THREAD_BATCH, WORTH_A_THREAD = 32, 8
 # The batch of a network on MXNet; a GPU needs many reviews
 GLUON_BATCH = 128
 
 
 def parameters_of(bundle: AnyBundle) -> tuple[Any, Arrays]:
-    """Return the network of a bundle of any task, not initialized, and {name: array} of its parameters."""
+    """Return the uninitialized network of a bundle of any task, and its parameters, {name: array}."""
     network, arrays = bundle.config.network(*bundle.codec.sizes), loaded(bundle.parameters())
     if parameter_shapes(network) != {name: array.shape for name, array in arrays.items()}:
         raise BundleError(f"{bundle.folder}: its {PARAMETERS} does not fit the config of its manifest; train again")
@@ -40,7 +40,7 @@ def parameters_of(bundle: AnyBundle) -> tuple[Any, Arrays]:
 
 
 def gluon_network(bundle: AnyBundle, device: str) -> tuple[Any, Any]:
-    """Return a bundle's network with its parameters, not hybridized, and the mxnet context that it is on."""
+    """Return a bundle's network with its parameters, not hybridized, and its mxnet context."""
     context = choose_device(device)
     network, arrays = parameters_of(bundle)
     initialize_from(network, arrays, context)
@@ -48,9 +48,9 @@ def gluon_network(bundle: AnyBundle, device: str) -> tuple[Any, Any]:
 
 
 def chosen_engine(name: str, device: str, has_graphs: bool = True, known: Collection[str] = ("onnx", "gluon")) -> str:
-    """Return one of `known` for the name of an engine; "auto" is onnx where there are graphs, on a GPU gluon.
+    """Return one of `known` for an engine's name; "auto" is onnx if there are graphs, else gluon, and gluon on a GPU.
 
-    ConfigError where there is no such engine, or it does not run on the device.
+    ConfigError if the engine is unknown or does not run on the device.
     """
     if name == "auto":
         return "onnx" if has_graphs and device != "gpu" else "gluon"
@@ -65,7 +65,7 @@ def chosen_engine(name: str, device: str, has_graphs: bool = True, known: Collec
 
 
 def companion_engine(name: str) -> str:
-    """Return the engine of a restorer or language model beside a classifier on the engine called name."""
+    """Return the engine of a restorer or language model used with a classifier on the engine `name`."""
     return "auto" if name in PRECISIONS else name
 
 
@@ -74,25 +74,25 @@ def import_onnxruntime() -> Any:
 
     From 1.29 on (microsoft/onnxruntime#27379) it opens connections and keeps a device number in the user's cache.
     """
-    off = os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1") == "1"
+    is_off = os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1") == "1"
     try:
         import onnxruntime
     except ImportError as problem:
         raise MissingPackage(
             f"the onnx engine needs onnxruntime ({problem}): pip install {requirement('onnxruntime') or 'onnxruntime'}"
         ) from problem
-    if off:
-        # the variable is not read on Windows
+    if is_off:
+        # Windows does not read the variable
         onnxruntime.disable_telemetry_events()
     return onnxruntime
 
 
 class OnnxGraph:
-    """Runs a graph by ONNX Runtime; safe to call from several threads.
+    """Runs a graph by ONNX Runtime; thread-safe.
 
-    A batch is divided among threads that compute one part each: a quarter faster than ONNX Runtime's own threads, which
-    wait for each other at every step of a GRU. `content` is that of a file, called `where` in messages; `parameters`
-    are those of PARAMETERS beside it. BundleError if ONNX Runtime cannot load or run it.
+    A batch is divided among threads, which is a quarter faster than ONNX Runtime's own threads: these wait for each other
+    at every step of a GRU. `content` is the file's content, `where` its name in messages, and `parameters` are those of
+    PARAMETERS beside it. BundleError if ONNX Runtime cannot load or run the graph.
     """
 
     name = "onnx"
@@ -109,38 +109,38 @@ class OnnxGraph:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1
         options.log_severity_level = 3
-        # that of 1.19, the newest for Python 3.9, gives two nodes one name
+        # in 1.19, the newest release for Python 3.9, it gives two nodes one name
         options.add_session_config_entry("optimization.disable_specified_optimizers", "GatherSliceToSplitFusion")
-        # as ONNX files have the names of their constants: tag, length, name
-        own = {name: a for name, a in (parameters or {}).items() if b"B%c%s" % (len(name), name.encode()) in content}
+        # ONNX files encode the name of a constant as tag, length, name
+        used = {name: a for name, a in (parameters or {}).items() if b"B%c%s" % (len(name), name.encode()) in content}
         # ONNX Runtime 1.19 would read any other file
-        if content.count(b"\n\x08location") > len(own):
+        if content.count(b"\n\x08location") > len(used):
             raise BundleError(f"{where}: names another file than {PARAMETERS} for its parameters; take another bundle")
-        # kept, as the session may use their memory
-        self.values = list(map(onnxruntime.OrtValue.ortvalue_from_numpy, own.values()))
+        # kept alive, as the session may use their memory
+        self.values = list(map(onnxruntime.OrtValue.ortvalue_from_numpy, used.values()))
         try:
-            options.add_external_initializers(list(own), self.values)
+            options.add_external_initializers(list(used), self.values)
             self.session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
         except Exception as problem:  # onnxruntime's own classes have no other base
             raise BundleError(f"{where}: ONNX Runtime cannot load it: {reason(problem)}") from problem
         self.interface, self.threads, self.where = interface, threads, where
-        self.inputs = {each.name: numpy.dtype(dtype(each.name)) for each in self.session.get_inputs()}
-        self.batch_size = BATCH_PIECE * threads
+        self.inputs = {item.name: numpy.dtype(dtype(item.name)) for item in self.session.get_inputs()}
+        self.batch_size = THREAD_BATCH * threads
 
     def __call__(self, *arrays: Array, outputs: Optional[Iterable[str]] = None) -> list[Array]:
         names, reviews = list(outputs or self.interface.outputs), len(arrays[0])
-        parts = max(min(self.threads, reviews // WORTH_A_THREAD), -(-reviews // BATCH_PIECE))
+        parts = max(min(self.threads, reviews // WORTH_A_THREAD), -(-reviews // THREAD_BATCH))
         if parts < 2 or self.threads < 2:
             return self.run(names, arrays)
-        divided = zip(*(numpy.array_split(array, parts) for array in arrays))
-        done = thread_pool(self.threads).map(partial(self.run, names), divided)
-        return [numpy.concatenate(results) for results in zip(*done)]
+        batches = zip(*(numpy.array_split(array, parts) for array in arrays))
+        results = thread_pool(self.threads).map(partial(self.run, names), batches)
+        return [numpy.concatenate(pieces) for pieces in zip(*results)]
 
     def run(self, names: list[str], arrays: Sequence[Array]) -> list[Array]:
         named = dict(zip(self.interface.inputs, arrays))
-        given = {name: named[name].astype(kind, copy=False) for name, kind in self.inputs.items()}
+        feed = {name: named[name].astype(kind, copy=False) for name, kind in self.inputs.items()}
         try:
-            results: list[Array] = self.session.run(names, given)
+            results: list[Array] = self.session.run(names, feed)
         except Exception as problem:  # onnxruntime's own classes have no other base
             raise BundleError(f"{self.where}: cannot be run: {reason(problem)}") from problem
         return results
@@ -162,7 +162,7 @@ class GluonGraph:
         return [named[name].asnumpy() for name in outputs or named]
 
     def on_device(self, *arrays: Array) -> list[Any]:
-        """Return the inputs on the device, in the types that the networks take."""
+        """Return the inputs on the device, with the dtypes that networks expect."""
         kinds = ("float32" if name in LENGTHS else dtype(name) for name in self.interface.inputs)
         return [self.mxnet.nd.array(array, ctx=self.device, dtype=kind) for array, kind in zip(arrays, kinds)]
 
@@ -175,13 +175,13 @@ def reason(problem: Exception) -> str:
 
 
 def load_graphs(bundle: AnyBundle, engine: str, device: str, threads: int = 1) -> dict[str, RunnableGraph]:
-    """Return a runnable graph for each graph of a bundle, by onnx or gluon."""
+    """Return {file: runnable graph} of a bundle's graphs, by onnx or gluon."""
     interfaces = bundle.config.graphs
     if engine == "gluon":
         network, context = gluon_network(bundle, device)
         network.hybridize()
         pairs = zip(interfaces.items(), parts_of(network))
-        return {file: GluonGraph(part, interface, context) for (file, interface), part in pairs}
+        return {file: GluonGraph(block, interface, context) for (file, interface), block in pairs}
     contents = {file: bundle.read(file) for file in interfaces}
     parameters = bundle.parameters()
     return {

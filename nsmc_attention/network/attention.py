@@ -1,6 +1,6 @@
-"""The scoring functions of the attention: the settings of each kind, and the cell that they build.
+"""Scoring functions of the attention: settings of each kind, which build its cell.
 
-A new one is a class like `General` and a name in ATTENTIONS. Settings are read without MXNet; `cell` imports it.
+To add one, write a class like `General` and add it to ATTENTIONS. Settings are read without MXNet; `cell` imports it.
 """
 
 from typing import ClassVar
@@ -13,12 +13,12 @@ from ..schema import Settings, setting
 class Attention(Settings):
     """Settings of one kind of attention."""
 
-    # what has a row of weights: each token as a query, or a hop
+    # axis of the rows of weights: "queries", the tokens, or "hops"
     rows: ClassVar[str] = "queries"
 
     @property
     def description(self) -> str:
-        """Its name in model cards."""
+        """Name in model cards."""
         return f"{self.kind} score"
 
     @property
@@ -27,29 +27,29 @@ class Attention(Settings):
         return 0.0
 
     def pooled(self, width: int) -> int:
-        """Return how many numbers the last layer reads of states of `width` units."""
+        """Return the size of the last layer's input for states of `width` units."""
         return width
 
     @property
     def numbers_per_pair(self) -> int:
-        """Numbers held for each pair of a query and a key: what bounds the longest review."""
+        """Numbers held for each pair of a query and a key; they bound the longest review."""
         return 1
 
     def check_width(self, width: int, where: str) -> None:
-        """Raise ConfigError where the attention cannot read states of `width` units."""
+        """Raise ConfigError if the attention cannot read states of `width` units."""
 
     def cell(self, width: int) -> Network:
-        """Build the cell for states of `width` units, for a network: that has imported MXNet.
+        """Build the cell for states of `width` units. Imports MXNet.
 
-        Called as cell(query, key, value, mask) with states (N, T, D) and a mask (N, T, T) of 0 and 1, it returns
-        the contexts (N, T, D) and the weights (N, T, T), of several heads (N, K, T, T). A cell whose rows are hops is
-        called as cell(key, value, mask) with a mask (N, 1, T); it returns M (N, R, D) and the weights (N, R, T).
+        cell(query, key, value, mask) takes states (N, T, D) and a mask (N, T, T) of 0 and 1, and returns contexts (N,
+        T, D) and weights (N, T, T), or (N, K, T, T) with several heads. If rows are hops, cell(key, value, mask) takes
+        a mask (N, 1, T), and returns contexts M (N, R, D) and weights (N, R, T).
         """
         raise NotImplementedError
 
 
 class Uniform(Attention):
-    """The same weight for every token: no attention, for comparison (Wiegreffe & Pinter 2019, arXiv:1908.04626)."""
+    """Equal weights for all tokens: no attention, for comparison (Wiegreffe & Pinter 2019, arXiv:1908.04626)."""
 
     kind = "uniform"
 
@@ -60,7 +60,7 @@ class Uniform(Attention):
 
 
 class ScoredAttention(Attention):
-    """Attention whose weights are the softmax of a scoring function, which `kind` names."""
+    """Attention whose weights are the softmax of a scoring function."""
 
     dropout: float = setting(0.0, "dropout of the attention weights", low=0.0, high=0.95)
 
@@ -137,8 +137,8 @@ class Multihead(Scaled):
 class Structured(ScoredAttention):
     """score_r(k) = w_r . tanh(W k) for R hops, Lin et al. 2017 (arXiv:1703.03130), equation 6.
 
-    Structured self-attention: a hop has no query, its w_r is learnt. The last layer reads what all hops make of the
-    states, M = A H of equation 7. The penalty is that of equation 8.
+    Structured self-attention: a hop has no query but a learnt w_r. The last layer reads the contexts of all hops, M = A H
+    (equation 7). The penalty is that of equation 8.
     """
 
     kind = "structured"

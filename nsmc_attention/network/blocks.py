@@ -1,4 +1,4 @@
-"""Blocks that GluonNLP lacks, or has in a slower form. Imports MXNet."""
+"""Blocks that GluonNLP lacks, and faster forms of its own. Imports MXNet."""
 
 from functools import partial
 
@@ -10,7 +10,7 @@ MASKED_SCORE = -1e18
 
 
 class Bidirectional(HybridBlock):
-    """A GRU layer in each direction, neither of which reads padding before a token.
+    """A GRU layer in each direction; neither reads padding before a token.
 
     MXNet's `bidirectional=True` starts the backward direction in the padding (apache/mxnet#19323), so the backward
     layer reads each review reversed within its own length.
@@ -25,17 +25,17 @@ class Bidirectional(HybridBlock):
     def hybrid_forward(self, F: Operators, embedded: Array, valid_length: Array) -> Array:
         """(T, N, E), (N,) float32 -> (T, N, 2H); states at padding are not zero, mask them."""
         forward, backward = layers = [self.forward_gru, self.backward_gru]
-        # MXNet infers the size of the input through its own operator alone
+        # MXNet infers the size of the input only through its own operator
         if operators.in_use() and forward.l0_i2h_weight.shape[1]:
             return operators.gru(F, embedded, valid_length, layers)
-        turned = partial(F.SequenceReverse, sequence_length=valid_length, use_sequence_length=True)
-        ahead, back = forward(embedded), turned(backward(turned(embedded)))
-        # a concatenation takes six times as long; as matrices twice, and each backward pass on a CPU keeps 1.8 kB for good
-        return F.reshape(F.stack(ahead, back, axis=2), shape=(0, 0, -1))
+        reverse = partial(F.SequenceReverse, sequence_length=valid_length, use_sequence_length=True)
+        states = forward(embedded), reverse(backward(reverse(embedded)))
+        # concat takes six times as long; on matrices twice as long, and each backward pass on a CPU leaks 1.8 kB
+        return F.reshape(F.stack(*states, axis=2), shape=(0, 0, -1))
 
 
 def masked_softmax(F: Operators, scores: Array, mask: Array) -> Array:
-    """Return the softmax of scores (N, S) over the places whose mask is 1; 0 elsewhere."""
+    """Return the softmax of scores (N, S) over the positions whose mask is 1; 0 elsewhere."""
     return F.softmax(F.where(mask, scores, MASKED_SCORE * F.ones_like(scores)), axis=1) * mask
 
 
@@ -45,9 +45,9 @@ def listed(arrays: object) -> list[Array]:
 
 
 class AdditiveAttention(gluonnlp.model.MLPAttentionCell):
-    """GluonNLP's additive cell, by an operator of `operators` where that is in use (benchmarks/speed/README.md).
+    """GluonNLP's additive cell, computed by an operator of `operators` if in use (benchmarks/speed/README.md).
 
-    MLPAttentionCell is its reference: tests/network/test_attention.py compares contexts, weights and gradients.
+    MLPAttentionCell is the reference: tests/network/test_attention.py compares contexts, weights and gradients.
     """
 
     def __init__(self, units: int, dropout: float) -> None:
@@ -57,7 +57,7 @@ class AdditiveAttention(gluonnlp.model.MLPAttentionCell):
     def _compute_weight(self, F: Operators, query: Array, key: Array, mask: Array = None) -> Array:
         """(N, T, D), (N, T, D), (N, T, T) of 0 and 1 -> (N, T, T)."""
         layers = self._query_mid_layer, self._key_mid_layer, self._attention_score
-        # MXNet infers the size of the states through its own operators alone
+        # MXNet infers the size of the states only through its own operators
         if not operators.in_use() or query is not key or mask is None or not layers[0].weight.shape[1]:
             return super()._compute_weight(F, query, key, mask)
         parameters = layers[0].weight, layers[0].bias, layers[1].weight, layers[2].weight
@@ -111,6 +111,6 @@ class WindowValues(HybridBlock):
             return self.dense(embedded)
         edge = [0 * F.slice_axis(embedded, axis=1, begin=0, end=1)] * self.reach
         padded, last = F.concat(*edge, embedded, *edge, dim=1), 2 * self.reach
-        # the token `reach` places before each one, then the next, to the one `reach` places behind it
-        shifted = [F.slice_axis(padded, axis=1, begin=at, end=at - last or None) for at in range(last + 1)]
+        # from the token `reach` positions before each token to the one `reach` positions after it
+        shifted = [F.slice_axis(padded, axis=1, begin=i, end=i - last or None) for i in range(last + 1)]
         return self.dense(F.concat(*shifted, dim=2))

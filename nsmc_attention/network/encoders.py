@@ -1,7 +1,7 @@
-"""Encoders, which turn embeddings into states, and values, which attention averages: the settings of each kind, which build
-its block. Read without MXNet.
+"""Settings of encoders, which turn embeddings into states, and of values, which attention averages; each kind builds its
+block. Read without MXNet.
 
-Of values near the token, a review's log-odds are a sum over its tokens (docs/explaining.md).
+With values near the token, a review's log-odds are a sum over its tokens (docs/explaining.md).
 """
 
 from collections.abc import Mapping
@@ -16,12 +16,12 @@ from .graphs import Axes
 class EncoderSettings(Settings):
     """An encoder, which turns embeddings into states."""
 
-    # what a network with this encoder is, without attention above it and with
+    # descriptions of a network with this encoder, without and with attention
     described: ClassVar[tuple[str, str]]
 
     @property
     def numbers_per_pair(self) -> int:
-        """Numbers held for each pair of tokens: of each layer and head of one whose states attend to each other."""
+        """Numbers held for each pair of tokens: one a layer and head of an encoder with attention, else 0."""
         return 0
 
     @property
@@ -34,12 +34,12 @@ class EncoderSettings(Settings):
         raise NotImplementedError
 
     def check(self, where: str) -> None:
-        """Raise ConfigError where the sizes do not fit each other."""
+        """Raise ConfigError unless the sizes fit each other."""
 
     def block(self, embedding_size: int, max_length: int) -> Network:
-        """Build the HybridBlock: embedded (T, N, E), valid_length (N,) -> states (T, N, D); None for none at all.
+        """Build the HybridBlock: embedded (T, N, E), valid_length (N,) -> states (T, N, D); None for no encoder.
 
-        One that attends returns its weights (N, L, K, T, T) beside the states.
+        An encoder with attention also returns its weights (N, L, K, T, T).
         """
         raise NotImplementedError
 
@@ -61,7 +61,7 @@ class GRU(EncoderSettings):
 
 
 class NoEncoder(EncoderSettings):
-    """Each token by itself: its state is its embedding."""
+    """No encoder: a token's state is its embedding."""
 
     kind = "none"
     described = ("The average of the words' embeddings", "Self-attention on the words' embeddings")
@@ -86,16 +86,16 @@ class TransformerSettings(Settings):
 
     @property
     def numbers_per_pair(self) -> int:
-        """Numbers held for each pair of places: a weight of each head of each layer."""
+        """Numbers held for each pair of positions: one weight a layer and head."""
         return self.layers * self.heads
 
     @property
     def summary(self) -> str:
-        """Its layers, for model cards."""
+        """Description of the layers for model cards."""
         return f"{self.layers} Transformer layer{'s' * (self.layers > 1)} of {self.units}"
 
     def check(self, where: str) -> None:
-        """Raise ConfigError where the sizes do not fit each other."""
+        """Raise ConfigError unless the sizes fit each other."""
         if self.units % self.heads:
             expected = f"expected a divisor of {self.units}, the units of a state, found {self.heads}"
             raise ConfigError(f"{where}.heads: {expected}")
@@ -124,27 +124,27 @@ class TransformerEncoder(TransformerSettings, EncoderSettings):
 
 ENCODERS: dict[str, type[EncoderSettings]] = {kind.kind: kind for kind in (GRU, TransformerEncoder, NoEncoder)}
 
-# Those by which a token knows of others
-READERS = {kind: each for kind, each in ENCODERS.items() if each is not NoEncoder}
+# Encoders whose states depend on the other tokens
+CONTEXTUAL_ENCODERS = {kind: encoder for kind, encoder in ENCODERS.items() if encoder is not NoEncoder}
 
 
 class Values(Settings):
     """Settings of a token's value; the last layer reads the weighted mean of the values."""
 
-    # whether a token's value tells of the token itself and its neighbours, not of the whole review
+    # whether a value depends only on the token and its neighbours, not on the whole review
     near: ClassVar[bool] = True
 
     @property
     def signed(self) -> int:
-        """1 if each value is multiplied by a gate from -1 to 1, which the encoder's state gives, else 0."""
+        """1 if each value is multiplied by a gate from -1 to 1, computed from the encoder's state, else 0."""
         return 0
 
     def width(self, embedding_size: int, state: int) -> int:
-        """Return the units of a value, of an embedding's and a state's."""
+        """Return the units of a value, given the units of an embedding and of a state."""
         raise NotImplementedError
 
     def check(self, where: str) -> None:
-        """Raise ConfigError where the settings do not fit each other."""
+        """Raise ConfigError unless the settings fit each other."""
 
     def block(self, embedding_size: int) -> Optional[Network]:
         """Build the HybridBlock: embeddings (N, T, E), 0 on padding -> values (N, T, V); None for the states."""
@@ -152,7 +152,7 @@ class Values(Settings):
 
 
 class States(Values):
-    """The encoder's state, which tells of the whole review."""
+    """The encoder's state, which depends on the whole review."""
 
     kind = "states"
     near = False
@@ -165,7 +165,7 @@ class States(Values):
 
 
 class Convolution(Values):
-    """tanh(W [e_(t-r) ... e_(t+r)] + b): the embeddings of `window` tokens, of which the token is the middle one."""
+    """tanh(W [e_(t-r) ... e_(t+r)] + b) on the embeddings of `window` tokens around the token."""
 
     kind = "convolution"
     introduced: ClassVar[Mapping[str, object]] = {"signed": 0}

@@ -1,10 +1,10 @@
-"""Inputs and outputs of graphs, by name, and a HybridBlock as the graph of operators that it computes (`trace`): for the
-networks, their lowering and the engines.
+"""Inputs and outputs of graphs by name, for the networks, their lowering and the engines; and `trace`, which returns a
+HybridBlock as a graph of operators.
 
-Read without MXNet and onnx. Each system lists those of its graphs (`config.graphs`). Axes: N reviews, T tokens, S
-source length in characters without spaces, D units of a state, K units of a key, H units of the decoder, V entries of
-the vocabulary, W places that a decoder attends to. `network.inputs` is {name: axes} in the order of the arguments. A
-Block that is not one HybridBlock lists as `parts` those that it is made of.
+Read without MXNet and onnx. Each system declares its graphs (`config.graphs`). Axes: N reviews, T tokens, S source
+length in characters without spaces, D units of a state, K units of a key, H units of the decoder, V entries of the
+vocabulary, W positions that a decoder attends to. `network.inputs` is {name: axes} in the order of the arguments. A Block
+that consists of several HybridBlocks lists them as `parts`.
 """
 
 import json
@@ -24,9 +24,9 @@ def unchanged(F: Operators, *outputs: Array) -> Sequence[Array]:
 
 
 class Interface(NamedTuple):
-    """{name: axes} of a graph's inputs and of its outputs, each in their order.
+    """The inputs and outputs of a graph, {name: axes} in order.
 
-    `results(F, *outputs)` makes the graph's outputs of those of the network, as a `hybrid_forward` does.
+    `results(F, *outputs)` computes the graph's outputs from the network's, like a `hybrid_forward`.
     """
 
     inputs: Mapping[str, Axes]
@@ -34,52 +34,52 @@ class Interface(NamedTuple):
     results: Callable[..., Sequence[Array]] = unchanged
 
 
-# A network's, by the names of their files in a bundle
+# Interfaces of a network's graphs, by their file in a bundle
 Graphs = dict[str, Interface]
 
 
-# Of any graph, the inputs and outputs that are int32; of these, the ones that a network takes as float32, as MXNet's
-# sequence operators do
+# Inputs and outputs of any graph that are int32, and those of them that a network takes as float32, as MXNet's sequence
+# operators do
 INTEGERS = ("token_ids", "valid_length", "ngram_ids", "places", "source_ids", "source_length", "ids", "tags")
 LENGTHS = ("valid_length", "source_length")
-# Axes of the weights after that of the reviews, both as long as the review. A network may have others before them, each
-# of a fixed size: layers, heads, hops
+# Axes of the weights after the axis of reviews, both as long as the review. Axes of a fixed size may precede them: layers,
+# heads, hops
 AXES = ("queries", "keys")
-# Of a classifier: the output of one whose encoder attends: its weights
+# A classifier's output: the attention weights of its encoder
 HEADS = "heads"
-# What a network above reads of a review: an output where values are near the token, else what its last layer reads, a
-# further output that the graph can be given
+# A classifier's output: features of a review that other networks read. Without values near the token it is the last layer's
+# input, and has to be added to the graph
 CONTEXTS = "contexts"
-# What each token adds to the log-odds, of a classifier whose values are near the token (`model.values`)
+# A classifier's output: contributions of the tokens to the log-odds, with values near the token (`model.values`)
 CONTRIBUTIONS = "contributions"
 
 
 def dtype(name: str) -> str:
-    """Return the type of an input or output of any graph."""
+    """Return the dtype of an input or output of any graph, by its name."""
     return "int32" if name in INTEGERS else "float32"
 
 
 def second_of_two(F: Operators, logits: Array, axis: int) -> Array:
-    """Return the probability of the second of two classes, of logits whose last axis, `axis`, has these."""
+    """Return the probability of the second class from logits whose last axis, `axis`, has two classes."""
     return F.squeeze(F.slice_axis(F.softmax(logits, axis=axis), axis=axis, begin=1, end=2), axis=axis)
 
 
 def classified(F: Operators, logits: Array, weights: Array, *others: Array) -> tuple[Array, ...]:
-    """Logits (N, 2) -> the probability of positive (N,); the rest as it is."""
+    """Replace logits (N, 2) by the probability of positive (N,)."""
     return (second_of_two(F, logits, 1), weights, *others)
 
 
 def review_inputs(with_ngrams: bool) -> dict[str, Axes]:
     """Return the inputs of a classifier's graph."""
-    # imports numpy, which `--help` does without
+    # imports numpy, which `--help` does not need
     from ..text.ngrams import NGRAMS
 
     inputs: dict[str, Axes] = {"token_ids": ("N", "T"), "valid_length": ("N",)}
     return {**inputs, "ngram_ids": ("N", "T", NGRAMS)} if with_ngrams else inputs
 
 
-# Shapes are inferred for these sizes of the dimensions that vary: primes above every longest review, so that no
-# size that is fixed by a setting is taken for one of them by chance
+# Sizes of the varying dimensions for shape inference: primes above the longest review, so that no size fixed by a setting
+# equals one of them by chance
 SIZES: dict[Any, int] = {"N": 257, "T": 1031, "S": 1033, "W": 1039, "W+1": 1040, **dict.fromkeys(AXES, 1031)}
 
 
@@ -96,7 +96,7 @@ class Value(NamedTuple):
 
 @dataclass(eq=False)
 class Node:
-    """An MXNet operator, or an input or parameter (operator "null"); its shapes are for a batch of `SIZES`."""
+    """An MXNet operator, or an input or parameter (operator "null"); shapes are those of a batch of `SIZES`."""
 
     operator: str
     name: str
@@ -106,20 +106,20 @@ class Node:
 
 
 def parts_of(network: Network) -> Sequence[Any]:
-    """Return the HybridBlocks of which each is a graph of a bundle, in the order of its graphs."""
+    """Return the HybridBlocks of a network, one for each graph of its bundle, in their order."""
     return getattr(network, "parts", [network])
 
 
 def trace(network: Network, results: Callable[..., Sequence[Any]] = unchanged) -> tuple[list[Value], list[Node]]:
-    """Return the `results` of the outputs of a network called with symbols, and all its nodes, inputs first."""
+    """Return the `results` of a network called with symbols, and all its nodes, inputs first."""
     mxnet = import_mxnet()
-    # imports MXNet, in which a scheduler or server of a job stays
+    # imports MXNet, which never returns in the scheduler or server of a distributed job
     from . import operators
     from .blocks import listed
 
     with operators.unused():
-        made = listed(network(*map(mxnet.sym.var, network.inputs)))
-        outputs = mxnet.sym.Group(list(results(mxnet.sym, *made)))
+        symbols = listed(network(*map(mxnet.sym.var, network.inputs)))
+        outputs = mxnet.sym.Group(list(results(mxnet.sym, *symbols)))
     internals = outputs.get_internals()
     sizes = {
         name: tuple(SIZES.get(size, size) for size in network.inputs[name])
@@ -139,7 +139,7 @@ def trace(network: Network, results: Callable[..., Sequence[Any]] = unchanged) -
 
 
 def parsed(text: str) -> Any:
-    """Return an attribute's value: a number, truth value or tuple, else the text itself."""
+    """Parse an attribute: a number, bool or tuple, else the text itself."""
     try:
         return literal_eval(text)
     except (ValueError, SyntaxError):

@@ -1,8 +1,8 @@
-"""Operators in C++ that MXNet is given for training and the gluon engine on a CPU (native/mxnet_operators.cpp).
+"""C++ operators of MXNet for training and the gluon engine on a CPU (native/mxnet_operators.cpp).
 
-Where they were not compiled, do not load or are switched off (NSMC_ATTENTION_NATIVE=0), blocks compute the same by
-MXNet's own operators. So they do in a trace: an ONNX graph is lowered from those. Each overwrites its outputs:
-unsuitable for parameters whose grad_req is "add". Imports MXNet.
+If they were not compiled, do not load or are switched off (NSMC_ATTENTION_NATIVE=0), blocks compute the same with MXNet's
+own operators; so do traces, from which ONNX graphs are lowered. Each operator overwrites its outputs, so a parameter's
+grad_req must not be "add". Imports MXNet.
 """
 
 import ctypes
@@ -33,15 +33,15 @@ ALLOWED: ContextVar[bool] = ContextVar("ALLOWED", default=True)
 
 
 def load() -> Optional[ctypes.CDLL]:
-    """Give MXNet the operators of NAMES, as `F.name` of its arrays and symbols; return the library if it took them.
+    """Register the operators of NAMES with MXNet, as `F.name` for arrays and symbols; return the library, or None.
 
-    `mxnet.library.load` would make all operators' functions anew, which takes as long as importing MXNet.
+    `mxnet.library.load` would create the functions of all operators again, which takes as long as importing MXNet.
     """
     folder = Path(__file__).parents[1] / "native"
     paths = [path for suffix in EXTENSION_SUFFIXES if (path := folder / f"_mxnet_operators{suffix}").is_file()]
-    # on a GPU they compute nothing; below its default of 8, MXNet adds the gradients of few uses of an array in place
-    adds = int(os.environ.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "8")) < 8
-    if not paths or adds or not switched_on() or mxnet.runtime.Features().is_enabled("CUDA"):
+    # they do not run on a GPU; below its default of 8, MXNet adds the gradients of an array with few uses in place
+    adds_in_place = int(os.environ.get("MXNET_EXEC_INPLACE_GRAD_SUM_CAP", "8")) < 8
+    if not paths or adds_in_place or not switched_on() or mxnet.runtime.Features().is_enabled("CUDA"):
         return None
     try:
         check_call(_LIB.MXLoadLib(c_str(str(paths[0])), 0))
@@ -64,7 +64,7 @@ def in_use() -> bool:
 
 @contextmanager
 def unused() -> Iterator[None]:
-    """Compute by MXNet's own operators within a `with` block."""
+    """Compute with MXNet's own operators within a `with` block."""
     token = ALLOWED.set(False)
     try:
         yield
@@ -73,7 +73,7 @@ def unused() -> Iterator[None]:
 
 
 def pool(F: Operators, shares: Array, weights: Array, states: Array) -> Array:
-    """Return the contexts' mean (N, 1, D) of shares (N, T, 1) of the queries, weights (N, T, S) and states (N, S, D).
+    """Average the contexts: shares (N, T, 1) of the queries, weights (N, T, S), states (N, S, D) -> (N, 1, D).
 
     mean_i sum_j w_ij v_j = sum_j (mean_i w_ij) v_j: the (N, T, D) contexts are never built.
     """
@@ -82,24 +82,24 @@ def pool(F: Operators, shares: Array, weights: Array, states: Array) -> Array:
     return F.batch_dot(F.batch_dot(shares, weights, transpose_a=True), states)
 
 
-def value(F: Operators, parameter: Any, beside: Array) -> Array:
-    """Return a child block's parameter as what `hybrid_forward` computes with, on the device of `beside`."""
-    return parameter.var() if F is mxnet.sym else parameter.data(beside.context)
+def value(F: Operators, parameter: Any, like: Array) -> Array:
+    """Return a child block's parameter as a symbol, or as an array on the device of `like`, for `hybrid_forward`."""
+    return parameter.var() if F is mxnet.sym else parameter.data(like.context)
 
 
 def gru(F: Operators, embedded: Array, valid_length: Array, layers: Sequence[Network]) -> Array:
-    """Return the states (T, N, 2H) of rnn.GRU layers, one of each direction, of which none reads padding before a token.
+    """Return the states (T, N, 2H) of two rnn.GRU layers, one a direction; neither reads padding before a token.
 
-    embedded (T, N, E) float32, valid_length (N,) float32. The sizes of the layers are known, see `rnn.GRU`.
+    embedded is (T, N, E) float32, valid_length (N,) float32. The layers' input size must have been inferred.
     """
     parameters = [value(F, getattr(layer, f"l0_{name}"), embedded) for layer in layers for name in GRU_PARAMETERS]
     return F.nsmc_gru(embedded, valid_length, *parameters, threads=os.environ.get("OMP_NUM_THREADS", "1"))
 
 
 class Dropout(nn.Dropout):
-    """Gluon's, with random numbers that cost a tenth: MXNet draws the seed of a hash, by its own dropout of 64 ones.
+    """Gluon's Dropout with random numbers at a tenth of the cost: a hash, seeded by MXNet's own dropout of 64 ones.
 
-    Of an array (T, N, E), `rows` is the share of the rows (E) that are dropped whole besides.
+    In an array (T, N, E), the share `rows` of the rows (E) is also dropped as a whole.
     """
 
     def __init__(self, rate: float, rows: float = 0.0) -> None:
@@ -118,7 +118,7 @@ class Dropout(nn.Dropout):
 
 @register
 class FastAdam(Adam):
-    """MXNet's Adam in a loop that the compiler vectorizes; of a row-sparse gradient, its rows alone are updated."""
+    """MXNet's Adam in a loop that the compiler vectorizes; a row-sparse gradient updates only its rows."""
 
     def update(self, index: int, weight: Array, grad: Array, state: Array) -> None:
         if LIBRARY is None:
@@ -129,10 +129,10 @@ class FastAdam(Adam):
         rate = self._get_lr(index) * math.sqrt(1 - self.beta2**steps) / (1 - self.beta1**steps)
         sparse = grad.stype == "row_sparse"
         # a dense array is one row
-        places = grad.indices if sparse else FIRST_ROW
+        rows = grad.indices if sparse else FIRST_ROW
         LIBRARY.nsmc_adam(
-            ctypes.c_int64(places.size),
-            address(places),
+            ctypes.c_int64(rows.size),
+            address(rows),
             ctypes.c_int64(weight.size // weight.shape[0] if sparse else weight.size),
             *(address(array) for array in (weight, grad, *state)),
             *map(ctypes.c_float, (rate, self.rescale_grad, self.beta1, self.beta2, self.epsilon)),
@@ -143,7 +143,7 @@ FIRST_ROW = mxnet.nd.zeros((1,), dtype="int64")
 
 
 def address(array: Array) -> ctypes.c_void_p:
-    """Return where the numbers of an array are, which no operator is computing any more."""
+    """Return the address of an array's numbers, after all pending operators on the array."""
     array.wait_to_read()
     pointer = ctypes.c_void_p()
     check_call(_LIB.MXNDArrayGetData(array.handle, ctypes.byref(pointer)))

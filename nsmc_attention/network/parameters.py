@@ -1,7 +1,7 @@
-"""A network's parameters as arrays by structural name, and as a bundle stores them.
+"""A network's parameters as arrays by structural name, and their form in a bundle.
 
-There, TABLES are int8 with a float16 scale a row, and the table of n-grams is float16, as are all matrices of a network
-that says so (`matrices_as`). A trained network is rounded to that: all files of a bundle hold the same numbers.
+A bundle stores TABLES as int8 with a float16 scale a row, and the table of n-grams as float16, as all matrices of a network
+with `matrices_as`. A trained network is rounded to these values: all files of a bundle hold the same numbers.
 """
 
 import numpy
@@ -19,16 +19,16 @@ TABLES = (
     "reader.embedding.weight",
     "source.reader.embedding.weight",
     "step.embedding.weight",
-    # the largest matrices of a writer, whose bundle would have more than 6 MB otherwise
+    # the largest matrices of a writer, whose bundle would exceed 6 MB otherwise
     "step.cell.i2h_weight",
     "step.combine.weight",
     "step.output.weight",
 )
-# Two numbers a row, for which a scale would cost as much as it saves
+# Has two numbers a row: a scale would cost as much as it saves
 NGRAM_TABLE = "ngram_table.weight"
 SCALE = ".scale"
 INT8_MAX = 127
-# Log-odds of its n-grams that are added to a token's query and key
+# Log-odds of n-grams, the token's and the previous token's, that are added to its query and key
 EVIDENCE = 2
 CLASSES = 2
 
@@ -42,12 +42,12 @@ def set_parameters(network: Network, arrays: Arrays) -> None:
     """Set an initialized network's parameters of these names."""
     nd, parameters = import_mxnet().nd, network._collect_params_with_prefix()
     for name, array in arrays.items():
-        # as MXNet's: it copies no numpy array into the weights of a convolution, which oneDNN keeps in an order of its own
+        # as MXNet arrays: set_data copies no numpy array into a convolution's weights, which oneDNN keeps in its own order
         parameters[name].set_data(nd.array(array) if isinstance(array, numpy.ndarray) else array)
 
 
 def initialize_from(network: Network, arrays: Arrays, device: Device) -> None:
-    """Initialize a network that was never called with arrays, all in single precision."""
+    """Initialize a network that was never called from arrays, in single precision."""
     for name, parameter in network._collect_params_with_prefix().items():
         parameter.shape = arrays[name].shape
         parameter.initialize(ctx=device)
@@ -55,7 +55,7 @@ def initialize_from(network: Network, arrays: Arrays, device: Device) -> None:
 
 
 def add_wide_part(arrays: Arrays, table: Numbers, width: int) -> Arrays:
-    """Return the parameters of the same function of states of `width` units with a wide part, whose weights are 0."""
+    """Add a wide part with weights of 0, which leaves the function unchanged; states have `width` units."""
     weight = arrays["output.weight"]
     return {
         **arrays,
@@ -79,18 +79,18 @@ def without_wide(arrays: Arrays) -> Arrays:
 
 
 def quantize(table: Numbers) -> tuple[NDArray[numpy.int8], NDArray[numpy.float16]]:
-    """Return a table (rows, units) as int8 and the scale of each row (rows, 1), float16.
+    """Quantize a table (rows, units) to int8, with a float16 scale a row, (rows, 1).
 
-    Their product is the table to half a scale; quantizing a product again returns the same numbers.
+    Their product is within half a scale of the table; quantizing the product returns the same numbers.
     """
     scale = (abs(table).max(axis=1, keepdims=True) / INT8_MAX).astype("float16")
-    # a scale that half precision rounds to 0 would divide by 0: such a row is 0
+    # half precision rounds a tiny scale to 0: such a row becomes 0
     steps = numpy.where(scale > 0, scale, 1).astype("float32")
     return numpy.rint(table / steps).clip(-INT8_MAX, INT8_MAX).astype("int8"), scale
 
 
 def stored(name: str, array: Numbers, matrices_as: str = "float32") -> Arrays:
-    """Return {name: array} as the files hold one parameter; a quantized table is the product of its two arrays."""
+    """Return {name: array} of one parameter as files store it; a quantized table is the product of two arrays."""
     if name in TABLES:
         return dict(zip((name, name + SCALE), quantize(array)))
     kind = "float16" if name == NGRAM_TABLE else matrices_as if array.ndim > 1 else "float32"
@@ -98,12 +98,12 @@ def stored(name: str, array: Numbers, matrices_as: str = "float32") -> Arrays:
 
 
 def matrices_as(network: Network) -> str:
-    """Return the type in which the files hold a network's matrices."""
+    """Return the dtype in which files store a network's matrices."""
     return getattr(network, "matrices_as", "float32")
 
 
 def loaded(arrays: Arrays) -> Arrays:
-    """Return {name: float32 array} of the parameters from all the arrays of `stored`."""
+    """Return {name: float32 array} of the parameters from the arrays of `stored`."""
     floats = {name: array.astype("float32") for name, array in arrays.items()}
     return {
         name: array * floats[name + SCALE] if name + SCALE in floats else array
@@ -113,11 +113,11 @@ def loaded(arrays: Arrays) -> Arrays:
 
 
 def all_stored(network: Network) -> Arrays:
-    """Return {name: array} of all that the files hold of a network."""
+    """Return {name: array} of all parameters of a network as files store them."""
     kind = matrices_as(network)
-    return {key: part for name, array in snapshot(network).items() for key, part in stored(name, array, kind).items()}
+    return {key: a for name, array in snapshot(network).items() for key, a in stored(name, array, kind).items()}
 
 
 def round_tables(network: Network) -> None:
-    """Round the tables, and where they are stored in half precision the matrices, to what a bundle's files hold."""
+    """Round the tables, and matrices stored in half precision, to the values in a bundle's files."""
     set_parameters(network, loaded(all_stored(network)))

@@ -1,6 +1,6 @@
 """The Transformer: layers of self-attention and feed-forward units, Vaswani et al. 2017 (arXiv:1706.03762).
 
-GluonNLP's cells have their layer norm behind each residual alone; MXNet's operators for the attention are the same.
+GluonNLP's cells only have their layer norm after each residual; MXNet's operators for the attention are the same.
 Shapes: N reviews, T padded length, E embedding, D units of a state, K heads, L layers. Imports MXNet.
 """
 
@@ -13,25 +13,25 @@ from ..machine.aliases import Array, Network, Operators
 from ..machine.gluon import HybridBlock, mxnet, nn
 from .operators import Dropout
 
-# Tokens at this distance and beyond share a number
+# Tokens at this distance and beyond share a bias
 FARTHEST = 16
-# What a head's number for its first neighbour begins with: e^4 times the weight of any other token
-NEAR = 4.0
+# Initial bias of a head's neighbour, which gives it e^4 times the weight of any other token
+NEIGHBOUR_BIAS = 4.0
 
 
 class LayerNorm(nn.LayerNorm):
-    """Ba et al. 2016 (arXiv:1607.06450): (..., D) -> (..., D), of mean beta and variance gamma ** 2 over the units."""
+    """Ba et al. 2016 (arXiv:1607.06450): (..., D) -> (..., D) with mean beta and variance gamma ** 2 over the units."""
 
     def __init__(self, units: int) -> None:
         super().__init__(in_channels=units)
 
 
 class SelfAttention(HybridBlock):
-    """K scaled dot products of the states with themselves, section 3.2.2; a query sees the first keys alone.
+    """K scaled dot products of the states with themselves, section 3.2.2; a query sees only the first keys.
 
-    With `relative` a number for each distance and head is added to the scores: Raffel et al. 2020 (arXiv:1910.10683),
-    section 2.1, here one for each layer, and for each distance up to FARTHEST. Each head begins with a neighbour of its
-    own, see `neighbours`.
+    `relative` adds a bias for each distance and head to the scores: Raffel et al. 2020 (arXiv:1910.10683), section 2.1,
+    here one for each layer, and for each distance up to FARTHEST. Each head begins with its own neighbour, see
+    `neighbours`.
     """
 
     def __init__(self, units: int, heads: int, dropout: float, relative: bool = False) -> None:
@@ -41,7 +41,7 @@ class SelfAttention(HybridBlock):
             if relative:
                 initial = mxnet.init.Constant(mxnet.nd.array(neighbours(heads)))
                 self.distances = self.params.get("distances", shape=(2 * FARTHEST + 1, heads), init=initial)
-            # of each head its queries, keys and values side by side, as MXNet's operators read them
+            # queries, keys and values of a head side by side, as MXNet's operators read them
             self.projection = nn.Dense(3 * units, in_units=units, flatten=False)
             self.dropout = Dropout(dropout)
             self.output = nn.Dense(units, in_units=units, flatten=False)
@@ -49,8 +49,8 @@ class SelfAttention(HybridBlock):
     def hybrid_forward(self, F: Operators, states: Array, visible: Array, distances: Array = None) -> Array:
         """(T, N, D), visible (N, T) int32 -> contexts (T, N, D), weights (N, K, T, T).
 
-        Query i of a review attends to its first `visible` keys, at least one: the scores of others are minus infinity.
-        That is the number of tokens against padding, and i + 1 for a causal mask.
+        Query i of a review attends to its first `visible` keys, at least one; other scores are minus infinity. `visible`
+        is the number of tokens to exclude padding, and i + 1 for a causal mask.
         """
         projected = self.projection(states)
         scores = F.contrib.interleaved_matmul_selfatt_qk(projected, heads=self.heads)  # (N * K, T, T)
@@ -62,20 +62,20 @@ class SelfAttention(HybridBlock):
         return self.output(contexts), F.reshape(weights, shape=(-1, self.heads, 0, 0), reverse=True)
 
     def with_distances(self, F: Operators, scores: Array, places: Array, distances: Array) -> Array:
-        """Add to the scores (N * K, T, T) the numbers of the distances from query to key."""
+        """Add the biases of the distances from query to key to the scores (N * K, T, T)."""
         steps = F.broadcast_sub(F.expand_dims(places, axis=0), F.expand_dims(places, axis=1))  # (T, T)
         rows = F.cast(F.clip(steps, -FARTHEST, FARTHEST) + FARTHEST, dtype="int32")
-        added = F.transpose(F.Embedding(rows, distances, 2 * FARTHEST + 1, self.heads), axes=(2, 0, 1))  # (K, T, T)
+        biases = F.transpose(F.Embedding(rows, distances, 2 * FARTHEST + 1, self.heads), axes=(2, 0, 1))  # (K, T, T)
         scores = F.reshape(scores, shape=(-1, self.heads, 0, 0), reverse=True)
-        scores = F.broadcast_add(scores, F.expand_dims(added, axis=0))
+        scores = F.broadcast_add(scores, F.expand_dims(biases, axis=0))
         return F.reshape(scores, shape=(-1, 0, 0), reverse=True)
 
 
 class Sublayers(HybridBlock):
-    """Base of the layers of encoder and decoder: self-attention, and two dense layers with GELU at each position.
+    """Base class of encoder and decoder layers: self-attention, and two dense layers with GELU at each position.
 
-    GELU: Hendrycks & Gimpel 2016 (arXiv:1606.08415). Each part has a residual and a layer norm: behind the sum (post)
-    as in the paper, or on the way in (pre; Xiong et al. 2020, arXiv:2002.04745).
+    GELU: Hendrycks & Gimpel 2016 (arXiv:1606.08415). Each sublayer has a residual and a layer norm: after the sum (post)
+    as in the paper, or before the sublayer (pre; Xiong et al. 2020, arXiv:2002.04745).
     """
 
     def __init__(self, settings: Any) -> None:
@@ -91,22 +91,22 @@ class Sublayers(HybridBlock):
             self.dropout = Dropout(settings.dropout)
 
     def pre_norm(self, norm: Network, states: Array) -> Array:
-        """Return the input of a part of the layer."""
+        """Return the input of a sublayer."""
         return norm(states) if self.norm_first else states
 
     def add_and_norm(self, norm: Network, states: Array, update: Array) -> Array:
-        """Return the sum of the states and of the output of a part of the layer."""
+        """Return the sum of the states and the output of a sublayer."""
         states = states + self.dropout(update)
         return states if self.norm_first else norm(states)
 
     def feed_forward(self, F: Operators, states: Array) -> Array:
         hidden = self.widen(self.pre_norm(self.forward_norm, states))
-        # exact, as BERT's
+        # exact, as in BERT
         return self.add_and_norm(self.forward_norm, states, self.narrow(F.LeakyReLU(hidden, act_type="gelu")))
 
 
 class Layer(Sublayers):
-    """Self-attention to the tokens that are no padding, then the feed-forward units."""
+    """Self-attention to all tokens but padding, then the feed-forward units."""
 
     def hybrid_forward(self, F: Operators, states: Array, visible: Array) -> Array:
         """(T, N, D), (N, T) -> states (T, N, D), weights (N, K, T, T)."""
@@ -116,7 +116,7 @@ class Layer(Sublayers):
 
 
 class Layered(HybridBlock):
-    """Base: L layers of one class, and what is added to an embedding on the way to them."""
+    """Base class: embeddings with positions, and L layers of one class."""
 
     layer: Any
 
@@ -139,7 +139,7 @@ class Layered(HybridBlock):
                 self.layers.append(layer)
 
     def placed(self, F: Operators, embedded: Array, places: Array, positions: Array, axis: int) -> Array:
-        """Return the first states: the embeddings, with the rows of their places (T,) if there are some."""
+        """Return the first states: the embeddings plus the rows of their places (T,), if positions are learned."""
         # the embedding is scaled as in section 3.4
         states = (self.project(embedded) if self.project else embedded) * self.units**0.5
         if positions is not None:
@@ -156,7 +156,7 @@ class Transformer(Layered):
     def hybrid_forward(self, F: Operators, embedded: Array, valid_length: Array, positions: Array = None) -> Array:
         """(T, N, E), (N,) -> states (T, N, D) and all weights (N, L, K, T, T), whose rows sum to 1 over the tokens.
 
-        What is in the padding has no influence on a token; states and rows there are of no use.
+        Padding does not influence tokens; its states and rows are meaningless.
         """
         places = F.contrib.arange_like(embedded, axis=0)  # (T,)
         states = self.placed(F, embedded, places, positions, axis=1)
@@ -170,13 +170,13 @@ class Transformer(Layered):
 
 
 def neighbours(heads: int) -> NDArray[numpy.float32]:
-    """Return the first numbers of all distances, (2 * FARTHEST + 1, heads): NEAR for one neighbour of each head.
+    """Return the initial biases (2 * FARTHEST + 1, heads): NEIGHBOUR_BIAS for one distance of each head, else 0.
 
-    Heads take the token before, that after, the second before and so on, which a short training would have to find
-    first (docs/language.md).
+    Heads begin with the token before, the token after, the second before and so on, which they would have to learn first
+    in a short training (docs/language.md).
     """
-    numbers = numpy.zeros((2 * FARTHEST + 1, heads), dtype="float32")
+    biases = numpy.zeros((2 * FARTHEST + 1, heads), dtype="float32")
     for head in range(heads):
         step = head // 2 % FARTHEST + 1
-        numbers[FARTHEST + (step if head % 2 else -step), head] = NEAR
-    return numbers
+        biases[FARTHEST + (step if head % 2 else -step), head] = NEIGHBOUR_BIAS
+    return biases

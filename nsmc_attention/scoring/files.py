@@ -2,9 +2,9 @@
 
     texts -> Scorer (a classifier, a restorer, or both in turn) -> its output columns, after those of the table
 
-Every row keeps its place and its other columns; of one without a result the last output column has the reason. Memory
-does not grow with the number of rows; an output file appears whole or not at all. The rows of a large table come from
-worker processes, each with a whole predictor on one thread: tokenizing, which holds Python's lock, uses every core.
+Every row keeps its place and its other columns; the last output column says why a row has no result. Memory does not grow
+with the number of rows; an output file appears whole or not at all. Worker processes, each with its own predictor on one
+thread, score a large table: tokenizing holds Python's lock, so threads would not use all cores.
 """
 
 import os
@@ -37,20 +37,20 @@ if TYPE_CHECKING:
     from ..tables.table import Table
 
 PathLike = Union[str, Path]
-# Rows that are written at a time, and lines that are read
+# Rows written at a time, and lines read at a time
 ROWS_WRITTEN, WINDOW = 512, 4096
-# Rows of a table's beginning that are read again for its share; of each later part fewer, which stand for more
+# Rows of the first part that are sampled for the share; later parts have fewer, each of which stands for more rows
 SAMPLED = 1024
-# By which Excel knows UTF-8
+# Byte-order mark, by which Excel recognizes UTF-8
 MARK = "\ufeff"
-# Opening /dev/stdout by its name would truncate the file that it is redirected to
+# /dev/stdout is not opened by its name, which would truncate a file that it is redirected to
 STDOUT = ("-", "/dev/stdout")
 STYLES = {f".{style}": style for style in ("csv", "tsv", "jsonl", "parquet", "xlsx")}
 STYLES.update({".ndjson": "jsonl", ".txt": "text", "": "text"})
 
 
 class Scored:
-    """The `tally` of rows that were scored; a bar on stderr where it takes seconds."""
+    """The `tally` of scored rows, with a progress bar on stderr after two seconds."""
 
     def __init__(self, output: PathLike):
         # a bar would break the lines on a terminal
@@ -63,7 +63,7 @@ class Scored:
         return f"{rows:,} review{'s' * (rows != 1)}, {self.tally.errors:,} with an error"
 
     def count(self, progress: Iterable[Tally]) -> "Scored":
-        """Add up tallies, and return these counts."""
+        """Add up the tallies; return self."""
         with self.bar:
             for tally in progress:
                 self.tally += tally
@@ -79,7 +79,7 @@ def score_lines(
     weights: bool = False,
     verbatim: bool = False,
 ) -> Scored:
-    """Score an iterable of texts; csv has the column `text`, the clean text."""
+    """Score an iterable of texts; csv output has the clean texts in the column `text`."""
     style = style_of(output, style, weights)
     if style in BINARY:
         raise ConfigError(f"{style} output: expected a table, found lines; say what they are by --input-format")
@@ -89,7 +89,7 @@ def score_lines(
 
 
 def line_parts(scorer: Scorer, lines: Iterable[str], style: str, weights: bool = False) -> Iterator[ScoredRows]:
-    """Yield scored lines; about `tables.parts.PART_BYTES` bytes are held at a time."""
+    """Yield scored lines; about `tables.parts.PART_BYTES` bytes are in memory at a time."""
     for texts in cut(lines, WINDOW, sys.getsizeof):
         results = scorer.objects(texts, weights) if style == "jsonl" else scorer.rows(texts)
         yield ScoredRows({} if style == "jsonl" else {"text": [*map(clean, texts)]}, texts, results)
@@ -104,46 +104,46 @@ def score_table(
     processes: Optional[int] = None,
     verbatim: bool = False,
     excel: bool = False,
-    look: Optional[Callable[[list[str], list[str]], object]] = None,
+    inspect: Optional[Callable[[list[str], list[str]], object]] = None,
 ) -> Scored:
     """Score a table of any size; its columns come first in the output.
 
-    The style (text, csv, tsv, jsonl, parquet, xlsx) is by default that of the output's suffix; see `marks` for `excel`,
-    `writer_of` and `refuse_loss` for workbooks. `processes` workers (None: one a core) share a table of more than one
-    chunk, unless the output is jsonl. Cells that a spreadsheet would compute are marked (`tables.writers`), unless verbatim.
-    `look` is called with the texts of the table's first part, before they are scored, and the columns that are written.
+    The style (text, csv, tsv, jsonl, parquet, xlsx) defaults to that of the output's suffix; see `has_mark` for `excel`,
+    `writer_of` and `refuse_loss` for workbooks. `processes` workers (None: one a core) share a table of several parts,
+    unless the output is jsonl. Cells that a spreadsheet would compute are escaped (`tables.writers`), unless `verbatim`.
+    `inspect` is called with the texts of the first part, before they are scored, and the columns that are written.
     """
     style = style_of(output, style, weights)
     with open_output(output, style) as file:
         table = open_file(source)
         refuse_loss(table.source, output, style)
-        if look:
+        if inspect:
             first = list(islice(table.parts, 1))
             texts = [text for part in first for text in texts_of(part, table.text_column)]
-            look(texts, [] if style == "text" else [*chain(*first)])
+            inspect(texts, [] if style == "text" else [*chain(*first)])
             table = replace(table, parts=chain(first, table.parts))
-        if marks(style, table.source, output, excel):
+        if has_mark(style, table.source, output, excel):
             file.write(MARK)
         return Scored(output).count(table_parts(scorer, table, file, style, weights, processes, verbatim))
 
 
 def say_renamed(names: Sequence[str], types: Mapping[str, str], where: object) -> None:
-    """Say on stderr how the output columns are called in a table with these columns, if one has the name of another."""
-    if taken := [name for name in types if name in names]:
+    """Say on stderr how output columns are renamed, if the table already has columns with their names."""
+    if duplicates := [name for name in types if name in names]:
         results = list_names(output_names(names, types))
-        say_once(f"{where}: the table already has {list_names(taken)}; the results are in {results}")
+        say_once(f"{where}: the table already has {list_names(duplicates)}; the results are in {results}")
 
 
-def marks(style: str, source: Source, output: PathLike, excel: bool = False) -> bool:
+def has_mark(style: str, source: Source, output: PathLike, excel: bool = False) -> bool:
     """Return whether an output begins with a byte-order mark, without which Excel shows no Hangul."""
     return style in ("csv", "tsv") and (excel or source.from_office and str(output) not in STDOUT)
 
 
 def refuse_loss(source: Source, output: PathLike, style: Optional[str] = None) -> None:
-    """Raise DataError where the output replaces the file that is read and does not keep it.
+    """Raise DataError if the output would replace the file that is read and lose some of it.
 
-    A table that is scored, in a `style`, keeps its columns, a workbook all that is in it, unless `why_not_kept` says
-    why not; another table (None) keeps nothing.
+    A scored table, in a `style`, keeps its columns, and a workbook all its content, unless `why_not_kept` gives a reason;
+    other tables (style None) keep nothing.
     """
     replaced = not source.stream and os.path.exists(output) and os.path.samefile(source.path, output)
     if style is None and replaced:
@@ -173,7 +173,7 @@ def table_parts(
     processes: Optional[int] = None,
     verbatim: bool = False,
 ) -> Iterator[Tally]:
-    """Write what `score_table` does of a table; yield the Tally of each few rows written."""
+    """Score and write a table as `score_table` does; yield a Tally for every few rows written."""
     writer, first = writer_of(table, style), list(islice(table.parts, 2))
     if not first:
         # a table without rows still has a column
@@ -181,17 +181,17 @@ def table_parts(
         return write_parts(scorer, [empty], names, file, style, verbatim, writer)
     # a table of one part starts no processes
     names, processes = list(first[0]), processes if len(first) > 1 else 1
-    # not `itertools.tee`, which holds 57 parts before it frees one
-    held: deque[TablePart] = deque()
+    # parts being scored; `itertools.tee` would hold 57 of them before it frees one
+    pending: deque[TablePart] = deque()
 
     def windows() -> Iterator[list[str]]:
         for part in chain(first, table.parts):
-            held.append(part)
+            pending.append(part)
             yield texts_of(part, table.text_column)
 
     objects = ((texts, scorer.objects(texts, weights)) for texts in windows())
     stream = objects if style == "jsonl" else row_stream(scorer, windows(), processes)
-    with_cells = ((held.popleft(), *scored) for scored in stream)
+    with_cells = ((pending.popleft(), *scored) for scored in stream)
     scored_rows = (ScoredRows(part, texts, results, part.types, part.numbers) for part, texts, results in with_cells)
     return write_parts(scorer, scored_rows, names, file, style, verbatim, writer)
 
@@ -205,35 +205,35 @@ def write_parts(
     verbatim: bool,
     writer: Optional[Writer] = None,
 ) -> Iterator[Tally]:
-    """Write windows of scored rows of a table with these columns; yield the Tally of each few rows."""
+    """Write windows of scored rows of a table with these columns; yield a Tally for every few rows."""
     before = 0
     with (writer or WRITERS[style])(file, names, scorer.types, verbatim) as write:
         for window in windows:
             results, probabilities, errors = iter(window.results), list[Any](), 0
             step = max(1, len(window.texts)) if style == "parquet" else ROWS_WRITTEN
             for start in range(0, len(window.texts) or 1, step):
-                rows, few = slice(start, start + step), list(islice(results, step))
+                rows, chunk = slice(start, start + step), list(islice(results, step))
                 columns = {name: cells[rows] for name, cells in window.columns.items()}
-                write(ScoredRows(columns, window.texts[rows], few, window.types, window.numbers[rows]))
-                labelled, wrong = outcomes(scorer, few)
-                probabilities += labelled
-                errors += wrong
-                yield Tally(len(few))
-            # of a whole window, as arrays of a few rows take longer than these
+                write(ScoredRows(columns, window.texts[rows], chunk, window.types, window.numbers[rows]))
+                chunk_probabilities, chunk_errors = outcomes(scorer, chunk)
+                probabilities += chunk_probabilities
+                errors += chunk_errors
+                yield Tally(len(chunk))
+            # for a whole window, as small arrays take longer
             yield replace(tally_of(scorer, window.texts, probabilities, errors, before), rows=0)
             before += len(window.texts)
 
 
-def tally_of(scorer: Scorer, texts: Sequence[str], found: Sequence[Any], errors: int = 0, before: int = 0) -> Tally:
-    """Return the Tally of texts with their `outcomes`, after so many rows of the same table."""
+def tally_of(scorer: Scorer, texts: Sequence[str], scores: Sequence[Any], errors: int = 0, before: int = 0) -> Tally:
+    """Return the Tally of texts with their `outcomes`; `before` is the number of the table's rows before them."""
     if not (judge := scorer.judge):
         return Tally(len(texts), errors)
     every = max(1, -(-(before + len(texts)) // SAMPLED))
-    return Tally.of(texts, found, errors, judge.prior) + Tally(evidence=judge.sample(texts[::every], every))
+    return Tally.of(texts, scores, errors, judge.prior) + Tally(evidence=judge.sample(texts[::every], every))
 
 
 def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:
-    """Return probabilities, or None, and the number of errors of results: objects, or rows of output columns."""
+    """Return the probabilities (None for errors) and the number of errors of results, dicts or rows of output columns."""
     place = [*scorer.types].index("probability") if scorer.judge else -1
     if results and isinstance(results[0], dict):
         results, place = [(result.get("probability"), result.get("error")) for result in results], 0
@@ -243,7 +243,7 @@ def outcomes(scorer: Scorer, results: Sequence[Any]) -> tuple[list[Any], int]:
 
 
 def score_window(reference: Hashable, texts: list[str]) -> list[Row]:
-    """Return the output columns of a window, in a worker: between processes they are cheaper than rows."""
+    """Return the output columns of a window, in a worker; between processes columns are cheaper than rows."""
     return list(zip(*worker_scorer(reference).rows(texts)))
 
 
@@ -252,14 +252,14 @@ def row_stream(
 ) -> Iterator[tuple[list[str], list[Row]]]:
     """Yield (window, `scorer.rows` of it) for each window of texts, in order.
 
-    Each of the processes (None: one a core; 1: none but this) loads the scorer's bundles again; BundleError if one was
-    replaced, NsmcError if a process was killed. Only this process is used where too few files can be opened.
+    Each of the processes (None: one a core; 1: only this process) loads the scorer's bundles again; BundleError if one was
+    replaced, NsmcError if a process was killed. Only this process is used if too few files can be opened.
     """
     processes = processes or cores()
     if processes == 1 or not can_start_workers():
         yield from ((window, scorer.rows(window)) for window in windows)
         return
-    # these import logging, which a single review does not need
+    # import logging, which a single review does not need
     from concurrent.futures import BrokenExecutor
 
     from ..machine.workers import Workers
@@ -270,10 +270,10 @@ def row_stream(
             for window in windows:
                 pending.append((window, pool.submit(score_window, scorer.reference, window)))
                 if len(pending) >= 2 * processes:
-                    done, future = pending.popleft()
-                    yield done, list(zip(*future.result()))
-            for done, future in pending:
-                yield done, list(zip(*future.result()))
+                    texts, future = pending.popleft()
+                    yield texts, list(zip(*future.result()))
+            for texts, future in pending:
+                yield texts, list(zip(*future.result()))
     except BrokenExecutor as problem:
         raise NsmcError(
             "a worker process was killed, as the system does when memory runs out; begin again with more memory or "
@@ -282,7 +282,7 @@ def row_stream(
 
 
 def tally_table(scorer: Scorer, source: File, processes: Optional[int] = None) -> Tally:
-    """Return the Tally of a table, which is scored and not written; DataError as `open_table`."""
+    """Score a table without writing it, and return its Tally; DataError as in `open_table`."""
     table, tally = open_file(source), Tally()
     windows = (texts_of(part, table.text_column) for part in table.parts)
     with progress_bar(unit=" reviews", desc="share", delay=2) as bar:
@@ -298,7 +298,7 @@ def texts_of(part: TablePart, text_column: str) -> list[str]:
 
 
 def style_of(output: PathLike, style: Optional[str], weights: bool = False) -> str:
-    """Return the style of an output, by default that of its suffix; ConfigError where it has none, or no weights."""
+    """Return an output's style, by default that of its suffix; ConfigError if it is unknown or cannot have weights."""
     suffix = Path(output).suffix
     if style is None and suffix.lower() not in STYLES:
         hint = did_you_mean(suffix, filter(None, STYLES))
@@ -318,11 +318,11 @@ def open_output(output: PathLike, style: str) -> Iterator[IO[Any]]:
     text: Any = {"encoding": "utf-8", "newline": "", "errors": "replace"}
     with replaced_file(output) as temporary:
         try:
-            # an open file, as pyarrow takes no path that is not UTF-8
+            # an open file, as pyarrow accepts only UTF-8 paths
             with open(temporary, "wb") if style in BINARY else open(temporary, "w", **text) as file:
                 yield file
         except OSError as problem:
-            # an error of a device has no file name; `replaced_file` reports those of other files
+            # a device's error has no file name, which `replaced_file` needs
             if problem.errno in NO_ROOM and problem.filename is None:
                 problem.filename = str(output)
             raise

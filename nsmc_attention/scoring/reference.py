@@ -1,8 +1,8 @@
-"""The base of predictors: a bundle and its engine, which a pickle or another process finds again.
+"""The base class of predictors: a bundle and its engine, which pickles and other processes load again by a Reference.
 
     Predictor -> Reference (its class, the bundle's folder and fingerprint, engine, options) -> the same Predictor
 
-A reference is small, whatever the bundle's size. Both give the texts of a table columns, see `Scorer`.
+A reference is small for bundles of any size. Predictors are Scorers, which add output columns to a table.
 """
 
 import os
@@ -17,10 +17,10 @@ from ..errors import BundleError, DataError, check_kind
 from ..tables.columns import find_column
 
 Self = TypeVar("Self", bound="Predictor")
-# A text's output columns; the last says why there is no result, None where there is one
+# A text's output columns; the last is the reason of a missing result, else None
 Row = tuple[Any, ...]
-# Names of files, which are no texts
-FILES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm", ".xls")
+# Suffixes of file names, which are not texts
+SUFFIXES = (".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".json", ".parquet", ".xlsx", ".xlsm", ".xls")
 
 
 class Scorer(Protocol):
@@ -28,26 +28,26 @@ class Scorer(Protocol):
 
     @property
     def types(self) -> Mapping[str, str]:
-        """The output columns, {name: type of Arrow and of Spark}; the last is the reason of a text without a result."""
+        """The output columns, {name: type in Arrow and in Spark}; the last is the reason of a missing result."""
 
     @property
     def reference(self) -> Hashable:
-        """A hashable value whose `load(device, threads)` loads the same in another process."""
+        """A hashable value whose `load(device, threads)` returns an equal scorer in another process."""
 
     @property
     def judge(self) -> Any:
-        """The classifier whose probabilities its rows have; None of others."""
+        """The classifier of the probabilities in its rows, or None."""
 
     def rows(self, texts: Iterable[str]) -> list[Row]:
-        """Return for each text the values of `types`."""
+        """Return the output columns (`types`) of each text."""
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
-        """Yield for each text a dict of plain values for JSON, with an `error` where there is no result."""
+        """Yield a dict of plain values for JSON for each text, with an `error` if there is no result."""
 
 
 @dataclass(frozen=True)
 class AddedColumns:
-    """A Scorer with columns `added` before the reason: `values` of the records of another; also its reference."""
+    """A Scorer that inserts columns `added` before the reason, the `values` of a scorer's records; also its reference."""
 
     scorer: Any
     added: ClassVar[Any]
@@ -55,8 +55,8 @@ class AddedColumns:
 
     @property
     def types(self) -> Mapping[str, str]:
-        *before, reason = self.scorer.types.items()
-        return dict([*before, *self.added.items(), reason])
+        *columns, reason = self.scorer.types.items()
+        return dict([*columns, *self.added.items(), reason])
 
     @property
     def reference(self) -> Hashable:
@@ -73,17 +73,17 @@ class AddedColumns:
         texts = list(texts)
         rows = self.scorer.rows(texts)
         records = [{"text": text, **dict(zip(self.scorer.types, row))} for text, row in zip(texts, rows)]
-        return [(*row[:-1], *own, row[-1]) for row, own in zip(rows, self.values(records))]
+        return [(*row[:-1], *values, row[-1]) for row, values in zip(rows, self.values(records))]
 
     def objects(self, texts: Iterable[str], weights: bool = False) -> Iterator[dict[str, Any]]:
         for record in self.scorer.objects(texts, weights):
-            (own,) = self.values([record])
-            yield {**record, **dict(zip(self.added, own))}
+            (values,) = self.values([record])
+            yield {**record, **dict(zip(self.added, values))}
 
 
 @dataclass(frozen=True)
 class Reference:
-    """What loads a predictor: its class, the bundle's folder or its name in the package, engine and options."""
+    """Loads a predictor by its class, the bundle's folder or its name in the package, engine and options."""
 
     kind: "type[Predictor]"
     folder: str
@@ -94,26 +94,26 @@ class Reference:
 
     @classmethod
     def of(cls, kind: "type[Predictor]", bundle: AnyBundle, engine: str, **options: object) -> "Reference":
-        # the packaged bundle is elsewhere on another machine
+        # a packaged bundle has another path on another machine
         folder = bundle.folder.name if bundle.packaged else str(bundle.folder.resolve())
         return cls(kind, folder, bundle.packaged, bundle.fingerprint, engine, tuple(options.items()))
 
     def load(self, device: str = "auto", threads: Optional[int] = None) -> Any:
-        """Load the predictor; BundleError if the folder holds another bundle by now, which would mix two models."""
+        """Load the predictor; BundleError if the bundle was replaced meanwhile, which would mix two models."""
         folder = PACKAGE / self.folder if self.packaged else Path(self.folder)
         bundle = load_bundle(folder, self.kind.layout)
         if bundle.fingerprint != self.fingerprint:
-            found = "found another, which replaced it meanwhile"
-            raise BundleError(f"{folder}: expected the bundle that was loaded at first, {found}; begin again with it")
+            problem = "found another, which replaced it meanwhile"
+            raise BundleError(f"{folder}: expected the bundle that was loaded at first, {problem}; begin again with it")
         return self.kind.from_bundle(bundle, self.engine, device, threads, **dict(self.options))
 
 
 class Predictor:
-    """Base: a bundle and the engine that runs it; pickled, a reference to the bundle's folder, not a copy."""
+    """Base class: a bundle and its engine. Pickles hold a reference to the bundle's folder, not a copy."""
 
     layout: ClassVar[Layout[Any, Any]]
     types: Mapping[str, str] = {}
-    # of a bundle, the names of an engine and of a device, and a number of threads
+    # (bundle, engine name, device name, number of threads) -> engine
     load_engine: ClassVar[Callable[..., Any]]
     judge: Any = None
     bundle: AnyBundle
@@ -127,7 +127,7 @@ class Predictor:
         device: str = "auto",
         **options: Any,
     ) -> Self:
-        """Load the predictor of a bundle folder; None is the one that ships with the package."""
+        """Load the predictor of a bundle folder; None is the packaged bundle."""
         return cls.from_bundle(load_bundle(bundle, cls.layout), engine, device, **options)
 
     @classmethod
@@ -139,7 +139,7 @@ class Predictor:
         threads: Optional[int] = None,
         **options: Any,
     ) -> Self:
-        """Load the engine called `engine` for a bundle of this task; None is as many threads as there are cores."""
+        """Load the predictor of a loaded bundle; threads None is one a core."""
         return cls(bundle, cls.load_engine(bundle, engine, device, threads), **options)
 
     def __init__(self, bundle: AnyBundle, engine: object):
@@ -150,7 +150,7 @@ class Predictor:
 
     @property
     def options(self) -> dict[str, object]:
-        """The keyword arguments of `from_bundle` that are this class's own."""
+        """The keyword arguments for `from_bundle` that this class adds."""
         return {}
 
     @property
@@ -161,50 +161,50 @@ class Predictor:
         return Reference.load, (self.reference,)
 
 
-def or_packaged(given: Optional[Self], kind: type[Self], packaged: Callable[[], Self]) -> Self:
-    """Return a predictor of a kind, the packaged one in place of None; DataError for anything else."""
+def or_packaged(predictor: Optional[Self], kind: type[Self], packaged: Callable[[], Self]) -> Self:
+    """Return a predictor of a kind, or the packaged one for None; DataError for any other value."""
     name = kind.__name__.lower()
-    check_kind(name, given, kind, type(None), advice=f"; load one by load_{name}()")
-    return packaged() if given is None else given
+    check_kind(name, predictor, kind, type(None), advice=f"; load one by load_{name}()")
+    return packaged() if predictor is None else predictor
 
 
 @lru_cache(maxsize=1)
 def worker_scorer(reference: Any) -> Any:
-    """Load what a reference names in a worker, on one thread, and keep it."""
+    """Load a reference's scorer in a worker, on one thread, and cache it."""
     return reference.load("cpu", 1)
 
 
 def check_texts(texts: Iterable[object], kind: str, advice: str) -> Iterator[str]:
-    """Yield the texts of a list, column or table; DataError, with the advice, for one string or an item of none."""
+    """Yield the texts of a list, column or table; DataError, with the advice, for one string or an item that is no str."""
     for index, text in enumerate(items_of(texts, kind, advice)):
         if not isinstance(text, str):
-            wrong = f"found {type(text).__name__}: {str(text)[:40]!r}"
-            raise DataError(f"texts[{index}]: expected a review as str, {wrong}; leave it out, or give '' in its place")
+            item = f"found {type(text).__name__}: {str(text)[:40]!r}"
+            raise DataError(f"texts[{index}]: expected a review as str, {item}; leave it out, or give '' in its place")
         yield text
 
 
 def items_of(texts: Any, kind: str, advice: str) -> Iterable[object]:
-    """Return the iterable of texts in an argument; DataError if iterating it would not give texts."""
+    """Return the texts in an argument; DataError if its items are not texts."""
     if is_frame(texts):
         return cast("Iterable[object]", texts[text_column_of(texts)])
-    wrong, unordered = type(texts).__name__, isinstance(texts, (Mapping, set, frozenset))
+    problem, unordered = type(texts).__name__, isinstance(texts, (Mapping, set, frozenset))
     if isinstance(texts, (str, bytes)):
-        wrong = f"one string; {advice}"
+        problem = f"one string; {advice}"
     elif len(shape := getattr(texts, "shape", (0,))) != 1:
-        wrong = f"{wrong} of shape {shape}; give one column of it"
+        problem = f"{problem} of shape {shape}; give one column of it"
     elif isinstance(texts, Iterable) and not unordered and not hasattr(texts, "readline"):
         return texts
-    raise DataError(f"expected a list of {kind}, found {wrong}")
+    raise DataError(f"expected a list of {kind}, found {problem}")
 
 
 def is_frame(value: object) -> bool:
-    """Return whether a value is a table with named columns, as of pandas; iterating it would give their names."""
+    """Return whether a value is a DataFrame, as of pandas; iteration would give the names of its columns."""
     return type(value).__name__ == "DataFrame" and hasattr(value, "columns")
 
 
 def text_column_of(frame: Any, text_column: Optional[str] = None) -> Any:
-    """Return the name of the column of a DataFrame that has the texts, by its name unless it is given."""
-    # a name may be of another type, and is looked up by itself
+    """Return the name of the DataFrame's column of texts, found by its name unless `text_column` names it."""
+    # columns may have names of other types
     names = {str(name): name for name in frame.columns}
     column = names[find_column(names, text_column, "DataFrame", hint='; give the column itself, as df["review"]')]
     if list(frame.columns).count(column) > 1:
@@ -213,11 +213,11 @@ def text_column_of(frame: Any, text_column: Optional[str] = None) -> Any:
 
 
 def check_text(text: object, many: str = "") -> str:
-    """Return one text; DataError for what is none, with what to call for `many`, and for the name of a file."""
+    """Return one text; DataError for other types, with advice to use `many` for several, and for the name of a file."""
     if not isinstance(text, str):
         several = many and not isinstance(text, (bytes, Mapping, float)) and isinstance(text, Iterable)
         advice = f"; use {many} for several" if several else ""
         raise DataError(f"expected a review as str, found {type(text).__name__}: {str(text)[:40]!r}{advice}")
-    if text.lower().endswith(FILES) and len(text) < 256 and os.path.isfile(text):
+    if text.lower().endswith(SUFFIXES) and len(text) < 256 and os.path.isfile(text):
         raise DataError(f"expected the text of a review, found the name of a file, {text}; give the text itself")
     return text

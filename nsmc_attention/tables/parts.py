@@ -1,4 +1,4 @@
-"""What a table is read from, some of its rows at a time, and cells as text. Imports no pandas, which is slow."""
+"""The source of a table, parts of its rows, and cells as text. Imports no pandas, which is slow."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,26 +7,26 @@ from typing import Any, BinaryIO, Optional, TypeVar
 
 from ..errors import DataError
 
-# Rows of a part, and its letters and cells, each of which counts as 50 bytes
+# Most rows of a part, and most bytes of its letters and cells, about 50 each
 PART_ROWS, PART_BYTES = 8192, 2**25
-# The end of the name of a packed file
+# Suffix of a compressed file
 PACKED = ".gz"
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file or stream of reviews and how to read it.
+    """A file or stream of reviews, and its format.
 
     Attributes
     ----------
     kind : csv, tsv, jsonl, json (one list or object), lines, parquet, xlsx, or nsmc (tsv without quoting)
-    encoding, mark : a codec, and the bytes of the byte-order mark
-    delimiter, quoted : of csv and tsv, and whether quotes enclose their fields; else they are letters
-    header : the row that names the columns, if it was given, 0 for none
-    sheet, other_sheets, guessed : of xlsx, the one that is read, the others, and whether it was not given
-    stream : what is read where the path cannot be opened again: stdin or a pipe
-    remarks : what is to be said of how it is read
+    encoding, mark : a codec, and the number of bytes of the byte-order mark
+    delimiter, quoted : of csv and tsv; `quoted` is False if quotes are letters instead of enclosing fields
+    header : the row of the names, as the user gave it, 0 for no header; None finds it
+    sheet, other_sheets, guessed : the sheet of xlsx that is read, the others, and whether the user left the choice open
+    stream : the open stream of a path that cannot be opened again, stdin or a pipe
+    remarks : notes for the user on how it is read
     """
 
     path: Path
@@ -44,7 +44,7 @@ class Source:
 
     @property
     def from_office(self) -> bool:
-        """True if a spreadsheet program wrote it, by its encoding or mark."""
+        """True if its kind, encoding or mark is that of a spreadsheet program."""
         return self.kind == "xlsx" or self.mark > 0 or self.encoding != "utf-8"
 
     @property
@@ -53,14 +53,14 @@ class Source:
 
 
 class TablePart(dict[str, list[Any]]):
-    """Some rows of a table: {column: its cells}, equally many.
+    """Some rows of a table, {column: cells}, with equally many cells in each column.
 
     Attributes
     ----------
     numbers : sequence of int
-        The number of each row, from 1, as Excel or an editor shows it (the header counts); of parquet, of the reviews.
+        The number of each row from 1, as Excel or an editor shows it, with the header; parquet counts reviews only.
     merged : mapping
-        {column: {number of a row: value}} of cells of a workbook that are merged with one above.
+        {column: {row number: value}} of a workbook's cells that are merged with a cell above.
     types : mapping
         The types of a parquet file's columns.
     """
@@ -77,7 +77,7 @@ class TablePart(dict[str, list[Any]]):
 def cut(
     rows: Iterable[Item], most: int, size: Callable[[Item], int], largest: int = PART_BYTES
 ) -> Iterator[list[Item]]:
-    """Yield lists of at most `most` rows, of about `largest` bytes, or what `size` counts."""
+    """Yield lists of at most `most` rows, and of about `largest` bytes as counted by `size`."""
     piece: list[Item] = []
     total = 0
     for row in rows:
@@ -92,7 +92,7 @@ def cut(
 
 def is_missing(value: object) -> bool:
     """Return whether a cell is None, NaN, or pandas' NA or NaT."""
-    # of pandas, which is not imported for them
+    # by name: pandas is not imported for them
     return value is None or is_nan(value) or type(value).__name__ in ("NAType", "NaTType")
 
 

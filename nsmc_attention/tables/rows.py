@@ -1,4 +1,4 @@
-"""The rows of a Source, by its kind: by csv, json, python-calamine and pyarrow.
+"""The rows of a Source, read by csv, json, python-calamine or pyarrow.
 
 csv, tsv, xlsx -> rows of cells -> header, parts of rows
 lines, jsonl, json, parquet     -> parts of rows
@@ -21,12 +21,12 @@ from .source import open_text, reader_of, say_once
 from .workbook import opened_sheet, shown
 
 Row = list[Any]
-COLUMNS = 2000
+MOST_COLUMNS = 2000
 AS_LINES = "write one object a line: jq -c '.[]' FILE > FILE.jsonl, or to_json(orient='records', lines=True) of pandas"
 
 
 def parts_of(source: Source, rows: int = PART_ROWS, text_column: Optional[str] = None) -> Iterator[TablePart]:
-    """Yield a source's rows, in parts of at most `rows` rows; `text_column` names lines."""
+    """Yield a source's rows, in parts of at most `rows` rows; `text_column` is the name for plain lines."""
     column = text_column or TEXT_COLUMNS[0]
     readers: dict[str, Callable[..., Iterator[TablePart]]] = {"jsonl": read_jsonl, "parquet": read_parquet}
     readers.update(xlsx=read_xlsx, lines=partial(read_lines, column), json=partial(read_json, column))
@@ -47,7 +47,7 @@ def read_xlsx(source: Source, rows: int) -> Iterator[TablePart]:
 
 
 def csv_records(lines: Iterable[str], source: Source) -> Iterator[Row]:
-    """Yield the rows of csv, tsv or nsmc; DataError, with its line, for a quote that is not closed."""
+    """Yield the rows of csv, tsv or nsmc; DataError, with the line, for a quote that is not closed."""
     reader, begun = reader_of(lines, source.delimiter, source.quoted), 1
     try:
         for row in reader:
@@ -55,14 +55,14 @@ def csv_records(lines: Iterable[str], source: Source) -> Iterator[Row]:
             yield row
     except csv.Error as problem:
         advice = 'end the field with ", and write a quote within it as ""'
-        found = f"expected each quote to be closed, found {problem}"
-        raise DataError(f"{source.path} line {begun}: {found}; {advice}") from problem
+        expected = f"expected each quote to be closed, found {problem}"
+        raise DataError(f"{source.path} line {begun}: {expected}; {advice}") from problem
 
 
 def grid_parts(records: Iterator[Row], source: Source, rows: int) -> Iterator[TablePart]:
-    """Yield parts of the rows below the header, which is found; at least one, as a table has columns.
+    """Find the header and yield parts of the rows below it, at least one, which may be empty but has the columns.
 
-    DataError where two columns have one name, or a row has other cells.
+    DataError if two columns share a name, or a row has another number of cells.
     """
     first = list(islice(records, max(FIRST_ROWS, source.header or 0)))
     header = header_of([texts_in(row) for row in first], source.header, source.path)
@@ -85,7 +85,7 @@ def grid_parts(records: Iterator[Row], source: Source, rows: int) -> Iterator[Ta
 
 
 def names_in(header: Header, first: Sequence[Row]) -> list[str]:
-    """Return the names of columns as they stand in the header's row, up to the last; a blank one is "column 3"."""
+    """Return the names in the header's row, up to the last filled cell; a blank name becomes "column 3"."""
     if not header.row:
         return list(header.names)
     cells = ["" if cell is None else str(cell) for cell in first[header.row - 1]]
@@ -94,12 +94,12 @@ def names_in(header: Header, first: Sequence[Row]) -> list[str]:
 
 
 class Grid:
-    """Makes parts of rows: each with as many cells as there are names, none that repeats the names, no blank ones at the
-    end. `number` is that of the last row, `held` the blank rows behind it."""
+    """Turns rows into parts whose rows have one cell a name, without repeated headers and without blank rows at the end.
+    `number` is that of the last row, `blank` holds the blank rows since the last filled one."""
 
     def __init__(self, names: list[str], source: Source, number: int):
         self.names, self.source, self.number = names, source, number
-        self.held, self.repeated = list[tuple[int, Row]](), 0
+        self.blank, self.repeated = list[tuple[int, Row]](), 0
 
     def part(self, rows: Sequence[Row], numbers: Sequence[int]) -> TablePart:
         part = TablePart(zip(self.names, map(list, zip(*rows)) if rows else ([] for _ in self.names)))
@@ -108,25 +108,25 @@ class Grid:
 
     def parts(self, rows: list[Row]) -> Iterator[TablePart]:
         start, self.number = self.number + 1, self.number + len(rows)
-        # what nearly all parts are
-        if not self.held and set(map(len, rows)) == {len(self.names)} and self.names not in rows and any(rows[-1]):
+        # fast path for nearly all parts
+        if not self.blank and set(map(len, rows)) == {len(self.names)} and self.names not in rows and any(rows[-1]):
             yield self.part(rows, range(start, self.number + 1))
             return
-        kept = list[tuple[int, Row]]()
+        numbered = list[tuple[int, Row]]()
         for number, row in enumerate(rows, start):
-            fitted = self.fitted(row, number)
-            if fitted is None:
-                self.held.append((number, [""] * len(self.names)))
-            elif fitted == self.names:
+            cells = self.cells(row, number)
+            if cells is None:
+                self.blank.append((number, [""] * len(self.names)))
+            elif cells == self.names:
                 self.repeated += 1
             else:
-                kept += [*self.held, (number, fitted)]
-                self.held.clear()
-        if kept:
-            yield self.part([row for _, row in kept], [number for number, _ in kept])
+                numbered += [*self.blank, (number, cells)]
+                self.blank.clear()
+        if numbered:
+            yield self.part([cells for _, cells in numbered], [number for number, _ in numbered])
 
-    def fitted(self, row: Row, number: int) -> Optional[Row]:
-        """Return a row with as many cells as there are names, None for a blank one; DataError where it has others."""
+    def cells(self, row: Row, number: int) -> Optional[Row]:
+        """Return one cell a name, None for a blank row; DataError if the row has another number of cells."""
         width, of_sheet = len(self.names), self.source.kind == "xlsx"
         beyond = any(cell not in ("", None) for cell in row[width:])
         if not beyond and (not row or (len(row) < width or of_sheet) and not any(str(cell).strip() for cell in row)):
@@ -143,9 +143,9 @@ def texts_in(row: Iterable[object]) -> list[str]:
 
 
 def check_columns(names: Collection[str], where: object) -> None:
-    """Raise DataError for too many columns, or for one that is there twice."""
-    if len(names) > COLUMNS:
-        raise DataError(f"{where}: expected at most {COLUMNS:,} columns, found {len(names):,}")
+    """Raise DataError for too many columns, or for a name that occurs twice."""
+    if len(names) > MOST_COLUMNS:
+        raise DataError(f"{where}: expected at most {MOST_COLUMNS:,} columns, found {len(names):,}")
     if len(set(names)) < len(names):
         raise DataError(f"{where}: expected each column once, found {Counter(names).most_common(1)[0][0]!r} twice")
 
@@ -172,8 +172,8 @@ def parsed(lines: Iterable[tuple[int, str]], path: Path) -> Iterator[tuple[int, 
             if line.strip():
                 yield number, json.loads(line)
         except (ValueError, RecursionError) as problem:
-            found = f"expected a JSON object, found {line.strip()[:40]!r}"
-            raise DataError(f"{path} line {number}: {found}") from problem
+            expected = f"expected a JSON object, found {line.strip()[:40]!r}"
+            raise DataError(f"{path} line {number}: {expected}") from problem
 
 
 def read_json(text_column: str, source: Source, rows: int) -> Iterator[TablePart]:
@@ -189,9 +189,9 @@ def read_json(text_column: str, source: Source, rows: int) -> Iterator[TablePart
 
 
 def rows_of(value: Any, path: Path) -> Sequence[Any]:
-    """Return the rows of a JSON value: a list, the only list of objects in an object, its columns, or itself.
+    """Return the rows of a JSON value: a list, an object's only list of objects, its columns, or the object itself.
 
-    DataError where there are several such lists, or an object is no row, as it has no usual name of a text.
+    DataError if there are several such lists, or an object is not a row, without a usual name of texts.
     """
     if isinstance(value, list) and value:
         return value
@@ -205,10 +205,10 @@ def rows_of(value: Any, path: Path) -> Sequence[Any]:
             raise DataError(f"{path}: {expected}; {AS_LINES}")
         if all(isinstance(cell, list) for cell in columns) and len(set(map(len, columns))) == 1:
             return [dict(zip(value, cells)) for cells in zip(*columns)]
-        # texts, or rows, by their numbers
+        # {row number: text or row}
         if all(map(str.isdecimal, value)):
             return columns
-        # columns by the numbers of their rows, as pandas writes them
+        # {column: {row number: cell}}, as pandas writes it
         if all(isinstance(cell, dict) and all(map(str.isdecimal, cell)) for cell in columns):
             keys = dict.fromkeys(chain.from_iterable(columns))
             return [{name: column.get(key) for name, column in value.items()} for key in keys]
@@ -219,12 +219,12 @@ def rows_of(value: Any, path: Path) -> Sequence[Any]:
 
 
 def usual_text(value: dict[str, object]) -> bool:
-    """Return whether an object has a text with a usual name."""
+    """Return whether an object has a text under a usual name."""
     return any(normalized(name) in TEXT_COLUMNS and isinstance(cell, str) for name, cell in value.items())
 
 
 def lists_in(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, list[object]]]:
-    """Yield (where, list) of the lists of objects in an object and the objects in it."""
+    """Yield (path, list) of the lists of objects in an object and its nested objects."""
     for name, cell in value.items():
         if isinstance(cell, list) and cell and all(isinstance(row, dict) for row in cell):
             yield path + name, cell
@@ -233,7 +233,7 @@ def lists_in(value: dict[str, Any], path: str = "") -> Iterator[tuple[str, list[
 
 
 def object_parts(numbered: Iterable[tuple[int, Any]], rows: int, path: Path) -> Iterator[TablePart]:
-    """Yield parts of objects, unchanged but that NaN and what a row lacks are None; DataError for another value."""
+    """Yield parts of objects, with None for NaN and for missing cells; DataError for a value that is not an object."""
 
     def checked() -> Iterator[tuple[int, dict[str, object]]]:
         for number, value in numbered:
@@ -252,7 +252,7 @@ def object_parts(numbered: Iterable[tuple[int, Any]], rows: int, path: Path) -> 
 
 
 def letters_in(value: object) -> int:
-    """Return about the bytes of a value and of everything in it."""
+    """Return the approximate size of a value in bytes, nested values included."""
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ()
     return len(value) if isinstance(value, str) else 60 + sum(map(letters_in, inside))
 
@@ -266,7 +266,7 @@ def read_parquet(source: Source, rows: int) -> Iterator[TablePart]:
             names = file.schema_arrow.names
             check_columns(names, source.path)
             empty = TablePart((name, []) for name in names)
-            # a value that all rows share is small in the file
+            # the file's size does not tell: it stores a repeated value once
             first = next(file.iter_batches(8), None)
             weight_of_row = letters_in(first.to_pydict()) // (first.num_rows or 1) if first else 0
             most = max(8, PART_BYTES // (weight_of_row + 1))

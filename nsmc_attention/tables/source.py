@@ -1,4 +1,4 @@
-"""What a file of reviews is, by its name and its beginning: its kind, encoding and delimiter; and its text.
+"""The kind, encoding and delimiter of a file of reviews, found by its name and its beginning; and its text.
 
     path -> Source (kind, encoding, delimiter) -> text
 
@@ -31,17 +31,17 @@ SUFFIXES.update({".parquet": "parquet", ".xlsx": "xlsx", ".xlsm": "xlsx"})
 # Kinds of files that are not text
 BINARY = ("parquet", "xlsx")
 NSMC_HEADER = ["id", "document", "label"]
-# What separates the fields of a csv, first the one that its name promises
+# Delimiters of csv and their names, the expected one first
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-# What "-" means; messages use this name
+# The path for "-", as messages name it
 STDIN = Path("stdin")
-# Bytes by which kind and delimiter are found, and bytes of ASCII after which a stream is UTF-8
+# Bytes that are read to find kind and delimiter, and bytes of ASCII after which a stream counts as UTF-8
 HEAD, ASCII = 2**16, 2**20
-# What --encoding may be, the names of codecs, and the marks that some begin with
+# Codecs by the values of --encoding, names of codecs, and codecs by their byte-order marks
 ENCODINGS = {"utf-8": "utf-8", "cp949": "cp949", "euc-kr": "cp949", "utf-16": "utf-16-le"}
 NAMES = {"utf-8": "UTF-8", "cp949": "CP949", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16"}
 MARKS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
-# What workbooks, archives, PDFs and web pages begin with, whose name may be that of a table
+# First bytes of workbooks, archives, PDFs and web pages, which may have the name of a text file
 FOREIGN = tuple(b"pk\x03\x04 \xd0\xcf\x11\xe0 \x1f\x8b par1 %pdf <!doctype <html <table <?xml".split())
 
 
@@ -66,7 +66,7 @@ def say_once(line: str) -> None:
 
 
 def announce(source: Source) -> None:
-    """Say on stderr how a file is read, once a file, where its name does not say so."""
+    """Report on stderr, once a file, how it is read if its name does not tell."""
     sheets = source.guessed and source.other_sheets
     named = list_names(map(repr, sheets or ()))
     others = f"read as sheet {source.sheet!r}, not {named}; name one by --sheet" if sheets else ""
@@ -75,11 +75,11 @@ def announce(source: Source) -> None:
 
 
 def kind_of(path: Union[str, Path]) -> str:
-    """Return the kind of file that a name's suffix promises; DataError for an unknown one."""
+    """Return the kind of file for a name's suffix; DataError for an unknown suffix."""
     path = Path(path)
-    packed = path.suffix.lower() == PACKED
-    suffix = (path.with_suffix("") if packed else path).suffix.lower()
-    if suffix not in SUFFIXES or packed and SUFFIXES[suffix] in BINARY:
+    is_packed = path.suffix.lower() == PACKED
+    suffix = (path.with_suffix("") if is_packed else path).suffix.lower()
+    if suffix not in SUFFIXES or is_packed and SUFFIXES[suffix] in BINARY:
         expected = f"expected one of {', '.join(SUFFIXES)}; save a table as .csv or .xlsx, and unpack an archive"
         raise DataError(f"{path}: unknown kind of file {path.suffix!r}; {expected}")
     return SUFFIXES[suffix]
@@ -94,10 +94,10 @@ def find_source(
 ) -> Source:
     """Return the Source at a path; "-" is stdin.
 
-    `kind` is by default that of the path's suffix, of stdin lines, or the one that the content plainly has; `encoding`
-    is one of ENCODINGS, by default found; `sheet` is a workbook's, by default the first visible one; `header` is the
-    row of the columns' names, or "none", by default found. DataError where the path is missing, empty, of an unknown
-    kind, or in no known encoding, or has no such sheet; ConfigError for a sheet or header of another kind.
+    `kind` defaults to that of the path's suffix (lines for stdin), unless the content clearly has another; `encoding` is
+    one of ENCODINGS, found by default; `sheet` defaults to a workbook's first visible one; `header` is the row of the
+    names, or "none", found by default. DataError if the path is missing, empty, of an unknown kind or encoding, or has
+    no such sheet; ConfigError for a sheet or header of a kind without them.
     """
     path = STDIN if str(path) == "-" else Path(path)
     if path is not STDIN and (path.is_dir() or not path.exists()):
@@ -128,18 +128,18 @@ def find_source(
 
 
 def opened(source: Source) -> BinaryIO:
-    """Open the bytes of a file, unpacked."""
+    """Open the decompressed bytes of a file."""
     return gzip.open(source.path) if source.packed else open(source.path, "rb")  # type: ignore[return-value]
 
 
 def text_source(source: Source, file: BinaryIO, guess: bool, encoding: Optional[str]) -> Source:
-    """Return the Source of a text file, or of a stream whose beginning is `file`; `guess`: whether no kind was given.
+    """Return the Source of a text file, or of a stream that begins with `file`; `guess` looks for the kind in the text.
 
-    DataError for a file that has the name of text and is another, as a workbook called .csv.
+    DataError for other content under the name of a text file, as a workbook called .csv.
     """
     if file.read(200).lstrip().lower().startswith(FOREIGN):
-        found = "found a workbook, archive, PDF or web page; name it after its kind, or save it as csv or .xlsx"
-        raise DataError(f"{source.path}: expected text, {found}")
+        advice = "name it after its kind, or save it as csv or .xlsx"
+        raise DataError(f"{source.path}: expected text, found a workbook, archive, PDF or web page; {advice}")
     codec, mark = encoding_of(file, source.path, encoding)
     file.seek(mark)
     content = file.read(HEAD)
@@ -156,36 +156,36 @@ def text_source(source: Source, file: BinaryIO, guess: bool, encoding: Optional[
     return replace(source, kind=kind, encoding=codec, mark=mark, delimiter=delimiter, quoted=quoted, remarks=remarks)
 
 
-def encoding_of(file: BinaryIO, path: Path, given: Optional[str]) -> tuple[str, int]:
-    """Return the codec and the bytes of the byte-order mark of a file: UTF-8, CP949, or UTF-16 with a mark.
+def encoding_of(file: BinaryIO, path: Path, encoding: Optional[str]) -> tuple[str, int]:
+    """Return the codec and the length of the byte-order mark of a file: UTF-8, CP949, or UTF-16 with a mark.
 
-    `given` is an `--encoding`. If the file is in none, DataError names the first byte that is not of the codec of which
-    more of it is.
+    `encoding` is an `--encoding`. If no codec fits, DataError names the first invalid byte of the codec that decodes more
+    of the file.
     """
     file.seek(0)
     head, farthest = file.read(3), (0, 0, "")
     codec, mark = next(((codec, len(mark)) for mark, codec in MARKS.items() if head.startswith(mark)), ("", 0))
-    if given:
-        name = given.strip().lower().replace("_", "-")
+    if encoding:
+        name = encoding.strip().lower().replace("_", "-")
         if name not in ENCODINGS:
-            raise ConfigError(f"--encoding: unknown encoding {given[:40]!r}{did_you_mean(name, ENCODINGS)}")
+            raise ConfigError(f"--encoding: unknown encoding {encoding[:40]!r}{did_you_mean(name, ENCODINGS)}")
         if NAMES[ENCODINGS[name]] != NAMES.get(codec):
             codec, mark = ENCODINGS[name], 0
-    for each in [codec] if codec else ["utf-8", "cp949"]:
+    for candidate in [codec] if codec else ["utf-8", "cp949"]:
         file.seek(mark)
-        # of UTF-16, `open_text` says what is not of it
-        if each.startswith("utf-16") or not (place := first_bad(file, each)):
-            return each, mark
-        farthest = max(farthest, (*place, each), key=itemgetter(0))
+        # `open_text` reports invalid bytes of UTF-16
+        if candidate.startswith("utf-16") or not (place := first_bad(file, candidate)):
+            return candidate, mark
+        farthest = max(farthest, (*place, candidate), key=itemgetter(0))
     number, byte, codec = farthest
-    rest = ", which the rest of the file is" if codec == "cp949" and not given else ""
-    found = f"expected {NAMES[codec]} text{rest}, found byte 0x{byte:02x}"
+    rest = ", which the rest of the file is" if codec == "cp949" and not encoding else ""
+    expected = f"expected {NAMES[codec]} text{rest}, found byte 0x{byte:02x}"
     advice = "save it as UTF-8 (in Excel: Save as, CSV UTF-8), or name its encoding by encoding (--encoding)"
-    raise DataError(f"{path} line {number}: {found}; {advice}")
+    raise DataError(f"{path} line {number}: {expected}; {advice}")
 
 
 def first_bad(file: BinaryIO, codec: str) -> Optional[tuple[int, int]]:
-    """Return the line and the first byte that is not of a codec; None where all are."""
+    """Return the line and the value of the first byte that is invalid in a codec, or None."""
     number = 1
     while lines := file.readlines(HEAD):
         try:
@@ -197,9 +197,9 @@ def first_bad(file: BinaryIO, codec: str) -> Optional[tuple[int, int]]:
 
 
 def kind_in(text: str, whole: bool, source: Source, guess: bool) -> tuple[str, str]:
-    """Return the kind and delimiter of a text by its beginning, where it plainly is not of the kind that is promised.
+    """Return the kind and delimiter of a text from its beginning: the Source's kind, unless it clearly is another.
 
-    DataError for a .txt whose first line has tabs, and that is no table.
+    DataError for a .txt whose first line has tabs, but that is not a table.
     """
     kind, first = source.kind, text.partition("\n")[0].rstrip("\r")
     if source.header is None and (kind == "tsv" or kind == "lines" and guess) and first.split("\t") == NSMC_HEADER:
@@ -223,7 +223,7 @@ def kind_in(text: str, whole: bool, source: Source, guess: bool) -> tuple[str, s
 
 
 def json_kind(text: str, promised: str) -> str:
-    """Return "json" for one JSON list or object over the whole text, "jsonl" for objects line by line, or nothing."""
+    """Return "json" for one JSON list or object over the whole text, "jsonl" for objects line by line, else ""."""
     text = text.lstrip()
     opening, (first, _, rest) = "".join(text[:20].split())[:2], text.partition("\n")
     if opening in ("[{", "[["):
@@ -231,7 +231,7 @@ def json_kind(text: str, promised: str) -> str:
     try:
         json.JSONDecoder().raw_decode(text) if opening == '["' else json.loads(first)
     except (ValueError, RecursionError):
-        # an object of many lines, or of a very long one; or a review in brackets
+        # an object over several lines, or on a very long line; or a review in brackets
         return "json" if opening == '{"' and promised != "jsonl" else ""
     if opening == '["':
         return "json"
@@ -239,10 +239,10 @@ def json_kind(text: str, promised: str) -> str:
 
 
 def is_table(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether rows agree, and are below a header with the name of a text, label or star column, or are data.
+    """Return whether rows have equally many cells, and a header with a known name or columns of texts and numbers.
 
-    Reviews with commas are none: of two names one more must be known, or a column be all numbers or dates. Without a
-    header, a column of texts is beside one of numbers in three rows.
+    To exclude reviews with commas, a header needs a name of texts, labels or stars, and another known name or a column
+    of numbers or dates. Without a header, at least three rows must have a column of texts and one of numbers.
     """
     if len(rows) < 2 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
         return False
@@ -251,15 +251,15 @@ def is_table(rows: Sequence[Sequence[str]]) -> bool:
     if names_columns(first) and any(known_in(cell, ROLES) for cell in first):
         return sum(known_in(cell, KNOWN) for cell in first) > 1 or bool(numeric)
     texts = [Profile(column) for column in columns if column not in numeric]
-    numbered = len(rows) > 2 and any(is_value(column[0]) for column in numeric)
-    return numbered and any(profile.has_sentences or profile.syllables >= 4 for profile in texts)
+    has_numbers = len(rows) > 2 and any(is_value(column[0]) for column in numeric)
+    return has_numbers and any(profile.has_sentences or profile.syllables >= 4 for profile in texts)
 
 
 def delimiter_of(text: str, whole: bool) -> str:
-    """Return the delimiter of the fields at the beginning of a csv.
+    """Return the delimiter of a csv by its beginning.
 
-    That is the first of DELIMITERS by which the first rows have several fields, and as many; where rows differ in all
-    cases, the one of which a row of names, or the first row, has most.
+    It is the first of DELIMITERS that splits all first rows into the same number of fields, at least two; else the one
+    that splits a row of names, or the first row, into the most fields.
     """
     tables = {delimiter: first_rows(text, delimiter, whole) or [[]] for delimiter in DELIMITERS}
     for delimiter, rows in tables.items():
@@ -270,8 +270,8 @@ def delimiter_of(text: str, whole: bool) -> str:
 
 
 def reader_of(lines: Any, delimiter: str, quoted: bool = True) -> Any:
-    """Return a csv.reader of lines whose fields are enclosed in quotes, or have them as letters."""
-    # of the whole process; csv's own limit is lower than a text may be
+    """Return a csv.reader of lines; quotes enclose fields if `quoted`, else they are letters."""
+    # for the whole process: csv's own limit is lower than the length of a text
     csv.field_size_limit(2**31 - 1)
     if quoted:
         return csv.reader(lines, delimiter=delimiter, strict=True)
@@ -279,14 +279,14 @@ def reader_of(lines: Any, delimiter: str, quoted: bool = True) -> Any:
 
 
 def first_rows(text: str, delimiter: str, whole: bool, quoted: bool = True) -> list[list[str]]:
-    """Return the first rows that are not blank, without the last one of a text that goes on."""
+    """Return the first rows that are not blank, without the last row unless the text is `whole`."""
     rows: list[list[str]] = []
     try:
         for row in filter(None, reader_of(io.StringIO(text, newline=""), delimiter, quoted)):
             rows.append(row)
             if len(rows) > FIRST_ROWS:
                 return rows
-    # a quote that is not closed, or not yet: the reader of the table says where
+    # an open quote, perhaps closed later: the reader of the table reports it
     except csv.Error:
         return rows
     return rows if whole or len(rows) < 2 else rows[:-1]
@@ -295,14 +295,14 @@ def first_rows(text: str, delimiter: str, whole: bool, quoted: bool = True) -> l
 def quotes_enclose(file: TextIO) -> bool:
     """Return whether quotes enclose fields of a tab-separated text; else they are letters.
 
-    They are letters where each line is a row by itself, with as many tabs as the header, unless the rows are the same
-    read either way (one tool quotes each text, another none).
+    They are letters if each line is a row by itself, with as many tabs as the header, unless both readings give the same
+    rows (one tool quotes each text, another none).
     """
-    tabs, marked = list[int](), False
+    tabs, has_quotes = list[int](), False
     for line in file:
         tabs += [line.count("\t")] if line.strip() else []
-        marked = marked or '"' in line
-    if not marked:
+        has_quotes = has_quotes or '"' in line
+    if not has_quotes:
         return False
     file.seek(0)
     try:
@@ -319,7 +319,7 @@ def quotes_enclose(file: TextIO) -> bool:
 def open_text(source: Source) -> Iterator[TextIO]:
     """Open the text of a Source, with its line ends; a stream stays open.
 
-    DataError for a byte of a stream that is not of its encoding; those of a file were checked.
+    DataError for an invalid byte in a stream; a file was checked before.
     """
     file: Any = source.stream or opened(source)
     file.read(source.mark)
@@ -329,18 +329,18 @@ def open_text(source: Source) -> Iterator[TextIO]:
 
 @contextmanager
 def damage_said(source: Source) -> Iterator[None]:
-    """Raise DataError for what is no text of the source's encoding, or no whole .gz file."""
+    """Raise DataError for bytes that are invalid in the source's encoding, or a damaged .gz file."""
     try:
         yield
     except UnicodeDecodeError as problem:
-        found = f"expected {NAMES[source.encoding]} text, found byte 0x{problem.object[problem.start]:02x}"
-        raise DataError(f"{source.path}: {found}; name its encoding by encoding (--encoding)") from problem
+        expected = f"expected {NAMES[source.encoding]} text, found byte 0x{problem.object[problem.start]:02x}"
+        raise DataError(f"{source.path}: {expected}; name its encoding by encoding (--encoding)") from problem
     except (EOFError, gzip.BadGzipFile, zlib.error) as problem:
         raise DataError(f"{source.path}: not a whole .gz file: {problem}; pack it again") from problem
 
 
 def source_lines(source: Source) -> Iterator[str]:
-    """Yield the lines of a Source without their ends."""
+    """Yield the lines of a Source without their line ends."""
     announce(source)
     with open_text(source) as file:
         for line in file:

@@ -1,8 +1,8 @@
-"""The user's own table: csv, tsv, jsonl, json, parquet, xlsx or plain lines, from a file or stdin, every column unchanged.
+"""The user's table: csv, tsv, jsonl, json, parquet, xlsx or plain lines, from a file or stdin, with all columns unchanged.
 
     path -> Source (its kind, encoding, delimiter) -> Table (its text column, its rows in parts)
 
-Every value of csv and tsv stays text: no NA, no guessed numbers. Memory does not grow with the rows of a text file.
+Values of csv and tsv stay text: no NA, no guessed numbers. Memory does not grow with the rows of a text file.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ from .source import announce, find_source
 
 @dataclass(frozen=True)
 class Table:
-    """A table that is being read: where from, which column has the texts, and its rows, in order."""
+    """A table that is being read: its source, its column of texts, and its rows in parts, in order."""
 
     source: Source
     text_column: str
@@ -35,7 +35,7 @@ def open_table(
     note: Callable[[Source], object] = announce,
     **how: Any,
 ) -> Table:
-    """Open a table, whose parts have at most `rows` rows.
+    """Open a table in parts of at most `rows` rows.
 
     Parameters
     ----------
@@ -44,15 +44,15 @@ def open_table(
     text_column : str, int or None
         The column of the texts, a name or a number from 1; None finds it by `columns.choose_text`.
     how : kind, encoding, sheet and header, each str or None
-        As of `source.find_source`; what is None is found. Of a workbook, that is the first visible sheet with texts.
+        As for `source.find_source`; None finds it. The default sheet of a workbook is the first visible one with texts.
     note : callable
-        Called once with the Source: it says on stderr what is not as the file's name promises.
+        Called once with the Source; it reports on stderr how the file differs from the promise of its name.
 
     Raises
     ------
     DataError
-        Also while the parts are read: the file is missing, empty, of no known kind or encoding, or malformed (with its
-        row); no column is the text's, or it has numbers, objects or lists.
+        The file is missing, empty, of an unknown kind or encoding, or malformed (with the row), also while parts are
+        read; no column has texts, or the column has numbers, objects or lists.
     """
     source = path if isinstance(path, Source) else find_source(path, **how)
     try:
@@ -65,8 +65,8 @@ def open_table(
 
 
 def likeliest_sheet(source: Source, text_column: Optional[str], rows: int) -> Table:
-    """Return the Table of a Source; of a workbook whose first sheet has no column of a known name, that of the only other
-    sheet that has, or has texts. DataError where several others have, and the first has no texts."""
+    """Open the Table of a Source. If the first sheet of a workbook has no known name of texts, take the only other sheet
+    that has one, or that has texts. DataError if several others have, and the first sheet has no texts."""
     if source.kind != "xlsx" or not source.guessed or not source.other_sheets:
         return opened(source, text_column, rows)
     names, tables = (source.sheet, *source.other_sheets), list[Table]()
@@ -77,17 +77,17 @@ def likeliest_sheet(source: Source, text_column: Optional[str], rows: int) -> Ta
             if name == source.sheet and known_in(tables[-1].text_column, NAMED):
                 return tables[-1]
     if not tables:
-        # which says what is wrong with the first
+        # raises the error of the first sheet
         return opened(source, text_column, rows)
     best = [table for table in tables if known_in(table.text_column, NAMED)] or tables
     if len(best) > 1 and tables[0].source.sheet != source.sheet:
-        found = list_names(repr(table.source.sheet) for table in best)
-        raise DataError(f"{source.path}: expected one sheet with reviews, found {found}; name one by sheet (--sheet)")
+        sheets = list_names(repr(table.source.sheet) for table in best)
+        raise DataError(f"{source.path}: expected one sheet with reviews, found {sheets}; name one by sheet (--sheet)")
     return best[0] if len(best) == 1 else tables[0]
 
 
 def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
-    """Return the Table of a Source, whose remarks say which column has the texts where its name does not."""
+    """Open the Table of a Source; a remark names the column of texts if its name is unusual."""
     parts = parts_of(source, rows, text_column=text_column)
     first = next(parts, None)
     column, remarks = text_column or TEXT_COLUMNS[0], [*source.remarks]
@@ -95,12 +95,12 @@ def opened(source: Source, text_column: Optional[str], rows: int) -> Table:
         column, note = choose_text(first, text_column, source.path)
         refuse_values(first, column, source.path)
         remarks += filter(None, [note])
-    every = parts if first is None else chain([first], parts)
-    return Table(replace(source, remarks=tuple(remarks)), column, with_column(every, column, source.path))
+    all_parts = parts if first is None else chain([first], parts)
+    return Table(replace(source, remarks=tuple(remarks)), column, with_column(all_parts, column, source.path))
 
 
 def with_column(parts: Iterable[TablePart], column: str, path: Path) -> Iterator[TablePart]:
-    """Yield parts, merged cells of other columns filled; DataError for a part without the column, as in jsonl."""
+    """Yield parts, with the merged cells of other columns filled; DataError for a part without the column (jsonl)."""
     for part in parts:
         require_column(part, column, path)
         for name, below in part.merged.items():

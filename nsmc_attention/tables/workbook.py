@@ -1,4 +1,4 @@
-"""An Excel workbook (.xlsx): its sheets and the rows of one, read by python-calamine, and written by openpyxl."""
+"""Excel workbooks (.xlsx): sheets and rows, read by python-calamine and written by openpyxl."""
 
 import datetime
 import errno
@@ -17,12 +17,12 @@ from typing import IO, Any, Optional
 from ..errors import DataError, list_names, nearest, required
 from .parts import Source
 
-# Of a sheet, by Excel: rows, and characters of a cell
-ROWS, LONGEST_CELL = 2**20, 32_767
-# Characters that XML lacks
-WITHOUT_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
-# Parts of a workbook that openpyxl saves again
-KEPT = tuple(
+# Excel's limits: rows of a sheet, and characters of a cell
+MOST_ROWS, LONGEST_CELL = 2**20, 32_767
+# Characters that XML does not allow
+INVALID_IN_XML = re.compile("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+# Files of a workbook that openpyxl preserves
+PRESERVED = tuple(
     "[Content_Types].xml _rels/ docProps/ xl/_rels/ xl/workbook.xml xl/styles.xml xl/theme/ xl/sharedStrings.xml xl/worksheets/ "
     "xl/calcChain.xml xl/comments xl/drawings/vmlDrawing xl/drawings/commentsDrawing xl/legacyDrawing xl/printerSettings/ "
     "xl/tables/".split()
@@ -31,7 +31,7 @@ KEPT = tuple(
 
 @contextmanager
 def opened_book(source: Source) -> Iterator[Any]:
-    """Open a workbook; DataError, also within the `with` block, where it cannot be read."""
+    """Open a workbook; DataError, also within the `with` block, if it cannot be read."""
     python_calamine = required("xlsx", "python_calamine")
     try:
         if source.stream:
@@ -46,7 +46,7 @@ def opened_book(source: Source) -> Iterator[Any]:
 
 
 def with_sheet(source: Source, name: Optional[str]) -> Source:
-    """Return a Source with the sheet of a name, None for the first visible one; DataError where there is none."""
+    """Return a Source with a sheet by its name, None for the first visible one; DataError if there is none."""
     with opened_book(source) as book:
         from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
@@ -56,17 +56,17 @@ def with_sheet(source: Source, name: Optional[str]) -> Source:
     if name is None and tables:
         name = (visible or tables)[0]
     if name not in tables:
-        found = list_names(map(repr, tables)) if tables else "none"
-        expected = f"expected a sheet{f' {name!r}' if name else ''}, found {found}{nearest(name, tables)}"
+        names = list_names(map(repr, tables)) if tables else "none"
+        expected = f"expected a sheet{f' {name!r}' if name else ''}, found {names}{nearest(name, tables)}"
         raise DataError(f"{source.path}: {expected}; name one by sheet (--sheet)")
     return replace(source, sheet=str(name), other_sheets=tuple(sheet.name for sheet in sheets if sheet.name != name))
 
 
 @contextmanager
 def opened_sheet(source: Source) -> Iterator[tuple[Iterator[list[Any]], dict[int, dict[int, object]]]]:
-    """Open the sheet of a Source: its rows, from the first on, where a blank cell is "", and `merged_below`.
+    """Open the sheet of a Source: its rows, from the first on, with "" for blank cells, and `merged_below`.
 
-    DataError where it is damaged.
+    DataError if the workbook is damaged.
     """
     with opened_book(source) as book:
         sheet = book.get_sheet_by_name(source.sheet)
@@ -80,7 +80,7 @@ def rows_of(sheet: Any) -> Iterator[list[Any]]:
 
 
 def shown(column: list[Any]) -> list[Any]:
-    """Return the cells of a column as Excel shows them: None for a blank one, a number with 15 digits."""
+    """Return the cells of a column as Excel shows them: None if blank, numbers with 15 digits."""
     if set(map(type, column)) == {str}:
         return [cell or None for cell in column]
     numbers = (float(f"{cell:.15g}") if type(cell) is float else cell for cell in column)
@@ -90,7 +90,7 @@ def shown(column: list[Any]) -> list[Any]:
 
 
 def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
-    """Return {column: {number of a row: value}} of the cells that are merged with one above."""
+    """Return {column: {row number: value}} of the cells that are merged with a cell above."""
     merged: dict[int, dict[int, object]] = {}
     ranges = [(*first, *last) for first, last in sheet.merged_cell_ranges or () if last[0] > first[0]]
     tops = {top: list[Any]() for top, *_ in ranges}
@@ -105,11 +105,11 @@ def merged_below(sheet: Any) -> dict[int, dict[int, object]]:
 
 @contextmanager
 def new_workbook(
-    file: IO[bytes], marked: Optional[Callable[[object], object]]
+    file: IO[bytes], escape: Optional[Callable[[object], object]]
 ) -> Iterator[Callable[[list[Any]], None]]:
-    """Yield what appends a row to a workbook of one sheet; text is never computed, and stays so where it is `marked`.
+    """Yield a function that appends a row to a new workbook of one sheet, which never computes a text.
 
-    DataError for more rows, or longer text, than Excel takes.
+    Texts that `escape` changes stay texts after editing. DataError for more rows, or longer text, than Excel allows.
     """
     book = required("xlsx", "openpyxl").Workbook(write_only=True)
     sheet = book.create_sheet("reviews")
@@ -117,9 +117,9 @@ def new_workbook(
     count = itertools.count(1)
 
     def append(row: list[Any]) -> None:
-        if (number := next(count)) > ROWS:
-            raise DataError(f"xlsx: expected at most {ROWS:,} rows, found more; write --format csv")
-        sheet.append([written_cell(sheet, value, number, marked) for value in row])
+        if (number := next(count)) > MOST_ROWS:
+            raise DataError(f"xlsx: expected at most {MOST_ROWS:,} rows, found more; write --format csv")
+        sheet.append([written_cell(sheet, value, number, escape) for value in row])
 
     with saved(book, file):
         yield append
@@ -127,8 +127,8 @@ def new_workbook(
 
 @contextmanager
 def saved(book: Any, file: IO[bytes]) -> Iterator[None]:
-    """Save a workbook after the `with` block; OSError where the disk, or that of temporary files, is full."""
-    # openpyxl's archive complains on stderr about a disk that is full
+    """Save a workbook after the `with` block; OSError if the disk, or that of temporary files, is full."""
+    # in memory first: openpyxl's archive reports a full disk on stderr
     content = io.BytesIO()
     try:
         yield
@@ -140,8 +140,8 @@ def saved(book: Any, file: IO[bytes]) -> Iterator[None]:
     file.write(content.getbuffer())
 
 
-def written_cell(sheet: Any, value: Any, row: int, marked: Optional[Callable[[object], object]]) -> Any:
-    """Return a cell for openpyxl: numbers and dates as they are where Excel has them, all else as text."""
+def written_cell(sheet: Any, value: Any, row: int, escape: Optional[Callable[[object], object]]) -> Any:
+    """Return a cell for openpyxl: numbers and dates that Excel can hold as they are, all else as text."""
     from openpyxl.cell import WriteOnlyCell
 
     if isinstance(value, (int, float)) and abs(value) < 10**15 or value is None or value == "":
@@ -150,25 +150,25 @@ def written_cell(sheet: Any, value: Any, row: int, marked: Optional[Callable[[ob
         return value
     cell = WriteOnlyCell(sheet)
     as_text_cell(cell, str(value), row)
-    # what Excel makes of an apostrophe before the text
-    cell.quotePrefix = marked is not None and marked(str(value)) != str(value)
+    # Excel's format for a text that was typed with an apostrophe
+    cell.quotePrefix = escape is not None and escape(str(value)) != str(value)
     return cell
 
 
 def as_text_cell(cell: Any, text: str, row: int) -> None:
-    """Put a text into a cell, without characters that XML lacks; DataError if it is too long."""
+    """Put a text into a cell, without characters that are invalid in XML; DataError if it is too long."""
     if len(text) > LONGEST_CELL:
         expected = f"expected at most {LONGEST_CELL:,} characters in a cell"
         raise DataError(f"xlsx row {row}: {expected}, found {len(text):,}; write --format csv")
-    cell.value = WITHOUT_XML.sub("\ufffd", text)
-    # not "f", a formula, nor "e", an error
+    cell.value = INVALID_IN_XML.sub("\ufffd", text)
+    # a string, neither a formula ("f") nor an error ("e")
     cell.data_type = "s"
 
 
 def why_not_kept(source: Source) -> str:
-    """Return the parts of a workbook that openpyxl would lose when it saves it, or nothing."""
+    """Return a reason if openpyxl would lose content when it saves a workbook, else ""."""
     with zipfile.ZipFile(source.stream or source.path) as archive:
-        others = [name for name in archive.namelist() if not name.startswith(KEPT)]
+        others = [name for name in archive.namelist() if not name.startswith(PRESERVED)]
         sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/sheet")]
         if others:
             return f"has {others[0].removeprefix('xl/').partition('/')[0]}, which would be lost"
@@ -178,8 +178,8 @@ def why_not_kept(source: Source) -> str:
 
 @contextmanager
 def kept_workbook(source: Source, file: IO[bytes], names: Sequence[str]) -> Iterator[Callable[..., None]]:
-    """Yield what takes the numbers of rows and their results; at the end the user's workbook is written, with the results
-    in columns called `names` right of all that is in the sheet. Excel computes its formulas anew when it opens it."""
+    """Yield a function that takes row numbers and results; then write the user's workbook with the results in columns
+    called `names`, right of the sheet's content. Excel computes formulas again when it opens the file."""
     openpyxl = required("xlsx", "openpyxl")
     if source.stream:
         source.stream.seek(0)

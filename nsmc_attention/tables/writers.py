@@ -3,8 +3,8 @@
     with WRITERS[style](file, names of the table's columns, types of the output columns, verbatim) as write:
         write(ScoredRows(...))
 
-What a format holds at its end (parquet, xlsx) is written when the block ends without an error. A cell of csv, tsv or
-xlsx that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unless `verbatim`.
+Formats that are complete only at the end (parquet, xlsx) are written when the block ends without an error. A cell of csv,
+tsv or xlsx that a spreadsheet would compute (OWASP, CSV injection) gets an apostrophe, unless `verbatim`.
 """
 
 import json
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
 
     from .parts import Source
 
-# The cells of a table's columns
+# {name: cells} of a table's columns
 Columns = Mapping[str, Sequence[object]]
-# What the columns of a classifier and a restorer begin with
-OWN = ("label", "score", "probability", "restore", "share", "error")
-# Characters of which a cell is in quotes, as some program takes them for its end; and cells with none, that are no formulas
+# Prefixes of the columns of classifiers and restorers
+RESULTS = ("label", "score", "probability", "restore", "share", "error")
+# Characters that put a cell in quotes, as some programs end a cell at them; and cells that have none and are no formulas
 QUOTE, ENDS = '"', '",;\t\r\n'
 SPLITTING, PLAIN_CELL = re.compile(f"[{ENDS}]"), re.compile(f"(?:[가-힣0-9A-Za-z][^{ENDS}]*)?")
-# Letters before a formula that nobody sees, beside controls and spaces: an apostrophe, fillers, signs of variation
-UNSEEN = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0" + "".join(
+# Invisible characters before a formula, besides controls and spaces: an apostrophe, fillers, variation selectors
+INVISIBLE = "'\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0" + "".join(
     map(chr, range(0xFE00, 0xFE10))
 )
-# By which formulas begin
+# First characters of formulas
 SIGNS = "=+-@＝＋－＠"
-# Rows of a row group of parquet
-GROUP = 2**16
+# Rows of a parquet row group
+GROUP_ROWS = 2**16
 
 
 class ScoredRows(NamedTuple):
-    """Some rows: the cells of the table's columns, the texts, and what the scorer makes of each.
+    """Some rows: the cells of the table's columns, the texts, and the scorer's results.
 
-    `results` are objects for jsonl, else rows of output columns; `types` those of the table's columns, if known, and
-    `numbers` those of the rows.
+    `results` are dicts for jsonl, else rows of output columns; `types` are the types of the table's columns, if known, and
+    `numbers` the row numbers.
     """
 
     columns: Columns
@@ -66,26 +66,26 @@ def is_formula(text: str) -> bool:
     for letter in text:
         if letter in "\t\r\n" or letter in SIGNS:
             return not is_number(text)
-        if unicodedata.category(letter) not in ("Cc", "Cf", "Zs", "Zl", "Zp") and letter not in UNSEEN:
+        if unicodedata.category(letter) not in ("Cc", "Cf", "Zs", "Zl", "Zp") and letter not in INVISIBLE:
             break
     return False
 
 
 def as_cell(value: object) -> object:
-    """Return a cell's value, with an apostrophe before a formula; numbers and other types unchanged.
+    """Put an apostrophe before a formula; other values stay unchanged.
 
-    To undo it, remove an apostrophe behind which `is_formula`.
+    To undo it, remove an apostrophe if the rest `is_formula`.
     """
     return f"'{value}" if isinstance(value, str) and value and is_formula(value) else value
 
 
 def csv_cells(column: Sequence[object], verbatim: bool) -> list[str]:
-    """Return a column's cells as csv has them, marked by `as_cell` unless verbatim, in quotes if one may be split."""
-    cells, mark = plain_cells(column), str if verbatim else as_cell
-    # each text once, as labels repeat, and most are plain
+    """Return a column's cells as csv text, escaped by `as_cell` unless verbatim, in quotes if they might be split."""
+    cells, escape = plain_cells(column), str if verbatim else as_cell
+    # each distinct text once: labels repeat, and most texts are plain
     texts = {cell for cell in cells if isinstance(cell, str)}
-    known = {cell: cell if PLAIN_CELL.fullmatch(cell) else in_quotes(str(mark(cell))) for cell in texts}
-    return [known[cell] if isinstance(cell, str) else in_quotes(str(cell)) for cell in cells]
+    written = {cell: cell if PLAIN_CELL.fullmatch(cell) else in_quotes(str(escape(cell))) for cell in texts}
+    return [written[cell] if isinstance(cell, str) else in_quotes(str(cell)) for cell in cells]
 
 
 def in_quotes(cell: str) -> str:
@@ -93,12 +93,12 @@ def in_quotes(cell: str) -> str:
 
 
 class ShortLineEnds(list[str]):
-    """The rows of a csv.writer, which end in `terminator`; `text` has `end` instead.
+    """A file for a csv.writer, whose rows end in `terminator`; `text` replaces it by `end`.
 
-    A csv.writer quotes the cells that contain a character of its line terminator: here, all that could be read as several.
+    A csv.writer quotes cells that contain a character of its line terminator: here, all that could be read as several.
     """
 
-    # without the comma, whose cells are quoted in any case: Python 3.13 refuses it there
+    # without the comma, which is quoted anyway: Python 3.13 refuses it here
     write, terminator = list.append, ";\t\r\n"
 
     def text(self, end: str) -> str:
@@ -107,18 +107,18 @@ class ShortLineEnds(list[str]):
 
 @contextmanager
 def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
-    """One line a text: label, score, text, and added columns; the restored text alone if it is not classified."""
+    """One line a text: label, score, text, and added columns; only the restored text if it is not classified."""
 
     def line(text: str, values: dict[str, Any]) -> str:
-        shown = clean(values.get("restored", text))
+        final = clean(values.get("restored", text))
         if values.get("error"):
-            return f"-\t-\t{shown}\t{values['error']}"
+            return f"-\t-\t{final}\t{values['error']}"
         if "label" not in values:
-            return shown
-        end = "_by_share" if "label_by_share" in values else ""
-        label, probability = values["label" + end], values["probability" + end]
-        added = [f"\t{name}: {value}" for name, value in values.items() if value and not name.startswith(OWN)]
-        return f"{label}\t{max(probability, 1 - probability):.4f}\t{shown}{''.join(added)}"
+            return final
+        suffix = "_by_share" if "label_by_share" in values else ""
+        label, probability = values["label" + suffix], values["probability" + suffix]
+        added = [f"\t{name}: {value}" for name, value in values.items() if value and not name.startswith(RESULTS)]
+        return f"{label}\t{max(probability, 1 - probability):.4f}\t{final}{''.join(added)}"
 
     def write(rows: ScoredRows) -> None:
         for text, result in zip(rows.texts, rows.results):
@@ -131,14 +131,14 @@ def text_writer(file: IO[str], names: list[str], types: Mapping[str, str], verba
 def csv_writer(
     delimiter: str, file: IO[str], names: list[str], types: Mapping[str, str], verbatim: bool
 ) -> Iterator[Write]:
-    """The table's columns, then the output columns. Further digits of probabilities depend on the batch."""
+    """The table's columns, then the output columns, with 6 digits: further digits depend on the batch."""
     header = csv_cells(names, verbatim) + csv_cells(output_names(names, types), True)
     file.write(delimiter.join(header) + "\n")
 
     def write(rows: ScoredRows) -> None:
         cells = [csv_cells(column, verbatim) for column in ordered(rows.columns, names, "csv")]
-        own = [figures(column) or csv_cells(column, verbatim) for column in zip(*rows.results)]
-        file.write("".join([f"{line}\n" for line in map(delimiter.join, zip(*cells, *own))]))
+        outputs = [figures(column) or csv_cells(column, verbatim) for column in zip(*rows.results)]
+        file.write("".join([f"{line}\n" for line in map(delimiter.join, zip(*cells, *outputs))]))
 
     yield write
 
@@ -163,7 +163,7 @@ def jsonl_writer(file: IO[str], names: list[str], types: Mapping[str, str], verb
 
 @contextmanager
 def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
-    """A workbook of one sheet: the table's columns, then the output columns, numbers of these with 6 digits."""
+    """A new workbook of one sheet: the table's columns, then the output columns, with numbers of 6 digits."""
     from .workbook import new_workbook
 
     with new_workbook(file, as_cell if not verbatim else None) as append:
@@ -171,7 +171,7 @@ def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], ver
 
         def write(rows: ScoredRows) -> None:
             for row, result in zip(zip(*ordered(rows.columns, names, "xlsx")), rows.results):
-                append([*row, *(round(one, 6) if isinstance(one, float) else one for one in result)])
+                append([*row, *(round(value, 6) if isinstance(value, float) else value for value in result)])
 
         yield write
 
@@ -180,7 +180,7 @@ def xlsx_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], ver
 def kept_writer(
     source: "Source", file: IO[bytes], names: list[str], types: Mapping[str, str], verbatim: bool
 ) -> Iterator[Write]:
-    """The user's own workbook, with the output columns right of all that is in its sheet."""
+    """The user's own workbook, with the output columns right of its sheet's content."""
     from .workbook import kept_workbook
 
     with kept_workbook(source, file, output_names(names, types)) as fill:
@@ -189,7 +189,7 @@ def kept_writer(
 
 @contextmanager
 def parquet_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], verbatim: bool) -> Iterator[Write]:
-    """The table's columns, of the types that all rows have together, then the output columns.
+    """The table's columns, with types that fit all rows, then the output columns.
 
     DataError if parquet has no type for a column.
     """
@@ -207,13 +207,13 @@ def parquet_writer(file: IO[bytes], names: list[str], types: Mapping[str, str], 
         table, output = joined(tables), joined(outputs)
         for name, column in zip(output_names(table.column_names, types), output.columns):
             table = table.append_column(name, column)
-        parquet.write_table(table, file, row_group_size=GROUP)
+        parquet.write_table(table, file, row_group_size=GROUP_ROWS)
     except pyarrow.ArrowException as problem:
         raise no_type("a column", problem) from problem
 
 
 def joined(tables: "list[pyarrow.Table]") -> "pyarrow.Table":
-    """Return tables below each other; a column is text where it has texts in one and other values in another."""
+    """Concatenate tables by rows; a column with texts in one table and other values in another becomes text."""
     import pyarrow
 
     texts = {field.name for table in tables for field in table.schema if pyarrow.types.is_string(field.type)}
@@ -226,14 +226,14 @@ def joined(tables: "list[pyarrow.Table]") -> "pyarrow.Table":
 
 
 def as_array(name: str, values: Sequence[object], kind: Any) -> "pyarrow.Array":
-    """Return values as an array of a type, or of the one that they have; texts beside numbers make all texts."""
+    """Return values as an array of a type, or of an inferred type; texts among numbers turn all into texts."""
     import pyarrow
 
     try:
         return pyarrow.array(values, kind)
     except (pyarrow.ArrowException, TypeError, OverflowError, UnicodeEncodeError) as problem:
         if kind is not None:
-            # not every type can be made from Python's values again
+            # not every type can be created from Python values
             return as_array(name, values, None)
         if str in set(map(type, values)) and not any(isinstance(value, (dict, list)) for value in values):
             return pyarrow.array(as_texts(values), pyarrow.string())
@@ -270,7 +270,7 @@ def output_columns(rows: Sequence[Sequence[object]], columns: Iterable[str]) -> 
 
 
 def output_prefix(names: Iterable[str], columns: Iterable[str]) -> str:
-    """Return a prefix that keeps the output columns from clashing with the table's."""
+    """Return a prefix that makes the output columns differ from the table's columns."""
     names, columns, prefix = set(names), tuple(columns), ""
     while {prefix + name for name in columns} & names:
         prefix += "predicted_"
@@ -278,13 +278,13 @@ def output_prefix(names: Iterable[str], columns: Iterable[str]) -> str:
 
 
 def output_names(names: Sequence[str], types: Mapping[str, str]) -> list[str]:
-    """Return the output columns as a table with these columns calls them."""
+    """Return the names of the output columns in a table with these columns."""
     prefix = output_prefix(names, types)
     return [prefix + name for name in types]
 
 
 def ordered(columns: Columns, names: list[str], style: str) -> list[Sequence[object]]:
-    """Return the cells of columns called names, None where one is missing; DataError for one of another name."""
+    """Return the cells of the columns `names`, None if missing; DataError for a column with another name."""
     if new := [name for name in columns if name not in names]:
         raise DataError(f"{style}: expected the columns of the first rows, found {new[0]!r} too; use --format jsonl")
     missing = [None] * max(map(len, columns.values()))
@@ -301,18 +301,18 @@ def as_json(values: dict[str, object]) -> str:
 
 
 def figures(column: Sequence[Any]) -> list[str]:
-    """Return an output column of numbers as csv has it, with 6 digits, nothing for None; an empty list for another."""
+    """Return an output column of numbers as csv text, with 6 digits, "" for None; [] for a column of other types."""
     numbers = set(map(type, column)) - {type(None)} == {float}
     return ["" if value is None else f"{value:.6f}" for value in column] if numbers else []
 
 
 def plain_cells(column: Sequence[object]) -> Sequence[object]:
-    """Return `plain` of a column's cells, nothing for None; a column of texts as it is, which most are."""
+    """Return `plain` of a column's cells, "" for None; a column of texts, the most common, is returned as it is."""
     return column if set(map(type, column)) == {str} else ["" if cell is None else plain(cell) for cell in column]
 
 
 def plain(value: object) -> object:
-    """Return a cell as csv and JSON hold it: bytes as their text if they are UTF-8, other objects as their str."""
+    """Return a cell as a value for csv and JSON: bytes as text if they are UTF-8, other objects as their str."""
     if isinstance(value, bytes):
         try:
             return value.decode()

@@ -1,6 +1,6 @@
-"""The only way from a review to token ids, for training and prediction: clean text, tokens, ids by vocab.json.
+"""From a review to token ids, the same for training and prediction: clean text, tokens, ids by vocab.json.
 
-Needs no MXNet: `vocabulary` builds the vocabulary with GluonNLP, and a test holds both to the same ids.
+Needs no MXNet: `preprocessing` builds the vocabulary with GluonNLP, and a test compares the ids of both.
 """
 
 import html
@@ -28,46 +28,46 @@ if TYPE_CHECKING:
     from ..native._text import Vocabulary
 
 
-# Characters; without a bound, the time for one long word grows with the cube of its length
+# Characters of a subword; without a bound, the time for one long word grows with the cube of its length
 LONGEST_PIECE = 64
-# An entity of HTML, as crawled texts have them, also escaped twice; `html.unescape` would cut unknown names
+# An HTML entity in a crawled text, possibly escaped twice; `html.unescape` would cut unknown names
 ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-# Unicode's Default_Ignorable_Code_Point; what joins or modifies a picture stays behind one
+# Unicode's Default_Ignorable_Code_Point, except joiners and variation selectors after an emoji
 IGNORABLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
     r"|(?<![^\w\s])[\u200d\ufe0f]+"
 )
-# What `clean` leaves as it is, but for spaces at the ends or in a row
+# Characters that `clean` keeps; only spaces at the ends or in a row are dropped
 PLAIN = "[ -%'-~ㄱ-ㅣ가-힣\u2600-\u26ff]"
 
 
 def clean(review: str) -> str:
     """Normalize a review to the text that is tokenized and that offsets refer to.
 
-    NFC (NFKC would turn ㅋ into another letter), without lone surrogates, control characters and combining marks beyond
-    30 in a row; runs of white space become one space, none at either end. Invisible characters are dropped.
-    Entities of HTML (&amp;, &#51221;) become the characters that they stand for.
+    The text is in NFC (NFKC would turn ㅋ into another letter). Lone surrogates, control characters, invisible
+    characters and combining marks beyond 30 in a row are dropped. Runs of white space become one space, none at either
+    end. HTML entities (&amp;, &#51221;) become the characters that they stand for.
     """
-    while "&" in review and (text := ENTITY.sub(meant, review)) != review:
+    while "&" in review and (text := ENTITY.sub(unescaped, review)) != review:
         review = text
     if not review.isprintable():
         # white space among the control characters (tab, line ends) is folded below
-        review = "".join(one for one in review if one.isspace() or unicodedata.category(one) not in ("Cc", "Cs"))
+        review = "".join(char for char in review if char.isspace() or unicodedata.category(char) not in ("Cc", "Cs"))
     if not review.isascii():
         review = composed(IGNORABLE.sub("", review))
     return " ".join(review.split())
 
 
-def meant(entity: "re.Match[str]") -> str:
+def unescaped(entity: "re.Match[str]") -> str:
     return html.unescape(entity[0]) if "#" in entity[0] or entity[0][1:] in html5 else entity[0]
 
 
 @dataclass
 class Encoded:
-    """A review as the network reads it: clean text (empty where only the tokens are known), tokens, an id for each."""
+    """A network's input for one review: clean text (empty if only the tokens are known), tokens, and their ids."""
 
-    # not frozen, which takes six times as long to make
+    # not frozen: that takes six times as long to create
     __slots__ = ("text", "tokens", "ids")
     text: str
     tokens: tuple[str, ...]
@@ -78,15 +78,15 @@ class Encoded:
 
     @property
     def offsets(self) -> tuple[tuple[int, int], ...]:
-        """(start, end) of each token in the text, aligned at each access."""
+        """(start, end) of each token in the text, computed at each access."""
         return tuple(align(self.text, self.tokens))
 
     def take(self, positions: Sequence[int]) -> "Encoded":
-        """Return the tokens at these positions with their ids; they have no text of their own."""
+        """Return the tokens at these positions with their ids, without a text."""
         return Encoded("", tuple(self.tokens[i] for i in positions), tuple(self.ids[i] for i in positions))
 
     def without(self, position: int) -> "Encoded":
-        """Return all tokens but one."""
+        """Return all tokens but the one at this position, without a text."""
         tokens, ids = self.tokens, self.ids
         return Encoded("", tokens[:position] + tokens[position + 1 :], ids[:position] + ids[position + 1 :])
 
@@ -95,9 +95,9 @@ class Encoded:
 class ReviewEncoder:
     """Turns reviews into token ids, at most `max_length` of them.
 
-    `unknown` and `padding` are different ids. With `cut_rare` out-of-vocabulary words are split into the longest known
-    pieces. `ngram_buckets` is the size of the hash table of character n-grams, 0 for none. With `symbols` ratings and
-    emoji are tokens (`text.symbols`).
+    `unknown` and `padding` are different ids. `cut_rare` splits out-of-vocabulary words into the longest known subwords.
+    `ngram_buckets` is the size of the hash table of character n-grams, 0 for none. `symbols` makes ratings and emoji
+    tokens (`text.symbols`).
     """
 
     tokenizer_name: str
@@ -113,7 +113,7 @@ class ReviewEncoder:
     def from_json(
         cls, vocabulary: Union[str, bytes], text_config: WordSettings, where: object = "vocab.json"
     ) -> "ReviewEncoder":
-        """Read gluonnlp's `Vocab.to_json()`, str or UTF-8; BundleError if it is not one."""
+        """Read gluonnlp's `Vocab.to_json()`, str or UTF-8 bytes; BundleError if it is malformed."""
         values = read_json(vocabulary, where, BundleError, "a vocabulary as gluonnlp writes it")
         try:
             token_to_idx = values["token_to_idx"]
@@ -142,7 +142,7 @@ class ReviewEncoder:
         return self.encode_many([review])[0]
 
     def encode_many(self, reviews: Sequence[str]) -> list[Encoded]:
-        """Clean, tokenize and number reviews; a blank one has no token."""
+        """Clean, tokenize and number reviews; a blank review has no tokens."""
         texts = [clean(review) for review in reviews]
         if decoder := installed_decoder() if self.tokenizer_name == "mecab" else None:
             pairs = decoder.encode([text[:LONGEST_TEXT] for text in texts], self.native_vocabulary)
@@ -152,23 +152,23 @@ class ReviewEncoder:
             encoded = [self.encode_words(split(text), text) for text in texts]
         if not self.symbols:
             return encoded
-        may_have = SIGNS.search
+        has_sign = SIGNS.search
         return [
-            self.with_symbols(review) if len(review.text) <= LONGEST_NUMBER or may_have(review.text) else review
+            self.with_symbols(review) if len(review.text) <= LONGEST_NUMBER or has_sign(review.text) else review
             for review in encoded
         ]
 
-    def table(self, ids: Collection[int]) -> NDArray[numpy.bool_]:
-        """Return whether each id of the vocabulary is among some, (V,)."""
+    def id_mask(self, ids: Collection[int]) -> NDArray[numpy.bool_]:
+        """Return a mask of the vocabulary, (V,), True for these ids."""
         return numpy.isin(numpy.arange(len(self)), [*ids])
 
     @cached_property
     def in_english(self) -> NDArray[numpy.bool_]:
-        """Whether each id is that of an English verdict, (V,)."""
-        return self.table(self.english)
+        """Mask of the English verdicts in the vocabulary, (V,)."""
+        return self.id_mask(self.english)
 
     def with_symbols(self, review: Encoded) -> Encoded:
-        """Return a review with its symbols; nearly all have none and stay as they are."""
+        """Encode the symbols of a review; nearly all reviews have none and stay as they are."""
         text = review.text[:LONGEST_TEXT]
         if not (marked := symbols_of(text)):
             return review
@@ -182,7 +182,7 @@ class ReviewEncoder:
 
     @cached_property
     def native_vocabulary(self) -> "Vocabulary":
-        """The vocabulary and the rules of `units` in compiled form."""
+        """The vocabulary and the rules of `units` for compiled code."""
         from ..native._text import Vocabulary
 
         return Vocabulary(self.token_to_idx, self.unknown, self.max_length, self.cut_rare)
@@ -191,16 +191,16 @@ class ReviewEncoder:
         return {name: value for name, value in self.__dict__.items() if name != "native_vocabulary"}
 
     def encode_words(self, words: Sequence[str], text: str = "") -> Encoded:
-        """Number a review that is tokenized already, as by `tokenize_many`."""
+        """Number the words of a review, as `tokenize_many` returns them."""
         units, find, unknown = self.units(words)[: self.max_length], self.token_to_idx.get, self.unknown
         if self.symbols:
-            parts = [unit.partition(MARK) for unit in units]
-            ids = tuple([find(mark or unit, unknown) for unit, _, mark in parts])
-            return Encoded(text, tuple([unit for unit, _, _ in parts]), ids)
+            pairs = [unit.partition(MARK) for unit in units]
+            ids = tuple([find(entry or surface, unknown) for surface, _, entry in pairs])
+            return Encoded(text, tuple([surface for surface, _, _ in pairs]), ids)
         return Encoded(text, tuple(units), tuple([find(unit, unknown) for unit in units]))
 
     def units(self, words: Sequence[str]) -> Sequence[str]:
-        """Return the vocabulary units: the words, or subwords of rare words."""
+        """Return the words, with rare words split into subwords if `cut_rare`."""
         if self.cut_rare:
             known = self.token_to_idx
             return [
@@ -211,14 +211,14 @@ class ReviewEncoder:
         return words
 
     def batch(self, reviews: Sequence[Encoded], width: Optional[int] = None) -> tuple[NDArray[numpy.int32], ...]:
-        """Return token_ids (N, T), valid_length (N,) and, if there are n-grams, ngram_ids (N, T, NGRAMS) of N reviews.
+        """Return token_ids (N, T), valid_length (N,) and, with n-grams, ngram_ids (N, T, NGRAMS), int32, of N reviews.
 
-        No review is empty. T is `width`, by default the length of the longest.
+        No review may be empty. T is `width`, by default the length of the longest review.
         """
         valid_length = numpy.array([len(review.ids) for review in reviews], dtype="int32")
         width = width or int(valid_length.max())
         token_ids = numpy.full((len(reviews), width), self.padding, dtype="int32")
-        # boolean indexing fills row by row, in the order of the joined ids
+        # boolean indexing fills row by row, in the order of the concatenated ids
         inside = numpy.arange(width) < valid_length[:, None]
         token_ids[inside] = numpy.fromiter(chain.from_iterable(review.ids for review in reviews), "int32")
         if not self.ngram_buckets:
@@ -229,14 +229,14 @@ class ReviewEncoder:
         return token_ids, valid_length, ngram_ids(tokens, self.ngram_buckets, width)
 
     def in_any_case(self, review: Encoded) -> list[str]:
-        # n-grams depend on the case
+        # n-grams depend on the case: all spellings of a verdict get the same
         return [token.title() if index in self.english else token for token, index in zip(review.tokens, review.ids)]
 
 
 def longest_pieces(word: str, known: Container[str]) -> list[str]:
     """Split a word from the left into the longest known pieces, or characters.
 
-    As WordPiece does (Wu et al. 2016, arXiv:1609.08144, section 4.1), but without its continuation marks.
+    WordPiece (Wu et al. 2016, arXiv:1609.08144, section 4.1) without its continuation marks.
     """
     pieces, start = [], 0
     while start < len(word):
@@ -248,6 +248,6 @@ def longest_pieces(word: str, known: Container[str]) -> list[str]:
 
 
 def tokenize_many(reviews: Iterable[str], tokenizer_name: str, symbols: int = 0) -> list[list[str]]:
-    """Return the tokens of each review (cleaned first); with `symbols` their words."""
+    """Clean reviews and return their tokens; with `symbols` the words of `text.symbols.with_symbols`."""
     split, texts = tokenizer(tokenizer_name), map(clean, reviews)
     return [with_symbols(text, split(text), symbols_of(text)) if symbols else split(text) for text in texts]

@@ -1,10 +1,10 @@
-"""The preprocessing of a training, on GluonNLP's vocabulary and transforms.
+"""Preprocessing for training, with GluonNLP's vocabulary and transforms.
 
-    words -> count_tokens -> Vocab                                  once, of the training part
+    words -> count_tokens -> Vocab                                  once, from the training part
     words -> ClipSequence -> Vocab[...] -> PadSequence -> Stack     reviews as arrays (N, T)
-    lengths -> FixedBucketSampler                                   which reviews are a batch
+    lengths -> FixedBucketSampler                                   positions of the reviews in each batch
 
-Prediction makes the same ids without GluonNLP, in compiled code (`encoding`).
+Prediction computes the same ids without GluonNLP, in compiled code (`encoding`).
 """
 
 import json
@@ -21,15 +21,15 @@ from .symbols import ENTRIES, entry, surface
 from .tokenizers import WordSettings
 
 PADDING = "<pad>"
-# Entries that are no words: unknown and padding
+# Number of entries that are not words: unknown and padding
 SPECIAL = 2
 
 
 def build_vocab(token_lists: Iterable[Sequence[str]], text_config: WordSettings, reserved: Sequence[str] = ()) -> Any:
     """Return the gluonnlp.Vocab of the most frequent tokens, at most text_config.vocab_size entries.
 
-    Ids: 0 `<unk>`, 1 `<pad>`, the reserved entries, then by falling count, ties by code point. Where rare words are
-    split into pieces, the characters of the words left out are kept too, if as frequent as text_config.min_count.
+    Ids: 0 `<unk>`, 1 `<pad>`, the reserved entries, then by falling count, ties by code point. If rare words are split
+    into pieces, characters of the other words are entries too, if they occur text_config.min_count times.
     """
     counts = gluonnlp.data.count_tokens(chain.from_iterable(token_lists))
     if text_config.symbols:
@@ -53,15 +53,15 @@ def vocabulary_file(vocab: Any) -> bytes:
 
 
 def with_characters(counts: Counter[str], size: int, min_count: int) -> Counter[str]:
-    """Return a Counter of at most `size` entries: frequent words, and the characters that the others consist of."""
+    """Return a Counter of at most `size` entries: frequent words, and the characters of the other words."""
     words = [word for word in by_frequency(counts) if counts[word] >= min_count][:size]
     characters = frequent_characters(counts, words, min_count)
-    # the fewer words are kept, the more characters the others need
+    # fewer words leave more characters to the others
     while words and len(words) + len(characters) > size:
         words = words[: max(0, size - len(characters))]
         characters = frequent_characters(counts, words, min_count)
-    letters = by_frequency(characters)[: size - len(words)]
-    return Counter({**{word: counts[word] for word in words}, **{letter: characters[letter] for letter in letters}})
+    added = by_frequency(characters)[: size - len(words)]
+    return Counter({**{word: counts[word] for word in words}, **{char: characters[char] for char in added}})
 
 
 def by_frequency(counts: Counter[str]) -> list[str]:
@@ -69,16 +69,16 @@ def by_frequency(counts: Counter[str]) -> list[str]:
 
 
 def frequent_characters(counts: Counter[str], words: Sequence[str], min_count: int) -> Counter[str]:
-    """Count the characters of all words but `words`, which are entries already if they are one character long."""
-    kept, characters = set(words), Counter[str]()
-    for word in counts.keys() - kept:
+    """Count the characters of all words but `words`; words of one character are entries already."""
+    entries, characters = set(words), Counter[str]()
+    for word in counts.keys() - entries:
         for character in word:
             characters[character] += counts[word]
-    return Counter({one: count for one, count in characters.items() if count >= min_count and one not in kept})
+    return Counter({char: n for char, n in characters.items() if n >= min_count and char not in entries})
 
 
 def numbering(encoder: ReviewEncoder) -> Callable[[Sequence[str]], Encoded]:
-    """Return the function from a review's words to its tokens and ids; it equals `encoder.encode_words`."""
+    """Return GluonNLP's form of `encoder.encode_words`, from a review's words to its tokens and ids."""
     tokens = sorted(encoder.token_to_idx, key=encoder.token_to_idx.__getitem__)
     special = {"unknown_token": tokens[encoder.unknown], "padding_token": tokens[encoder.padding]}
     counts, clip = gluonnlp.data.count_tokens(tokens), gluonnlp.data.ClipSequence(encoder.max_length)
@@ -94,13 +94,13 @@ def numbering(encoder: ReviewEncoder) -> Callable[[Sequence[str]], Encoded]:
 
 
 def stacked(rows: Iterable[Iterable[float]], width: int, padding: float, dtype: str) -> NDArray[Any]:
-    """Return rows of at most `width` numbers as an array (N, width), the padding behind each."""
+    """Pad rows of at most `width` numbers at the end, and stack them, (N, width)."""
     pad, stack = gluonnlp.data.PadSequence(width, pad_val=padding), gluonnlp.data.batchify.Stack(dtype)
     return numpy.asarray(stack([pad(list(row)) for row in rows]).asnumpy())
 
 
 def bucket_sampler(lengths: NDArray[numpy.int64], batch_size: int, shuffle: bool) -> Iterable[list[int]]:
-    """Return an epoch's batches as positions of equal lengths (N,), in an order of NumPy's global generator."""
-    # it shuffles its own lists: each epoch needs a new one
+    """Return an epoch's batches, positions of reviews of equal length; NumPy's global generator shuffles them."""
+    # the sampler shuffles its own lists: each epoch needs a new one
     options = {"num_buckets": None, "ratio": 0, "bucket_keys": numpy.unique(lengths).tolist(), "shuffle": shuffle}
     return gluonnlp.data.FixedBucketSampler(lengths, batch_size, **options)

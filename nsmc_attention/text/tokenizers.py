@@ -1,4 +1,4 @@
-"""Tokenizers by name, text -> list of tokens, and the offsets of their tokens."""
+"""Tokenizers by name, text -> list of tokens, and the offsets of the tokens."""
 
 import difflib
 import unicodedata
@@ -43,11 +43,9 @@ class WordsConfig(Settings):
 
 
 WordSettings = Union[TextConfig, WordsConfig]
-
-
 Tokenizer = Callable[[str], list[str]]
 Span = tuple[int, int]
-# Characters of a text that are tokenized: MeCab's time is quadratic in its length, 17 s for 100,000 letters
+# Only the first characters of a text are tokenized: MeCab takes quadratic time, 17 s for 100,000 letters
 LONGEST_TEXT = 10_000
 
 
@@ -60,7 +58,7 @@ def python_mecab() -> Callable[[str], Any]:
     tagger = MeCab()._tagger
 
     def decode(text: str) -> Any:
-        # a new one costs 1.5 us of 60; a shared one grows by 8 KiB for each text of over 8,192 bytes
+        # a new lattice costs 1.5 of 60 us; a shared one grows by 8 KiB with each text of over 8,192 bytes
         lattice = Lattice()
         lattice.add_request_type(MECAB_ALLOCATE_SENTENCE)
         lattice.set_sentence(text)
@@ -72,9 +70,9 @@ def python_mecab() -> Callable[[str], Any]:
 
 
 def mecab_parser() -> Callable[[str], str]:
-    """Return MeCab's `parse`, text -> lines of `surface<tab>features`: of python-mecab-ko, else of the compiled decoder.
+    """Return MeCab's `parse`, text -> lines of `surface<tab>features`, from python-mecab-ko or the compiled decoder.
 
-    TokenizerError where neither is installed.
+    TokenizerError if neither is installed.
     """
     try:
         decode = python_mecab()
@@ -93,15 +91,15 @@ def mecab_parser() -> Callable[[str], str]:
 
 @lru_cache(maxsize=1)
 def pip_mecab() -> Any:
-    """KoNLPy's Mecab on packages of pip; KoNLPy itself wants the module `MeCab` of a system install.
+    """Return KoNLPy's Mecab on pip packages; KoNLPy itself needs the module `MeCab` of a system install.
 
-    TokenizerError as `mecab_parser`.
+    TokenizerError as in `mecab_parser`.
     """
     parse = mecab_parser()
     from konlpy.tag import Mecab
 
     class PipMecab(Mecab):
-        """Safe to call from several threads."""
+        """KoNLPy's Mecab, thread-safe."""
 
         def __init__(self) -> None:
             # KoNLPy calls self.tagger.parse
@@ -111,14 +109,14 @@ def pip_mecab() -> Any:
             return parse(text)
 
         def morphs(self, phrase: str) -> list[str]:
-            """KoNLPy's `morphs`, without making (surface, tag) pairs first."""
+            """Return the surfaces as KoNLPy's `morphs` does, without (surface, tag) pairs."""
             return [line.partition("\t")[0] for line in self.parse(phrase).split("\n")[:-2]]
 
     return PipMecab()
 
 
 def mecab_morphs() -> Tokenizer:
-    """Return the function that splits a text into the tokens of mecab-ko: compiled if it can be, else MeCab's."""
+    """Return the function that splits a text into the tokens of mecab-ko, compiled if available."""
     decoder = installed_decoder()
     return decoder.tokens if decoder else pip_mecab().morphs
 
@@ -134,14 +132,15 @@ def morphemes(text: str) -> list[tuple[str, str]]:
 def joined_morphemes(surface: str, features: str) -> list[tuple[str, str]]:
     """Return (form, tag) of each morpheme of a surface: 봤, "VV+EP,*,T,봤,Inflect,VV,EP,보/VV/*+았/EP/*" -> 보 VV, 았 EP."""
     tag, *rest = features.split(",")
-    return [(one.split("/")[0], one.split("/")[1]) for one in rest[-1].split("+")] if "+" in tag else [(surface, tag)]
+    pairs = [item.split("/") for item in rest[-1].split("+")] if "+" in tag else [[surface, tag]]
+    return [(pair[0], pair[1]) for pair in pairs]
 
 
 def path_cost(text: str) -> int:
-    """Return MeCab's cost of the cheapest path of a clean text: the smaller, the likelier is such a text."""
+    """Return MeCab's cost of the cheapest path of a clean text; more likely texts have smaller costs."""
     if decoder := installed_decoder():
         return decoder.cost(text)
-    # a node lives as long as its lattice
+    # the node is valid only as long as its lattice
     lattice = python_mecab()(text)
     return int(lattice.eos_node().cost)
 
@@ -155,7 +154,7 @@ def mecab_tags(text: str) -> list[tuple[int, int, str]]:
 
 @lru_cache(maxsize=1)
 def has_dictionary() -> bool:
-    """Return whether morphemes can be found here."""
+    """Return whether a dictionary of morphemes is installed."""
     try:
         return bool(morphemes("이름"))
     except TokenizerError:
@@ -163,7 +162,7 @@ def has_dictionary() -> bool:
 
 
 def konlpy_tagger(name: str) -> Tokenizer:
-    """Return the `morphs` of a KoNLPy tagger that runs on Java."""
+    """Return the `morphs` of a KoNLPy tagger that runs on Java; TokenizerError without a Java runtime."""
     import konlpy.tag
     from jpype import JVMNotFoundException
 
@@ -176,7 +175,7 @@ def konlpy_tagger(name: str) -> Tokenizer:
 
 
 def characters(text: str) -> list[str]:
-    """Every character but white space is a token."""
+    """Split a text into its characters, without spaces."""
     return [character for character in text if character != " "]
 
 
@@ -186,9 +185,9 @@ BUILDERS: dict[str, Callable[[], Tokenizer]] = {
     "characters": lambda: characters,
     "whitespace": lambda: str.split,
 }
-# The version of python-mecab-ko whose tokens the compiled decoder gives
+# Version of python-mecab-ko whose tokens the compiled decoder reproduces
 DECODED = "1.3.7"
-# What the tokens depend on, {package: its module}; of the others, konlpy
+# Packages that a tokenizer's tokens depend on, {package: its module}; konlpy for the other tokenizers
 PACKAGES: dict[str, dict[str, str]] = {
     "mecab": {"python-mecab-ko": "mecab", "python-mecab-ko-dic": "mecab_ko_dic"},
     "characters": {},
@@ -198,7 +197,7 @@ PACKAGES: dict[str, dict[str, str]] = {
 
 @lru_cache(maxsize=None)
 def tokenizer(name: str) -> Tokenizer:
-    """Return the tokenizer called name, built once a process: clean text -> list of non-empty str.
+    """Return a tokenizer by name, clean text -> list of non-empty str; it is built once a process.
 
     Only the first LONGEST_TEXT characters are tokenized. TokenizerError if the name is unknown, or Java is needed and missing.
     """
@@ -216,7 +215,7 @@ def tokenizer(name: str) -> Tokenizer:
 def tokenizer_version(name: str) -> str:
     """Return the packages that the tokens depend on, as "name version, ...".
 
-    The compiled decoder gives the tokens of python-mecab-ko DECODED, which has no wheel for every machine.
+    The compiled decoder counts as python-mecab-ko DECODED, which does not have wheels for all machines.
     """
     packages = PACKAGES.get(name, {"konlpy": "konlpy"})
     if name == "mecab" and not find_spec("mecab"):
@@ -228,13 +227,13 @@ def tokenizer_version(name: str) -> str:
 
 
 def installed_version(package: str, module: str) -> str:
-    """Return the version of a package, by the name of the .dist-info folder beside its module.
+    """Return the version of a package, from the name of the .dist-info folder beside its module.
 
-    Where there is not just one, importlib.metadata is asked, which takes 17 ms: it imports the parser of mails.
+    If there is not exactly one folder, importlib.metadata returns it, which takes 17 ms: it imports the email parser.
     """
     spec = find_spec(module)
-    beside = Path(spec.origin).parents[1] if spec and spec.origin else Path()
-    folders = list(beside.glob(f"{package.replace('-', '_')}-*.dist-info"))
+    site_packages = Path(spec.origin).parents[1] if spec and spec.origin else Path()
+    folders = list(site_packages.glob(f"{package.replace('-', '_')}-*.dist-info"))
     if spec and len(folders) == 1:
         return folders[0].stem.partition("-")[2]
     from importlib.metadata import version
@@ -245,8 +244,8 @@ def installed_version(package: str, module: str) -> str:
 def align(text: str, tokens: Sequence[str]) -> list[Span]:
     """Return the (start, end) of each token in the text, in order.
 
-    Tokens that are no substrings (Komoran and Kkma split 했다 into 하 았 다) are matched by letters (NFD jamo); one that
-    shares no letter gets an empty span.
+    Tokens that are not substrings (Komoran and Kkma split 했다 into 하 았 다) are matched by letters (NFD jamo); a token
+    that shares no letter with the text gets an empty span.
     """
     spans: list[Span] = []
     position = 0
@@ -260,7 +259,7 @@ def align(text: str, tokens: Sequence[str]) -> list[Span]:
 
 
 def align_letters(text: str, tokens: Sequence[str]) -> list[Span]:
-    """Match the jamo of all tokens with those of the text, longest runs first (difflib)."""
+    """Match the letters (jamo) of all tokens with those of the text, longest runs first (difflib)."""
     text_letters, text_index = letters([text])
     token_letters, token_index = letters(tokens)
     matched: list[Optional[Span]] = [None] * len(tokens)

@@ -1,7 +1,7 @@
-"""A network's function as an ONNX graph: each MXNet operator of the traced HybridBlock through one table.
+"""A network as an ONNX graph: each MXNet operator of the traced HybridBlock is lowered by one table.
 
-The graph is built from its outputs backwards, so operators whose result a rewrite does not need are never written.
-Written with `onnx.helper`: MXNet's own exporter does not work with today's onnx package.
+The graph is built backwards from its outputs, so operators whose result a rewrite does not need are never written. It
+uses `onnx.helper`: MXNet's own exporter does not work with today's onnx package.
 """
 
 import json
@@ -22,16 +22,16 @@ OPSET, IR_VERSION = 17, 9
 
 
 class Graph:
-    """The ONNX nodes and constants written so far, and what each MXNet value became.
+    """The ONNX nodes and constants written so far, and the ONNX counterpart of each MXNet value.
 
-    That is the name of a tensor, or one number that stands for a tensor filled with it.
+    A counterpart is the name of a tensor, or a number that stands for a tensor filled with it.
 
-    MXNet's batch_dot has one batch axis, so multi-head attention folds its heads into it; ONNX's MatMul has any
-    number. A value in `folded` keeps its heads on an axis of their own: MXNet's axes count from the end then.
+    MXNet's batch_dot has one batch axis, so multi-head attention folds the heads into it; ONNX's MatMul has any number of
+    batch axes. The ONNX counterpart of a value in `folded` has a separate axis of heads, so its axes count from the end.
     """
 
     def __init__(self, network: Network, part: Optional[Network] = None) -> None:
-        """Begin the graph of a network, or of one HybridBlock within it; constants are named as in the network."""
+        """Begin the graph of a network, or of one of its HybridBlocks; constants are named as in the network."""
         self.inputs: Mapping[str, Axes] = (network if part is None else part).inputs
         self.arrays, self.matrices_as = snapshot(network), matrices_as(network)
         self.names = {item.name: name for name, item in network._collect_params_with_prefix().items()}
@@ -43,7 +43,7 @@ class Graph:
         self.projected: dict[Node, list[str]] = {}
 
     def value(self, value: Value) -> Any:
-        """Return the ONNX counterpart of a value."""
+        """Return the ONNX counterpart of a value, a tensor's name or a number."""
         if value.node not in self.lowered:
             outputs = self.lower_node(value.node)
             self.lowered[value.node] = outputs if isinstance(outputs, list) else [outputs]
@@ -58,7 +58,7 @@ class Graph:
         return written
 
     def require(self, condition: object, node: Node) -> None:
-        """Raise NotImplementedError for an operator of attributes or inputs that no rule lowers."""
+        """Raise NotImplementedError unless a node's attributes and inputs meet a condition of its lowering."""
         if not condition:
             operator = f"{node.operator} ({node.name}) with {node.attributes}"
             raise NotImplementedError(f"{operator}: extend engines/onnx/operators.py")
@@ -75,7 +75,7 @@ class Graph:
         return names
 
     def tensor(self, lowered: Union[str, float]) -> str:
-        """Return the name of a tensor; a number becomes a constant, which every operator broadcasts."""
+        """Return the name of a tensor; a number becomes a constant, which operators broadcast."""
         if isinstance(lowered, str):
             return lowered
         return self.constant(f"float_{lowered!r}", numpy.array(lowered, "float32"))
@@ -86,10 +86,10 @@ class Graph:
         return name
 
     def weights(self, name: str, array: Numbers) -> str:
-        """Return the name of a parameter; a matrix is stored as `parameters` says, and converted once, at loading."""
+        """Return the name of a parameter; it is stored as in `network.parameters`, and converted once, at loading."""
         floats = []
-        for part, values in stored(name, array, self.matrices_as).items():
-            constant = self.constant(part, values)
+        for key, values in stored(name, array, self.matrices_as).items():
+            constant = self.constant(key, values)
             floats.append(constant if values.dtype == "float32" else self.add("Cast", constant, to=TensorProto.FLOAT))
         return floats[0] if len(floats) == 1 else self.add("Mul", *floats)
 
@@ -97,7 +97,7 @@ class Graph:
         return self.constant("int_" + "_".join(map(str, values)).replace("-", "m"), numpy.array(values, "int64"))
 
     def size(self, size: int) -> str:
-        """Return an int64 scalar of a traced size, one that varies read from an input at run time."""
+        """Return an int64 scalar of a traced size; a varying size is read from an input at run time."""
         for name, dimensions in self.inputs.items():
             for axis, dimension in enumerate(dimensions):
                 if SIZES.get(dimension) == size:
@@ -106,21 +106,21 @@ class Graph:
         return self.constant(f"size_{size}", numpy.array(size, "int64"))
 
     def parameter(self, value: Value) -> tuple[str, Any]:
-        """Return a parameter's structural name and array, through the reshaping that MXNet's RNN needs."""
+        """Return a parameter's structural name and array, looking through the reshaping that MXNet's RNN needs."""
         name = self.names[value.node.inputs[0].node.name if value.node.inputs else value.node.name]
         return name, self.arrays[name]
 
     def model(self, tensors: Iterable[str], outputs: Mapping[str, Axes]) -> onnx.ModelProto:
-        """Return the checked model whose outputs, {name: axes}, are these tensors."""
+        """Return the checked model with these tensors as its outputs, {name: axes}."""
         names: dict[str, str] = {}
         for tensor, output in zip(tensors, outputs):
-            # of two outputs that are the same tensor, one is a copy
+            # a tensor can have only one name: a second output of it is a copy
             names[self.add("Identity", tensor) if tensor in names else tensor] = output
         for node in self.nodes:
             for side in (node.input, node.output):
                 side[:] = [names.get(name, name) for name in side]
-        inputs, made, constants = value_infos(self.inputs), value_infos(outputs), list(self.constants.values())
-        graph = helper.make_graph(self.nodes, "nsmc_attention", inputs, made, constants)
+        interface = value_infos(self.inputs), value_infos(outputs)
+        graph = helper.make_graph(self.nodes, "nsmc_attention", *interface, list(self.constants.values()))
         options = {"opset_imports": [helper.make_opsetid("", OPSET)], "ir_version": IR_VERSION}
         model = helper.make_model(graph, producer_name="nsmc_attention", **options)
         onnx.checker.check_model(model)
@@ -128,16 +128,16 @@ class Graph:
 
 
 def value_infos(interface: Mapping[str, Axes]) -> list[onnx.ValueInfoProto]:
-    """Return inputs or outputs of these axes."""
+    """Declare inputs or outputs, {name: axes}."""
     types = {name: helper.np_dtype_to_tensor_dtype(numpy.dtype(dtype(name))) for name in interface}
     return [helper.make_tensor_value_info(name, types[name], axes) for name, axes in interface.items()]
 
 
 def lower(network: Network, graphs: Graphs) -> dict[str, bytes]:
-    """Return {file: serialized ONNX model} of the graphs of a network, one of each of its parts.
+    """Return {file: serialized ONNX model} of a network's graphs, one for each of its parts.
 
-    They compute what the network does once its parameters are rounded to what files hold (`parameters.round_tables`).
-    Axes that do not vary, such as hops, are written as their size.
+    They equal the network after its parameters are rounded to the values in files (`parameters.round_tables`). Axes that
+    do not vary, such as hops, are written as their size.
     """
     contents = {}
     for part, (name, interface) in zip(parts_of(network), graphs.items()):
@@ -153,7 +153,7 @@ def lower(network: Network, graphs: Graphs) -> dict[str, bytes]:
 
 
 def with_parameters_in(file: str, content: bytes, parameters: bytes) -> bytes:
-    """Return a graph whose parameters are those of a safetensors file beside it, as ONNX's external data."""
+    """Return a graph with its parameters in a safetensors file beside it, as ONNX external data."""
     start = 8 + int.from_bytes(parameters[:8], "little")
     places = json.loads(parameters[8:start])
     model = onnx.load_from_string(content)

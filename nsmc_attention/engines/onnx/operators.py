@@ -1,7 +1,7 @@
-"""Each MXNet operator in ONNX: OPERATORS = {operator: function of the graph and the node that writes its ONNX nodes}.
+"""MXNet operators in ONNX: OPERATORS = {operator: function of the graph and the node that writes its ONNX nodes}.
 
-A function returns the name of its output, or a list of names where there are several. `ones_like` and its kind become
-numbers, not tensors, because ONNX broadcasts; so what MXNet repeats along an axis is written once.
+A function returns the name of its output, or a list of names for several. `ones_like` and the like become numbers, not
+tensors, because ONNX broadcasts; so arrays that MXNet repeats along an axis are written once.
 """
 
 from math import prod
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .graph import Graph
 
 INT64_MAX = 2**63 - 1
-# A score that is as good as minus infinity
+# Stands for a score of minus infinity
 MASKED = -1e18
 ARITHMETIC = ("Add", "Sub", "Mul", "Div")
 ACTIVATIONS = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh"}
@@ -34,7 +34,7 @@ def leaf(graph: "Graph", node: Node) -> str:
 
 
 def elementwise(operator: str) -> Callable[..., str]:
-    """One ONNX operator of the same inputs, which broadcast."""
+    """Return the rule that writes one ONNX operator with the same inputs, which broadcast."""
     return lambda graph, node: graph.add(operator, *(graph.tensor(graph.value(value)) for value in node.inputs))
 
 
@@ -44,20 +44,20 @@ def same(graph: "Graph", node: Node) -> Any:
 
 def with_number(operator: str, function: Callable[[float, float], float]) -> Callable[..., Any]:
     def write(graph: "Graph", node: Node) -> Any:
-        given, number = same(graph, node), float(node.attributes["scalar"])
-        return graph.add(operator, given, graph.tensor(number)) if isinstance(given, str) else function(given, number)
+        x, number = same(graph, node), float(node.attributes["scalar"])
+        return graph.add(operator, x, graph.tensor(number)) if isinstance(x, str) else function(x, number)
 
     return write
 
 
 def compared(operator: str, write: Callable[..., Callable[..., Any]], *options: Any) -> Callable[..., str]:
-    """1 where it is true, else 0: of ONNX, a truth value."""
+    """Return the rule that writes a comparison as 1.0 and 0.0; ONNX returns a bool."""
     comparison = write(operator, *options)
     return lambda graph, node: graph.add("Cast", comparison(graph, node), to=TensorProto.FLOAT)
 
 
 def matrix_product(graph: "Graph", node: Node) -> str:
-    """Lower a matrix product over the last two axes; the axes before are the same."""
+    """Lower a matrix product over the last two axes; the preceding axes are equal."""
     graph.require(node.attributes.get("alpha", 1.0) == 1.0 and not node.attributes.get("transpose_a"), node)
     first, second = map(graph.value, node.inputs)
     if node.attributes.get("transpose_b"):
@@ -77,7 +77,7 @@ def slice_axis(graph: "Graph", node: Node) -> str:
 
 
 def slice_like(graph: "Graph", node: Node) -> str:
-    """Concat(0, x) cut to x's size is x shifted by one: a Pad that drops the last."""
+    """Lower Concat(0, x) cut to the size of x, which shifts x by one, to a Pad that drops the last element."""
     joined, like = node.inputs
     axis: int = joined.node.attributes["dim"]
     zero, *rest = joined.node.inputs
@@ -87,7 +87,7 @@ def slice_like(graph: "Graph", node: Node) -> str:
 
 
 def sequence_mask(graph: "Graph", node: Node) -> str:
-    """1 up to each review's length, else 0: (N, T, 1)."""
+    """Lower a mask (N, T, 1): 1 up to each review's length, then 0."""
     data, lengths = node.inputs
     graph.require(node.attributes["axis"] == 1 and len(data.shape) == 3 and graph.value(data) == 1.0, node)
     column = graph.add("Unsqueeze", positions(graph, data.shape[1]), graph.integers(1))
@@ -112,12 +112,12 @@ def where(graph: "Graph", node: Node) -> str:
 
 
 def embedding(graph: "Graph", node: Node) -> str:
-    """Rows of int8 times a scale a row, or of float16: as the table is stored."""
+    """Lower a lookup in the stored table: rows of int8 times their scale, or rows of float16."""
     ids, (name, array) = graph.value(node.inputs[0]), graph.parameter(node.inputs[1])
     if node.inputs[0].node.operator in ("_contrib_arange_like", "broadcast_add"):
-        # places, which are counted in floats
+        # positions are floats
         ids = graph.add("Cast", ids, to=TensorProto.INT64)
-    tables = [graph.constant(*part) for part in stored(name, array, graph.matrices_as).items()]
+    tables = [graph.constant(*item) for item in stored(name, array, graph.matrices_as).items()]
     rows = [graph.add("Cast", graph.add("Gather", table, ids), to=TensorProto.FLOAT) for table in tables]
     return rows[0] if len(rows) == 1 else graph.add("Mul", *rows)
 
@@ -139,21 +139,21 @@ def batch_dot(graph: "Graph", node: Node) -> str:
     first = transposed(graph, left) if turn_left else graph.value(left)
     heads = follow(right, "Reshape", "transpose", "Reshape")
     if rows == 1 and not turn_right and heads and heads.node.operator == "batch_dot":
-        # (1, T) x ((T, T) x (T, D)) from the left: the contexts of all heads are never built for their mean alone
+        # (1, T) x ((T, T) x (T, D)) from the left: a mean does not need the contexts of all heads
         weights, values = map(graph.value, heads.node.inputs)
         by_head = graph.add("MatMul", graph.add("Unsqueeze", first, graph.integers(1)), weights)
         pooled = graph.add("Transpose", graph.add("MatMul", by_head, values), perm=[0, 2, 1, 3])
         return graph.add("Reshape", pooled, graph.integers(0, 0, right.shape[2]))
     second = transposed(graph, right) if turn_right else graph.value(right)
     if first == 1.0 and inner == 1:
-        # rows repeated by a column of 1
+        # a column of 1 repeats rows
         return second
-    # an outer product is a product of tensors that broadcast
+    # an outer product is an elementwise product that broadcasts
     return graph.add("Mul" if inner == 1 else "MatMul", first, second)
 
 
 def transposed(graph: "Graph", value: Value) -> str:
-    """Swap the last two axes; heads folded into the batch have an axis of their own."""
+    """Swap the last two axes; heads folded into the batch have a separate axis."""
     name = graph.value(value)
     return graph.add("Transpose", name, perm=[0, 1, 3, 2] if value.node in graph.folded else [0, 2, 1])
 
@@ -162,19 +162,19 @@ def reshape(graph: "Graph", node: Node) -> Any:
     layer, shape = directions(node), node.attributes["shape"]
     if layer:
         return recurrent(graph, *layer)
-    given = graph.value(node.inputs[0])
-    if not isinstance(given, str):
-        return given
+    source = graph.value(node.inputs[0])
+    if not isinstance(source, str):
+        return source
     if shape == (-3, 0):
-        # the first two axes joined
-        return graph.add("Flatten", given, axis=2)
+        # join the first two axes
+        return graph.add("Flatten", source, axis=2)
     if not node.attributes.get("reverse", False) and min(shape) >= -1:
-        return graph.add("Reshape", given, graph.integers(*shape))
-    # heads are folded into the batch, or unfolded: in ONNX they have an axis of their own throughout
+        return graph.add("Reshape", source, graph.integers(*shape))
+    # heads are folded into the batch or unfolded; in ONNX they always have a separate axis
     fold = shape in ((-1, 0, 0), (-1, 0)) and len(node.inputs[0].shape) == len(shape) + 1
     graph.require(fold or node.inputs[0].node in graph.folded and len(shape) == 4, node)
     graph.folded |= {node} if fold else set()
-    return given
+    return source
 
 
 def transpose(graph: "Graph", node: Node) -> str:
@@ -196,28 +196,28 @@ def recurrent(
     parameters: list[list[Value]] = [[], [], []]  # W, R and B of all directions
     for cell in cells:
         graph.require(cell.attributes["mode"] == "gru" and cell.attributes["num_layers"] == 1, cell)
-        # weights of input and state, a pair a direction, and then as many pairs of biases
+        # a pair of weights (input, state) for each direction, then as many pairs of biases
         values = cell.inputs[1].node.inputs
         half = len(values) // 2
-        for part, own in zip(parameters, (values[:half:2], values[1:half:2], values[half:])):
-            part += own
+        for kind, cell_values in zip(parameters, (values[:half:2], values[1:half:2], values[half:])):
+            kind += cell_values
     count = len(parameters[0])
-    weights = [in_gate_order(graph, part, count) for part in parameters]
-    # lengths are an input, which a GRU takes as it is given
-    given = [graph.value(source), *weights, lengths.node.name if lengths else ""]
+    weights = [in_gate_order(graph, kind, count) for kind in parameters]
+    # an ONNX GRU takes int32 lengths, the graph's input itself
+    inputs = [graph.value(source), *weights, lengths.node.name if lengths else ""]
     direction = "forward" if count == 1 else "bidirectional"
     outputs = [f"gru_{len(graph.nodes)}", ""]
     sizes = {"direction": direction, "hidden_size": hidden, "linear_before_reset": 1}
-    by_step = graph.add("GRU", *given, outputs=outputs, **sizes)  # (T, directions, N, H)
+    by_step = graph.add("GRU", *inputs, outputs=outputs, **sizes)  # (T, directions, N, H)
     by_step = graph.add("Transpose", by_step, perm=[2, 0, 1, 3] if batch_major else [0, 2, 1, 3])
     return graph.add("Reshape", by_step, graph.integers(0, 0, count * hidden))
 
 
 def in_gate_order(graph: "Graph", values: list[Value], count: int) -> str:
-    """Return parameters of so many directions with their gates in ONNX's order: (directions, gates * H, ...)."""
-    parts = [graph.parameter(value) for value in values]
-    shape = parts[0][1].shape
-    joined = graph.add("Concat", *(graph.weights(*part) for part in parts), axis=0)
+    """Return parameters of `count` directions with the gates in ONNX's order, (directions, gates * H, ...)."""
+    parameters = [graph.parameter(value) for value in values]
+    shape = parameters[0][1].shape
+    joined = graph.add("Concat", *(graph.weights(name, array) for name, array in parameters), axis=0)
     gates = graph.add("Reshape", joined, graph.integers(-1, len(GATES), prod(shape) // len(GATES)))
     ordered = graph.add("Gather", gates, graph.integers(*GATES), axis=1)
     return graph.add("Reshape", ordered, graph.integers(count, -1, *shape[1:]))
@@ -226,8 +226,8 @@ def in_gate_order(graph: "Graph", values: list[Value], count: int) -> str:
 def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]]:
     """Return (source, RNN nodes, lengths) if a node's output is the states (T, N, H) or (T, N, 2H) of a GRU.
 
-    Of one RNN; or of two, of which one reads the source reversed within each review's length and has its states
-    reversed back: what a bidirectional ONNX GRU with lengths does.
+    The GRU is one RNN, or two of which the second reads the source reversed within each review's length, and has its states
+    reversed back; a bidirectional ONNX GRU with lengths does the same.
     """
     if node.operator == "RNN":
         return node.inputs[0], [node], None
@@ -241,7 +241,7 @@ def directions(node: Node) -> Optional[tuple[Value, list[Node], Optional[Value]]
 
 
 def follow(value: Value, *operators: str) -> Optional[Value]:
-    """Return the value behind the first inputs of these operators, None if there are others."""
+    """Return the value reached through the first inputs of these operators in turn; None for other operators."""
     for operator in operators:
         if value.node.operator != operator:
             return None
@@ -250,9 +250,9 @@ def follow(value: Value, *operators: str) -> Optional[Value]:
 
 
 def projected(graph: "Graph", value: Value, heads: int) -> list[str]:
-    """Return query, key and value (N, K, T, D / K) of a projection (T, N, 3 D), in which they lie side by side by head.
+    """Return query, key and value of a projection (T, N, 3 D), which holds them side by side for each head.
 
-    The key is transposed: (N, K, D / K, T).
+    Query and value are (N, K, T, D / K), the key is transposed, (N, K, D / K, T).
     """
     if value.node not in graph.projected:
         size = value.shape[2] // heads // 3
@@ -264,25 +264,25 @@ def projected(graph: "Graph", value: Value, heads: int) -> list[str]:
 
 
 def self_attention_scores(graph: "Graph", node: Node) -> str:
-    """Scaled dot products of all heads: (N, K, T, T), the heads on an axis of their own."""
-    given, heads = node.inputs[0], node.attributes["heads"]
-    query, key, _ = projected(graph, given, heads)
-    scale = (given.shape[2] // heads // 3) ** -0.5
+    """Lower the scaled dot products of all heads, (N, K, T, T), with a separate axis of heads."""
+    projection, heads = node.inputs[0], node.attributes["heads"]
+    query, key, _ = projected(graph, projection, heads)
+    scale = (projection.shape[2] // heads // 3) ** -0.5
     graph.folded.add(node)
     return graph.add("MatMul", graph.add("Mul", query, graph.tensor(scale)), key)
 
 
 def self_attention_contexts(graph: "Graph", node: Node) -> str:
-    """(N, K, T, T) weights times the values, heads side by side again: (T, N, D)."""
-    given, weights = node.inputs
+    """Lower the product of weights (N, K, T, T) and values, with the heads concatenated, (T, N, D)."""
+    projection, weights = node.inputs
     heads = node.attributes["heads"]
-    contexts = graph.add("MatMul", graph.value(weights), projected(graph, given, heads)[2])
-    by_place = graph.add("Transpose", contexts, perm=[2, 0, 1, 3])
-    return graph.add("Reshape", by_place, graph.integers(0, 0, given.shape[2] // 3))
+    contexts = graph.add("MatMul", graph.value(weights), projected(graph, projection, heads)[2])
+    by_position = graph.add("Transpose", contexts, perm=[2, 0, 1, 3])
+    return graph.add("Reshape", by_position, graph.integers(0, 0, projection.shape[2] // 3))
 
 
 def convolution(graph: "Graph", node: Node) -> str:
-    """Over two axes, without dilation or groups."""
+    """Lower a convolution over two axes, without dilation or groups."""
     attributes = node.attributes
     graph.require(attributes.get("num_group", 1) == 1 and set(attributes.get("dilate", (1,))) == {1}, node)
     edges = attributes.get("pad", (0, 0))
@@ -295,13 +295,13 @@ def convolution(graph: "Graph", node: Node) -> str:
 
 
 def batch_norm(graph: "Graph", node: Node) -> str:
-    """By the means and variances of training."""
+    """Lower a batch norm by the means and variances of training."""
     graph.require(not node.attributes.get("fix_gamma", True) and node.attributes.get("axis", 1) == 1, node)
     return graph.add("BatchNormalization", *map(graph.value, node.inputs), epsilon=float(node.attributes["eps"]))
 
 
 def softmax(graph: "Graph", node: Node) -> str:
-    """With lengths, of each row only so many scores count: the others are as good as minus infinity before."""
+    """Lower a softmax; with lengths, the scores of a row beyond its length are MASKED first."""
     scores = same(graph, node)
     if node.attributes.get("use_length"):
         ends = graph.add("Cast", graph.value(node.inputs[1]), to=TensorProto.FLOAT)  # (N, 1, T or 1)
@@ -318,11 +318,11 @@ def layer_norm(graph: "Graph", node: Node) -> str:
 
 
 def gelu(graph: "Graph", node: Node) -> str:
-    """x (1 + erf(x / sqrt(2))) / 2."""
+    """Lower GELU, x (1 + erf(x / sqrt(2))) / 2."""
     graph.require(node.attributes["act_type"] == "gelu", node)
-    given = same(graph, node)
-    erf = graph.add("Erf", graph.add("Mul", given, graph.tensor(0.5**0.5)))
-    return graph.add("Mul", graph.add("Mul", given, graph.add("Add", erf, graph.tensor(1.0))), graph.tensor(0.5))
+    x = same(graph, node)
+    erf = graph.add("Erf", graph.add("Mul", x, graph.tensor(0.5**0.5)))
+    return graph.add("Mul", graph.add("Mul", x, graph.add("Add", erf, graph.tensor(1.0))), graph.tensor(0.5))
 
 
 def stack(graph: "Graph", node: Node) -> str:
@@ -335,7 +335,7 @@ def reduced(graph: "Graph", node: Node) -> str:
     axis, keeps = node.attributes["axis"], int(node.attributes.get("keepdims", False))
     if node.operator == "sum":
         return graph.add("ReduceSum", same(graph, node), graph.integers(axis), keepdims=keeps)
-    # of opset 17, ReduceSum alone takes its axes as an input
+    # in opset 17, only ReduceSum takes its axes as an input
     return graph.add(f"Reduce{node.operator.title()}", same(graph, node), axes=[axis], keepdims=keeps)
 
 
@@ -354,9 +354,9 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "where": where,
     "zeros_like": lambda graph, node: 0.0,
 }
-# What may follow these, and gives the heads no axis any more, or one of their own in MXNet too
+# Operators on folded heads that end the folding: MXNet's result has no heads, or a separate axis of heads too
 UNFOLDING = ("Reshape", "_contrib_interleaved_matmul_selfatt_valatt")
-# What may be done with heads folded into the batch: nothing that counts axes from the first
+# Operators that are possible on folded heads, because they do not count axes from the first
 FOLDED = (*ELEMENTWISE, "_contrib_div_sqrt_dim", "batch_dot", "softmax")
 OPERATORS: dict[str, Callable[..., Any]] = {
     **ELEMENTWISE,
@@ -386,7 +386,7 @@ OPERATORS: dict[str, Callable[..., Any]] = {
     "_contrib_interleaved_matmul_selfatt_qk": self_attention_scores,
     "_contrib_interleaved_matmul_selfatt_valatt": self_attention_contexts,
     "_linalg_gemm2": matrix_product,
-    # whole numbers, which MXNet has as floats: to be cast
+    # returns integers, but MXNet's are floats: networks cast them
     "argmax": lambda graph, node: graph.add("ArgMax", same(graph, node), axis=node.attributes["axis"], keepdims=0),
     "batch_dot": batch_dot,
     "expand_dims": lambda graph, node: graph.add(

@@ -26,7 +26,7 @@ from ...machine.processes import cores
 from ...machine.progress import progress_bar
 from ...measure.metrics import log_odds
 from ...network.graphs import CONTEXTS
-from ...scoring.files import MARK, ROWS_WRITTEN, marks, open_output, refuse_loss, style_of
+from ...scoring.files import MARK, ROWS_WRITTEN, has_mark, open_output, refuse_loss, style_of
 from ...scoring.reference import Predictor, check_text, check_texts, is_frame, text_column_of
 from ...tables.columns import require_column
 from ...tables.parts import as_text, cut
@@ -316,7 +316,7 @@ def rate_table(
     with open_output(output, style) as file:
         table = open_file(source)
         refuse_loss(table.source, output)
-        if marks(style, table.source, output):
+        if has_mark(style, table.source, output):
             file.write(MARK)
         bar = progress_bar(film_texts(table, group_by, counts), unit=" reviews", delay=2)
         pools = rater.pool(bar, REVIEWS_ON_PAGE if draw else SHOWN if style == "jsonl" else 0)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...bundle import Bundle, Layout, Manifest, packaged, read_encoder
 from ...machine.aliases import Array, Network, Operators
-from ...network.encoders import GRU, READERS, EncoderSettings, TransformerEncoder
+from ...network.encoders import CONTEXTUAL_ENCODERS, GRU, EncoderSettings, TransformerEncoder
 from ...network.graphs import Axes, Graphs, Interface
 from ...schema import LoopConfig, Settings, TaskConfig, check_scores, kinds, section, setting
 from ...text.tokenizers import WordsConfig
@@ -25,7 +25,7 @@ class MaskedConfig(Settings):
     embedding_size: int = setting(128, "units of the embedding (E)", low=1, high=4096)
     # no dropout: each epoch already hides other words
     encoder: EncoderSettings = kinds(
-        READERS, TransformerEncoder(dropout=0.0), "network that turns embeddings into states"
+        CONTEXTUAL_ENCODERS, TransformerEncoder(dropout=0.0), "network that turns embeddings into states"
     )
     dropout: float = setting(0.0, "dropout after the embedding", low=0.0, high=0.95)
 

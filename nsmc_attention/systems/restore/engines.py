@@ -10,7 +10,7 @@ from typing import Any, Optional
 
 import numpy
 
-from ...engines.graphs import BATCH_PIECE, PRECISIONS, chosen_engine, companion_engine, load_graphs
+from ...engines.graphs import PRECISIONS, THREAD_BATCH, chosen_engine, companion_engine, load_graphs
 from ...errors import ConfigError
 from ...machine.aliases import Numbers
 from ...machine.processes import cores
@@ -41,8 +41,8 @@ class RestorerEngine:
         self.threads = threads
 
     def size_of_batches(self, texts: int) -> int:
-        """Return how many of so many texts are read at once: `batch_size`, but BATCH_PIECE where a thread would have no work."""
-        return min(self.batch_size, max(BATCH_PIECE, -(-texts // (2 * self.threads))))
+        """Return how many of so many texts are read at once: `batch_size`, but THREAD_BATCH where a thread would have no work."""
+        return min(self.batch_size, max(THREAD_BATCH, -(-texts // (2 * self.threads))))
 
     def tag(self, source_ids: Numbers, source_length: Numbers) -> list[Numbers]:
         return self.graphs["model.onnx"](source_ids, source_length)

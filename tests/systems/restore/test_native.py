@@ -12,7 +12,7 @@ from hypothesis import strategies as some
 
 from nsmc_attention import load_restorer, native
 from nsmc_attention.corpora import labelled
-from nsmc_attention.engines.graphs import BATCH_PIECE
+from nsmc_attention.engines.graphs import THREAD_BATCH
 from nsmc_attention.errors import ConfigError, MissingPackage
 from nsmc_attention.native.kernels import VARIABLE
 from nsmc_attention.network.graphs import parameter_shapes
@@ -269,4 +269,4 @@ def test_without_the_extension_or_with_another_version_onnx_runtime_is_used(monk
 
 def test_batches_are_large_where_that_leaves_no_thread_without_work() -> None:
     engine = RestorerEngine({"model.onnx": SimpleNamespace(name="native", batch_size=1000)}, 2)
-    assert [engine.size_of_batches(texts) for texts in (1, 100, 2000, 9000)] == [BATCH_PIECE, BATCH_PIECE, 500, 1000]
+    assert [engine.size_of_batches(texts) for texts in (1, 100, 2000, 9000)] == [THREAD_BATCH, THREAD_BATCH, 500, 1000]
