@@ -1,7 +1,6 @@
 """The application, its page and its HTTP API (docs/serving.md), and the processes that serve it.
 
-An error is one line without a path of this machine; bad input gets status 400, 413 or 422, a request without a
-model for it 404.
+Errors are one line without local paths: status 400, 413 or 422 for bad input, 404 for a request without its model.
 """
 
 import asyncio
@@ -44,20 +43,20 @@ from .service import Bundles, Server
 LOG = logging.getLogger("uvicorn.error")
 ABOUT: Any = {"title": "nsmc_attention", "version": __version__, "redoc_url": None, "redirect_slashes": False}
 ABOUT["description"] = "Korean film-review sentiment with its attention"
-# httptools, unlike h11, drops a body beside `Upgrade`, which Java's HttpClient and `curl --http2` send, and does not
-# limit the bytes of the request line and the headers
+# h11, because httptools drops the body of requests with `Upgrade` (by Java's HttpClient and `curl --http2`), and does not
+# limit the request line and the headers
 SETTINGS: Any = {"factory": True, "http": "h11", "h11_max_incomplete_event_size": 65_536, "ws": "none"}
 SETTINGS.update(access_log=False, server_header=False, proxy_headers=False)
 SETTINGS.update(timeout_graceful_shutdown=15, timeout_keep_alive=20)
 EXPECTED = (HTTPException, RequestValidationError, ClientDisconnect, NsmcError)
-# Open files that are asked for, two of a connection with a table; exit code of a process whose bundle cannot be loaded
+# Limit of open files to request (a connection with a table has two); exit code of a worker that cannot load a bundle
 MOST_FILES, BAD_BUNDLE = 65_536, 2
-# Options of the command line in messages, whose names are those of parameters in the address: sheet (--sheet)
+# Command-line options in messages, which HTTP clients know as parameters: sheet (--sheet)
 OPTION = re.compile(r" \(--[^()]*\)|--(?=[a-z])")
 
 
 def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard:
-    """Return the ASGI application, whose models are loaded after the start."""
+    """Return the ASGI application, which loads its models after the start."""
     service = Server(bundles, limits)
 
     @asynccontextmanager
@@ -65,21 +64,21 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
         task = asyncio.create_task(service.load())
         task.add_done_callback(after_load)
         if parent := multiprocessing.parent_process():
-            # SIGTERM, because requests in progress finish first
+            # SIGTERM lets requests in progress finish
             exit_with_parent(parent.pid or 0, partial(os.kill, os.getpid(), signal.SIGTERM))
             end_on_hangup()
-            # another worker responds meanwhile
+            # another worker responds in the meantime
             await asyncio.wait([task])
-        # a second Ctrl-C ends it without a shutdown
+        # a second Ctrl-C cancels this without a shutdown
         with suppress(asyncio.CancelledError):
             yield
         task.cancel()
 
-    # /docs from files of this package, not from a CDN
+    # serves /docs without a CDN
     application = FastAPIOffline(lifespan=lifespan, generate_unique_id_function=lambda route: route.name, **ABOUT)
     for kind in (*EXPECTED, Exception):
         application.add_exception_handler(kind, respond_error)
-    # the first are found the fastest
+    # first, because routes are matched in order
     for route in service.routes:
         options = {"methods": ["POST"], "tags": [route.tag], "summary": route.title, "responses": ERRORS}
         json: Any = {"route_class_override": JsonRoute, "response_model": None} if route.largest is None else {}
@@ -87,26 +86,26 @@ def create_app(bundles: Bundles = Bundles(), limits: Limits = Limits()) -> Guard
     page: Any = {"methods": ["GET", "HEAD"], "response_class": HTMLResponse, "include_in_schema": False}
     application.add_api_route("/", service.page, **page)
     application.get("/font.woff", include_in_schema=False)(service.font)
-    tell: Any = partial(application.get, tags=["Server"])
-    tell("/healthz", summary="Whether the process responds")(service.healthz)
-    unready = {503: ERRORS[503]}
-    tell("/readyz", summary="Whether the models are loaded, and which", responses=unready)(service.readyz)
-    tell("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)(service.metrics)
+    get: Any = partial(application.get, tags=["Server"])
+    get("/healthz", summary="Whether the process responds")(service.healthz)
+    not_ready = {503: ERRORS[503]}
+    get("/readyz", summary="Whether the models are loaded, and which", responses=not_ready)(service.readyz)
+    get("/metrics", summary="Counters for Prometheus", response_class=PlainTextResponse)(service.metrics)
     handlers = {**dict.fromkeys(EXPECTED, respond_error), Exception: respond_bug}
     routes = (route for route in application.routes if isinstance(route, JsonRoute))
     short = {route.path: ExceptionMiddleware(route.respond, handlers) for route in routes}
-    # outermost, so that its response to a bug has the security headers too
-    return Guard(application, limits, service.counters, {one.path: one.largest for one in service.routes}, short)
+    # outermost, so that responses to internal errors have security headers too
+    return Guard(application, limits, service.counters, {route.path: route.largest for route in service.routes}, short)
 
 
 async def respond_bug(request: Request, problem: Exception) -> JSONResponse:
-    """Log what no client can have caused, and say so."""
+    """Log an internal error and return its response."""
     LOG.error("%s", request.url.path, exc_info=problem)
     return await respond_error(request, problem)
 
 
 async def respond_error(request: Request, problem: Exception) -> JSONResponse:
-    """Give all errors the form {"error": line}; of the request it repeats at most the name of a key."""
+    """Return {"error": line} for any error; the line quotes at most a key of the request."""
     status, line, headers = 500, "internal error; the server's log says more", {}
     if isinstance(problem, HTTPException):
         status, line, headers = problem.status_code, problem.detail, dict(problem.headers or {})
@@ -114,27 +113,27 @@ async def respond_error(request: Request, problem: Exception) -> JSONResponse:
         first = problem.errors()[0]
         status, line = 422, f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     elif isinstance(problem, ClientDisconnect):
-        # nobody reads it, and it is not the server's error
+        # nobody reads the response, but the status counts as the client's error
         status, line = 400, "body: cut off"
     elif isinstance(problem, NsmcError):
         status, line = 503 if isinstance(problem, Busy) else 422, OPTION.sub("", str(problem))
     headers.update({"Retry-After": "1"} if status == 503 else {})
-    content: dict[str, object] = {"error": "".join(each if each.isprintable() else "?" for each in line)[:500]}
+    content: dict[str, object] = {"error": "".join(char if char.isprintable() else "?" for char in line)[:500]}
     for kind in ("columns", "sheets"):
         if names := getattr(problem, kind, None):
-            # JSON may have lone surrogates, UTF-8 may not
+            # JSON allows lone surrogates, UTF-8 does not
             content[kind] = [name.encode("utf-8", "replace").decode() for name in names]
     return JSONResponse(content, status, headers)
 
 
 def after_load(task: "asyncio.Task[None]") -> None:
-    """Stop the process, with one line, if the bundles cannot be loaded."""
+    """Exit with a logged line if the bundles could not be loaded."""
     if task.cancelled():
         return
     if task.exception():
         LOG.error("error: %s", task.exception())
         os._exit(BAD_BUNDLE)
-    # spares each garbage collection 60 ms over what stays forever
+    # saves 60 ms of each garbage collection, which would traverse the models
     gc.collect()
     gc.freeze()
 
@@ -144,10 +143,10 @@ def serve(
 ) -> None:
     """Serve until SIGINT, SIGTERM or SIGHUP, then exit with 0; requests in progress have 15 seconds to finish.
 
-    Host 127.0.0.1 is this machine alone, 0.0.0.0 every network it is in; port 0 is any free one. ConfigError if the
-    address is in use or not one of this machine, BundleError if a bundle cannot be read.
+    Host 127.0.0.1 accepts connections from this machine only, 0.0.0.0 from all its networks; port 0 takes a free one.
+    ConfigError if the address is in use or of another machine, BundleError if a bundle cannot be read.
     """
-    # before any process starts
+    # check the bundles before any process starts
     read_contents(load_bundle(bundles.bundle, LAYOUT))
     for name, other in bundles.others.items():
         if other:
@@ -161,7 +160,7 @@ def serve(
     with ExitStack() as stack:
         listener = stack.enter_context(listen(host, port))
         if workers > 1:
-            # in memory: writing to the mapped files of prometheus_client on a full disk kills the process
+            # in memory, because writing to prometheus_client's mapped files kills the process if the disk is full
             memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
             folder = tempfile.TemporaryDirectory(prefix="nsmc_attention-", dir=memory)
             os.environ[SHARED] = stack.enter_context(folder)
@@ -173,12 +172,12 @@ def serve(
 
 
 def run(config: uvicorn.Config, listener: socket.socket) -> None:
-    config.configure_logging()  # once more in a worker
+    config.configure_logging()  # a spawned worker has not inherited it
     uvicorn.Server(config).run([listener])
 
 
 def supervise(count: int, *arguments: Any) -> int:
-    """Keep so many workers running until a signal; return BAD_BUNDLE if one of them could not load its bundles."""
+    """Keep `count` workers running until a signal; return BAD_BUNDLE if a worker cannot load its bundles."""
     context = multiprocessing.get_context("spawn")
     workers: list[Any] = []
     try:
@@ -199,13 +198,13 @@ def supervise(count: int, *arguments: Any) -> int:
 
 
 def end_on_hangup() -> None:
-    """Treat SIGHUP, from a closed terminal, as SIGTERM, unless it is ignored (nohup)."""
+    """Handle SIGHUP, sent by a closing terminal, as SIGTERM, unless it is ignored (nohup)."""
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a listening socket; ConfigError if there cannot be one."""
+    """Return a listening socket; ConfigError if the address is in use or invalid."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except (OSError, UnicodeError) as problem:

@@ -1,6 +1,6 @@
-"""The fence around what strangers upload: a file is read in a process of its own, which is killed beyond its limits.
+"""The fence around uploaded files: each is read in a separate process with limits on memory and time.
 
-The processes come from a forkserver, which has the modules and no threads of an engine: one starts in milliseconds.
+A forkserver, which has imported the modules and runs no engine threads, starts these processes in milliseconds.
 """
 
 import asyncio
@@ -20,47 +20,47 @@ from starlette.exceptions import HTTPException
 from ...errors import BundleError, DataError, NsmcError
 
 CONTEXT = multiprocessing.get_context("forkserver")
-# Bytes that a process may allocate beyond its models'; seconds of the processor that it has, and bytes for one more
+# Bytes that a process may allocate after loading its models; its processor seconds, and bytes of a file per more second
 MEMORY, SECONDS, BYTES_A_SECOND = 400 * 2**20, 30, 100_000
 
 
 class Fence:
-    """Calls functions in processes of their own, `most` at a time; of more than `room` further ones are refused."""
+    """A pool that calls functions in separate processes: `most` at a time, `room` including those that wait."""
 
     def __init__(self, most: int, room: int, modules: Sequence[str]) -> None:
         self.free, self.room = asyncio.Semaphore(most), room
         CONTEXT.set_forkserver_preload([*modules])
         forkserver.ensure_running()
 
-    async def __call__(self, path: Path, load: Callable[[], Any], function: Callable[..., Any], *given: Any) -> Any:
-        """Return the result of a function for the trusted model that `load` returns and a file of a request.
+    async def __call__(self, path: Path, load: Callable[[], Any], function: Callable[..., Any], *arguments: Any) -> Any:
+        """Return function(load(), *arguments), called in a process whose time depends on the size of the file `path`.
 
-        HTTPException 413 if it takes too much, 503 if too many wait.
+        HTTPException 413 if it exceeds its limits, 503 if too many calls wait.
         """
         if not self.room:
             raise HTTPException(503, "too many files are being read; try again in a second")
         self.room -= 1
         try:
             async with self.free:
-                answer = await sent(SECONDS + path.stat().st_size // BYTES_A_SECOND, load, function, given)
+                result = await call(SECONDS + path.stat().st_size // BYTES_A_SECOND, load, function, arguments)
         finally:
             self.room += 1
-        if isinstance(answer, Exception):
-            raise answer
-        return answer
+        if isinstance(result, Exception):
+            raise result
+        return result
 
 
-async def sent(seconds: int, *what: Any) -> Any:
-    """Return the result that `run` sends from a process, which is killed if this is cancelled."""
+async def call(seconds: int, *arguments: Any) -> Any:
+    """Return the result that `run` sends from a new process; cancellation kills the process."""
     receiver, sender = CONTEXT.Pipe(duplex=False)
-    process = CONTEXT.Process(target=run, args=(sender, seconds, *what), daemon=True)
+    process = CONTEXT.Process(target=run, args=(sender, seconds, *arguments), daemon=True)
     process.start()
     sender.close()
     loop, arrived = asyncio.get_running_loop(), asyncio.Event()
     loop.add_reader(receiver.fileno(), arrived.set)
     try:
         await arrived.wait()
-        # uvloop makes it non-blocking
+        # uvloop makes the pipe non-blocking
         os.set_blocking(receiver.fileno(), True)
         return receiver.recv()
     except (EOFError, OSError) as problem:
@@ -72,31 +72,31 @@ async def sent(seconds: int, *what: Any) -> Any:
         process.kill()
 
 
-def run(sender: Connection, seconds: int, load: Callable[[], Any], function: Callable[..., Any], given: Any) -> None:
-    """Call a function within limits, and send what it returns or raises; beyond them the process just ends."""
-    # Ctrl-C is for the server, whose death ends this; its other requests go first
+def run(sender: Connection, seconds: int, load: Callable[[], Any], function: Callable[..., Any], rest: Any) -> None:
+    """Call a function within limits and send its result or error; beyond the limits, end the process silently."""
+    # ignore Ctrl-C, because the end of the server ends this process; give other requests priority
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     os.nice(5)
-    # the other pools of pyarrow reserve more than they use; bars would be the server's
+    # pyarrow's other pools reserve more than they use; progress bars would appear on the server's terminal
     os.environ.update(ARROW_DEFAULT_MEMORY_POOL="system", TQDM_DISABLE="1")
     model = load()
-    # other systems do not say how much it is already
+    # Linux only: other systems do not report the memory in use
     if (size := Path("/proc/self/statm")).exists():
         memory = int(size.read_text().split()[0]) * resource.getpagesize() + MEMORY
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    # ends a process that sleeps too, and one whose server was killed
+    # also ends a sleeping process, and one whose server was killed
     signal.alarm(2 * seconds)
-    answer: object
+    result: object
     try:
-        answer = function(model, *given)
+        result = function(model, *rest)
     except (MemoryError, RecursionError, BundleError):
-        # engines say of too little memory that they cannot run a graph
+        # without enough memory, engines raise BundleError
         return
     except (NsmcError, OSError) as problem:
-        answer = problem
-    except Exception as problem:  # a library that a damaged file confuses; the log says more
+        result = problem
+    except Exception as problem:  # a library fails on a damaged file; the log has the traceback
         traceback.print_exc()
-        answer = DataError(f"body: expected a file that can be read, found a damaged one ({type(problem).__name__})")
-    sender.send(answer)
+        result = DataError(f"body: expected a file that can be read, found a damaged one ({type(problem).__name__})")
+    sender.send(result)

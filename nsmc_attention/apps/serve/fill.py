@@ -1,4 +1,4 @@
-"""`POST /fill`, and the blanks on the page."""
+"""The route `POST /fill`: candidates for the [MASK] of a text."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,12 +10,12 @@ from ...systems.language.model import MOST_MASKS, LanguageModel
 from ...systems.language.settings import LAYOUT
 from .plug import TEXTS_TAG, Body, LoadedModel, Route, SystemService, encode, head_values, present
 
-# Blanks that may wait
+# Most texts that may wait
 BLANKS = 512
 
 
 class Blank(Body, json_schema_extra={"examples": [{"inputs": "주인공의 [MASK]에 소름이 돋았다", "top": 3}]}):
-    """A text with [MASK] in it."""
+    """A text with [MASK]."""
 
     inputs: str = Field(..., description=f"a text with 1 to {MOST_MASKS} [MASK], each in place of a word")
     top: StrictInt = Field(default=5, ge=1, le=50, description="return so many candidates")
@@ -23,7 +23,7 @@ class Blank(Body, json_schema_extra={"examples": [{"inputs": "주인공의 [MASK
 
 
 class Service(SystemService):
-    """The likeliest words at a blank."""
+    """Candidates for hidden words, by a language model."""
 
     fillings: Batcher[Blank, str]
 
@@ -43,23 +43,23 @@ class Service(SystemService):
             self.fillings = one_by_one(self.filling, server.thread_of(model), BLANKS)
 
     async def fill(self, question: Blank) -> str:
-        """Return the likeliest words at the [MASK] of a text; several are filled together, the most certain first.
+        """Return the likeliest words for the [MASK] of a text; several are filled together, the most certain first.
 
-        `candidates` are the likeliest first, each with `token` (of several [MASK] theirs, a space between), the `text`
-        with it and its `probability`; `tokens` is what the network read, of a long text the part around the [MASK], which
-        are at `places`; `attended` is for each token the attention that [MASK] pays to it in the last layer, the mean of
-        its heads (and of all [MASK]), and sums to 1. `heads` are, if asked for, the weights of every head: a list for
-        each layer, in it one for each head, a row for each token. Without self-attention in the encoder there is neither.
+        `candidates` are in descending order of `probability`, each with `token` (for several [MASK] their tokens,
+        separated by spaces) and the completed `text`. `tokens` are the tokens that the network read (in a long text,
+        those around the [MASK]), and `places` are the indices of [MASK] among them. `attended` is the attention of
+        [MASK] to each token in the last layer, averaged over heads and all [MASK]; it sums to 1. `heads`, on request,
+        are the weights of all heads: layers x heads x T x T. Both are absent if the encoder has no self-attention.
         """
         self.server.require()
         self.main.require()
         self.server.check_texts([question.inputs], 1)
-        (answer,) = await self.fillings([question])
+        (filling,) = await self.fillings([question])
         self.counter.inc()
-        return answer
+        return filling
 
     def filling(self, blank: Blank) -> str:
-        """Return the candidates for a blank, with the heads if asked for; DataError at a wrong number of [MASK]."""
+        """Return the candidates for a text, with heads on request; DataError for a wrong number of [MASK]."""
         filling = self.main.require()(blank.inputs, blank.top)
         heads = {"heads": head_values(filling.heads)} if blank.heads else {}
         return encode({**filling.to_dict(), **heads})

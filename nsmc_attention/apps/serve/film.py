@@ -45,12 +45,12 @@ class Service(SystemService):
         return {**super().state(), "stars": [model.scale.lowest, model.scale.highest]} if model else {}
 
     async def film(self, request: Request, group_by: GroupBy, read_as: TableQuery) -> Response:
-        """Return a line of JSON for each film of a table, in order of appearance; the column `group_by` has the film names.
+        """Return a line of JSON for each film of a table; the column `group_by` has the names of films.
 
-        `stars` is the expected mean of other reviews of the film; it is between `stars_low` and `stars_high` for nine of
-        ten films. `reviews` counts the reviews that were read, `blank` those without a word. `representative` has the
-        reviews with the largest weights, each with its share of the film's attention. If no review has a word, the stars
-        are null and `error` gives the reason. Send the table as to /predict/batch.
+        `stars` is the expected mean of other reviews of the film; it is between `stars_low` and `stars_high` for nine
+        of ten films. `reviews` counts the reviews that were read, `blank` those without a word. `representative` has
+        the reviews with the largest weights, each with its share of the film's attention. If no review has a word, the
+        stars are null and `error` has the reason. Send the table as to /predict/batch.
         """
         self.server.require()
         rater = self.main.require()

@@ -1,4 +1,4 @@
-"""Limits on what a client may send, security headers, and the counters of /metrics, around every request."""
+"""Middleware for every request: limits on its size, security headers, and the counters of /metrics."""
 
 import asyncio
 import os
@@ -15,18 +15,18 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# A folder where each of several workers counts, and any of them reports the sum, dead ones included
+# Environment variable of prometheus_client: the folder of all workers' counters, of which each worker reports the sum
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-# Without those of routes
+# GET paths, which are counted by name
 PATHS = "/ /healthz /readyz /metrics /docs /openapi.json".split()
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 10)
 PAGE_POLICY = (
     b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; font-src 'self'; "
     b"connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-# FastAPI's page of the API has its script and style in files, and shows no picture of the client's
+# FastAPI's page of the API has scripts and styles in files, and needs no blob: images
 DOCS_POLICY = PAGE_POLICY.replace(b"-inline'", b"-inline' 'self'").replace(b"data: blob:", b"data: 'self'")
-# Of every response; of what a browser may show or embed, besides
+# Headers of all responses, and of pages
 NO_SNIFFING = (b"x-content-type-options", b"nosniff")
 PAGE_HEADERS = [
     NO_SNIFFING,
@@ -41,10 +41,10 @@ FOREIGN = "request: expected one by this server's page or by a program, found on
 
 @dataclass(frozen=True)
 class Limits:
-    """Sizes in bytes; connections, files and explanations are those of a worker at once.
+    """Limits of requests, sizes in bytes; connections, read, files and explanations are limits of a worker at one time.
 
-    `weighted` are reviews of a request for weights; `body` is of JSON; of `files`, tables and pictures, that are being read
-    or wait, `read` are read at the same time.
+    `weighted` is for reviews with weights, `body` for JSON bodies. `files` counts tables and pictures that wait or are
+    being read, and `read` only the latter.
     """
 
     reviews: int = 512
@@ -59,13 +59,13 @@ class Limits:
 
 
 class Counters:
-    """The counters of this process."""
+    """Prometheus counters of this process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
         name, about = "nsmc_attention_request_seconds", "Time until the response starts"
         seconds = Histogram(name, about, ["path", "status"], registry=self.registry, buckets=BUCKETS)
-        # of a path and status; finding it again takes longer than counting
+        # cached by path and status, because looking it up takes longer than counting
         self.seconds = lru_cache(maxsize=None)(seconds.labels)
         self.reviews = self.counter("reviews", "Reviews classified")
 
@@ -82,10 +82,10 @@ class Counters:
 
 
 class Guard:
-    """An ASGI application around another one, whose bodies are limited and whose responses are counted.
+    """An ASGI middleware that limits bodies, adds security headers and counts responses.
 
-    `largest` has the most bytes of the body of each route, None for the limit of JSON. `short` has an application for the
-    JSON requests of a path, which need not pass through FastAPI: its layers take as much time as the classification.
+    `largest` has the maximum body size of each route, None for the limit of JSON. `short` has the applications of JSON
+    routes, which bypass FastAPI because its layers take as much time as the classification.
     """
 
     def __init__(
@@ -118,20 +118,20 @@ class Guard:
             if message["type"] == "http.response.start":
                 name = path if path in self.largest else "other"
                 self.counters.seconds(name, message["status"]).observe(time.perf_counter() - started)
-                # h11 takes time for each header
-                added = [NO_SNIFFING]
+                # only one header for JSON, because each costs time in h11
+                security = [NO_SNIFFING]
                 if scope["method"] != "POST":
                     policy = DOCS_POLICY if path == "/docs" else PAGE_POLICY
-                    added = [*PAGE_HEADERS, (b"content-security-policy", policy)]
-                message["headers"] = [*message["headers"], *added]
+                    security = [*PAGE_HEADERS, (b"content-security-policy", policy)]
+                message["headers"] = [*message["headers"], *security]
             await send(message)
 
         application = self.short.get(path, self.application) if scope["method"] == "POST" else self.application
-        # a browser says that a page of another site sends this, which could only cost time and disk here
+        # refuse requests by pages of other websites, which would only cost time and disk space
         if scope["method"] == "POST" and headers.get(b"sec-fetch-site") == b"cross-site":
             application = JSONResponse({"error": FOREIGN}, 403)
         elif int(headers.get(b"content-length", 0)) > limit:
             application = JSONResponse({"error": TOO_LARGE.format(limit)}, 413)
-        # of a second Ctrl-C, which ends requests without their answers
+        # a second Ctrl-C cancels requests in progress
         with suppress(asyncio.CancelledError):
             await application(scope, limited, guarded)

@@ -1,7 +1,7 @@
-"""What the requests of all systems are made of: bodies and answers in JSON, and the base of a system's `service.py`.
+"""Parts of the requests of all systems: JSON bodies and responses, and the base class of a system's `Service`.
 
-A system's `Service` is a SystemService. Its folder may have page.css, page.js and, for the slots of `page.html` that it
-fills, review.html, answer.html, table.html or sections.html.
+A system's folder in pages/ may have page.css, page.js and, for slots of `page.html`, review.html, answer.html,
+table.html or sections.html.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ LOG = logging.getLogger("uvicorn.error")
 
 @dataclass
 class ReadAs:
-    """How a table is read, in the address of a request; what is not given is found."""
+    """Query parameters for reading a table; missing ones are detected."""
 
     text_column: Annotated[Optional[str], Query(description="the column of the reviews, or its number")] = None
     sheet: Annotated[Optional[str], Query(description="of xlsx; without it, the first visible one")] = None
@@ -53,9 +53,9 @@ ERRORS: Any = {status: {"model": Problem, "description": reason} for status, rea
 
 
 class Route(NamedTuple):
-    """A POST request: its path, its group and title on the page of the API, and its handler.
+    """A POST route: its path, its tag and title on the page of the API, and its handler.
 
-    `largest` are the bytes that its body may have, None where it is JSON; `options` are what else FastAPI is told.
+    `largest` is the maximum size of its body in bytes, None for JSON; `options` are further options of FastAPI's route.
     """
 
     path: str
@@ -68,9 +68,9 @@ class Route(NamedTuple):
 
 @dataclass
 class LoadedModel(Generic[ModelT]):
-    """A model beside the classifier; requests for it get a 404 that names its flag where there is none.
+    """A model besides the classifier; if it is absent, requests for it get a 404 that names its option.
 
-    `loader` makes it of a bundle's folder and the name of an engine.
+    `loader` takes a bundle's folder and the name of an engine.
     """
 
     request: str
@@ -95,9 +95,9 @@ class LoadedModel(Generic[ModelT]):
 
 
 class SystemService:
-    """A system's part of a server, a `service.Server`; it has `routes`, and `load`, which is called after the classifier's.
+    """Base class of a system's service in a `service.Server`; subclasses have `routes` and `load`.
 
-    `main` is its model, without which its part of the page is hidden; `companion` is the engine of a model beside the
+    `main` is its model, without which its part of the page is hidden; `companion` is the engine of models besides the
     classifier.
     """
 
@@ -108,7 +108,7 @@ class SystemService:
         self.companion = companion_engine(server.bundles.engine)
 
     def state(self) -> dict[str, Any]:
-        """Return its values for /readyz."""
+        """Return the system's values for /readyz."""
         model = self.main.model
         return {f"{self.main.system}_bundle": model.bundle.name} if model else {}
 
@@ -117,22 +117,22 @@ def present(folder: Path) -> Optional[Path]:
     return folder if folder.is_dir() else None
 
 
-# Rows and columns of the largest matrix that the page draws; weights of heads in one response, 0.9 MB of JSON
+# Size of the largest matrix that the page draws; most weights of heads in a response (0.9 MB of JSON)
 LARGEST_MATRIX, MOST_WEIGHTS = 128, 2**17
-# The group of these requests on the page of the API
+# Tag of these routes on the page of the API
 TEXTS_TAG = "Reviews and texts"
-# Bytes of a body whose answer takes less time than it is worth to look whether the client is still there
+# Largest body, in bytes, whose response is too fast for checking whether the client has disconnected
 SHORT_BODY = 1000
-# As Starlette's JSONResponse, made once
+# The encoder of Starlette's JSONResponse, which creates one for each response
 encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-# of a million wrong items, the first is enough
+# fail_fast: report only the first of many invalid items
 OneOrMore = Union[str, Annotated[list[str], Field(fail_fast=True)]]
 
 
 class Body(BaseModel):
-    """A body without unknown keys; frozen, so that pydantic copies none that is a default."""
+    """A JSON body without unknown keys; frozen, so that pydantic does not copy default values."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -146,7 +146,7 @@ class Body(BaseModel):
 
 
 def label_of(row: Sequence[Any]) -> dict[str, Any]:
-    """Return the label of a row WITH_SENTIMENT, its score, sentiment and stars; without one the `error`."""
+    """Return label, score, sentiment and stars of a row WITH_SENTIMENT, or the `error` of a row without a label."""
     label, score, sentiment, stars, _, error = row
     if label is None:
         return {"label": None, "score": None, "error": error}
@@ -154,7 +154,7 @@ def label_of(row: Sequence[Any]) -> dict[str, Any]:
 
 
 def head_values(heads: Any) -> Any:
-    """Return the weights (L, K, T, T) as lists, to four digits; DataError where there are none or too many."""
+    """Return the weights (L, K, T, T) as lists, to four digits; DataError if there are none or too many."""
     if heads is None:
         raise DataError(f"heads: {NO_HEADS}")
     layers, count, tokens = heads.shape[:3]
@@ -166,40 +166,40 @@ def head_values(heads: Any) -> Any:
 
 
 class JsonRoute(APIRoute):
-    """A route whose handler makes JSON of the model of a JSON body; FastAPI's own way takes as long as the review."""
+    """A route with a JSON body and response that bypasses FastAPI's handling, which takes as long as a review."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self.app, self.model = self.respond, get_type_hints(self.endpoint)["question"]
 
     async def respond(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         body = await request.body()
         work = self.endpoint(question_of(request.headers.get("content-type", ""), body, self.model))
-        answer = await (work if len(body) < SHORT_BODY else unless_gone(request, work))
-        await Response(answer, media_type="application/json")(scope, receive, send)
+        content = await (work if len(body) < SHORT_BODY else unless_gone(request, work))
+        await Response(content, media_type="application/json")(scope, receive, send)
 
 
 def question_of(kind: str, body: bytes, model: type[BaseModel]) -> BaseModel:
-    """Return the model of a JSON body of a media type; HTTPException 400 or DataError if it is none."""
+    """Parse a JSON body into a model; `kind` is its media type. HTTPException 400 or DataError if it is invalid."""
     if kind.partition(";")[0].strip().lower() != "application/json":
         hint = "with curl: -H 'Content-Type: application/json'"
         raise DataError(f"Content-Type: expected application/json, found {repr(kind[:60]) if kind else 'none'}; {hint}")
     try:
         return model.model_validate(json.loads(body))
     except ValidationError as problem:
-        # of a list, what is wrong in it and not that it is no text
+        # the deepest error: for a list, its invalid item rather than that it is not a string
         errors = problem.errors(include_url=False, include_input=False, include_context=False)
         first = max(errors, key=lambda error: len(error["loc"]))
-        # without the names of pydantic for what `inputs` may be
-        place = ".".join(str(part) for part in ("body", *first["loc"]) if part not in ("str", "list[str]"))
-        raise DataError(f"{place}: {first['msg'].removeprefix('Value error, ')}") from problem
+        # without pydantic's names for the types of `inputs`
+        path = ".".join(str(key) for key in ("body", *first["loc"]) if key not in ("str", "list[str]"))
+        raise DataError(f"{path}: {first['msg'].removeprefix('Value error, ')}") from problem
     except (ValueError, RecursionError) as problem:
         raise HTTPException(400, f"body: expected JSON, found something else ({str(problem)[:100]})") from problem
 
 
 async def unless_gone(request: Request, work: Awaitable[Any]) -> Any:
-    """Return the result of work; if the client disconnects, cancel it and raise ClientDisconnect."""
+    """Return the result of `work`; if the client disconnects, cancel it and raise ClientDisconnect."""
     task = asyncio.ensure_future(work)
     try:
         while not (await asyncio.wait([task], timeout=0.1))[0]:

@@ -1,4 +1,4 @@
-"""`POST /read`: a picture as a request's body, read behind the fence; and the screenshots on the page."""
+"""The route `POST /read`: the text of a picture, which is read behind the fence."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -20,17 +20,17 @@ from .uploads import load_scorer, stored
 Labelled = Annotated[bool, Query(description="classify each line")]
 LineWeights = Annotated[bool, Query(description="add to each line weights (letters x strips) and edges of the strips")]
 MEDIA_TYPES = tuple(f"image/{name.lower()}" for name in FORMATS)
-# Bytes of a picture; weights of all lines in a response, 3 MB of JSON
+# Most bytes of a picture; most weights of all lines in a response (3 MB of JSON)
 MOST_BYTES, MOST_WEIGHTS = 20_000_000, 2**19
 
 
 def load_models(reader: Reference, classifier: Optional[Reference]) -> tuple[Any, Any]:
-    """Load a reader, and a classifier if there is one, on one thread."""
+    """Load a reader and, if given, a classifier, on one thread."""
     return reader.load("cpu", 1), load_scorer(classifier) if classifier else None
 
 
 def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple[str, int]:
-    """Return the response of /read for a picture, and how many lines were classified; DataError if it is no picture."""
+    """Return the response of /read for a picture, and the number of classified lines; DataError if not a picture."""
     reader, classifier = models
     reading = reader(picture.read_bytes())
     if weights and sum(line.weights.size for line in reading.lines) > MOST_WEIGHTS:
@@ -40,14 +40,14 @@ def read_picture(models: tuple[Any, Any], picture: Path, weights: bool) -> tuple
     labels = repeat({}) if rows is None else map(label_of, rows)
     lines = [line.to_dict(weights) for line in reading.lines]
     for line, label in zip(lines, labels):
-        # of a line, as of a review, `score` is its label's
+        # `score` is the label's, as for a review
         line["letter_probability"] = line.pop("score")
         line.update(label)
     return encode({**reading.to_dict(), "lines": lines}), len(rows or ())
 
 
 class Service(SystemService):
-    """The lines of text in a picture, with their labels."""
+    """Lines of text in pictures, with their labels."""
 
     def __init__(self, *values: Any) -> None:
         super().__init__(*values)
@@ -65,21 +65,20 @@ class Service(SystemService):
         await self.main.load(self.companion, self.server.mxnet)
 
     async def read(self, request: Request, predict: Labelled = True, weights: LineWeights = False) -> Response:
-        """Return the lines of text in a picture, the body itself, in reading order.
+        """Return the lines of text in a picture, which is the body, in reading order.
 
-        The file's content decides of which of the types it is, not its media type. `width` and `height` are those of the picture, turned as
-        its EXIF says, in pixels. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability`
-        (the geometric mean over its letters), `places` (of each letter where it was read, pixels from the left), and, if
-        it is classified, what /predict says of it. `weights` are the attention that each letter was
-        written with, to four digits, and `edges` where the strips begin that it is over, and the last one ends. `left_out`
-        are the boxes of icons and of illegible text.
+        The content, not the media type, decides the format. `width` and `height` are in pixels, after rotation by the
+        EXIF data. Each of `lines` has its `text`, `box` (left, top, right, bottom), `letter_probability` (the geometric
+        mean over its letters), `places` (the position of each letter in pixels from the left) and, with `predict`, the
+        result of /predict. On request, `weights` are the attention weights of each letter over strips, to four digits,
+        and `edges` the edges of these strips in pixels. `left_out` has the boxes of icons and illegible text.
         """
         classifier = self.server.require().classifier.reference
         reader = self.main.require().reference
         async with stored(request) as (path, _, _):
             load = partial(load_models, reader, classifier if predict else None)
             work = self.server.fence(path, load, read_picture, path, weights)
-            answer, rows = await unless_gone(request, work)
+            content, rows = await unless_gone(request, work)
         self.counter.inc()
         self.server.counters.reviews.inc(rows)
-        return Response(answer, media_type="application/json")
+        return Response(content, media_type="application/json")

@@ -1,4 +1,4 @@
-"""`POST /restore`, and the corrected text on the page."""
+"""The route `POST /restore`: texts with corrected spacing and spelling."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,9 +14,9 @@ from ...systems.restore.restorer import Restorer
 from ...systems.restore.settings import EDITOR, WRITER
 from .plug import TEXTS_TAG, Body, LoadedModel, OneOrMore, Route, SystemService, encode, present
 
-# What a batch of texts to restore costs, some tenths of a second
-RESTORED = 4096
-# Characters of the texts of a request together; of a text to restore with weights
+# Cost of a batch of texts: some tenths of a second
+BATCH_COST = 4096
+# Most characters of a request, and of a text with weights
 MOST_CHARACTERS, MOST_ALIGNED = 20_000, 140
 
 
@@ -28,7 +28,7 @@ class Texts(Body, json_schema_extra={"examples": [{"inputs": ["배우들연기�
 
 
 class Service(SystemService):
-    """An editor's corrections, and on demand a writer's, with its attention."""
+    """Corrections of an editor, and on request those of a writer with its attention."""
 
     restorations: Batcher[str, str]
     alignments: Batcher[str, str]
@@ -51,7 +51,7 @@ class Service(SystemService):
             return
         thread = server.thread_of(restorer)
         self.restorations = Batcher(
-            lambda texts: [*map(restoration_json, restorer.restore_many(texts))], thread, cost_of, RESTORED
+            lambda texts: [*map(restoration_json, restorer.restore_many(texts))], thread, cost_of, BATCH_COST
         )
         self.alignments = one_by_one(self.align, thread, self.limits.explanations)
         if restorer.attends:
@@ -61,14 +61,14 @@ class Service(SystemService):
         return restoration_json(self.writer.require()(text), weights=True)
 
     async def restore(self, question: Texts) -> str:
-        """Return texts with their spaces and spelling corrected, in a list also for a single one.
+        """Return a list of texts with corrected spacing and spelling, also for a single text.
 
-        `source` is the text as it was read, `text` what it was meant to be, `score` the log-probability of that.
-        `alignment` is for each character of the text the place of that in the source which it was made of; `segments`
-        are pairs of source and text side by side, which differ where something was `changed`; `changes` has these with
-        their places in the source, and an editor's probability of each. `error` is why a source was returned as it is,
-        if not because it was right. With weights, of one text at a time: what a writer, an encoder-decoder, makes of it,
-        and its attention as `weights`, a row for each character of the text and a column for each of the source.
+        `source` is the input as it was read, `text` the corrected text, and `score` its log-probability. `alignment`
+        has for each character of the text the index of its source character. `segments` are pairs of source and text,
+        which differ if something was `changed`; `changes` lists these with their positions in the source and, from an
+        editor, their probability. `error` is the reason if a source could not be corrected. With `weights`, only one
+        text is allowed: a writer, which is an encoder-decoder, corrects it, and `weights` are its attention weights,
+        with a row for each character of the text and a column for each character of the source.
         """
         self.server.require()
         restorer = self.main.require()

@@ -1,4 +1,4 @@
-"""The application's requests, over its classifier and the services of systems."""
+"""Handlers of the application's routes, with its classifier and the services of systems."""
 
 import asyncio
 import logging
@@ -28,11 +28,11 @@ from .guard import Counters, Limits
 from .plug import Body, BundlePath, OneOrMore, ReadAs, Route, TableQuery, unless_gone
 from .uploads import FORM, MEDIA_TYPES, Upload, load_scorer, read_table, score, stored, table_response, upload_kind
 
-# {system: the module of its requests}; what it adds to the page is in pages/
+# {system: module of its service}; its parts of the page are in pages/
 SERVICES = {"restore": "restore", "language": "fill", "film": "film", "read": "read"}
-# Those of systems come before the last one
+# Scripts of the page; scripts of systems come before the last one
 SCRIPTS = ("texts.js", "heads.js", "page.js", "start.js")
-# Where systems add to the page
+# Slots of page.html for systems
 SLOTS = ("review", "answer", "table", "sections")
 Share = Annotated[Optional[str], Query(description="add labels by the share of positive reviews: table, or 0 to 1")]
 Said = Annotated[bool, Query(description="add the sentiment, null without an opinion, and the expected stars")]
@@ -57,7 +57,7 @@ class Reviews(
 
 
 class Question(Body, json_schema_extra={"examples": [{"inputs": "배우는 좋은데 영화는 별로", "method": "erasure"}]}):
-    """A review and the attribution method."""
+    """A review and an attribution method."""
 
     inputs: str
     method: str = Field(
@@ -73,12 +73,12 @@ class Question(Body, json_schema_extra={"examples": [{"inputs": "배우는 좋�
 
 @lru_cache(maxsize=1)
 def hangul() -> bytes:
-    """Return a font for browsers without Hangul, made for the first of them."""
+    """Return a font for browsers without Hangul, created on first use."""
     return font_of(map(chr, [*range(0x3131, 0x318F), *range(0xAC00, 0xD7A4)]))
 
 
 class Bundles(NamedTuple):
-    """The bundles of a server and its engine; None is the packaged bundle, where there is one."""
+    """Bundles and engine of a server; None is the packaged bundle, if there is one."""
 
     bundle: BundlePath = None
     engine: str = "auto"
@@ -89,14 +89,14 @@ class Bundles(NamedTuple):
 
     @property
     def others(self) -> dict[str, BundlePath]:
-        """{system: its bundle}."""
+        """Bundles of the systems, {system: bundle}."""
         return {name: getattr(self, f"{name}_bundle") for name in SERVICES}
 
 
 class Server:
-    """Handlers of the application's routes, and the classifier, each of whose functions runs in one thread.
+    """The handlers of the application's routes, the classifier and `services`, {system: its service}.
 
-    A function is called over all that has arrived since its last call. `services` are those of systems.
+    Functions of the classifier run in one thread; each call takes all requests that arrived since the last call.
     """
 
     explainer: Optional[Explainer] = None
@@ -110,14 +110,14 @@ class Server:
         self.html = with_words(filled(file("page.html", __package__), **self.fillings()))
 
     async def load(self) -> None:
-        """Load all models; requests that need them are refused until the end."""
-        modules = [__name__, *(type(each).__module__ for each in self.services.values())]
+        """Load all models; until then, requests that need them are refused."""
+        modules = [__name__, *(type(service).__module__ for service in self.services.values())]
         self.fence = Fence(self.limits.read, self.limits.files, modules)
         run = partial(asyncio.get_running_loop().run_in_executor, self.thread)
         self.classifier = classifier = await run(partial(Classifier.load, *self.bundles[:2], sentiment="columns"))
         # the first review builds the tokenizer
         await run(classifier.predict, "영화")
-        # MXNet must be called from one thread; beside another engine only explanations call it, in one thread of theirs
+        # MXNet must be called from one thread; with another engine, only explanations call it, in a separate thread
         self.mxnet = self.thread if classifier.engine.name == "gluon" else ThreadPoolExecutor(1)
         explainer = Explainer(classifier)
         self.labels = Batcher(classifier.rows, self.thread, cost_of)
@@ -129,34 +129,34 @@ class Server:
         LOG.info("ready: bundle %s, engine %s", classifier.bundle.name, classifier.engine.name)
 
     def with_weights(self, texts: list[str]) -> list[str]:
-        """Return the labels of texts with their tokens and weights."""
-        answers = []
+        """Return the labels of texts with their tokens and weights as JSON."""
+        objects = []
         for prediction in self.classifier.predict_many(texts):
             values = {} if prediction.error else prediction.to_dict(weights=True)
             row = [getattr(prediction, name) for name in WITH_SENTIMENT]
-            answers.append(label_json(row, **{name: values[name] for name in DETAILS if values}))
-        return answers
+            objects.append(label_json(row, **{name: values[name] for name in DETAILS if values}))
+        return objects
 
     def thread_of(self, model: Any) -> ThreadPoolExecutor:
         return self.mxnet if model.engine.name == "gluon" else ThreadPoolExecutor(1)
 
     def require(self) -> Explainer:
-        """Return the explainer, which has the classifier, once all is loaded."""
+        """Return the explainer, which has the classifier; HTTPException 503 until all models are loaded."""
         if self.explainer is None:
             raise HTTPException(503, "the model is still being loaded; try again in a second")
         return self.explainer
 
     @property
     def routes(self) -> list[Route]:
-        own = [
+        classifier_routes = [
             Route("/predict", plug.TEXTS_TAG, "Classify reviews", self.predict),
             Route("/explain", plug.TEXTS_TAG, "Explain a prediction by the words of its review", self.explain),
             self.table_route("/predict/batch", "Classify the reviews of a table", self.batch, MEDIA_TYPES),
         ]
-        return own + [route for service in self.services.values() for route in service.routes]
+        return classifier_routes + [route for service in self.services.values() for route in service.routes]
 
     def table_route(self, path: str, title: str, respond: Callable[..., Any], types: Iterable[str]) -> Route:
-        """Return a request whose body is a table, answered with text of these media types."""
+        """Return a route with a table as its body and a response of the given media types."""
         text: Any = {"schema": {"type": "string"}}
         form = {"type": "object", "properties": {"file": {"type": "string", "format": "binary"}}, "required": ["file"]}
         bodies = {**dict.fromkeys(MEDIA_TYPES, text), "text/csv": {**text, "example": EXAMPLE}, FORM: {"schema": form}}
@@ -166,19 +166,19 @@ class Server:
         return Route(path, "Tables", title, respond, self.limits.table, options)
 
     def fillings(self) -> dict[str, str]:
-        """Return {placeholder of page.html: its text}, in their order, with what the systems add."""
+        """Return the texts of page.html's placeholders, in their order, with the parts of systems."""
         css, *scripts = (file(name, __package__) for name in ("page.css", *SCRIPTS))
         slots = dict.fromkeys(SLOTS, "")
-        # the last one's section is the first on the page
+        # the last system's section is the first on the page
         for name, service in reversed(self.services.items()):
             files = resources.files(__package__).joinpath("pages", name).iterdir()
-            added = {path.name: path.read_text("utf-8") for path in files}
-            css += added.get("page.css", "")
-            scripts.insert(-1, added.get("page.js", ""))
+            parts = {path.name: path.read_text("utf-8") for path in files}
+            css += parts.get("page.css", "")
+            scripts.insert(-1, parts.get("page.js", ""))
             for slot in SLOTS:
-                # what the server has no model for is hidden
+                # hide parts without a model
                 hidden = "" if service.main.bundle else "hidden"
-                slots[slot] += added.get(f"{slot}.html", "").replace("@@hidden@@", hidden)
+                slots[slot] += parts.get(f"{slot}.html", "").replace("@@hidden@@", hidden)
         return {"css": css, **slots, "scripts": "\n".join(scripts)}
 
     def check_texts(
@@ -197,15 +197,15 @@ class Server:
         return Response(hangul(), media_type="font/woff", headers={"Cache-Control": "public, max-age=604800"})
 
     async def healthz(self) -> dict[str, str]:
-        """Respond as long as the process does."""
+        """Return {"status": "alive"} while the process responds."""
         return {"status": "alive"}
 
     async def readyz(self) -> dict[str, Any]:
-        """Return the names of the loaded models; `methods` are those of /explain that fit the classifier, auto's first.
+        """Return the names of the loaded models.
 
-        `heads` is true if its encoder has attention heads.
-        `restore_bundle`, `language_bundle`, `read_bundle` and `film_bundle`, with the ends of its scale of `stars`, are
-        named where there are any.
+        `methods` are the methods of /explain that the classifier supports; `auto` is the first. `heads` is true if its
+        encoder has attention heads. `restore_bundle`, `language_bundle`, `read_bundle` and `film_bundle` are present if
+        loaded, the last with the lowest and highest `stars`.
         """
         explainer = self.require()
         classifier = explainer.classifier
@@ -215,14 +215,14 @@ class Server:
         return {**state, "methods": explainer.methods, "heads": explainer.has_heads}
 
     def metrics(self) -> Response:
-        """The counters, for Prometheus."""
+        """Return the counters in Prometheus' text format."""
         return Response(self.counters.text(), media_type=CONTENT_TYPE_LATEST)
 
     async def predict(self, question: Reviews) -> str:
-        """Return a label and its score for each review, its sentiment, and its stars, 1 to 10: both null without an opinion.
+        """Return label, score, sentiment and stars (1 to 10) of each review; the last two are null without an opinion.
 
-        One review: `[{"label", "score", "sentiment", "stars"}]`; a list: one such object each. A review without words has
-        label and score null, and the reason in `error`.
+        The response is a list of objects `{"label", "score", "sentiment", "stars"}`, also for a single review. For a
+        review without words, label and score are null, and `error` has the reason.
         """
         self.require()
         texts = [question.inputs] if isinstance(question.inputs, str) else question.inputs
@@ -236,49 +236,50 @@ class Server:
         return f"[{','.join(results)}]"
 
     async def explain(self, question: Question) -> str:
-        """Return a review's words with one value each, and for contributions and attention the whole matrix.
+        """Return a value for each word of a review and, for contributions and attention, the matrix.
 
-        `heads` are, if asked for, the weights of a Transformer's heads: a list for each layer, in it one for each head,
-        a row for each token. An encoder without heads, or more weights than the page draws, get status 422.
+        `heads`, on request, are the weights of a Transformer's heads: layers x heads x T x T. The status is 422 for an
+        encoder without heads, and for more weights than the page draws.
         """
         self.require()
         self.check_texts([question.inputs], 1, "reviews")
-        (answer,) = await self.explanations([question])
-        return answer
+        (explanation,) = await self.explanations([question])
+        return explanation
 
     async def batch(
         self, request: Request, read_as: TableQuery, verbatim: Raw = False, share: Share = None, sentiment: Said = False
     ) -> Response:
-        """Score a table, the body itself or a form's file; keep every column, add label, score, probability and error.
+        """Score a table, the body or a form's file; keep its columns and add label, score, probability and error.
 
-        The encoding (UTF-8, CP949, UTF-16), the delimiter of a csv and, unless it is named, the column of the texts are
-        found. The response to xlsx is csv. In csv and tsv a text that a spreadsheet would compute gets an apostrophe,
-        unless verbatim. Where the texts are unlike the film reviews of the packaged classifier, X-Unlike says
-        how: the geometric mean of the ranks of their words, `rank`, how sure the classifier is, `certainty` in percent, and
-        both of film reviews, `usual_rank` and `usual_certainty`. X-Share is the estimated share of positive reviews: `share`
-        (null where it is unknown), `low` and `high`, the 95 % interval, and `n`, the reviews that it is made from. With
-        `share` a label by the share stands beside each review's own; with `sentiment` it and the stars are added.
+        The encoding (UTF-8, CP949, UTF-16), the delimiter of csv and, unless given, the column of texts are detected.
+        The response to xlsx is csv. In csv and tsv, a text that a spreadsheet would compute gets an apostrophe, except
+        with `verbatim`. If the texts do not look like film reviews, the header X-Unlike has the geometric mean of their
+        words' ranks, `rank`, the certainty of the classifier in percent, `certainty`, and both for film reviews,
+        `usual_rank` and `usual_certainty`. X-Share is the estimated share of positive reviews: `share` (null if
+        unknown), the 95 % interval from `low` to `high`, and `n`, the number of reviews. `share` adds a label by the
+        share to each review, and `sentiment` adds the sentiment and the stars.
         """
         options = (("sentiment", "columns" * sentiment),)
         load = partial(load_scorer, replace(self.require().classifier.reference, options=options))
-        given = (parsed_share(share) or share) if share else None
-        return await self.with_table(request, read_as, load, score, verbatim, given)
+        target = (parsed_share(share) or share) if share else None
+        return await self.with_table(request, read_as, load, score, verbatim, target)
 
     async def with_table(
-        self, request: Request, read_as: ReadAs, load: Callable[[], Any], function: Callable[..., Any], *given: Any
+        self, request: Request, read_as: ReadAs, load: Callable[[], Any], function: Callable[..., Any], *arguments: Any
     ) -> Response:
-        """Return a response with the table that a function writes, behind the fence, of a request's table."""
+        """Return a response with the table that `function` writes behind the fence from a request's table."""
         try:
             async with stored(request) as (path, media_type, name):
                 table = Upload(path, kind=upload_kind(media_type, name), **asdict(read_as))
                 output = path.with_name("scored")
-                said = await unless_gone(request, self.fence(path, load, read_table, function, table, output, *given))
-                response = table_response(output, said.get("kind", table.output), said)
+                work = self.fence(path, load, read_table, function, table, output, *arguments)
+                remarks = await unless_gone(request, work)
+                response = table_response(output, remarks.get("kind", table.output), remarks)
         except OSError as problem:
-            # no space, too many open files
+            # no disk space, or too many open files
             LOG.warning("table: %s", problem)
             raise HTTPException(503, "no space for a table; try again later") from problem
-        self.counters.reviews.inc(said["rows"])
+        self.counters.reviews.inc(remarks["rows"])
         return response
 
 
@@ -287,11 +288,11 @@ def label_json(row: Sequence[Any], **details: Any) -> str:
 
 
 def explanation_json(explainer: Explainer, question: Question) -> str:
-    """Return the panel of a review, without a matrix that the page would not draw, and the heads if asked for."""
+    """Return the panel of a review as JSON, without matrices that are too large for the page, with heads on request."""
     attribution = explainer(question.inputs, question.method)
     attribution = attribution.by_word() if question.by_word else attribution
     heads = {"heads": plug.head_values(attribution.heads)} if question.heads else {}
-    drawn = attribution if len(attribution.tokens) <= plug.LARGEST_MATRIX else attribution.without_matrix()
-    found = aspects_of(attribution.text, classifier=explainer.classifier) if explainer.has_contributions else []
-    aspects = [[each.start, each.end, each.name, each.label] for each in found]
-    return plug.encode({**panel(drawn), **heads, "aspects": aspects})
+    content = panel(attribution if len(attribution.tokens) <= plug.LARGEST_MATRIX else attribution.without_matrix())
+    aspects = aspects_of(attribution.text, classifier=explainer.classifier) if explainer.has_contributions else []
+    spans = [[aspect.start, aspect.end, aspect.name, aspect.label] for aspect in aspects]
+    return plug.encode({**content, **heads, "aspects": spans})

@@ -1,4 +1,4 @@
-"""A table as a request's body or a form's file: stored, then read and scored behind the fence into another file."""
+"""Uploaded tables, as a request's body or a form's file: stored, then read and scored behind the fence."""
 
 import json
 import shutil
@@ -25,20 +25,20 @@ from ...tables.table import Table, open_table
 MEDIA_TYPES = {"text/csv": "csv", "text/tab-separated-values": "tsv", "application/x-ndjson": "jsonl"}
 MEDIA_TYPES.update({"application/jsonl": "jsonl", "application/vnd.apache.parquet": "parquet"})
 MEDIA_TYPES["application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"] = "xlsx"
-# Kinds that are answered with csv
+# Input formats whose response is csv
 BINARY = ("xlsx", "parquet")
-# A body that is a form with a file, as `curl -F file=@reviews.csv` sends it
+# Media type of a form with a file, as sent by `curl -F file=@reviews.csv`
 FORM = "multipart/form-data"
-# What browsers and curl call a file whose type they do not know, or a csv where Excel is installed
+# Media types that browsers and curl send for files of unknown type, and for csv if Excel is installed
 VAGUE = ("", "application/octet-stream", "application/vnd.ms-excel", "text/plain")
-# Bytes that are sent at a time; letters of a name in a header, and the most names
-BYTES_A_PIECE, LETTERS, NAMES = 1 << 16, 200, 50
+# Bytes of a chunk of the response; most letters of a name in a header, and most names
+CHUNK_BYTES, LETTERS, NAMES = 1 << 16, 200, 50
 
 
 def upload_kind(media_type: str, name: str = "") -> str:
-    """Return the kind of an uploaded table by its media type, or by the file's name where that says nothing.
+    """Return the format of an uploaded table by its media type or, if that is vague, by the file's name.
 
-    DataError for a kind that is none of MEDIA_TYPES.
+    DataError for a format that is not in MEDIA_TYPES.
     """
     media_type = media_type.partition(";")[0].strip().lower()
     suffix = Path(name).suffix.lower().replace("ndjson", "jsonl")[1:]
@@ -64,76 +64,77 @@ async def stored(request: Request) -> AsyncIterator[tuple[Path, str, str]]:
             media_type, name = upload.content_type or "", upload.filename or ""
             await run_in_threadpool(shutil.copyfileobj, upload.file, file)
         else:
-            async for piece in request.stream():
-                file.write(piece)
+            async for chunk in request.stream():
+                file.write(chunk)
         file.flush()
         yield Path(file.name), media_type, name
 
 
 @dataclass(frozen=True)
 class Upload(Texts):
-    """An uploaded table, and what was found in it: its `text_column`, and the `sheets` if there are several."""
+    """An uploaded table; `remarks` has its detected `text_column`, and `sheets` if there are several."""
 
-    said: Record = field(default_factory=dict)
+    remarks: Record = field(default_factory=dict)
 
     def open(self) -> Table:
-        how: Record = {"kind": self.kind, "sheet": self.sheet or None, "header": self.header or None}
-        table = open_table(self.data, self.text_column or None, note=self.note, **how)
-        self.said["text_column"] = table.text_column
+        options: Record = {"kind": self.kind, "sheet": self.sheet or None, "header": self.header or None}
+        table = open_table(self.data, self.text_column or None, note=self.note, **options)
+        self.remarks["text_column"] = table.text_column
         return table
 
     def note(self, source: Any) -> None:
-        self.said["sheets"] = [source.sheet, *source.other_sheets] if source.other_sheets else []
+        self.remarks["sheets"] = [source.sheet, *source.other_sheets] if source.other_sheets else []
 
     @property
     def output(self) -> str:
-        """The kind of the scored table."""
+        """Format of the scored table."""
         return "csv" if self.kind in BINARY else str(self.kind)
 
 
-def read_table(model: Any, function: Callable[..., Record], table: Upload, output: Path, *given: Any) -> Record:
-    """Write a table behind the fence, and return the function's remarks on it; its errors do not name the path."""
+def read_table(model: Any, function: Callable[..., Record], table: Upload, output: Path, *arguments: Any) -> Record:
+    """Call `function`, which writes a table, and return its remarks; errors do not contain the path."""
     try:
-        return {**function(model, table, output, *given), **table.said}
+        return {**function(model, table, output, *arguments), **table.remarks}
     except NsmcError as problem:
-        if str(output) in str(problem):  # no space
+        if str(output) in str(problem):  # no disk space
             raise OSError(str(problem)) from problem
         problem.args = (str(problem).replace(str(table.data), "table"),)
-        vars(problem).update(sheets=table.said.get("sheets"))
+        vars(problem).update(sheets=table.remarks.get("sheets"))
         raise
 
 
 def load_scorer(reference: Reference) -> Any:
-    """Load a classifier or film network on one thread, with its tokenizer, which the first review builds."""
+    """Load a classifier or film network on one thread; its first review builds the tokenizer."""
     model = reference.load("cpu", 1)
     model(["영화"])
     return model
 
 
 def score(classifier: Any, table: Upload, output: Path, verbatim: bool, share: Union[float, str, None]) -> Record:
-    """Write a table with the predictions, and return what else is to be said of it."""
-    found = list[Any]()
+    """Write a table with predictions; return its number of rows, estimated share and domain shift."""
+    shifts = list[Any]()
     if isinstance(share, str):
         share = require_share(tally_table(classifier, table, processes=1).share, "table")
     scorer = classifier if share is None else LabelsByShare(classifier, share)
-    options: Record = {"verbatim": verbatim, "look": lambda texts, _: found.append(domain_shift(classifier, texts))}
+    options: Record = {"verbatim": verbatim, "look": lambda texts, _: shifts.append(domain_shift(classifier, texts))}
     tally = score_table(scorer, table, output, table.output, processes=1, **options).tally
-    said = {"rows": tally.rows, "share": tally.share._asdict()}
-    return {**said, "unlike": asdict(found[0]) if any(found) else None}
+    unlike = asdict(shifts[0]) if any(shifts) else None
+    return {"rows": tally.rows, "share": tally.share._asdict(), "unlike": unlike}
 
 
-def table_response(output: Path, kind: str, said: Record) -> StreamingResponse:
-    """Return the response of a file, whose headers say where the page finds the reviews, and where else some are."""
+def table_response(output: Path, kind: str, remarks: Record) -> StreamingResponse:
+    """Return the response with a file; headers have its column of reviews, other sheets, share and domain shift."""
     file, size = open(output, "rb"), output.stat().st_size
 
-    def pieces() -> Iterator[bytes]:
+    def chunks() -> Iterator[bytes]:
         with file:
-            while piece := file.read(BYTES_A_PIECE):
-                yield piece
+            while chunk := file.read(CHUNK_BYTES):
+                yield chunk
 
     media_type = next(name for name, known in MEDIA_TYPES.items() if known == kind)
-    headers = {"Content-Length": str(size), "X-Text-Column": json.dumps(said["text_column"][:LETTERS])}
-    if said["sheets"]:
-        headers["X-Sheets"] = json.dumps([name[:LETTERS] for name in said["sheets"][:NAMES]])
-    headers.update({f"X-{name.title()}": json.dumps(said[name]) for name in ("share", "unlike") if said.get(name)})
-    return StreamingResponse(pieces(), media_type=media_type, headers=headers)
+    headers = {"Content-Length": str(size), "X-Text-Column": json.dumps(remarks["text_column"][:LETTERS])}
+    if remarks["sheets"]:
+        headers["X-Sheets"] = json.dumps([name[:LETTERS] for name in remarks["sheets"][:NAMES]])
+    optional = (name for name in ("share", "unlike") if remarks.get(name))
+    headers.update({f"X-{name.title()}": json.dumps(remarks[name]) for name in optional})
+    return StreamingResponse(chunks(), media_type=media_type, headers=headers)
